@@ -52,7 +52,7 @@ const EMPTY: Readonly<Record<string, string>> = {
   not_loaded: 'no release is loaded',
 };
 
-function describe({ fid, section, not_applicable: notApplicable, rules, rows, reproduced, empty, coverage, evidence }: Explanation): string {
+function describe({ fid, section, not_applicable: notApplicable, rules, rows, reproduced, empty, coverage, evidence, context }: Explanation): string {
   if (notApplicable !== null) return `parcel ${fid}, ${section}: ${notApplicable}`;
   const count = rows.length === 1 ? 'one row' : `${rows.length === 0 ? 'no' : rows.length} rows`;
   const outcome = reproduced ? 'the same as is published' : 'NOT what is published: refresh the region';
@@ -60,7 +60,7 @@ function describe({ fid, section, not_applicable: notApplicable, rules, rows, re
   const given = empty
     ? `the record has nothing of ${section}${why}${reproduced ? '' : `; the rule gives ${count}, ${outcome}`}`
     : rows.length === 0 && reproduced ? 'the rule gives nothing for this parcel' : `the rule gives ${count}, ${outcome}`;
-  return [`parcel ${fid}, ${section}, by ${rules.join(', ')}`, given, ...evidence.flatMap((found) => {
+  return [`parcel ${fid}, ${section}, by ${rules.join(', ')}`, given, ...[...evidence, ...context].flatMap((found) => {
     const measure = found.measure === null ? '' : `, ${Number(found.measure.toPrecision(6))} ${found.unit ?? ''}`;
     const place = `${basename(found.file)}${found.member === '' ? '' : `!${found.member}`}:${found.position}`;
     return ['', `${found.field}: ${found.value ?? 'nothing'}${measure}`, `  ${found.rule}`, `  ${found.source} ${found.vintage}, ${place}, sha256 ${found.sha256.slice(0, 16)}…`];

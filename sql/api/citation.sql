@@ -53,7 +53,7 @@ begin
       from noted n
       left join own f on f.section = n.section
       -- Nothing shown, nothing cited. Names of comuni come from the publication of Italy.
-      where n.section = '*'
+      where (n.section = '*' and n.is_own)
         or f.shown not in ('null', '[]')
       order by f.nth, n.is_own desc
     )

@@ -128,7 +128,7 @@ describeEngines('the plans of the read interface', (engine) => {
       const ask = async (): Promise<void> => {
         // As the server does.
         await session.query("set local plan_cache_mode to 'force_generic_plan'");
-        for (const path of questions['detail']!) await session.query('select answer, licenses from api.parcel_answer($1, $2, null)', [Number(path.split('/').at(-1)), SECTION_NAMES]);
+        for (const path of questions['detail']!) await session.query('select answer from api.parcel_answer($1, $2)', [Number(path.split('/').at(-1)), SECTION_NAMES]);
       };
       // What a connection has not been asked yet it plans, once.
       await session.transaction(ask);

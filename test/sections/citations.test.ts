@@ -6,6 +6,8 @@ import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { explain } from '../../pipelines/operate/explain.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
+import { buildingSource } from '../../pipelines/synthetic/buildings.ts';
+import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { describeEngines } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
@@ -48,6 +50,14 @@ async function evidenced(context: Context, fid: number, section: string): Promis
   return [...vintages].map(([source, all]) => `${source} ${periodOf(all)}`.trim()).sort();
 }
 
+const BUILDINGS: Readonly<Record<string, string>> = { topographic: 'igm_dbsn', register: 'trento_cadastre', aggregates: 'dpc_buildings' };
+
+/** Parts of the truth that say which source a value has. */
+interface Told {
+  readonly terrain?: { readonly elevation_of: string } | null;
+  readonly economics?: { readonly tax_year: number } | null;
+}
+
 describeEngines('the citations of a region', (engine) => {
   let context: Context;
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
@@ -76,4 +86,32 @@ describeEngines('the citations of a region', (engine) => {
     expect(different.slice(0, 5), `${different.length} differ, ${filled} of ${parcels.length} parcels have the section, MAPPALE_TEST_SEED=${testEnvironment().seed}`).toEqual([]);
     expect(filled).toBeGreaterThan(0);
   }, 600_000);
+
+  it('name the elevation model, the source of buildings and the tax year that the synthetic region knows', async () => {
+    const truths = (await Promise.all(['copernicus_dem', 'tinitaly_dem', 'mef_income'].map((id) => loadSynthetic(id)))).flatMap(({ truth }) => (truth === undefined ? [] : [truth(files.region)]));
+    const byReference = new Map(parcels.map((parcel) => [(parcel['basic'] as { cadastral_reference?: string }).cadastral_reference, parcel]));
+    const seen = { terrain: new Set<string>(), buildings: new Set<string>(), economics: new Set<string>() };
+    for (const synthetic of files.region.parcels()) {
+      const told = Object.assign({}, ...truths.map((truth) => truth(synthetic))) as Told;
+      const parcel = byReference.get(synthetic.reference);
+      if (parcel === undefined) continue;
+      if (parcel['terrain'] !== null && told.terrain) {
+        const model = told.terrain.elevation_of === 'ground' ? 'tinitaly_dem 1.1' : 'copernicus_dem 2021';
+        expect(licensed(parcel, 'terrain')).toEqual([model]);
+        expect(parcel['terrain']).toMatchObject({ elevation_of: told.terrain.elevation_of });
+        seen.terrain.add(model);
+      }
+      if (parcel['buildings'] !== null) {
+        const cited = licensed(parcel, 'buildings').map((each) => each.split(' ')[0]!);
+        expect(cited).toEqual([BUILDINGS[buildingSource(files.region, synthetic.comune) ?? '']]);
+        seen.buildings.add(cited[0]!);
+      }
+      if (parcel['economics'] !== null && told.economics) {
+        expect(licensed(parcel, 'economics')).toContain(`mef_income ${told.economics.tax_year}`);
+        seen.economics.add(String(told.economics.tax_year));
+      }
+    }
+    for (const [section, each] of Object.entries(seen)) expect(each.size, section).toBeGreaterThan(0);
+    expect(seen.buildings.size + seen.economics.size, 'sections with several sources').toBeGreaterThan(2);
+  });
 });

@@ -13,7 +13,11 @@ import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { sentencesOf } from './evidence-sentences.ts';
 
 /** Rows that have what is worth explaining. */
-const WHERE: Readonly<Record<string, string>> = { risk: 'where flood_level is not null and pga_g is not null', economics: 'where avg_residential_price_m2 is not null' };
+const WHERE: Readonly<Record<string, string>> = {
+  risk: 'where flood_level is not null and pga_g is not null',
+  economics: 'where avg_residential_price_m2 is not null',
+  valuation: 'where exists (select from core.quotation q where q.belfiore = valuation.belfiore and q.zona = valuation.zona and q.half_year = valuation.half_year)',
+};
 
 describeDatabase('an explanation', (engine) => {
   let context: Context;

@@ -232,14 +232,14 @@ function evidenceOf({ value, measure, unit, source, vintage, file, member, posit
 
 /**
  * Shows the output of `mappale explain` on the page.
- * @param {{ not_applicable: string | null, rows: any[], reproduced: boolean, empty: boolean, evidence: Evidence[] }} explanation
+ * @param {{ not_applicable: string | null, rows: any[], reproduced: boolean, empty: boolean, evidence: Evidence[], context: Evidence[] }} explanation
  * @param {Panel} panel
  */
-function explanationOf({ not_applicable: notApplicable, rows, reproduced, empty, evidence }, panel) {
+function explanationOf({ not_applicable: notApplicable, rows, reproduced, empty, evidence, context }, panel) {
   if (notApplicable !== null) return [element('p', { class: 'ran', 'data-reproduced': String(reproduced) }, [t('not_applicableWhy')])];
   /** @type {Map<string, Evidence[]>} */
   const groups = new Map();
-  for (const found of evidence) groups.set(found.rule, [...groups.get(found.rule) ?? [], found]);
+  for (const found of [...evidence, ...context]) groups.set(found.rule, [...groups.get(found.rule) ?? [], found]);
   const state = !reproduced ? 'ranOther' : empty || rows.length === 0 ? 'ranNothing' : 'ranSame';
   return [
     element('p', { class: 'ran', 'data-reproduced': String(reproduced) }, [t(state)]),

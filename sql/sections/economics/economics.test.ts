@@ -53,7 +53,9 @@ describeDatabase('the section economics', (engine) => {
 
   it('holds the synthetic incomes of every parcel, by postal code where the comune has several', async () => {
     const rows = await database.query<{ fid: number; json: Record<string, unknown> | null }>(`select p.fid, (api.section_economics(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`);
-    const shown = expected.map(({ fid, economics, price }) => ({ fid, json: economics === null ? null : { ...economics, avg_residential_price_m2: price, source: null } }));
+    const shown = expected.map(({ fid, economics, price }) => (
+      { fid, json: economics === null ? null : { ...economics, avg_residential_price_m2: price, source: null } }
+    ));
     const without = rows.map(({ fid, json }) => {
       if (json === null) return { fid, json };
       const { affordability_index: _index, ...rest } = json;

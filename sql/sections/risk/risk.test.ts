@@ -42,7 +42,9 @@ describeDatabase('the section risk', (engine) => {
     const truth = await truthOf(SOURCES);
     const rows = await database.query<{ fid: number; json: Record<string, unknown> }>(`select p.fid, (api.section_risk(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`);
     expect(rows).toHaveLength(region.parcelCount);
-    const expected: { readonly fid: number; readonly json: Record<string, unknown> }[] = [...region.parcels()].map((parcel) => ({ fid: syntheticFid(region, parcel.index), json: { ...truth(parcel), source: null } }));
+    const expected: { readonly fid: number; readonly json: Record<string, unknown> }[] = [...region.parcels()].map((parcel) => (
+      { fid: syntheticFid(region, parcel.index), json: { ...truth(parcel), source: null } }
+    ));
     // Both sides round to six decimals.
     const withoutShares = ({ fid, json }: { fid: number; json: Record<string, unknown> }): unknown => ({ fid, json: { ...json, flood_share: json['flood_share'] === null, landslide_share: json['landslide_share'] === null } });
     expect(rows.map(withoutShares)).toEqual(expected.map(withoutShares));

@@ -53,7 +53,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
 
   it('follow every parcel through 22 half-years and two rezonings', async () => {
     const rows = await database.query<{ fid: number; json: unknown }>(`select p.fid, x.value as json from ${workspace.schema}.parcel p cross join lateral api.section_valuation_history(p.fid) x order by p.fid`);
-    expect(rows).toEqual(expected.map(({ fid, truth }) => ({ fid, json: truth.valuation_history === null ? null : { ...truth.valuation_history, source: null } })));
+    expect(rows).toEqual(expected.map(({ fid, truth: { valuation_history: told } }) => ({ fid, json: told === null ? null : { ...told, source: null } })));
   });
 
   it('were compared on a region that has every case', () => {
