@@ -37,8 +37,8 @@ async function combinationsOf(reader: Reader, keys: readonly string[]): Promise<
   if (missing.length > 0) {
     if (known.size >= KNOWN) known.clear();
     const wanted = known.size === 0 ? keys : missing;
-    const { found } = await reader.call<{ found: readonly [string, string, readonly string[], readonly string[], readonly string[]][] }>('select api.citations($1) as found', [wanted]);
-    for (const [key, section, sources, licenses, terms] of found) known.set(key, { section, sources, licenses, terms });
+    const { combinations } = await reader.call<{ combinations: readonly [string, string, readonly string[], readonly string[], readonly string[]][] }>('select combinations from api.citations($1)', [wanted]);
+    for (const [key, section, sources, licenses, terms] of combinations) known.set(key, { section, sources, licenses, terms });
   }
   return keys.map((key) => {
     const combination = known.get(key);

@@ -85,12 +85,12 @@ end
 $$;
 comment on function api.cited_licenses(text[], uuid[]) is 'Licences of combinations, by section and source; the mandatory ones last, without those whose terms another one has';
 
-create or replace function api.citations(p_cited uuid[]) returns json
+create or replace function api.citations(p_cited uuid[], out combinations json)
 language plpgsql stable security definer
 set search_path to public, pg_temp
 as $$
 begin
-  return (
+  combinations := (
     select coalesce(json_agg(json_build_array(c.citation, c.section, c.source_ids, c.licenses, c.terms)), '[]'::json)
     from ledger.citation c
     where c.citation = any (p_cited)
