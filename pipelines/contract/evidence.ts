@@ -50,7 +50,7 @@ function valueOf(item: string, label: string, at: string): string | null {
 
 function malformed(at: string, detail: string): MappaleError {
   return inputError('the notes of a source do not state how its format is known', {
-    code: 'EVIDENCE_MALFORMED', at, detail, hint: 'Use a complete copy of the program, or report that the notes of this source have no evidence.',
+    code: 'EVIDENCE_MALFORMED', at, detail, hint: 'Use a complete copy of the program, or report that the notes of this source are malformed.',
   });
 }
 
