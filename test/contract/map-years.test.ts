@@ -42,7 +42,7 @@ function corine(): Delivery {
     return upper ? name.toUpperCase() : name;
   };
   const map = (year: number): Layer => ({
-    name: named('clc', year), fields: [`code_${String(year % 100).padStart(2, '0')}`, 'id'], values: ['211', `made_${year}`], isRead: year === 2018,
+    name: named('clc', year), fields: [`code_${String(year % 100).padStart(2, '0')}`, 'id', 'remark', 'area_ha'], values: ['211', `made_${year}`, '', '25'], isRead: year === 2018,
   });
   const years = [random.pick([1990, 2000, 2006]), 2012, 2018];
   const changes: Layer = { name: named('cha', 2018), fields: ['code_12', 'code_18', 'change'], values: ['211', '112', '211-112'], isRead: false };
@@ -52,8 +52,10 @@ function corine(): Delivery {
 /** An urban area: land use of two years, both boundaries, changes and street trees. */
 function urbanAtlas(): Delivery {
   const area = `IT${900 + random.below(99)}L3_${letters(6).toUpperCase()}`;
-  const fields = (year: number): string[] => ['fua_code', `code_${year}`, `class_${year}`];
-  const map = (year: number): Layer => ({ name: `${area}_UA${year}`, fields: fields(year), values: [area.slice(0, 7), '31000', 'Forests'], isRead: year === 2018 });
+  const [columns, cells] = [['country', 'fua_name', 'prod_date', 'identifier', 'perimeter', 'area', 'comment'], ['IT', area, '2020', '1', '2000', '250000', '']];
+  const map = (year: number): Layer => ({
+    name: `${area}_UA${year}`, fields: ['fua_code', `code_${year}`, `class_${year}`, ...columns], values: [area.slice(0, 7), '31000', 'Forests', ...cells], isRead: year === 2018,
+  });
   return {
     file: `${area}_UA2018_v013`,
     layers: shuffled([
