@@ -39,7 +39,7 @@ from raw_parcel p
 left join mended m using (member_id, position)
 where not coalesce(st_isempty(m.geom), false);
 
--- Edges are divided to 40 m before they are reprojected: see core.in_degrees. In degrees nothing is divided.
+-- Edges are divided to 200 m before they are reprojected: see core.in_degrees. In degrees nothing is divided.
 create table bolzano_parcel as
 with drawn as (
   select
@@ -75,7 +75,7 @@ select
   d.registered_area_m2,
   d.pieces::int4 as pieces,
   d.made_valid,
-  core.in_degrees(d.geom, 40)::geometry(multipolygon, 4326) as geom
+  core.in_degrees(d.geom, 200)::geometry(multipolygon, 4326) as geom
 from drawn d
 cross join release;
 

@@ -52,7 +52,7 @@ left join mended m using (member_id, position)
 where not coalesce(st_isempty(m.geom), false)
 window parcel as (partition by p.member_id, p.ccat, p.code order by p.type <> 'P', p.position);
 
--- Pieces of a parcel mostly touch, and share their corners. Edges are divided to 40 m before they are reprojected: see core.in_degrees. Neighbours are
+-- Pieces of a parcel mostly touch, and share their corners. Edges are divided to 200 m before they are reprojected: see core.in_degrees. Neighbours are
 -- divided alike.
 create table trento_parcel as
 with drawn as (
@@ -90,7 +90,7 @@ select
   d.pieces::int4 as pieces,
   st_area(d.geom) as drawn_area_m2,
   d.made_valid,
-  core.in_degrees(d.geom, 40)::geometry(multipolygon, 4326) as geom
+  core.in_degrees(d.geom, 200)::geometry(multipolygon, 4326) as geom
 from drawn d
 cross join release;
 
@@ -114,7 +114,7 @@ select
   p.ccat,
   p.code,
   'IT.TN.' || p.ccat || '.' || p.code as reference,
-  core.in_degrees(p.geom, 40)::geometry(multipolygon, 4326) as geom
+  core.in_degrees(p.geom, 200)::geometry(multipolygon, 4326) as geom
 from piece p
 cross join release
 where p.roof = 'S';
@@ -132,7 +132,7 @@ select
   b.comune_name_other,
   b.parcels,
   st_area(coalesce(m.geom, b.geom)) as drawn_area_m2,
-  st_multi(core.in_degrees(coalesce(m.geom, b.geom), 40))::geometry(multipolygon, 4326) as geom
+  st_multi(core.in_degrees(coalesce(m.geom, b.geom), 200))::geometry(multipolygon, 4326) as geom
 from raw_boundary b
 cross join release
 left join mended m using (member_id, position)
