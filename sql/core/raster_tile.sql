@@ -1,5 +1,5 @@
 -- purpose: the rasters that are loaded, by the section that has values of them
--- version: 2
+-- version: 3
 -- reads: layer.tinitaly_tile, layer.copernicus_tile, layer.pvout_tile, layer.radiance_tile
 -- writes: core.raster_tile
 -- grain: one row per raster and section

@@ -104,7 +104,7 @@ describeDatabase('real fuel stations in the regions of their comuni', (engine) =
     expect(told.size).toBe(3_998);
     expect([...told.values()].every((times) => times === 1)).toBe(true);
     expect([...counts.values()].reduce((sum, n) => sum + n, 0)).toBe(3_998);
-    // No comune is drawn here, so that all coordinates lie elsewhere; the one without has an address that no archive knows.
-    expect(Object.fromEntries([...counts].sort())).toEqual({ elsewhere: 3_997, not_found: 1 });
+    // Nothing is loaded of any comune, so no station can be looked up.
+    expect(Object.fromEntries([...counts].sort())).toEqual({ comune_not_loaded: 3_998 });
   });
 });
