@@ -48,7 +48,10 @@ interface Completion {
   readonly is_comune: boolean;
 }
 
-/** @returns JSON text, as `/geocode/search` answers, each address with its `kind`: `street` or `address` @throws ApiError `INVALID_PARAMS`; MappaleError (kind `database`) */
+/**
+ * Returns JSON text, as `/geocode/search` answers, each address with its `kind`: `street` or `address`.
+ * @throws ApiError `INVALID_PARAMS`; MappaleError (kind `database`)
+ */
 export async function suggestions(reader: Reader, query: Readonly<Record<string, unknown>>): Promise<string> {
   const { q } = readParameters(parameters, query);
   const { data: found, not_loaded: notLoaded } = await answered(reader, q, null);

@@ -10,7 +10,10 @@ export interface ComuneHit {
   readonly key: string;
   /** Cadastral code; null: a province. */
   readonly belfiore: string | null;
-  /** `name`: the comune in Italian; `second`: in its second language; `former`: a comune that is part of it now; `foreign`: in another language; `postal_code`: one of the comune's. */
+  /**
+   * `name`: the comune in Italian; `second`: in its second language; `former`: a comune that is part of it now; `foreign`: in another language;
+   * `postal_code`: one of the comune's.
+   */
   readonly kind: 'name' | 'second' | 'former' | 'locality' | 'foreign' | 'postal_code' | 'province';
   /** Car plate code of the province, upper case; null: unknown. */
   readonly sigla: string | null;
@@ -317,7 +320,8 @@ async function namesIn(text: string, gazetteer: Gazetteer): Promise<readonly str
     // The keys inside of what is left are only needed here.
     if (names.length > 0 && rest.includes(' ')) await gazetteer.learn(suffixes(rest).map(({ key }) => key));
     const cut = cutsBetween(rest).slice(1).slice(-COMUNE_WORDS)
-      .find(({ after }) => calledAs(after, gazetteer) !== null || (names.length === 0 && (findRegion(after) !== undefined || gazetteer.isProvince(comuneKey(after)))));
+      .find(({ after }) => calledAs(after, gazetteer) !== null
+        || (names.length === 0 && (findRegion(after) !== undefined || gazetteer.isProvince(comuneKey(after)))));
     if (cut === undefined) break;
     names.unshift(cut.after);
     rest = cut.before;

@@ -41,6 +41,6 @@ export class AddedColumns {
 /** One line without tax codes and control characters. Masked before it is cut: half a tax code would be a person's, too. */
 function shown(text: string, length: number): string {
   const line = maskTaxCode(text).replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
-  const letters = [...line];
+  const letters = Array.from(line);
   return letters.length <= length ? line : `${letters.slice(0, length - 1).join('')}…`;
 }

@@ -274,7 +274,10 @@ function decodeHead(head: Buffer): string {
   return decode(isUtf8(head, true) ? 'utf-8' : 'windows-1252', head);
 }
 
-/** Name of an edition → the publisher's columns, spelled as in `ExpectedColumns`; `|` divides spellings of one column. A column `''` is a cell without a name. */
+/**
+ * Name of an edition → the publisher's columns, spelled as in `ExpectedColumns`; `|` divides spellings of one column. A column `''` is a cell without a
+ * name.
+ */
 export type Editions = Readonly<Record<string, readonly string[]>>;
 
 /** Share of an edition's columns that a changed header must have to be known for what it is. */
@@ -353,7 +356,7 @@ export class FoundColumns<K extends string> {
       const value = wanted === 0 ? null : valueOf(index);
       if (value === null || value === undefined || value === '') continue;
       this.#wanted[each] = wanted - 1;
-      this.#sink.added(name, String(value));
+      this.#sink.added(name, typeof value === 'string' ? value : JSON.stringify(value));
     }
     if (this.#wanted.every((wanted) => wanted === 0)) this.#wanted = [];
   }

@@ -124,8 +124,9 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
       const raw = found.filter(({ field }) => !field.startsWith(NO_FIELD));
       const shown = found.map((each) => ({ ...each, vintage: vintageText(each.vintage) }));
       return {
-        fid, section, not_applicable: null, rules: rules.map((rule) => rule.file), rows, reproduced: JSON.stringify(rows) === JSON.stringify(before), empty, coverage,
-        evidence: shown.filter(({ field }) => !field.startsWith(NO_FIELD)), context: shown.filter(({ field }) => field.startsWith(NO_FIELD)), sources: sourcesOf(raw),
+        fid, section, not_applicable: null, rules: rules.map((rule) => rule.file), rows, reproduced: JSON.stringify(rows) === JSON.stringify(before),
+        empty, coverage, sources: sourcesOf(raw),
+        evidence: shown.filter(({ field }) => !field.startsWith(NO_FIELD)), context: shown.filter(({ field }) => field.startsWith(NO_FIELD)),
       };
     } finally {
       await session.query('rollback');

@@ -61,7 +61,7 @@ export class PropertyColumns<K extends string> {
   #sample(seen: { samples: number }, name: string, value: unknown): void {
     if (value === null || value === undefined || value === '') return;
     seen.samples += 1;
-    this.#sink.added(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
+    this.#sink.added(name, typeof value === 'string' ? value : JSON.stringify(value));
   }
 
   #judge(): void {

@@ -74,7 +74,7 @@ function sinkOf(take: Take, drain: () => Promise<void> | undefined, done: (rows:
       throw new Error(`the synthetic file has no bad lines, found ${reject.code} in line ${reject.position}: ${reject.message}`);
     },
     duplicate: () => undefined,
-      added: () => undefined,
+    added: () => undefined,
     drain,
     async close(records) {
       let rows = 0;

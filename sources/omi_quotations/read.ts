@@ -245,7 +245,10 @@ async function readKml(chunks: AsyncIterable<Buffer>, facts: MemberFacts, contex
   const reader = new KmlReader({
     placemark(placemark) {
       const doubled = placemark.fault === null ? columns.take(placemark.names, (index) => placemark.data.get(placemark.names[index] ?? '')) : null;
-      if (doubled !== null) return member.reject({ position: placemark.number, code: 'data_repeated', message: `expected one ${doubled}, found two`, raw: placemark.raw });
+      if (doubled !== null) {
+        member.reject({ position: placemark.number, code: 'data_repeated', message: `expected one ${doubled}, found two`, raw: placemark.raw });
+        return;
+      }
       refusedParts += readPlacemark(placemark, { semester, generated: document?.generated ?? null, fileName: context.name, vintage: context.vintage }, member);
     },
     broken(message) {

@@ -101,7 +101,8 @@ describeEngines('a phrasing of an address', (engine) => {
     database = await engine.openDatabase();
     const workspace = await sectionWorkspace(database, { region, sources: ADDRESS_SOURCES, sql: ADDRESS_SQL });
     await buildAddresses(workspace, database, region);
-    await addStreets(database, region.code, comune.belfiore, STREETS.map((street) => ({ ...street, name: street.name.charAt(0) + street.name.slice(1).toLowerCase() })));
+    const streets = STREETS.map((street) => ({ ...street, name: street.name.charAt(0) + street.name.slice(1).toLowerCase() }));
+    await addStreets(database, region.code, comune.belfiore, streets);
     await database.query('insert into core.comune_name values ($1, $2::text, $3, $4, $2::text)', [region.code, postalCode, comune.belfiore, 'postal_code']);
   });
 

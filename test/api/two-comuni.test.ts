@@ -64,7 +64,10 @@ describeEngines('a query with two comuni', (engine) => {
     }
   });
 
-  const comuniOf = async (query: string, city: string | null = null): Promise<string[]> => [...new Set((await allOf(database, query, parseQuery, city)).map(({ municipality_code: code }) => code))];
+  const comuniOf = async (query: string, city: string | null = null): Promise<string[]> => {
+    const found = await allOf(database, query, parseQuery, city);
+    return [...new Set(found.map(({ municipality_code: code }) => code))];
+  };
 
   /** Whether B is what people write behind A: its province of today or earlier, its region, or A again. */
   const agree = (a: Comune, b: string): boolean => [...a.names, a.province, ...a.past, a.isLoaded ? region.name : 'Sardegna'].some((name) => comuneKey(name) === comuneKey(b));

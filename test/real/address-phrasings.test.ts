@@ -37,7 +37,8 @@ describeDatabase('the second collection of queries', (engine) => {
     for (const { query, street, number } of asked) {
       for (const text of [query, query.replace(/\bCAP\b/, '86140')]) {
         const found = await firstOf(database, text, parseQuery);
-        const isRight = found?.municipality_code === comune.belfiore && found.street_name.toLowerCase() === street.toLowerCase() && (number === null || found.street_number === String(number));
+        const isRight = found?.municipality_code === comune.belfiore && found.street_name.toLowerCase() === street.toLowerCase()
+          && (number === null || found.street_number === String(number));
         if (!isRight) missed.push([text, found?.street_name, found?.street_number, found?.municipality_code]);
       }
     }

@@ -37,7 +37,8 @@ describeDatabase('the names of places', (engine) => {
   });
 
   /** Rows of the table that the SQL makes: key, kind, code. */
-  const rowsOf = (comuni: readonly Made[], suppressed: readonly (readonly [code: string, name: string, day: string, heir: string, divided?: string])[]): Promise<string[]> =>
+  type Suppressed = readonly [code: string, name: string, day: string, heir: string, divided?: string];
+  const rowsOf = (comuni: readonly Made[], suppressed: readonly Suppressed[]): Promise<string[]> =>
     rolledBack(database, async (session) => {
       await session.script(
         `create schema places; set search_path to places, public;
