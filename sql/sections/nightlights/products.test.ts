@@ -43,9 +43,10 @@ describeDatabase('the rasters of night lights of a region', (engine) => {
         await session.script(`drop schema if exists made_products cascade; create schema made_products; set search_path = made_products, public;
           create table region as select ${REGION}::int2 as code;
           create table tinitaly_tile (name text, release_id int4, member_id int4, position int8, geom geometry(polygon, 4326));
-          create table copernicus_tile (like tinitaly_tile);
           create table pvout_tile (like tinitaly_tile);
-          create table radiance_tile (like tinitaly_tile, year int4, product text, collection int4, regions int2[]);`, 'made workspace');
+          create table radiance_tile (like tinitaly_tile, year int4, product text, collection int4, regions int2[]);
+          alter table tinitaly_tile add elevation_of text;
+          create table copernicus_tile (like tinitaly_tile);`, 'made workspace');
         for (const [index, { product, collection, year, regions }] of tiles.entries()) {
           await session.query('insert into radiance_tile values ($1, 1, $2, 1, null, $3, $4, $5, $6::int2[])', [`tile ${index}`, index, year, product, collection, regions === null ? null : `{${regions.join()}}`]);
         }
