@@ -20,14 +20,14 @@ const LETTERS: Readonly<Record<string, string>> = { ß: 'ss', ø: 'o', đ: 'd', 
 
 /** Characters of windows-1252 where Latin-1 has controls, in the order of their bytes from 0x80; a blank: none. */
 const WINDOWS_1252 = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ';
-const TWICE = new RegExp(`[\u00c2\u00c3]([\u0080-\u00bf${WINDOWS_1252.replaceAll(' ', '')}])`, 'g');
+const TWICE = new RegExp(`[\u00c2\u00c3\u00e3]([\u0080-\u00bf${WINDOWS_1252.replaceAll(' ', '')}])`, 'g');
 
 /**
- * Text that was encoded as UTF-8 more than once (`CIRÃ²`, `CIRÃ\u0083Â²`, `CIRÃ’`, in the publisher's files) decoded again. Of an À whose second half, a
- * no-break space, was trimmed away only an Ã is left, which no name here ends with.
+ * Text that was encoded as UTF-8 more than once (`CIRÃ²`, `CIRÃ\u0083Â²`, `CIRÃ’`, in the publisher's files) decoded again, also where its
+ * letters were made lower case (`Cirã²`). Of an À whose second half, a no-break space, was trimmed away only an Ã is left, which no name here ends with.
  */
 export function mendLetters(text: string): string {
-  if (!/[\u00c2\u00c3]/.test(text)) return text;
+  if (!/[\u00c2\u00c3\u00e3]/.test(text)) return text;
   const once = (twice: string): string => twice.replace(TWICE, (pair, second: string) => {
     const byte = second <= '\u00bf' ? second.charCodeAt(0) : 0x80 + WINDOWS_1252.indexOf(second);
     return String.fromCharCode(((pair.charCodeAt(0) & 0x1f) << 6) | (byte & 0x3f));

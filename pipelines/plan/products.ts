@@ -103,7 +103,7 @@ export function planProducts(
       cited: [...cited.values()],
       stale: before === undefined ? 'not published yet' : isStale ? whyChanged(before.inputs, inputs) ?? 'what it is made from is noted in another way' : null,
       published: before?.stands ?? null,
-      hasNewSource: before !== undefined
+      hasNewSource: before !== undefined && isNoted(before.inputs, (input) => published.get(input)?.inputs)
         && isMore(sourcesOf(inputs, (input) => products.get(input)?.inputs, ids), sourcesOf(before.inputs, (input) => published.get(input)?.inputs, ids)),
     });
   }
@@ -120,6 +120,15 @@ function sourcesOf(inputs: Inputs, inputsOf: (relation: Relation) => Inputs | un
     const through = inputsOf(input as Relation);
     return through === undefined ? [] : [...sourcesOf(through, inputsOf, ids)];
   }));
+}
+
+/** Whether the ledger names the inputs of a table and of every table that it reads. Without them its sources are unknown, and none counts as new. */
+function isNoted(inputs: Inputs, inputsOf: (relation: Relation) => Inputs | undefined): boolean {
+  const names = Object.keys(inputs);
+  return names.length > 0 && names.every((input) => {
+    const through = inputsOf(input as Relation);
+    return through === undefined || isNoted(through, inputsOf);
+  });
 }
 
 /** Whether `now` has all elements of `before`, and others. A table that loses a source is compared with the published one. */

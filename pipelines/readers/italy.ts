@@ -49,12 +49,16 @@ export function metresMisplaced(ewkb: Buffer): Refusal | null {
   return !holdsMetres(srid, x, y) && holdsMetres(srid, y, x) ? { code: 'coordinates_swapped', message: `${expected}: swapped?` } : null;
 }
 
-/** Why an EWKB geometry cannot be used that has "no value" among its numbers: the first such position. A reader of degrees need not ask, −9999 is no degree. */
+/**
+ * Why an EWKB geometry cannot be used that has "no value" or infinity among its numbers: the first such position. A reader of degrees need not ask, as neither
+ * is a degree.
+ */
 export function noDataAmong(ewkb: Buffer): Refusal | null {
   return walkWkb(ewkb, (at) => {
     const [x, y] = [ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8)];
-    // Looked at as text only where it may be one: maps have millions of corners.
-    return (x < 0 && isNoData(x)) || (y < 0 && isNoData(y)) ? { code: 'coordinates_no_data', message: `expected coordinates, found ${x} and ${y}` } : null;
+    // Read as text only where a number is negative: maps have millions of corners.
+    const hasNone = !Number.isFinite(x) || !Number.isFinite(y) || (x < 0 && isNoData(x)) || (y < 0 && isNoData(y));
+    return hasNone ? { code: 'coordinates_no_data', message: `expected coordinates, found ${x} and ${y}` } : null;
   });
 }
 

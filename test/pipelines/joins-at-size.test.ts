@@ -63,8 +63,8 @@ const SETUP = `
   alter table member add primary key (member_id);
   create table file_in_force (file_id int4, rank int4);
   insert into file_in_force select i, i from generate_series(1, 20) as i;
-  create view member_in_force as select member_id, file_id, rank from member join file_in_force using (file_id);
-  create table source_file as select theme, 1 as file_id, 1 as rank, 1 as release_id, 1 as member_id, 1::int8 as position, false as is_national from unnest(array['flood_P1', 'flood_P2', 'flood_P3', 'landslide']) as theme;
+  create view member_in_force as select member_id, file_id, rank, false as may_be_cut from member join file_in_force using (file_id);
+  create table source_file as select theme, 1 as file_id, 1 as rank, 1 as release_id, 1 as member_id, 1::int8 as position, false as is_national, false as may_be_cut from unnest(array['flood_P1', 'flood_P2', 'flood_P3', 'landslide']) as theme;
   create table boundary_piece as
   select 'Z' || lpad((x * 20 + y)::text, 3, '0') as belfiore, st_makeenvelope(14 + x * 0.05, 41 + y * 0.05, 14.05 + x * 0.05, 41.05 + y * 0.05, 4326)::geometry(polygon, 4326) as geom
   from generate_series(0, 19) as x cross join generate_series(0, 19) as y;

@@ -114,6 +114,21 @@ describe('a plan', () => {
     expect(new Set(staleOf(build!.products).map(({ why }) => why.split(';')[0]))).toEqual(new Set(['PostgreSQL 15 → 16']));
   });
 
+  it('sees a new source where the published inputs lack it, and none where the ledger names no inputs', () => {
+    const inventory = loaded([zip]);
+    const first = published(plan(known(inventory), null, null));
+    const newIn = (keep: (input: string) => boolean): readonly string[] => {
+      const tables = new Map([...first].map(([unit, own]) => [unit, new Map([...own].map(([relation, table]) => [relation, {
+        ...table, fingerprint: '', inputs: Object.fromEntries(Object.entries(table.inputs).filter(([input]) => keep(input))),
+      }]))]));
+      const { builds } = plan(known(inventory, { published: tables }), null, null);
+      return builds.flatMap(({ products }) => products.filter(({ hasNewSource }) => hasNewSource).map(({ relation }) => relation));
+    };
+    expect(newIn((input) => !input.startsWith(`${PARCELS.id} `))).toContain('core.parcel');
+    expect(newIn(() => true)).toEqual([]);
+    expect(newIn(() => false)).toEqual([]);
+  });
+
   it('leaves alone what a person pinned, and what was rolled back until its files change', () => {
     const inventory = loaded([zip]);
     const free = plan(known(inventory), null, null);
