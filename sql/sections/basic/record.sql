@@ -4,10 +4,8 @@
 -- grain: one object, or null where there is no such parcel; one word
 -- crs: EPSG:4326, longitude latitude
 
-create or replace function api.cadastral(p_parcel core.parcel) returns json
+create or replace function api.cadastral(p_parcel core.parcel, p_postal_code text) returns json
 language plpgsql stable as $$
-declare
-  v_postal_code constant text := (select z.cap from section.postal_code z where z.fid = p_parcel.fid);
 begin
   if p_parcel.sheet is not null then
     return json_build_object(
@@ -16,7 +14,7 @@ begin
       'attachment', nullif(p_parcel.attachment, '0'),
       'development', nullif(p_parcel.development, '0'),
       'comune_code', p_parcel.belfiore,
-      'postal_code', v_postal_code
+      'postal_code', p_postal_code
     );
   end if;
   -- A parcel of a land register: its reference is that of the comune catastale, a dot, and the label.
@@ -34,17 +32,18 @@ begin
       'development', null,
       'kind', case when starts_with(p_parcel.label, '.') then 'building' else 'land' end,
       'comune_code', p_parcel.belfiore,
-      'postal_code', v_postal_code
+      'postal_code', p_postal_code
     )
   );
 end
 $$;
-comment on function api.cadastral(core.parcel) is 'What the cadastre calls a parcel: by sheet, or, in a land register (Libro fondiario), by comune catastale and kind';
+comment on function api.cadastral(core.parcel, text) is 'Cadastral names of a parcel, with its postal code: by sheet, or, in a land register (Libro fondiario), by comune catastale and kind';
 
 create or replace function api.section_basic(p_fid int4, out value json, out linked bool, out keys text[], out belfiore text, out point geometry, out kind text)
 language plpgsql stable as $$
 declare
   v_found core.parcel;
+  v_postal section.postal_code;
 begin
   -- Read first: where parcels lie on other nodes, what else is asked lies here.
   select *
@@ -52,6 +51,10 @@ begin
   from core.parcel p
   where p.fid = p_fid;
   if v_found.fid is not null then
+    select *
+    into v_postal
+    from section.postal_code z
+    where z.fid = p_fid;
     value := json_build_object(
       'fid', v_found.fid,
       'gml_id', v_found.gml_id,
@@ -62,12 +65,12 @@ begin
       'centroid', api.centroid(v_found.point),
       'geometry', api.geojson(v_found.geom),
       'municipality', api.known_municipality(v_found.belfiore),
-      'cadastral', api.cadastral(v_found)
+      'cadastral', api.cadastral(v_found, v_postal.cap)
     );
     -- A land register is known by its comune catastale.
     keys := array[
       'basic/' || case when v_found.sheet is null then left(v_found.reference, -length(v_found.label) - 1) else '@' end
-        || coalesce((select ' ' || coalesce(z.edition, '') from section.postal_code z where z.fid = p_fid), '')
+        || case when v_postal.fid is null then '' else ' ' || coalesce(v_postal.edition, '') end
     ];
     belfiore := v_found.belfiore;
     point := v_found.point;

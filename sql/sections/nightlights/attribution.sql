@@ -1,10 +1,11 @@
 -- purpose: the years of radiance, and the boundaries over which the mean of a comune is taken
--- cites: viirs_nightlights, istat_boundaries
+-- cites: viirs_nightlights, istat_boundaries, tinitaly_dem, copernicus_dem, gsa_pvout
 -- reads: core.comune_register, core.parcel, core.raster_tile, section.nightlights, layer.boundary, layer.comune_code
 -- writes: none
 -- grain: one row per key, source and vintage
 -- crs: none
 
+-- Elevation models and yields share core.raster_tile, which the build reads; no light comes from them.
 with kind as (
   select distinct
     p.belfiore,
