@@ -96,8 +96,9 @@ describeEngines('the plans of the read interface', (engine) => {
   });
 
   it('one record reads its parcel once and looks into each section once, meta.coverage included', async () => {
-    // Population asks of which census section the parcel is; solar and nightlights, of what is not available, what is at its place.
-    const include = SECTION_NAMES.filter((name) => !['population', 'solar', 'nightlights'].includes(name)).join(',');
+    // Population asks of which census section the parcel is; solar and nightlights, of what is not available, what is at its place; economics, of which
+    // editions its postal code and its prices are.
+    const include = SECTION_NAMES.filter((name) => !['population', 'solar', 'nightlights', 'economics'].includes(name)).join(',');
     const paths = questions['detail']!.map((path) => `${path}?include=${include}`);
     const scans = await scansOf(paths);
     const perRecord = new Map(scans.map(({ name, indexed }) => [name.replace(/_\d+_\d+$/, ''), indexed / paths.length]));
