@@ -273,7 +273,8 @@ scale as (
 )
 select
   w.belfiore,
-  st_asgeojson(st_multi(st_collectionextract(st_simplifypreservetopology(st_unaryunion(w.geom), s.step_deg), 3)), 5)::json as geometry
+  -- Corners that are equal once they are rounded are written once.
+  st_asgeojson(st_snaptogrid(st_multi(st_collectionextract(st_simplifypreservetopology(st_unaryunion(w.geom), s.step_deg), 3)), 0.00001), 5)::json as geometry
 from whole w
 cross join scale s
 order by w.belfiore
