@@ -273,8 +273,10 @@ scale as (
 )
 select
   w.belfiore,
-  -- Corners that are equal once they are rounded are written once.
-  st_asgeojson(st_snaptogrid(st_multi(st_collectionextract(st_simplifypreservetopology(st_unaryunion(w.geom), s.step_deg), 3)), 0.00001), 5)::json as geometry
+  -- Rounded first, so that all engines begin a ring at the same corner, which simplifying keeps.
+  st_asgeojson(
+    st_multi(st_collectionextract(st_simplifypreservetopology(st_normalize(st_unaryunion(st_snaptogrid(w.geom, 0.00001))), s.step_deg), 3)), 5
+  )::json as geometry
 from whole w
 cross join scale s
 order by w.belfiore
