@@ -159,7 +159,7 @@ function endOfString(text: string, start: number): number {
 async function* featuresOf(path: string, at: string, document: (outside: JsonObject) => void): AsyncGenerator<JsonObject> {
   const splitter = new Splitter(at);
   let position = 0;
-  for await (const chunk of createReadStream(path, { highWaterMark: 1_048_576 }) as AsyncIterable<Buffer>) {
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
     for (const element of splitter.split(chunk)) {
       position += 1;
       const feature = parse(element, `${at}, feature ${position}`);
