@@ -1,5 +1,5 @@
 -- purpose: the parcels of a region whose land registers the provinces keep, each with its fid
--- version: 2
+-- version: 3
 -- reads: layer.trento_parcel, layer.bolzano_parcel, core.comune_catastale, core.parcel_register
 -- writes: core.parcel, core.parcel_register
 -- regions: 4
