@@ -164,7 +164,7 @@ interface Prepared {
   readonly province: Stated | null;
   /** Who lives there. */
   readonly careOf: readonly Segment[];
-  /** What stands in parentheses. */
+  /** Text in parentheses. */
   readonly aside: readonly Segment[];
 }
 

@@ -6,7 +6,7 @@ import { comuneKey, localityKey, takeType, words } from './normalise.ts';
 
 /** A place in the gazetteer that a key names. */
 export interface ComuneHit {
-  /** What was asked, as `comuneKey` gives it; a postal code as it is. */
+  /** Name in the question, as `comuneKey` gives it, or a postal code. */
   readonly key: string;
   /** Cadastral code; null: a province. */
   readonly belfiore: string | null;
@@ -246,7 +246,7 @@ export function keysOf(segments: readonly Segment[]): string[] {
 }
 
 export interface NamedPlace extends Place {
-  /** The comune was written as it is called. */
+  /** True for the exact name of the comune. */
   readonly sure: boolean;
 }
 
@@ -428,7 +428,7 @@ async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, g
 
   let elsewhere: number | null = null;
   for (const suffix of suffixes(named)) {
-    // It is called so, and lies in another province than the one that was stated.
+    // The name fits, but the comune is in another province than the one stated.
     if (elsewhere !== null && suffix.rest.length > elsewhere) break;
     const where = suffix.sigla ?? bound;
     const hits = gazetteer.get(suffix.key, where);

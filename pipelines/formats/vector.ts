@@ -319,7 +319,7 @@ export class VectorDataset {
 }
 
 function unreadable(at: string, error: unknown): MappaleError {
-  // To whoever reads a file, a missing GDAL is a file that cannot be read.
+  // A reader treats a missing GDAL like a file that cannot be read.
   if (error instanceof MappaleError && error.code === 'GDAL_MISSING') {
     const { message, code, detail, hint, mend } = error;
     return inputError(message, { code, at, detail, hint, mend, cause: error });
