@@ -1,0 +1,25 @@
+/** Reads the sentences of the files that git tracks. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { sentencesOf, type Sentence } from './texts.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Publishers' bytes, expected outputs, applied migrations, Italian, and the phrases themselves. */
+const LEFT_OUT = /(?:^|\/)(?:fixture|golden)\/|^sql\/migrations\/|italian|^scripts\/words\/(?:phrases|exceptions)\.ts$|^test\/architecture\/words\.test\.ts$|^LICENSE$/;
+
+export function readSentences(): Sentence[] {
+  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' }).split('\0');
+  return files.filter((file) => file !== '' && !LEFT_OUT.test(file)).sort().flatMap((file) => {
+    const content = readFileSync(join(ROOT, file), 'utf8');
+    return sentencesOf(file, file === 'CHANGELOG.md' ? newest(content) : content);
+  });
+}
+
+/** Entries that are not released yet: older ones are not rewritten. */
+function newest(changelog: string): string {
+  const [before = '', section = ''] = changelog.split(/^## /m);
+  return `${before}${section}`;
+}
