@@ -11,13 +11,13 @@ export const ROOT: string = fileURLToPath(new URL('..', import.meta.url));
 /** Settings with their meaning, as the README's table has them. */
 export const SETTINGS = z.object({
   DATABASE_URL: z.string().default(() => `pglite:${resolve('.mappale/database')}`).describe(
-    '`postgres://user:password@host:port/database`, or `pglite:FOLDER`; not set: the embedded database in `.mappale/database` below the working folder',
+    '`postgres://user:password@host:port/database` or `pglite:FOLDER`. Default: the embedded database in `.mappale/database` below the working folder',
   ),
   MAPPALE_DISTRIBUTED: z.enum(['citus'], { error: 'expected citus' }).optional().describe(
-    '`citus`: `DATABASE_URL` is the coordinator of a Citus cluster, and what is keyed by parcel is distributed over its workers from the next command on that writes ([how](docs/citus.md)); not set: the database stays as it is',
+    '`citus`: `DATABASE_URL` is the coordinator of a Citus cluster; the next command that writes distributes the tables keyed by parcel ([how](docs/citus.md)). Default: the database stays unchanged',
   ),
   MAPPALE_LOG: z.enum(['human', 'json'], { error: 'expected human or json' }).default('human').describe(
-    '`human`: lines that people read; `json`: one object per line on stderr, for unattended runs; not set: `human`',
+    '`human`: plain lines; `json`: one object per line on stderr, for unattended runs. Default: `human`',
   ),
   NO_COLOR: z.string().optional().describe('any value turns colours off'),
 });

@@ -6,7 +6,7 @@ import { SETTINGS } from '../../pipelines/config.ts';
 import { program } from '../../pipelines/cli/main.ts';
 import { serverAddress } from '../../pipelines/db/server-address.ts';
 import { refusal, words } from '../harness/typed.ts';
-import { FILES, isData, read } from './project.ts';
+import { FILES, isData, read, SECTION_FOLDERS } from './project.ts';
 
 const DOCUMENTS = FILES.filter((file) => file.endsWith('.md') && !isData(file));
 const MAKEFILE = read('Makefile');
@@ -146,6 +146,21 @@ describe('the documents', () => {
     const lines = typedIn('README.md', read('README.md')).map(({ line }) => line);
     expect(lines).toContain('make load-region');
     expect(lines).toContain('make test');
+  });
+
+  it('keep README within 120 lines, of at most 100 characters outside tables and code', () => {
+    const lines = read('README.md').trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(120);
+    expect(read('README.md').replace(/^```[\s\S]*?^```/gm, '').split('\n').filter((line) => line.length > 100 && !line.startsWith('|'))).toEqual([]);
+  });
+
+  it('list every section in README', () => {
+    expect([...read('README.md').matchAll(/^\| `([a-z_]+)` \|/gm)].map((match) => match[1]).sort()).toEqual([...SECTION_FOLDERS].sort());
+  });
+
+  it('have an index that lists every page of docs/', () => {
+    const listed = new Set([...read('docs/README.md').matchAll(/\]\(([\w-]+\.md)\)/g)].map((match) => match[1]));
+    expect(FILES.filter((file) => /^docs\/[^/]+\.md$/.test(file)).map((file) => file.slice('docs/'.length)).filter((page) => page !== 'README.md' && !listed.has(page))).toEqual([]);
   });
 
   it('name targets of make that exist', () => {

@@ -60,5 +60,11 @@ it('the first hour goes as it is written: a region, a record, a map, exports, a 
   expect(enriched.map((line) => line.split(',').slice(0, 4))).toEqual([['at home', '41.9969839', '14.0032805', 'found'], ['at sea', '42.3', '14.9', 'not_loaded']]);
   expect((await readFile(join(folder, 'molise.parquet'))).toString('latin1', 0, 4)).toBe('PAR1');
   expect(await readFile(join(folder, 'molise.html'), 'utf8')).toContain('Molise');
+  // The example of README, without durations.
+  const timeless = (text: string): string => text.replace(/ +/g, ' ').replace(/\d+(?:\.\d+)? (?:s|min)\b/g, '…');
+  const [, example = ''] = /^```console\n([\s\S]*?)^```/m.exec(read('README.md')) ?? [];
+  const shown = example.trim().split('\n').filter((line) => line !== '…').map(timeless);
+  expect(shown.length).toBeGreaterThan(2);
+  expect(shown.filter((line) => !timeless(said.get('npx mappale load-region')!).includes(line))).toEqual([]);
   expect(said.get('npx mappale explain Z001_000100.28 risk')).toContain('the rule gives one row, the same as is published');
 });
