@@ -69,7 +69,14 @@ export function rendered(file: string, text: string, dead: (href: string) => voi
         const page = placeOf(target);
         return page === null ? `<span class="file" title="${escaped(target)}">${html}</span>` : `<a href="${escaped(page)}${place === undefined ? '' : `#${escaped(place)}`}">${html}</a>`;
       },
-      // What looks like a tag in a document is text: `<source>`.
+      // Pictures are part of the page: the site needs no other file.
+      image({ href, text: alternative }) {
+        const picture = join(ROOT, dirname(file), href);
+        if (existsSync(picture)) return `<img alt="${escaped(alternative)}" src="data:image/jpeg;base64,${readFileSync(picture, 'base64')}">`;
+        dead(href);
+        return escaped(alternative);
+      },
+      // A word in angle brackets is text: `<source>`.
       html: ({ text: tag }) => escaped(tag),
     },
   });

@@ -43,7 +43,7 @@ describeDatabase('the site', (engine) => {
 
   it('asks no other host for anything, and needs no program of the browser', () => {
     for (const [path, text] of files) {
-      expect([...text.matchAll(/<(?:script|img|iframe|object|embed|video|audio|source|base)\b|\son[a-z]+=|\bsrc=|@import|url\(/gi)].map(([found]) => `${path}: ${found}`)).toEqual([]);
+      expect([...text.replace(/<img alt="[^"]*" src="data:image\/jpeg;base64,[\w+/=]*">/g, '').matchAll(/<(?:script|img|iframe|object|embed|video|audio|source|base)\b|\son[a-z]+=|\bsrc=|@import|url\(/gi)].map(([found]) => `${path}: ${found}`)).toEqual([]);
       expect([...text.matchAll(/<link[^>]*href="([^"]*)"/g)].filter(([, href]) => !/^(?:\.\.\/)*site\.css$/.test(href!)).map(([found]) => found)).toEqual([]);
     }
   });
