@@ -41,7 +41,8 @@ async function takePicture(link: string, { fid, lat, lng }: { fid: number; lat: 
 
 if (CHROMIUM === undefined) throw new Error('Chromium is missing: apt-get install chromium');
 const folder = await mkdtemp(join(tmpdir(), 'mappale-picture-'));
-const options = { cwd: folder, env: { ...process.env, DATABASE_URL: '' } };
+// The demo goes to an embedded database below the folder.
+const options = { cwd: folder };
 try {
   await promisify(execFile)(process.execPath, [PROGRAM, 'load-region'], options);
   const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, 'parcel', PARCEL, '--include', 'basic'], options);

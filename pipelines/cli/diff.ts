@@ -5,7 +5,7 @@ import { textTable } from '../text-table.ts';
 import { command, look, parseRegion } from './command.ts';
 
 export function diffCommand(): Command {
-  return command('diff', 'What the publication in force changed against the one before: parcels and values, by comune.', [
+  return command('diff', 'Compare the current publication of a region with the previous one: parcels and values, by comune.', [
     'mappale diff molise', 'mappale diff molise --csv > changes.csv', 'mappale diff molise --json',
   ])
     .argument('<region>', 'name or ISTAT code', parseRegion)

@@ -25,17 +25,17 @@ interface Options {
 }
 
 export function enrichCommand(): Command {
-  return command('enrich', 'Add to each row of a CSV what is published of the parcel that it names: by coordinates, address, fid or cadastral reference.', [
+  return command('enrich', 'Add parcel data to each row of a CSV, by coordinates, address, fid or cadastral reference.', [
     `mappale enrich points.csv --out points-enriched.csv --sections ${SECTION_NAMES.slice(0, 2).join(',')}`,
     'mappale enrich owners.csv --out owners-enriched.csv --sections all --by parcel',
   ])
-    .argument('<table>', `CSV with a header, whatever its delimiter; columns of one key: ${KEY_HELP}`)
+    .argument('<table>', `CSV with a header and any delimiter; columns of one key: ${KEY_HELP}`)
     .requiredOption('--out <file>', 'where to write; the columns of the table come first, as they are')
-    .option('--sections <sections>', 'comma-separated names, or all; none: what is asked for most')
-    .option('--by <key>', `${KEYS.join(', ')}: what names the parcel, where the table has the columns of several`, parseKey)
-    .option('--safe', 'put an apostrophe in front of text that a spreadsheet would run as a formula, also in the columns of the table')
-    .option('--verbatim', 'put it nowhere; by default it is put into the added columns')
-    .option('--json', 'print what was done as JSON')
+    .option('--sections <sections>', 'comma-separated names, or all; default: the most requested sections')
+    .option('--by <key>', `${KEYS.join(', ')}: the key to use if the table has the columns of several keys`, parseKey)
+    .option('--safe', 'put an apostrophe before text that a spreadsheet would run as a formula, also in the columns of the table')
+    .option('--verbatim', 'add no apostrophes; the default is to add them in the added columns only')
+    .option('--json', 'print the summary as JSON')
     .action(async (table: string, options: Options) => {
       const sections = parseSections(options.sections);
       const [from, out] = [expandPath(table), expandPath(options.out)];

@@ -23,16 +23,16 @@ interface Options {
 
 export function exportCommand(): Command {
   const names = Object.keys(FORMATS);
-  return command('export', 'Write a region\'s parcels as a file for other programs, with a STAC item beside it and the licences inside.', [
+  return command('export', 'Write the parcels of a region to a file, with a STAC item and the licences.', [
     'mappale export molise',
     `mappale export molise --format csv --sections ${SECTION_NAMES.slice(0, 2).join(',')} --out /tmp/molise.csv`,
   ])
     .argument('<region>', 'name or ISTAT code', parseRegion)
     .option('--format <format>', names.join(', '), names[0])
-    .option('--sections <sections>', 'comma-separated names; none: all')
-    .option('--out <file>', 'where to write; by default the region\'s name in this folder')
-    .option('--verbatim', 'CSV: keep text that a spreadsheet would run as a formula; by default an apostrophe is put in front')
-    .option('--json', 'print what was written as JSON')
+    .option('--sections <sections>', 'comma-separated names; default: all')
+    .option('--out <file>', 'output file; default: named after the region, in the working folder')
+    .option('--verbatim', 'CSV: keep text that a spreadsheet would run as a formula; the default is to put an apostrophe before it')
+    .option('--json', 'print the summary as JSON')
     .action(async (region: Region, { format: name, out: path, sections, verbatim = false, json }: Options) => {
       const format = FORMATS[name];
       if (format === undefined) {

@@ -17,15 +17,15 @@ interface Options {
 }
 
 export function fetchCommand(): Command {
-  return command('fetch', 'Download what publishers give without an account, and say where to click for the rest. Needs no database.', [
+  return command('fetch', 'Download the files that need no account, and print where to get the rest. Needs no database.', [
     'mappale fetch molise',
     'mappale fetch molise --dry-run',
     'mappale fetch molise puglia --sources SOURCE,SOURCE --data /srv/downloads',
   ])
     .argument('<regions...>', 'names or ISTAT codes')
-    .option('--sources <ids>', 'only these, separated by commas (see npx mappale sources); may be given more than once', splitIds)
-    .option('--data <folder>', 'where to put the files: a folder for each source in it', 'data')
-    .option('--dry-run', 'say what would be downloaded, under which licence and how large it is')
+    .option('--sources <ids>', 'only these sources, separated by commas (see npx mappale sources); repeatable', splitIds)
+    .option('--data <folder>', 'data folder, with one folder for each source', 'data')
+    .option('--dry-run', 'list files, sizes and licences without downloading')
     .option('--json', 'print the report as JSON')
     .action(async (regions: string[], options: Options) => {
       const config = readConfig();

@@ -1,4 +1,4 @@
-/** What `mappale` says when nothing else is typed: what this machine has, what is published, and what to type next. Changes nothing. */
+/** The screen that `mappale` shows without a command: machine, publications and next commands. Changes nothing. */
 import { readConfig } from '../config.ts';
 import { loadSources } from '../contract/registry.ts';
 import { unitName, unitSlug } from '../contract/regions.ts';
@@ -15,21 +15,21 @@ import { quoted } from '../typed.ts';
 import { VERSION } from '../run/context.ts';
 import { looking } from './command.ts';
 
-/** What is typed, and what it does. */
+/** Commands with their purpose. */
 type Next = readonly (readonly [typed: string, what: string])[];
 
 interface Found {
-  /** Of the database. */
+  /** State of the database. */
   readonly lines: readonly string[];
   readonly next: Next;
 }
 
-/** Where nothing is published. */
+/** Next commands if nothing is published. */
 const FIRST: Next = [
-  ['npx mappale load-region', 'a synthetic region with every source, in a minute'],
-  ['npx mappale fetch molise', 'the publishers\' files of a region, and where to click for the rest'],
-  ['npx mappale load-region molise --data data', 'a region from these files, as far as they are there'],
-  ['npx mappale sources', 'what can be downloaded, where, and under which licence'],
+  ['npx mappale load-region', 'load a synthetic region with every source'],
+  ['npx mappale fetch molise', 'download the files of a region, and list those that need an account'],
+  ['npx mappale load-region molise --data data', 'load a region from these files'],
+  ['npx mappale sources', 'list sources, addresses and licences'],
 ];
 
 /** @throws MappaleError `CONFIG_UNKNOWN`, `CONFIG_DISTRIBUTED` (exit 2) */
@@ -39,12 +39,12 @@ export async function firstScreen(): Promise<string> {
   const { lines, next } = await look(databaseUrl);
   const width = Math.max(...next.map(([typed]) => typed.length));
   return [
-    `mappale ${VERSION}: Italy's public territorial files in, one PostGIS database out.`, '',
+    `mappale ${VERSION}: data on every Italian cadastral parcel, from public files, in one PostGIS database`, '',
     `machine   Node ${process.versions.node}, ${vector}`,
     ...lines.map((line, index) => `${index === 0 ? 'database' : '        '}  ${line}`), '',
     'Next:',
     ...next.map(([typed, what]) => `  ${typed.padEnd(width)}  ${what}`),
-    `  ${'npx mappale --help'.padEnd(width)}  all commands`,
+    `  ${'npx mappale --help'.padEnd(width)}  list all commands`,
   ].join('\n');
 }
 
@@ -64,7 +64,7 @@ async function look(url: string): Promise<Found> {
 function inTheWay({ message, code, at, detail, hint, mend }: MappaleError): Found {
   return {
     lines: [`${message} [${code}]`, ...[at, detail, hint].filter((line) => line !== undefined)],
-    next: [...(mend === undefined ? [] : [[mend, 'mends it'] as const]), ['npx mappale doctor', 'what else stands in the way']],
+    next: [...(mend === undefined ? [] : [[mend, 'fix this'] as const]), ['npx mappale doctor', 'check this machine and database']],
   };
 }
 
@@ -86,24 +86,24 @@ const LAST_RUN = `select r.run_id as id, r.command, r.arguments, r.exit_code::in
  order by r.run_id desc
  limit 1`;
 
-/** What is to be said of the last run, and how it goes on. */
+/** Describes the last run, with the command that continues it. */
 function toldOf(run: LastRun, dead: ReadonlySet<number>): readonly [lines: readonly string[], again: Next] {
   const { id, command, arguments: { data, regions }, code, ended } = run;
   if (!ended && !dead.has(id)) return [[`${command} is under way`], []];
   if (code === 0) return [[], []];
   if (code !== null) return [[`the last run, ${command}, ended with exit code ${code}: npx mappale status`], []];
-  const broken = `the last run, ${command}, was broken off; nothing published was touched`;
+  const broken = `the last run, ${command}, was interrupted; published data is unchanged`;
   if (data === undefined) return [[broken], []];
   const slugs = (regions ?? []).map(unitSlug);
   const same = ['npx mappale', command === 'watch' ? 'refresh' : command, ...slugs, ...data.flatMap((folder) => ['--data', quoted(folder)])].join(' ');
-  return [[broken], [[same, 'goes on where it stopped']]];
+  return [[broken], [[same, 'continue this run']]];
 }
 
 function dataOf(run: LastRun | undefined): string {
   return (run?.data ?? ['FOLDER']).map((folder) => `--data ${quoted(folder)}`).join(' ');
 }
 
-/** A region that is published. */
+/** A published region. */
 type Region = { readonly unit: number; readonly parcels: number; readonly days: number };
 
 async function published(database: Database): Promise<Found> {
@@ -116,7 +116,7 @@ async function published(database: Database): Promise<Found> {
   } catch (error) {
     if (!(error instanceof MappaleError)) throw error;
     if (error.code !== 'DATABASE_OUT_OF_DATE') return inTheWay(error.knowing({ at: database.label }));
-    return { lines: [`${database.label}: ${error.message}`], next: [['npx mappale migrate', 'brings it to this version and keeps its rows']] };
+    return { lines: [`${database.label}: ${error.message}`], next: [['npx mappale migrate', 'upgrade the database and keep its rows']] };
   }
   const regions = await database.query<Region>(
     `select p.unit_code::int4 as unit, coalesce(t.rows, 0)::int4 as parcels, (now() at time zone 'Europe/Rome')::date - (p.published_at at time zone 'Europe/Rome')::date as days
@@ -129,7 +129,7 @@ async function published(database: Database): Promise<Found> {
   const [last, again] = run === undefined ? [[], []] : toldOf(run, await deadRuns(database));
   const withdrawn = [...(await holds(database)).values()].filter(({ kind }) => kind === 'withdrawn');
   const gone = withdrawn.map((hold) => `${unitName(hold.unit)}: ${describeHold(hold)}`);
-  const back: Next = withdrawn.map(({ unit }) => [`npx mappale rollback ${unitSlug(unit)}`, 'serves it again']);
+  const back: Next = withdrawn.map(({ unit }) => [`npx mappale rollback ${unitSlug(unit)}`, 'publish it again']);
   if (regions.length === 0) return { lines: [`${database.label}: nothing is published`, ...gone, ...last], next: [...again, ...back, ...FIRST] };
   const ages = (days: number): string => (days === 0 ? 'today' : days === 1 ? 'yesterday' : `${days} days ago`);
   const lines = regions.map(({ unit, parcels, days }) => `${unitName(unit)}: ${group(parcels)} parcels, published ${ages(days)}`);
@@ -138,8 +138,8 @@ async function published(database: Database): Promise<Found> {
     lines: [database.label, ...lines, ...gone, ...last],
     next: [
       ...again, ...back,
-      [`npx mappale parcel ${parcel?.fid ?? 'ID'}`, 'a record'], ['npx mappale serve', 'the read interface and a map, on this machine'],
-      [`npx mappale refresh ${dataOf(run)}`, 'what is new in the publishers\' files'], ['npx mappale status', 'tables, releases and the last runs'],
+      [`npx mappale parcel ${parcel?.fid ?? 'ID'}`, 'print a record'], ['npx mappale serve', 'start the API and the map on this machine'],
+      [`npx mappale refresh ${dataOf(run)}`, 'load new files'], ['npx mappale status', 'show tables, releases and the last runs'],
     ],
   };
 }

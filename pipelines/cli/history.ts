@@ -11,11 +11,11 @@ import { asFid, notFound } from './parcel.ts';
 const SHOWN = 80;
 
 export function historyCommand(): Command {
-  return command('history', 'What was published of one parcel, as long as it is kept: each value that changed, with its publication and what it was made from.', [
+  return command('history', 'Print the published history of a parcel: each changed value, with its publication and its releases.', [
     'mappale history 1400000000', 'mappale history H833_001300.594 --json',
   ])
-    .argument('<id>', 'fid, or national cadastral reference; of a parcel that is no longer published, too')
-    .option('--json', 'print as JSON, with the values that never changed')
+    .argument('<id>', 'fid or national cadastral reference, also of a retired parcel')
+    .option('--json', 'print as JSON, including values that never changed')
     .action((id: string, options: { json?: boolean }) => look(options, async (context) => {
       const history = await parcelHistory(context.database, await findEver(context, id));
       if (history.fields.length === 0 && history.absences.every(({ why }) => why === 'not_there')) throw notFound(id);

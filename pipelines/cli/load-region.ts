@@ -12,12 +12,12 @@ import { bringUpToDate, foldersOf, refreshing, type RefreshArguments } from './r
 const DEMO = { parcels: 2000, seed: 1, region: 14 } as const;
 
 export function loadRegionCommand(): Command {
-  return refreshing('load-region', 'Load one region: raw files in, published database out. Without arguments: the synthetic demo region.', [
+  return refreshing('load-region', 'Load one region from its raw files and publish it. Without arguments, load the synthetic demo region.', [
     'mappale load-region',
     'mappale load-region molise --data ~/downloads',
     'DATABASE_URL=postgres://me@localhost/italy mappale load-region molise --data ~/cadastre --data ~/istat',
   ])
-    .argument('[region]', 'name or ISTAT code; none: the synthetic demo region')
+    .argument('[region]', 'name or ISTAT code; default: the synthetic demo region')
     .action(async (region: string | undefined, options: RefreshArguments) => {
       // Looked at before a database is made.
       const code = region === undefined ? DEMO.region : parseRegion(region).code;

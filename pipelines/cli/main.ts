@@ -40,11 +40,11 @@ const COMMANDS = [
 export function program(): Command {
   const all = new Command('mappale')
     .exitOverride(usageExit)
-    .description('Italy\'s public territorial files in, one PostGIS database out.')
+    .description('Load the files of Italy\'s public bodies into one PostGIS database that describes every cadastral parcel.')
     .version(VERSION)
     .addHelpText('after', `
 Exit codes: 0 done, 1 bug, 2 usage or configuration, 3 input missing or changed, 4 too many rejects, 5 checks failed, 6 database, 7 already running.
-Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default the embedded database in .mappale/database), MAPPALE_LOG=json, NO_COLOR.`);
+Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default: the embedded database in .mappale/database), MAPPALE_LOG=json, NO_COLOR.`);
   for (const make of COMMANDS) all.addCommand(make());
   return all;
 }

@@ -30,12 +30,12 @@ const PATH = '/mcp';
 const MESSAGE = { mostBytes: 1 << 20, hint: '' } as const;
 
 export function mcpCommand(): Command {
-  return command('mcp', 'Answer a language model by the Model Context Protocol: search, locate, parcel, explain, coverage.', [
+  return command('mcp', 'Serve language models by the Model Context Protocol: search, locate, parcel, explain, coverage.', [
     'mappale mcp', 'mappale mcp --http --port 8090',
   ])
-    .option('--http', `over HTTP at ${PATH}, with the tokens and limits of mappale serve; without it over standard input and output`, false)
+    .option('--http', `serve over HTTP at ${PATH}, with the tokens and limits of mappale serve; default: standard input and output`, false)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--port <n>', 'port to listen on; 0: any free one', parseWithin(0, 65_535), 8090)
+    .option('--port <n>', 'port to listen on; 0: any free port', parseWithin(0, 65_535), 8090)
     .action((options: Options) => withContext({ access: 'read' }, async (context) => {
       const reader = await openReader(context.database, context.config.databaseUrl, { connections: 4, statementTimeoutMs: 20_000 });
       try {

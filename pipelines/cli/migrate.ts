@@ -8,13 +8,13 @@ import { upgrade } from '../run/upgrade.ts';
 import { command, print } from './command.ts';
 
 export function migrateCommand(): Command {
-  return command('migrate', 'Bring the database to this version and keep its rows; what cannot be kept is named (exit 2), and goes only with --yes.', [
+  return command('migrate', 'Upgrade the database to this version and keep its rows. If rows cannot be kept, list them and exit with 2, unless --yes is given.', [
     'mappale migrate --dry-run',
     'mappale migrate',
     'mappale migrate --yes',
   ])
-    .option('--dry-run', 'only say what would be done, and what would be lost')
-    .option('--yes', 'give up rows that cannot be kept; their files are read again by the next refresh, where they are still there')
+    .option('--dry-run', 'print the steps, and the rows that would be lost, without doing anything')
+    .option('--yes', 'delete rows that cannot be kept; the next refresh reads their files again if they still exist')
     .option('--json', 'print as JSON')
     .action(({ dryRun: dry = false, yes = false, json }: { dryRun?: boolean; yes?: boolean; json?: boolean }) => {
       const { databaseUrl, distributed } = readConfig();

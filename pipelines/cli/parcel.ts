@@ -10,13 +10,13 @@ import { withContext, type Context } from '../run/context.ts';
 import { command, look } from './command.ts';
 
 export function parcelCommand(): Command {
-  return command('parcel', 'Print one parcel\'s record, as the server answers it.', [
+  return command('parcel', 'Print the record of a parcel, as the server returns it.', [
     'mappale parcel 1400000000',
     `mappale parcel H833_001300.594 --include ${SECTION_NAMES.slice(0, 2).join(',')}`,
   ])
-    .argument('<id>', 'fid, or national cadastral reference CCCCZFFFFAS.label')
-    .option('--include <sections>', 'comma-separated names; none: all')
-    .option('--json', 'the record is JSON either way; accepted for uniformity')
+    .argument('<id>', 'fid or national cadastral reference, CCCCZFFFFAS.label')
+    .option('--include <sections>', 'comma-separated names; default: all')
+    .option('--json', 'no effect: the record is always JSON')
     .action(async (id: string, options: { include?: string }) => {
       const include = parseInclude(options.include);
       await withContext({ access: 'read' }, async (context) => {
@@ -29,11 +29,11 @@ export function parcelCommand(): Command {
 }
 
 export function explainCommand(): Command {
-  return command('explain', 'Where the values of one section of one parcel come from: file, place, release, rule, overlap or distance.', [
+  return command('explain', 'Trace the values of one section of a parcel: file, line, release, rule, overlap or distance.', [
     ...SECTION_NAMES.slice(1, 2).map((name) => `mappale explain 1400000000 ${name}`),
     'mappale explain H833_001300.594 basic --json',
   ])
-    .argument('<id>', 'fid, or national cadastral reference')
+    .argument('<id>', 'fid or national cadastral reference')
     .argument('<section>', 'name of a section')
     .option('--json', 'print as JSON')
     .action((id: string, section: string, options: { json?: boolean }) => {

@@ -11,9 +11,9 @@ import { foldersOf } from './refresh.ts';
 import { describeFiles } from './refresh-report.ts';
 
 export function planCommand(): Command {
-  return command('plan', 'What a refresh would do, and why; writes nothing.', ['mappale plan --data ~/downloads', 'mappale plan molise --data ~/downloads --json'])
-    .argument('[region]', 'name or ISTAT code; none: every region in the data or published', parseRegion)
-    .option('--data <folder>', 'folder with downloaded files; may be given more than once', collectPaths)
+  return command('plan', 'Print what a refresh would do, and why, without writing anything.', ['mappale plan --data ~/downloads', 'mappale plan molise --data ~/downloads --json'])
+    .argument('[region]', 'name or ISTAT code; default: every region that has data or is published', parseRegion)
+    .option('--data <folder>', 'folder with downloaded files; repeatable', collectPaths)
     .option('--json', 'print as JSON')
     .action((region: Region | undefined, options: { data?: string[]; json?: boolean }) => look(options, async (context) => {
       const found = await outlook(context, { data: foldersOf(options), regions: region === undefined ? null : [region.code] });

@@ -27,9 +27,9 @@ function parseUnit(name: string): number {
 }
 
 export function pinCommand(): Command {
-  return command('pin', 'Keep a region as it is published: a refresh leaves it alone until unpin.', ['mappale pin molise --reason "until the new quotations are checked"'])
+  return command('pin', 'Keep a region unchanged until unpin; a refresh skips it.', ['mappale pin molise --reason "until the new quotations are checked"'])
     .argument('<region>', REGION_OR_ITALY)
-    .option('--reason <text>', 'why; kept in the ledger and shown by plan and status')
+    .option('--reason <text>', 'reason, kept in the ledger and shown by plan and status')
     .option('--json', 'print as JSON')
     .action((name: string, options: Options) => {
       const unit = parseUnit(name);
@@ -41,7 +41,7 @@ export function pinCommand(): Command {
 }
 
 export function unpinCommand(): Command {
-  return command('unpin', 'Let a refresh work on a region again that was pinned, withdrawn or rolled back.', ['mappale unpin molise'])
+  return command('unpin', 'Let a refresh publish a region again that was pinned, withdrawn or rolled back.', ['mappale unpin molise'])
     .argument('<region>', REGION_OR_ITALY, parseUnit)
     .option('--json', 'print as JSON')
     .action((unit: number, options: Options) => change(options, 'unpin', { unit }, async ({ database }) => {
@@ -51,7 +51,7 @@ export function unpinCommand(): Command {
 }
 
 export function rollbackCommand(): Command {
-  return command('rollback', 'Bring a region\'s previous publication back, in one transaction; a second call returns. A refresh leaves it so until its files change.', [
+  return command('rollback', 'Restore the previous publication of a region in one transaction. A second call undoes this. A refresh keeps the restored publication until the region\'s files change.', [
     'mappale rollback molise', 'mappale rollback italia',
   ])
     .argument('<region>', REGION_OR_ITALY, parseUnit)
@@ -65,11 +65,11 @@ export function rollbackCommand(): Command {
 }
 
 export function withdrawCommand(): Command {
-  return command('withdraw', 'Take a region out of publication. Its files stay loaded; it comes back with rollback, or anew after unpin.', [
+  return command('withdraw', 'Unpublish a region. Its files stay loaded. Publish it again with rollback, or with unpin and a refresh.', [
     'mappale withdraw molise --reason "wrong perimeters"',
   ])
     .argument('<region>', REGION, parseRegion)
-    .option('--reason <text>', 'why; kept in the ledger and shown by status')
+    .option('--reason <text>', 'reason, kept in the ledger and shown by status')
     .option('--json', 'print as JSON')
     .action(({ code, name, slug }: Region, options: Options) => change(options, 'withdraw', { unit: code }, async ({ database }, run) => {
       const done = await withdraw(database, code, run, options.reason ?? null);
@@ -79,15 +79,15 @@ export function withdrawCommand(): Command {
 }
 
 export function forgetCommand(): Command {
-  return command('forget', 'Take a loaded file out of force, through the quality gate: what it superseded counts again. A file that only left the data folder stays in force.', [
+  return command('forget', 'Stop using a loaded file. The file that it replaced becomes current again, if the result passes the quality gate. A file that only left the data folder stays current.', [
     'mappale forget MOLISE.zip',
     'mappale forget ~/downloads/QI_294577_1_20182_VALORI.csv --reason "cut download" --accept "checked by hand"',
     'mappale forget MOLISE.zip --undo',
   ])
-    .argument('<file>', 'path, name, or the beginning of its sha256')
-    .option('--undo', 'take it into force again')
-    .option('--reason <text>', 'why; kept in the ledger')
-    .option('--accept <reason>', 'publish although the quality gate objects; the reason is kept in the ledger')
+    .argument('<file>', 'path, name, or first characters of its sha256')
+    .option('--undo', 'use the file again')
+    .option('--reason <text>', 'reason, kept in the ledger')
+    .option('--accept <reason>', 'publish although the quality gate refuses; the reason is kept in the ledger')
     .option('--json', 'print as JSON')
     .action(async (file: string, { undo = false, reason, accept, json }: Options & { undo?: boolean; accept?: string }) => {
       process.exitCode = await withContext({ access: 'write' }, async (context) => {
@@ -101,11 +101,11 @@ export function forgetCommand(): Command {
 }
 
 export function pruneCommand(): Command {
-  return command('prune', 'Free disk: tables of publications before the last previous one, releases that nothing uses, abandoned workspaces; of history, what is older than is asked for.', [
+  return command('prune', 'Delete what is no longer needed: old publications, unused releases, abandoned workspaces, and history older than --keep.', [
     'mappale prune --dry-run', 'mappale prune', 'mappale prune --keep 12',
   ])
-    .option('--keep <months>', 'of what was in force keep so many months, for as_of and mappale history; without it all is kept', parseWithin(0, MOST_MONTHS))
-    .option('--dry-run', 'only say what would go')
+    .option('--keep <months>', 'months of history to keep, for as_of and mappale history; default: all', parseWithin(0, MOST_MONTHS))
+    .option('--dry-run', 'list what would be deleted, without deleting')
     .option('--json', 'print as JSON')
     .action((options: Options & { dryRun?: boolean; keep?: number }) => change(options, 'prune', options, async ({ database, sources }) => {
       const { dryRun = false, keep = null } = options;

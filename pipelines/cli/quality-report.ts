@@ -22,14 +22,14 @@ interface Options {
 }
 
 export function reportCommand(): Command {
-  return command('report', 'One page on what is published of a region and how good it is, or the quality passport of a comune.', [
+  return command('report', 'Write an HTML report on the content and quality of a region, or the quality passport of one comune.', [
     'mappale report molise', 'mappale report molise --out molise.html', 'mappale report molise --json',
     'mappale report --comune H501 --out roma.html', 'mappale report --comune Campobasso --json',
   ])
     .argument('[region]', 'name or ISTAT code', parseRegion)
-    .option('--comune <comune>', 'the passport of one comune: its cadastral code, ISTAT code or name')
-    .option('--out <file>', 'where the page goes; by default report-REGION.html, or passport-CODE.html, in this folder')
-    .option('--json', 'print as JSON, and write a page only with --out')
+    .option('--comune <comune>', 'write the passport of this comune: cadastral code, ISTAT code or name')
+    .option('--out <file>', 'output file; default: report-REGION.html or passport-CODE.html in the working folder')
+    .option('--json', 'print as JSON; write a page only with --out')
     .action(async (region: Region | undefined, options: Options) => {
       const { comune } = options;
       if ((region === undefined) === (comune === undefined)) {

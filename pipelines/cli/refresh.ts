@@ -17,11 +17,11 @@ export interface RefreshArguments {
 /** A command that loads what came and publishes what changed, with the options of all such commands. */
 export function refreshing(name: string, purpose: string, examples: readonly string[]): Command {
   return command(name, purpose, examples)
-    .option('--data <folder>', 'folder with downloaded files, searched recursively; may be given more than once', collectPaths)
-    .option('--parallel <n>', 'releases, regions or tables of a region at the same time', parseCount, 2)
-    .option('--accept <reason>', 'publish although the quality gate refuses; who, why and the figures are kept in the ledger')
-    .option('--force', 'start although the disk seems too small')
-    .option('--beside', 'work at the same time as other loads that are given it, on any host: one reads files at a time, each region is built by one')
+    .option('--data <folder>', 'folder with downloaded files, searched recursively; repeatable', collectPaths)
+    .option('--parallel <n>', 'number of releases, regions or tables to work on at the same time', parseCount, 2)
+    .option('--accept <reason>', 'publish although the quality gate refuses; user, reason and statistics are kept in the ledger')
+    .option('--force', 'start even if the disk seems too small')
+    .option('--beside', 'run at the same time as other runs with this option, on any host; one run at a time reads files, and one run builds each region')
     .option('--json', 'print the report as JSON');
 }
 
@@ -44,13 +44,13 @@ export async function bringUpToDate(
 }
 
 export function refreshCommand(): Command {
-  return refreshing('refresh', 'Bring every region up to date: find new files, rebuild what is stale, check, publish region by region.', [
+  return refreshing('refresh', 'Update all regions: find new files, rebuild stale tables, check them, and publish region by region.', [
     'mappale refresh --data /srv/downloads',
     'mappale refresh molise puglia --data /srv/downloads',
     'mappale refresh --data /srv/downloads --accept "ISTAT merged three comuni, checked by hand"',
   ])
-    .argument('[regions...]', 'names or ISTAT codes; none: all that are in the data or published')
-    .option('--metrics <file>', 'write the state as a Prometheus text file')
+    .argument('[regions...]', 'names or ISTAT codes; default: all that have data or are published')
+    .option('--metrics <file>', 'write metrics to a Prometheus text file')
     .action(async (regions: string[], options: RefreshArguments & { metrics?: string }) => {
       const units = regions.length === 0 ? null : regions.map((name) => parseRegion(name).code);
       process.exitCode = await withContext({ access: 'write' }, async (context) => {

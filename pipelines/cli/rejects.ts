@@ -7,16 +7,16 @@ import { vintageText } from '../contract/vintage.ts';
 import { command, parseCount, print } from './command.ts';
 
 export function rejectsCommand(): Command {
-  return command('rejects', 'Records that were refused: why, where, and the record itself. With --retry: try them again with today\'s rules.', [
+  return command('rejects', 'List refused records, with reason, position and content. With --retry, check them again with the current rules.', [
     'mappale rejects',
     'mappale rejects --code reference_malformed --limit 5 --raw',
     'mappale rejects --retry',
   ])
-    .option('--source <id>', 'of one source')
-    .option('--code <code>', 'for one reason')
-    .option('--limit <n>', 'how many to list', parseCount, 20)
+    .option('--source <id>', 'only this source')
+    .option('--code <code>', 'only this reason')
+    .option('--limit <n>', 'number of records to list', parseCount, 20)
     .option('--raw', 'print the records as published')
-    .option('--retry', 'read each raw record again; releases with records that pass now are loaded anew by the next refresh')
+    .option('--retry', 'read each raw record again; the next refresh reloads releases with records that now pass')
     .option('--json', 'print as JSON')
     .action(async (options: { source?: string; code?: string; limit: number; raw?: boolean; retry?: boolean; json?: boolean }) => {
       await withContext({ access: options.retry === true ? 'write' : 'read' }, async (context) => {

@@ -29,20 +29,20 @@ interface ServeOptions {
 }
 
 export function serveCommand(): Command {
-  return command('serve', 'Answer over HTTP: the read interface below /api/v2, its document at /api/v2/docs, a map at /api/v2/map.', [
+  return command('serve', 'Serve the REST API (/api/v2), its documentation (/api/v2/docs) and the map (/api/v2/map).', [
     'mappale serve',
     'mappale token create --name me --scopes geocoding:read,admin_data:read,parcels:read',
     'DATABASE_URL=postgres://reader@localhost/italy mappale serve --host 0.0.0.0 --port 8080',
     'DATABASE_URL=postgres://reader@localhost/italy mappale serve --workers 8 --connections 32',
   ])
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--port <n>', 'port to listen on; 0: any free one', parseWithin(0, 65_535), 8080)
-    .option('--connections <n>', 'connections to PostgreSQL for answers, of all workers together; a third as many count requests', parseWithin(1, 1_000), 10)
-    .option('--statement-timeout <ms>', 'longest question to the database', parseWithin(100, 60_000), 5000)
-    .option('--trust-proxy <addresses...>', 'addresses or networks that proxies connect from: their X-Forwarded-For is believed')
-    .option('--metrics-from <addresses...>', 'addresses or networks that may read /api/v2/metrics, beside this machine')
-    .option('--workers <n>', 'processes that answer; more than one only with PostgreSQL', parseWithin(1, 256), 1)
-    .option('--enrich', 'also take tables at POST /api/v2/tools/enrich: CSV of at most 1,000 rows, each counted as one request', false)
+    .option('--port <n>', 'port to listen on; 0: any free port', parseWithin(0, 65_535), 8080)
+    .option('--connections <n>', 'connections to PostgreSQL for all workers together; a third more are used to count requests', parseWithin(1, 1_000), 10)
+    .option('--statement-timeout <ms>', 'time limit of a database statement in milliseconds', parseWithin(100, 60_000), 5000)
+    .option('--trust-proxy <addresses...>', 'addresses or networks of trusted proxies, whose X-Forwarded-For is used')
+    .option('--metrics-from <addresses...>', 'addresses or networks that may read /api/v2/metrics, in addition to this machine')
+    .option('--workers <n>', 'number of server processes; more than one needs PostgreSQL', parseWithin(1, 256), 1)
+    .option('--enrich', 'accept CSV tables at POST /api/v2/tools/enrich, at most 1,000 rows, each counted as one request', false)
     .action(async (options: ServeOptions) => {
       // What was typed is looked at before the database is.
       if (options.host.trim() === '') {

@@ -6,8 +6,8 @@ import { textTable } from '../text-table.ts';
 import { command, print } from './command.ts';
 
 export function sourcesCommand(): Command {
-  return command('sources', 'What is read: publisher, licence, where to download, how often it changes.', ['mappale sources', 'mappale sources --json'])
-    .argument('[id]', 'one source, with everything that its manifest says and how its format is known')
+  return command('sources', 'List the sources: publisher, licence, download address, update cadence.', ['mappale sources', 'mappale sources --json'])
+    .argument('[id]', 'one source, with its complete manifest and the evidence for its format')
     .option('--json', 'print the manifests as JSON')
     .action(async (id: string | undefined, options: { json?: boolean }) => {
       const sources = chooseSources(await loadSources(), id === undefined ? null : [id.toLowerCase()]);

@@ -16,18 +16,18 @@ interface Options {
 }
 
 export function synthCommand(): Command {
-  return command('synth', 'Write the files of a synthetic region in the publishers\' exact formats, quirks included.', [
+  return command('synth', 'Write the files of a synthetic region in the publishers\' formats, including their quirks.', [
     'mappale synth --out /tmp/synthetic --parcels 20000 --seed 7',
     'mappale synth --out /tmp/synthetic-large --parcels 1000000',
   ])
     .requiredOption('--out <folder>', 'where to write; made when missing')
-    .option('--parcels <n>', 'how many parcels', parseCount, 2000)
-    .option('--seed <n>', 'the same seed gives the same bytes', parseCount, 1)
-    .option('--comuni <n>', 'how many comuni share the parcels; by default as many as keeps them of the size of real ones', parseCount)
-    .option('--region <code>', 'whose code and name it borrows: 14, Molise, or 4, Trentino-Alto Adige with its land registers', parseCount, 14)
-    .option('--dense', 'floods, buildings, land cover and addresses some five times as close together as in Italy, so that few parcels have some of each', false)
-    .option('--source <id>', 'only this source; may be given more than once', collectPaths)
-    .option('--json', 'print what was written as JSON')
+    .option('--parcels <n>', 'number of parcels', parseCount, 2000)
+    .option('--seed <n>', 'seed; the same seed gives the same bytes', parseCount, 1)
+    .option('--comuni <n>', 'number of comuni; default: as many as give them the size of real comuni', parseCount)
+    .option('--region <code>', 'region to imitate: 14 (Molise) or 4 (Trentino-Alto Adige, with land registers)', parseCount, 14)
+    .option('--dense', 'make floods, buildings, land cover and addresses about five times as dense as in Italy, so that a small region has all of them', false)
+    .option('--source <id>', 'only this source; repeatable', collectPaths)
+    .option('--json', 'print the summary as JSON')
     .action(async ({ out: folder, source: only, json, ...options }: Options) => {
       const { writeSynthetic } = await import('../synthetic/synthetic.ts');
       const out = expandPath(folder);

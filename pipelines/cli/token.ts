@@ -19,13 +19,13 @@ type Token = {
 } & Readonly<Record<'name' | 'expires_at' | 'revoked_at', string | null>>;
 
 export function tokenCommand(): Command {
-  const create = command('token create', 'Make a token. It is shown once and kept nowhere; the database has its SHA-256.', [
+  const create = command('token create', 'Create a token. It is shown once. The database stores only its SHA-256.', [
     'mappale token create --name "map of the office" --scopes geocoding:read,parcels:read',
     `mappale token create --scopes parcels:read --expires ${dayToCome()}`,
   ])
     .requiredOption('--scopes <list>', `comma-separated: ${SCOPES.join(', ')}`, parseScopes)
-    .option('--name <text>', 'what or whom it is for')
-    .option('--expires <date>', 'last day on which it is valid, YYYY-MM-DD (UTC)', parseDay)
+    .option('--name <text>', 'purpose or owner of the token')
+    .option('--expires <date>', 'last valid day, YYYY-MM-DD (UTC)', parseDay)
     .option('--json', 'print as JSON')
     .action(({ scopes, name, expires, json }: { scopes: Scope[]; name?: string; expires?: Date; json?: boolean }) => (
       withContext({ access: 'write' }, async ({ database, log }) => {
@@ -34,7 +34,7 @@ export function tokenCommand(): Command {
         print(json, made, () => made.token);
       })
     ));
-  const list = command('token list', 'Tokens that were given out, with their use.', ['mappale token list', 'mappale token list --json'])
+  const list = command('token list', 'List tokens and their use.', ['mappale token list', 'mappale token list --json'])
     .option('--json', 'print as JSON')
     .action((options: { json?: boolean }) => look(options, async ({ database }) => {
       const tokens = await listTokens(database);
@@ -43,14 +43,14 @@ export function tokenCommand(): Command {
         ['token', 'name', 'scopes', 'state', 'created', 'expires', 'used this hour'],
       ))];
     }));
-  const revoke = command('token revoke', 'Refuse a token from now on.', ['mappale token revoke 3'])
-    .argument('<id>', 'number of the token, from the list', parseCount)
+  const revoke = command('token revoke', 'Revoke a token.', ['mappale token revoke 3'])
+    .argument('<id>', 'number of the token, from token list', parseCount)
     .option('--json', 'print as JSON')
     .action((id: number, { json }: { json?: boolean }) => withContext({ access: 'write' }, async ({ database }) => {
       await revokeToken(database, id);
       print(json, { id, state: 'revoked' }, () => `token ${id} is revoked`);
     }));
-  return command('token', 'Tokens of the read interface: create, list, revoke.', [
+  return command('token', 'Manage API tokens: create, list, revoke.', [
     'mappale token create --scopes geocoding:read,admin_data:read,parcels:read', 'mappale token list', 'mappale token revoke 3',
   ]).addCommand(create).addCommand(list).addCommand(revoke);
 }

@@ -12,14 +12,14 @@ const FORMATS = ['text', 'json', 'junit', 'github'] as const;
 type Format = (typeof FORMATS)[number];
 
 export function validateCommand(): Command {
-  return command('validate', 'Check that files have the columns and records that are read. Needs no database; exit 0 or 3.', [
+  return command('validate', 'Check that files match the expected schema. Needs no database. Exits with 0 or 3.', [
     'mappale validate downloads/MOLISE.zip',
     'mappale validate downloads --format junit > report.xml',
     'mappale validate QI_20251.zip --sample 1000',
   ])
     .argument('<files...>', 'files, zips or folders; each file is recognised by its content')
     .option('--format <format>', FORMATS.join(', '), 'text')
-    .option('--sample <n>', 'look at the first n records of each file only', parseCount)
+    .option('--sample <n>', 'check only the first n records of each file', parseCount)
     .option('--json', 'the same as --format json')
     .action(async (files: string[], options: { format: string; sample?: number; json?: boolean }) => {
       const format = (options.json === true ? 'json' : options.format) as Format;

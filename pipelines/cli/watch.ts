@@ -19,18 +19,18 @@ interface Options {
 }
 
 export function watchCommand(): Command {
-  return command('watch', 'Every night: ask the publishers whose day has come, bring regions up to date, say so in one line.', [
+  return command('watch', 'Check for new releases that are due, refresh the affected regions, and print a one-line summary, every night.', [
     'mappale watch molise --data /srv/downloads',
     'mappale watch --once --data /srv/downloads --metrics-file /var/lib/prometheus/node-exporter/mappale.prom',
     'MAPPALE_LOG=json mappale watch molise puglia --data /srv/downloads --webhook https://chat.example.org/hooks/mappale',
   ])
-    .argument('[regions...]', 'names or ISTAT codes; none: all that are published')
-    .option('--data <folder>', 'data folder; downloads go into the first, more may be given for files that come by hand', collectPaths)
-    .option('--parallel <n>', 'releases, regions or tables of a region at the same time', parseCount, 2)
-    .option('--once', 'one turn and the exit code of a refresh, for cron and timers')
-    .option('--at <time>', 'local time of the nightly turn; the first one is at once', parseTime, '02:15')
-    .option('--webhook <url>', 'send the line as JSON to this address (POST); when it fails the line says so and nothing else changes', parseAddress)
-    .option('--metrics-file <file>', 'write the state as a Prometheus text file after each turn')
+    .argument('[regions...]', 'names or ISTAT codes; default: all published regions')
+    .option('--data <folder>', 'data folder; downloads go to the first, further folders hold files that you add', collectPaths)
+    .option('--parallel <n>', 'number of releases, regions or tables to work on at the same time', parseCount, 2)
+    .option('--once', 'run once and exit with the code of the refresh, for cron and timers')
+    .option('--at <time>', 'local time of the nightly run; the first run starts at once', parseTime, '02:15')
+    .option('--webhook <url>', 'POST the summary as JSON to this address; a failure is reported in the summary only', parseAddress)
+    .option('--metrics-file <file>', 'write metrics to a Prometheus text file after each run')
     .action(async (names: string[], options: Options) => {
       // Loaded when they are asked for: they bring the HTTP client and the writer of figures.
       const [{ describeTurn, sleepUntil, turn, untilNext }, { CLOCK }] = await Promise.all([import('../operate/watch.ts'), import('../fetch/client.ts')]);

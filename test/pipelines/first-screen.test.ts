@@ -127,7 +127,7 @@ describeDatabase('typed on a database, mappale', (engine) => {
     const runId = await openRun(database);
     await database.query("update ledger.run set command = 'load-region', arguments = $2 where run_id = $1", [runId, JSON.stringify({ data: ['/srv/my data'], regions: [14] })]);
     const { text } = await screen(url);
-    expect(text).toContain('the last run, load-region, was broken off');
+    expect(text).toContain('the last run, load-region, was interrupted');
     expect(text).toContain("npx mappale load-region molise --data '/srv/my data' ");
     expect(text).toContain("npx mappale refresh --data '/srv/my data' ");
     await database.query('delete from ledger.run where run_id = $1', [runId]);
