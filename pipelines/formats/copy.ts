@@ -9,13 +9,13 @@
 /** PostgreSQL types that a staging column may have. `geometry` is EWKB with its SRID, lon/lat (easting/northing) order. */
 export type ColumnType = 'text' | 'int2' | 'int4' | 'int8' | 'float8' | 'bool' | 'date' | 'geometry' | 'text[]' | 'int4[]' | 'float8[]';
 
-/** A column as its table has it. Of a geometry the kind and SRID may be stated: `geometry(multipolygon, 6706) not null`. */
+/** Type of a column in its table. A geometry may state its kind and SRID: `geometry(multipolygon, 6706) not null`. */
 export type Column = ColumnType | `geometry(${string})` | `${ColumnType | `geometry(${string})`} not null`;
 
 /** Columns of one staging table, in COPY order, without `member_id` and `position`, which come first in every one. */
 export type Columns = Readonly<Record<string, Column>>;
 
-/** What COPY writes for these columns. */
+/** Returns the types that COPY writes for these columns. */
 export function typesOf(columns: Columns): ColumnType[] {
   return Object.values(columns).map((column) => column.replace(/\([^()]*\)| not null/g, '') as ColumnType);
 }

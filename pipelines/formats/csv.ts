@@ -30,7 +30,7 @@ export interface CsvRecord {
   readonly values: readonly string[];
   /** The record as published, decoded, without its line end. */
   readonly raw: string;
-  /** What is wrong with its shape, `column_count` or `unnamed_column`; null when nothing is. */
+  /** Error in the shape of the row, `column_count` or `unnamed_column`; null if there is none. */
   readonly problem: { readonly code: string; readonly message: string } | null;
 }
 
@@ -226,8 +226,8 @@ export function normaliseHeader(name: string): string {
 }
 
 /**
- * First lines of a table of which only the first bytes are known: for recognising files, never for reading them. csv-parse gives nothing of a row in
- * which the bytes end inside quotes, and takes three times as long (measured on first bytes of published files).
+ * Reads the first lines of a table from its first bytes, to recognise a file and never to read it. csv-parse returns nothing of a row that ends inside
+ * quotes, and takes three times as long (measured on the first bytes of published files).
  * @param head first bytes, in any encoding that publishers or spreadsheet programs use
  * @returns cells as published, without quotes; the last row may be cut
  */
@@ -286,7 +286,7 @@ const RESEMBLING = 0.6;
 /** Is this the header of one of these editions, perhaps changed? Then reading it says how. */
 export function resembles(found: readonly string[], editions: Editions): boolean {
   const wanted = Object.values(editions).map((columns) => columns.filter((column) => column !== ''));
-  // Most strangers have too few cells, whatever stands in them.
+  // Most other tables have too few cells.
   const possible = wanted.filter((columns) => found.length >= columns.length * RESEMBLING);
   if (possible.length === 0) return false;
   const names = found.map(normaliseHeader);
@@ -294,7 +294,7 @@ export function resembles(found: readonly string[], editions: Editions): boolean
 }
 
 export interface ExpectedColumns<K extends string> {
-  /** Our name → the publisher's spellings, compared as `normaliseHeader` makes them; a final `*` stands for any ending. */
+  /** Our name → the publisher's spellings, compared after `normaliseHeader`; a final `*` matches any ending. */
   readonly mapped: Readonly<Record<K, string | readonly string[]>>;
   /** Mapped columns that some known files lack. */
   readonly optional?: readonly NoInfer<K>[];
@@ -371,7 +371,7 @@ export function expectColumns<K extends string>(found: readonly string[], expect
   const names = found.map(normaliseHeader);
   const isData = (index: number): boolean => expected.data?.test(found[index] ?? '') === true;
   const { indexes, missing, missed, doubled, taken } = findMapped(found, names, expected);
-  // Of two columns with one name nobody can say which is meant.
+  // Two columns with one name are ambiguous.
   const again = found.filter((_, index) => names[index] !== '' && !taken.has(index) && !isData(index) && names.indexOf(names[index] ?? '') < index);
   doubled.push(...new Set(again.map((name) => `"${name}"`)));
   const { lacking, strays, edition } = compareWithEditions(names, expected);
@@ -475,7 +475,7 @@ function compareWithEditions<K extends string>(names: readonly string[], { editi
 /** Spellings of the sources are compared with every file of a folder: each is normalised once. */
 const spellings = new Map<string, readonly { readonly normal: string; readonly open: boolean }[]>();
 
-/** @param pattern spellings divided by `|`; a final `*` stands for any ending @param name normalised */
+/** @param pattern spellings separated by `|`; a final `*` matches any ending @param name normalised */
 function matchesName(pattern: string, name: string): boolean {
   let known = spellings.get(pattern);
   if (known === undefined) spellings.set(pattern, known = pattern.split('|').map((each) => ({ normal: normaliseHeader(each.replace(/\*$/, '')), open: each.endsWith('*') })));

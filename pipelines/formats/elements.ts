@@ -20,14 +20,14 @@ export interface FoundElement {
   readonly element: Element;
   /** First fault inside of it; null when it is well-formed. */
   readonly fault: string | null;
-  /** The text of an element of the tree as it was read. */
+  /** Returns the unchanged text of an element of the tree. */
   readonly raw: (element: Element) => string;
   /** Line and column of its end, `12:40`. */
   readonly place: string;
 }
 
 export interface ElementHandler {
-  /** What a wanted element is called in messages: `a placemark`. */
+  /** Name of a wanted element in messages: `a placemark`. */
   readonly what: string;
   /** UTF-16 units that may stand between two tags, and in a wanted element. */
   readonly most: { readonly text: number; readonly element: number };
@@ -55,12 +55,12 @@ interface Open extends Element {
 }
 
 /**
- * Fed with text in pieces. What the handler throws, `write` and `end` throw. What the parser holds is bounded: elements in one another, and what stands
- * between two events, as a text or a comment. Unbounded, either would fill the memory before anything of it could be looked at.
+ * Reads text in pieces. `write` and `end` throw the errors of the handler. Nesting and the text between two events are limited, so that a document cannot
+ * fill the memory.
  */
 export class ElementReader {
   readonly #parser = new Parser();
-  /** UTF-16 units since the last event: the parser holds no more. */
+  /** UTF-16 units since the last event, which is all that the parser holds. */
   #held = 0;
   readonly #handler: ElementHandler;
   /** Names of the open elements around wanted ones, and the open elements of a wanted one, itself first. */
@@ -70,7 +70,7 @@ export class ElementReader {
   #kept = '';
   #keptFrom = 0;
   #fault: string | null = null;
-  /** First text of a wanted element that is too long, the rest of which is passed over; null when it is not. */
+  /** Start of a wanted element that is too long and is skipped; null if the element is not too long. */
   #excerpt: string | null = null;
 
   constructor(handler: ElementHandler) {
@@ -185,7 +185,7 @@ export class ElementReader {
   }
 }
 
-/** What stands behind the prefix. */
+/** Returns the name without its prefix. */
 function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }

@@ -1,9 +1,9 @@
-/** What the system says of a file or folder, in words: an entry that cannot be read is named with its reason, and the rest goes on. */
+/** Converts system errors about files and folders into messages. An unreadable entry is reported, and the run continues. */
 import type { Stats } from 'node:fs';
 import { userInfo } from 'node:os';
 import { MappaleError, inputError } from '../errors.ts';
 
-/** Of the process, not of the file: too many open files, no memory. */
+/** Errors of the process instead of the file: too many open files, no memory. */
 const NOT_OF_THE_FILE: readonly string[] = ['EMFILE', 'ENFILE', 'ENOMEM'];
 const FULL: readonly (string | undefined)[] = ['ENOSPC', 'EDQUOT'];
 
@@ -15,7 +15,7 @@ export function isFull(error: unknown): boolean {
 /** Is this what the system says where this user may not read or write? */
 export function isForbidden(error: unknown): boolean {
   const { code = '', syscall } = error as NodeJS.ErrnoException;
-  // On a disk that only reads, a folder that is to be made with those above it is told to be missing.
+  // On a read-only disk, `mkdir` with parents reports a missing folder.
   return ['EACCES', 'EPERM', 'EROFS'].includes(code) || (code === 'ENOENT' && syscall === 'mkdir');
 }
 
@@ -41,7 +41,7 @@ const FORBIDDEN = [
 export const FILE_WORDS: Readonly<Record<string, readonly [string, string, string, string]>> = {
   EACCES: FORBIDDEN,
   EPERM: FORBIDDEN,
-  ENOENT: ['the file is gone', 'FILE_GONE', 'none any more', 'It left the folder while the program worked. Run the same command again when it is there.'],
+  ENOENT: ['the file is gone', 'FILE_GONE', 'none', 'It left the folder while the program worked. Run the same command again when it is there.'],
   ELOOP: ['the link leads back to itself', 'LINK_CIRCULAR', 'links in a circle', 'Remove the link, or let it lead to the file.'],
 };
 
@@ -56,7 +56,7 @@ export function notAFile(info: Stats, at: string): MappaleError {
   ] as const;
   const found = kinds.find(([is]) => is)?.[1] ?? 'something else';
   return inputError('it is not a file', {
-    code: 'NOT_A_FILE', at, detail: `expected a file, found ${found}`, hint: 'Give the file itself. What comes out of a pipe or a device must be saved first.',
+    code: 'NOT_A_FILE', at, detail: `expected a file, found ${found}`, hint: 'Give the file itself. Save the output of a pipe or a device to a file first.',
   });
 }
 

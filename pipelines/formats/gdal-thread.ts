@@ -1,4 +1,4 @@
-/** What runs in the thread of `vector.ts`. */
+/** Entry point of the thread that `vector.ts` starts. */
 import { calls, type Call } from './gdal.ts';
 import { serve } from './thread.ts';
 

@@ -39,15 +39,15 @@ export interface GdalFeature {
 
 export interface GdalBatch {
   readonly features: readonly GdalFeature[];
-  /** No more will come. */
+  /** True after the last feature. */
   readonly ended: boolean;
-  /** What GDAL threw behind the last feature; null when it did not. */
+  /** Error that GDAL threw after the last feature, or null. */
   readonly failure: unknown;
 }
 
 const NO_GEOMETRY = { ewkb: null, missing: false, geometryError: null } as const;
 
-/** What can be written, beside shapefiles. */
+/** Formats that can be written, in addition to shapefiles. */
 export type WrittenFormat = 'GPKG' | 'OpenFileGDB' | 'FlatGeobuf';
 
 export interface GeoPackageFeature {
@@ -91,9 +91,9 @@ export async function loadGdal(load: () => Promise<{ readonly default: unknown }
       cause: error,
     });
   }
-  // What GDAL would print is found again by the checks of `vector.ts` and told with its place.
+  // The checks of `vector.ts` report GDAL's warnings with file and position.
   gdal.quiet();
-  // Of a shapefile GDAL would look through all CRS it knows for the one that its .prj means, a tenth of a second for each file; `shapefile.ts` reads it.
+  // Searching all CRS for the one of a .prj takes GDAL a tenth of a second for each shapefile; `shapefile.ts` reads the .prj instead.
   gdal.config.set('USE_OSR_FIND_MATCHES', 'NO');
   if (load === importGdal) loaded = gdal;
   return gdal;
@@ -115,9 +115,9 @@ function keep(dataset: Gdal.Dataset): number {
 }
 
 /**
- * Which dataset a CRS was first got of. gdal-async 3.12 knows a CRS by its address in memory, where another's may lie once a dataset is closed: it then
- * gives that of the closed one (3.5 % of 400 openings in turn, observed). So a CRS of another dataset is not believed; whoever gets one tries again while
- * what it opened is open, and the next lies elsewhere.
+ * Dataset that a CRS object was first returned for. gdal-async 3.12 identifies a CRS by its memory address, which another CRS may reuse after a dataset is
+ * closed. It then returns the closed dataset's CRS (3.5 % of 400 openings, observed). A CRS of another dataset is therefore rejected. The caller opens the
+ * file again while the first dataset is still open, so the next CRS has another address.
  */
 const firstOf = new WeakMap<Gdal.SpatialReference, number>();
 
@@ -135,7 +135,7 @@ function understood<T>(get: () => T): T | null {
   }
 }
 
-/** What the thread can be asked. Datasets go by their numbers, layers by their places. */
+/** Calls that the thread answers. Datasets are identified by number, layers by index. */
 export const calls = {
   async version(): Promise<string> {
     return (await loadGdal()).version;
@@ -241,7 +241,7 @@ function heard(gdal: Gdal, work: () => void): void {
 
 type Calls = typeof calls;
 
-/** What the thread is asked. */
+/** Message to the thread. */
 export interface Call<Name extends keyof Calls = keyof Calls> {
   readonly name: Name;
   readonly args: Parameters<Calls[Name]>;

@@ -14,7 +14,7 @@ export interface GmlFeature {
   readonly names: readonly string[];
   /** Properties without elements in them, by local name as written, white space around values taken off. */
   readonly properties: ReadonlyMap<string, string>;
-  /** The feature's element as it was read. */
+  /** Unchanged text of the feature's element. */
   readonly raw: string;
   /** `file:line:column` of its end. */
   readonly at: string;
@@ -22,9 +22,9 @@ export interface GmlFeature {
 
 /**
  * @param at how the document is named in messages
- * @param each is told of every feature, and may throw an input error
+ * @param each is called for every feature, and may throw an input error
  * @param after is called between pieces of the stream, and may ask to wait
- * @returns how many features there were
+ * @returns the number of features
  * @throws input error `XML_BROKEN` with line and column
  */
 export async function readFeatures(

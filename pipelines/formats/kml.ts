@@ -15,7 +15,7 @@ export interface Part {
   readonly fault: string | null;
   /** Holes without area, left out. */
   readonly refusedHoles: readonly { readonly fault: string; readonly raw: string }[];
-  /** The `<Polygon>` element as it was read. */
+  /** Unchanged text of the `<Polygon>` element. */
   readonly raw: string;
 }
 
@@ -31,7 +31,7 @@ export interface Placemark {
   readonly parts: readonly Part[];
   /** First XML fault inside the placemark; null when it is well-formed. */
   readonly fault: string | null;
-  /** The whole element as it was read. */
+  /** Unchanged text of the whole element. */
   readonly raw: string;
 }
 
@@ -53,7 +53,7 @@ const MOST = { text: PLACEMARK_CHARS, element: PLACEMARK_CHARS };
 
 export class KmlReader {
   readonly #reader: ElementReader;
-  /** What was not fed yet: a tag or an entity that is cut. */
+  /** Text that was not parsed yet: an incomplete tag or entity. */
   #rest = '';
   /** Placemarks found so far: the count of records. */
   placemarks = 0;

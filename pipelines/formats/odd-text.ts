@@ -3,9 +3,9 @@ import { isUtf8 } from 'node:buffer';
 import { readRows, typesOf, type Columns } from './copy.ts';
 
 /**
- * What no list of places holds and wrong decoding makes: the replacement character, control characters between 0x80 and 0x9f,
- * letters that stand where UTF-8 was read as windows-1252 (`ForlÃ¬`), and windows-1252 letters of no language spoken in Italy,
- * which are bytes that UTF-8 never has.
+ * Characters that wrong decoding produces and Italian place names never have: the replacement character, control characters between 0x80 and 0x9f,
+ * letters from UTF-8 that was read as windows-1252 (`ForlÃ¬`), and windows-1252 letters of no language spoken in Italy, whose bytes
+ * never occur in UTF-8.
  */
 export const ODD_TEXT = /[\ufffd\u0080-\u009f\u00fe\u00ff\u00de\u00f0\u00d0]|[\u00c2\u00c3][\u0080-\u00bf\u02c6\u2030\u0152\u2019\u201d\u20ac\u2122]/;
 
@@ -32,7 +32,7 @@ const OWN_SHARE = 0.2;
 /** First bytes of `Ã`, `Â` and `â€` in UTF-8. */
 const MARKS = [Buffer.from([0xc3, 0x83]), Buffer.from([0xc3, 0x82]), Buffer.from([0xc3, 0xa2, 0xe2])];
 
-/** May there be text in these bytes that was encoded twice? Says yes too often, never too seldom. */
+/** Returns false if the bytes contain no text that was encoded twice. True may be wrong. */
 export function mayBeDoubled(bytes: Buffer): boolean {
   return MARKS.some((mark) => bytes.includes(mark));
 }

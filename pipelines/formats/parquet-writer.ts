@@ -28,9 +28,9 @@ export interface ParquetRow {
 
 export interface ParquetFacts {
   readonly columns: readonly ParquetColumn[];
-  /** Of all rows. */
+  /** Extent of all rows. */
   readonly extent: Extent;
-  /** Told beside the geometries, by name. */
+  /** Additional metadata of the file, by key. */
   readonly metadata: Readonly<Record<string, string>>;
   /** Name and version of the program. */
   readonly createdBy: string;
@@ -49,7 +49,7 @@ const SIDES = ['xmin', 'ymin', 'xmax', 'ymax'] as const;
 /** Added to Node in 22.15. */
 const zstd = (zlib as { readonly zstdCompressSync?: (bytes: Uint8Array) => Buffer }).zstdCompressSync;
 
-/** What files are compressed with on this runtime. */
+/** Compression codec that this runtime supports. */
 export const PARQUET_CODEC: 'ZSTD' | 'SNAPPY' = zstd === undefined ? 'SNAPPY' : 'ZSTD';
 
 const COMPRESSORS: NonNullable<WriterOptions['compressors']> = zstd === undefined ? {} : { ZSTD: (bytes) => zstd(bytes) };

@@ -70,7 +70,7 @@ export class PmtilesFile {
     this.#facts = facts;
   }
 
-  /** @param tile as it is read, behind all that were added before @throws Error where it is not: a bug */
+  /** @param tile uncompressed; its number must be greater than all before @throws Error where it is not: a bug */
   async add(number: TileNumber, tile: Buffer): Promise<void> {
     this.#file ??= await open(this.#path, 'w');
     const id = tileId(number);
@@ -127,7 +127,7 @@ export class PmtilesFile {
   }
 }
 
-/** The system may take a part of it, as where the disk fills up: only asked for the rest it says so. */
+/** Writes all bytes. A system call may write only a part, for example on a full disk; the next call then reports the error. */
 async function writeAll(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let done = 0; done < bytes.length;) done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
 }

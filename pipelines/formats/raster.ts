@@ -53,8 +53,8 @@ export function isRaster(head: Buffer): boolean {
 
 /**
  * @param path of the file
- * @param member path inside it when it is a zip; the member lies in a temporary file until the raster is closed
- * @throws input errors `RASTER_*` with what is wrong, those of `ZipArchive`, `TEMP_FULL`
+ * @param member path inside a zip; the member is kept in a temporary file until the raster is closed
+ * @throws input errors `RASTER_*` with the reason, those of `ZipArchive`, `TEMP_FULL`
  */
 export async function openRaster(path: string, member: string = ''): Promise<Raster> {
   if (member === '') return openPlain(path, basename(path), basename(path));

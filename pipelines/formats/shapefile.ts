@@ -1,6 +1,5 @@
 /**
- * What GDAL does not say of a damaged shapefile: the headers of its files are held against one another and against their sizes, and the encoding is
- * settled. Facts: ESRI Shapefile Technical Description (1998); dBASE III file structure.
+ * Detects damaged shapefiles that GDAL accepts: compares the headers of the files with each other and with their sizes, and determines the encoding. Facts: ESRI Shapefile Technical Description (1998); dBASE III file structure.
  */
 import { isAscii } from 'node:buffer';
 import { open, stat } from 'node:fs/promises';
@@ -10,11 +9,11 @@ import { notAFile } from './file-error.ts';
 import { isUtf8 } from './streams.ts';
 
 export interface Shapefile {
-  /** Of its text, as GDAL calls it. */
+  /** Encoding of the text, by GDAL's name. */
   readonly encoding: string;
   /** Records that are not flagged as deleted. */
   readonly features: number;
-  /** Of the .prj; null when there is none. */
+  /** Content of the .prj, or null without one. */
   readonly wkt: string | null;
   /** Path of the .shp, and of its index. */
   readonly shp: string;
@@ -37,7 +36,7 @@ export async function inspectShapefile(path: string, label: string): Promise<Sha
     const found = await sidecar(path, part);
     if (found !== null) return found;
     throw inputError('shapefile is not complete', {
-      code: 'SIDECAR_MISSING', at: label, detail: `expected a ${part} beside it, found none`, hint: 'Give all files of the shapefile: .shp, .shx, .dbf, .prj.',
+      code: 'SIDECAR_MISSING', at: label, detail: `expected a ${part} in the same folder, found none`, hint: 'Give all files of the shapefile: .shp, .shx, .dbf, .prj.',
     });
   };
   const shx = await needed('.shx');
@@ -174,7 +173,7 @@ async function inspectDbf(path: string, label: string): Promise<DbfFacts> {
   return { records, deleted, languageDriver: header.readUInt8(29), utf8 };
 }
 
-/** Where text stands in a record: field descriptors of 32 bytes from byte 32, ended by 0x0D. */
+/** Returns the byte ranges of text fields in a record. Field descriptors have 32 bytes, start at byte 32 and end with 0x0D. */
 function textFields(header: Buffer): { readonly from: number; readonly to: number }[] {
   const fields: { from: number; to: number }[] = [];
   let offset = 1;

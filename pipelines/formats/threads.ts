@@ -1,6 +1,6 @@
 /**
- * Work in threads: each does one task after another, and works ahead of whoever takes what it posts. How far it may be ahead is bounded in bytes.
- * Threads without a task do not keep the process from ending.
+ * Runs tasks in threads, one after another in each thread. A thread works ahead of the consumer of its messages, up to a limit in bytes.
+ * Idle threads do not keep the process alive.
  */
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -43,7 +43,7 @@ class Part<Task, Message> {
 
 /** Threads that run one module. Close them, or let them end with the process. */
 export class Threads<Task, Message> {
-  /** What each living thread works at. */
+  /** Task of each running thread. */
   readonly #threads = new Map<Worker, Part<Task, Message> | null>();
   readonly #waiting: Part<Task, Message>[] = [];
   /** Why the last thread that ended did so. */

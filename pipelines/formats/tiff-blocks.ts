@@ -105,7 +105,7 @@ const CODES = 1 << LONGEST;
  */
 export function unpackLzw(packed: Buffer, most: number): Buffer {
   const output = Buffer.allocUnsafeSlow(most);
-  // A code stands for bytes that were written before: where they begin, and how many they are.
+  // A code refers to bytes that were written before: their offset and length.
   const from = new Int32Array(CODES);
   const lengths = new Int32Array(CODES);
   let written = 0;

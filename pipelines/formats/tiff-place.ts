@@ -18,7 +18,7 @@ const PIXEL_IS_POINT = 2;
 const USER_DEFINED = 32_767;
 const TRANSVERSE_MERCATOR = 1;
 const METRE = 9001;
-/** Of projections of UTM without a datum: 16000 + zone in the north. */
+/** Codes of UTM projections without a datum: 16000 + zone in the north. */
 const UTM_NORTH = 16_000;
 /** First EPSG number of a datum's UTM zones of the north, by the number of its geographic CRS and of the datum. */
 const UTM_OF_DATUM: Readonly<Record<number, number>> = { 4326: 32_600, 6326: 32_600, 4258: 25_800, 6258: 25_800 };
@@ -116,7 +116,7 @@ async function transformOf(image: Image, isPoint: boolean): Promise<RasterGrid['
   if (down > 0) {
     throw file.refused('RASTER_SOUTH_UP', 'the raster\'s first row is its southernmost', 'rows that run south', `transform ${found.join(' ')}`, 'Turn it round: gdalwarp OLD.tif NEW.tif');
   }
-  // A point stands for the square around it.
+  // A point represents the square around it.
   const shift = isPoint ? 0.5 : 0;
   return [west - shift * across, across, 0, north - shift * down, 0, down];
 }

@@ -1,5 +1,5 @@
 /**
- * The directories of a TIFF: which tags its images have, and their values. Nothing that a header claims is believed before it was held against the
+ * The directories of a TIFF: which tags its images have, and their values. Every claim of a header is first checked against the
  * file's size. Facts: TIFF 6.0 (1992); BigTIFF (2007).
  */
 import type { FileHandle } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { inputError, type MappaleError } from '../errors.ts';
 const TYPE_BYTES: Readonly<Record<number, number>> = { 1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8 };
 const TEXT = 2;
 const MOST_TAGS = 4096;
-/** Of a tag's values, but for the tables of blocks: descriptions and colour tables are the longest. */
+/** Limit for the values of a tag, except tables of blocks. Descriptions and colour tables are the longest. */
 const MOST_TAG_BYTES = 1_048_576;
 const MOST_BLOCKS = 16_777_216;
 
@@ -50,13 +50,13 @@ export class RasterFile {
 interface Field {
   readonly type: number;
   readonly count: number;
-  /** Of its values. */
+  /** Offset of the values. */
   readonly offset: number;
 }
 
 export interface Directory {
   readonly fields: ReadonlyMap<number, Field>;
-  /** Of the next image; 0: there is none. */
+  /** Offset of the next image; 0 if there is none. */
   readonly next: number;
 }
 

@@ -58,7 +58,7 @@ export async function openTiff(handle: FileHandle, at: string): Promise<Raster> 
   const noData = await noDataOf(image);
   const grid: RasterGrid = { ...await placeOf(image), width, height, noData, sampleType, blockWidth: blocks.width, blockHeight: blocks.height };
   const [across, down] = [Math.ceil(width / blocks.width), Math.ceil(height / blocks.height)];
-  // What the file writes for "none" is written in the precision of its cells.
+  // The no-data value has the precision of the cells.
   const none = sampleType === 'float32' && noData !== null ? Math.fround(noData) : noData;
   const Held = scaling !== null || WIDE.includes(sampleType) ? Float64Array : Float32Array;
   return {
@@ -131,11 +131,11 @@ async function blocksOf(image: Image, little: boolean, width: number, height: nu
   const predictor = compression === 'none' ? 1 : await image.whole(TAG.predictor, 1);
   if (compression === undefined || ![1, 2, 3].includes(predictor) || (predictor === 3 && !sampleType.startsWith('float'))) {
     throw file.refused('RASTER_COMPRESSION', 'the raster is compressed in a way that is not read', 'none, LZW or DEFLATE, with predictor 1, 2, or 3 of floats',
-      `number ${code}, predictor ${predictor}`, 'Pack it anew: gdal_translate -co COMPRESS=DEFLATE OLD.tif NEW.tif');
+      `number ${code}, predictor ${predictor}`, 'Recompress it: gdal_translate -co COMPRESS=DEFLATE OLD.tif NEW.tif');
   }
   if (predictor === 3 && !little) {
-    throw file.refused('RASTER_COMPRESSION', 'the raster may mean two things', 'floats with predictor 3 in a little-endian file', 'a big-endian one, of which libtiff 4.5 itself reads other numbers than it was given',
-      'Pack it anew from its original: gdal_translate -co COMPRESS=DEFLATE OLD.tif NEW.tif');
+    throw file.refused('RASTER_COMPRESSION', 'the raster may mean two things', 'floats with predictor 3 in a little-endian file', 'a big-endian file, which libtiff 4.5 itself reads back with other numbers than it wrote',
+      'Recompress the original: gdal_translate -co COMPRESS=DEFLATE OLD.tif NEW.tif');
   }
   const rowBytes = blockWidth * sampleBytes;
   const blockHeight = compression === 'none' && !tiled ? divisor(stored, Math.floor(PLAIN_BLOCK_BYTES / rowBytes)) : stored;
@@ -174,7 +174,7 @@ function divisor(of: number, most: number): number {
   return found;
 }
 
-/** What GDAL notes of a band; null: the cells are the values. @throws input error `RASTER_SCALE` */
+/** Returns scale and offset from GDAL's metadata of a band; null if the cells are the values. @throws input error `RASTER_SCALE` */
 async function scalingOf(image: Image): Promise<{ readonly scale: number; readonly offset: number } | null> {
   const text = await image.text(TAG.metadata) ?? '';
   const item = (role: string): string | undefined => [...text.matchAll(/<Item ([^<>]*)>([^<]*)<\/Item>/g)].find(([, attributes = '']) => attributes.includes(`role="${role}"`))?.[2];

@@ -1,6 +1,6 @@
 /**
- * Mapbox Vector Tiles 2.1, written from drawings in well-known binary of the tiny kind (TWKB), as PostGIS gives them: whole numbers of 1e-7 degrees, each the
- * difference to the one before. A tile needs no more than that, and both engines have it, while only one of them can write tiles itself.
+ * Writes Mapbox Vector Tiles 2.1 from geometries in TWKB, as PostGIS returns them: integers of 1e-7 degrees, each the difference to the one before. Both
+ * engines can write TWKB, but only one of them can write tiles.
  */
 
 /** Units of a tile's side. */
@@ -138,7 +138,7 @@ function commandsOf(polygons: readonly (readonly Ring[])[], { z, x, y }: TileNum
       if (inside !== 0) drawn.push(inside < 0 ? hole : reversed(hole));
     }
   }
-  // What is smaller than a unit is drawn as one: whatever there is can be seen and counted.
+  // A feature smaller than one unit is drawn as one unit, so that it stays visible.
   if (drawn.length === 0) {
     const [column = 0, row = 0] = placed(polygons[0]?.[0] ?? []);
     drawn.push([column, row, column + 1, row, column + 1, row + 1, column, row + 1]);

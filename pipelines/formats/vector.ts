@@ -1,13 +1,13 @@
 /**
- * Vector files — shapefile, GeoPackage, GeoJSON, KML, File Geodatabase — feature by feature, through GDAL in a thread of its own (`gdal.ts`);
- * GeoJSON without it (`geojson.ts`).
+ * Reads vector files feature by feature. GDAL reads shapefile, GeoPackage, KML and File Geodatabase in a thread (`gdal.ts`). GeoJSON needs no GDAL
+ * (`geojson.ts`).
  *
- * GDAL reads what it can of a damaged file and says so on stderr at most: a truncated .dbf ends the layer early, a truncated .shp gives
- * features without geometry (GDAL 3.6, observed). So the headers are checked here against the sizes first, the number of features
- * read is held against the number that the file declares, and a geometry that is there but cannot be read is told from one that is not there.
+ * GDAL reads as much as it can of a damaged file and at most writes to stderr: a truncated .dbf ends the layer early, a truncated .shp gives
+ * features without geometry (GDAL 3.6, observed). Therefore this module first checks the headers against the file sizes, compares the number
+ * of features with the number that the file declares, and distinguishes an unreadable geometry from an absent one.
  *
- * Coordinates come as the file stores them, which for these formats is easting/northing or lon/lat, whatever axis order
- * EPSG gives the CRS: GDAL swaps axes in transformations only, and none is made here.
+ * Coordinates are in the order of the file, which for these formats is easting/northing or lon/lat, regardless of the axis order that
+ * EPSG defines. GDAL swaps axes only in transformations, and this module makes none.
  */
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -57,7 +57,7 @@ function isGeoJson(path: string): boolean {
   return /\.(?:geo)?json$/i.test(path);
 }
 
-/** What reads an open file. */
+/** Reader of an open file. */
 export interface VectorReader {
   readonly layers: readonly GdalLayer[];
   /** The next features of a layer. @param first begins with its first one. @param srid is stamped on the geometries */
@@ -72,7 +72,7 @@ let thread: Threads<Call, unknown> | null = null;
 export function gdal<Name extends Call['name']>(at: string, name: Name, ...args: Call<Name>['args']): Promise<Answer<Name>> {
   thread ??= new Threads(new URL('./gdal-thread.ts', import.meta.url), 1);
   const answer = thread.start({ name, args }, at).next().then(({ value }) => value as Answer<Name>);
-  // Who waits for it is told; there may be nobody any more.
+  // Notify waiters, if any are left.
   answer.catch(() => undefined);
   return answer;
 }
@@ -105,7 +105,7 @@ async function openFile(path: string, label: string, folder: string | null): Pro
   if (drivers === undefined) {
     throw inputError('vector format is not read', {
       code: 'VECTOR_FORMAT', at: label, detail: `expected ${Object.keys(DRIVERS).join(', ')}, found ${extension === '' ? 'no extension' : extension}`,
-      hint: 'Give the file as it was downloaded, under its own name.',
+      hint: 'Use the downloaded file, unchanged and under its original name.',
     });
   }
   const shapefile = extension === '.shp' ? await inspectShapefile(path, label) : null;
@@ -148,10 +148,10 @@ async function unpack(zip: ZipArchive, entry: string, folder: string): Promise<s
   return join(folder, `${name}${extension}`);
 }
 
-/** Tables of a File Geodatabase, and what else ESRI's programs put beside them; locks of a program that had it open are none. */
+/** Names of the files of a File Geodatabase, without the lock files of programs that opened it. */
 const GEODATABASE_FILE = /^(?:a[0-9a-f]{8}(?:\.[a-z0-9_]+)+|gdb|timestamps)$/i;
 
-/** A File Geodatabase is a folder of files, all of which GDAL may want. */
+/** Unpacks all files of a File Geodatabase, because GDAL may need any of them. */
 async function unpackGeodatabase(zip: ZipArchive, entry: string, folder: string): Promise<string> {
   const target = join(folder, 'unpacked.gdb');
   await mkdir(target);
@@ -211,7 +211,7 @@ export class VectorLayer {
     this.fields = fields;
     this.featureCount = shapefile?.features ?? featureCount;
     this.at = `${label}, layer ${name}`;
-    // An absent .prj is told from an unknown CRS; GDAL would guess neither.
+    // An absent .prj differs from an unknown CRS; GDAL reports neither.
     this.#wkt = shapefile === null ? wkt : shapefile.wkt;
     this.#epsg = epsg;
   }
@@ -227,7 +227,7 @@ export class VectorLayer {
     if (wkt === '') {
       throw inputError('CRS of the layer is not said', {
         code: 'CRS_MISSING', at: this.at, detail: 'expected a .prj or a CRS in the file, found none',
-        hint: 'Put the .prj that the publisher delivers beside the file.',
+        hint: 'Put the publisher\'s .prj into the folder of the file.',
       });
     }
     const srid = epsgOfWkt(wkt);
@@ -243,7 +243,7 @@ export class VectorLayer {
 export class VectorDataset {
   readonly #reader: VectorReader;
   readonly #shapefile: Shapefile | null;
-  /** What was unpacked for it. */
+  /** Folder with the unpacked files, or null. */
   readonly #folder: string | null;
   #closed = false;
   /** How the file is named in messages. */

@@ -13,7 +13,7 @@ const PLACE = /(?:^|[._])h(\d{2})v(\d{2})(?=[._])/;
 const TILE_DEGREES = 10;
 const COLUMNS = 36;
 const ROWS = 18;
-/** Of 15″ are 2,400; more than twice as fine is another product. */
+/** A tile has 2,400 cells of 15″; a tile more than twice as fine belongs to another product. */
 const MOST_CELLS_ACROSS = 6_000;
 /** Rows of a block where the file has no chunks. */
 const PLAIN_ROWS = 64;
@@ -35,7 +35,7 @@ export async function openViirs(path: string, at: string, name: string): Promise
   if (!(column < COLUMNS && row < ROWS)) {
     throw refused('RASTER_PLACE', 'the name does not say the tile\'s place', 'column and row of the tile, as in h19v04', JSON.stringify(name), 'Give the file the name it was published with.');
   }
-  // The library prints what is wrong with a file, unless it is told to throw it.
+  // Without this the library prints errors instead of throwing them.
   (await ready).activate_throwing_error_handler();
   const unlessDamaged = <T>(read: () => T): T => {
     try {
@@ -105,7 +105,7 @@ function factsOf(dataset: Dataset): Facts {
   const { shape, chunks } = dataset.metadata;
   const { dtype } = dataset;
   const stated = dtype === '<H' || dtype === '<h' ? INTEGERS : FLOATS;
-  /** Attributes are numbers of any type, or text. A float of 32 bits means the decimal that it was made of: 0.1, not 0.10000000149. */
+  /** Attributes are numbers of any type, or text. A 32-bit float is read as its shortest decimal: 0.1, not 0.10000000149. */
   const number = (name: string): number | null => {
     const value = name in dataset.attrs ? dataset.get_attribute(name, false) : null;
     const found = typeof value === 'object' && value !== null ? (value as ArrayLike<unknown>)[0] : value;

@@ -7,9 +7,9 @@ const LINEAR: Readonly<Record<number, number>> = { 11: 5, 12: 6 };
 
 /**
  * Walks WKB or EWKB of simple features.
- * @param position is told where the numbers of a position begin
- * @param geometry is told of each geometry's type, and where it stands
- * @returns the first answer that is not null, at which it ends
+ * @param position is called with the offset of each position
+ * @param geometry is called with the type and offset of each geometry
+ * @returns the first result that is not null, which ends the walk
  */
 export function walkWkb<T>(wkb: Buffer, position: (at: number) => T | null, geometry: (type: number, at: number) => T | null = () => null): T | null {
   let at = 0;

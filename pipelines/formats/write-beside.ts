@@ -1,4 +1,4 @@
-/** Files that are written beside their place and renamed: whoever looks sees the old one or the new one, never a part. */
+/** Writes a file under a temporary name and renames it, so that readers see the old file or the new one, never a part. */
 import { rmSync } from 'node:fs';
 import { access, constants, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -21,7 +21,7 @@ export async function mustBePlace(path: string, option = '--out'): Promise<void>
   const found = basename(path) === '-' ? 'standard output' : there?.isDirectory() === true ? 'a folder' : there !== null && !there.isFile() ? 'a device or a pipe' : null;
   if (found !== null) {
     throw new MappaleError('what is written is a file', {
-      code: 'NOT_A_FILE_NAME', kind: 'usage', at: path, detail: `expected the name of a file, found ${found}`, hint: 'It gets its name when it is whole, and others lie beside it. Name a file.',
+      code: 'NOT_A_FILE_NAME', kind: 'usage', at: path, detail: `expected the name of a file, found ${found}`, hint: 'Name a file: a temporary file is written to the same folder and renamed when it is complete.',
       mend: retyped(withOption(option, there?.isDirectory() === true ? join(path, 'FILE') : 'FILE'), `ls ${quoted(folder)}`),
     });
   }
@@ -45,7 +45,7 @@ function pidOf(name: string, at: number): number {
   return at < 0 ? NaN : Number.parseInt(name.slice(at + MARK.length), 10);
 }
 
-/** What is being written, for the moment in which a signal ends the process. */
+/** Unfinished files, to remove when a signal ends the process. */
 const unfinished = new Set<string>();
 
 /** Ctrl-C leaves nothing behind; then the signal does what it would have done. */
@@ -75,7 +75,7 @@ export async function writeBeside<T>(path: string, write: (unfinished: string) =
     if (!isFull(error)) throw error;
     throw new MappaleError('the disk is full', {
       code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected room for the whole file, found: ${(error as Error).message}`,
-      hint: 'Free room there, or name a place on another disk. What was begun was removed; what was there before stays.',
+      hint: 'Free disk space, or choose a folder on another disk. The unfinished file was removed; existing files are unchanged.',
       mend: retyped(withOption('--out', `/OTHER_DISK/${basename(path)}`), `df -h ${quoted(dirname(path))}`), cause: error,
     });
   } finally {
@@ -84,7 +84,7 @@ export async function writeBeside<T>(path: string, write: (unfinished: string) =
   }
 }
 
-/** What runs left that were killed, with what libraries put beside it. @param gone whether a process has no more use for its own */
+/** Removes the unfinished files of killed runs, including files that libraries added. @param gone whether the process with this id has ended */
 async function removeLeft(path: string, gone: (pid: number) => boolean): Promise<void> {
   const start = basename(path);
   for (const name of await readdir(dirname(path)).catch(() => [])) {

@@ -10,7 +10,7 @@ import type { ZipArchive } from './zip.ts';
 
 /** Rows handed over at a time. */
 const BATCH_ROWS = 512;
-/** What a sheet of Excel 2007 and later has. */
+/** Number of columns of a sheet in Excel 2007 and later. */
 const MOST_COLUMNS = 16_384;
 const MOST_ROWS = 1_048_576;
 /** Columns that may be filled; the widest tables of the publishers have some hundred. */
@@ -203,7 +203,7 @@ async function readTexts(archive: ZipArchive): Promise<readonly string[]> {
   return texts;
 }
 
-/** Text of a cell or a shared text, in one `v` or runs of `t`; what stands under `rPh` is how it is pronounced. Null when there is none. */
+/** Returns the text of a cell or shared string, from one `v` or several `t`, without the phonetic text in `rPh`; null if there is none. */
 function contentOf({ children }: Element): string | null {
   let text: string | null = null;
   for (const child of children) {

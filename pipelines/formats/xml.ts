@@ -1,6 +1,6 @@
 /**
- * XML that is read element by element out of a long document, strictly: well-formed, with namespaces, with exact places.
- * For documents of which one broken part must not cost the others.
+ * Reads elements from a long XML document, strictly: well-formed, with namespaces, with exact positions. For documents where one broken part must not
+ * affect the others.
  */
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 
@@ -53,7 +53,7 @@ export class XmlElementParser {
 
   /**
    * @param inForce prefix → URI declared around the element; `''` is the default namespace
-   * @param names prefix → URI by which names are told
+   * @param names prefix → URI, used in reported names
    */
   constructor(inForce: Readonly<Record<string, string>>, names: Readonly<Record<string, string>>) {
     this.#prefixOf = new Map(Object.entries(names).map(([prefix, uri]) => [uri, prefix]));
@@ -73,8 +73,8 @@ export class XmlElementParser {
   }
 
   /**
-   * @returns the element once it is complete, and how many UTF-16 units it took of all that was fed; null when more is needed
-   * @throws XmlError where the text is not well-formed; the parser is of no more use then
+   * @returns the complete element and its length in UTF-16 units; null if more text is needed
+   * @throws XmlError where the text is not well-formed; the parser cannot be used afterwards
    */
   write(text: string): { readonly element: XmlElement; readonly length: number } | null {
     // The parser would look for the semicolon of an ampersand up to the end of the document.
@@ -151,7 +151,7 @@ export class XmlPrologueParser {
   readonly #parser = new SaxesParser({ xmlns: true });
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   root: XmlRoot | null = null;
-  /** What was read, without byte order mark. */
+  /** Text that was read, without byte order mark. */
   text = '';
   /** `1.0`; null without declaration. */
   version: string | null = null;

@@ -20,7 +20,7 @@ import { maskTaxCode } from '../mask-tax-code.ts';
 /** Inner zips up to this many bytes are held in memory; a reader that works ahead has several open. */
 const IN_MEMORY_BYTES = 8 * 1024 * 1024;
 const HEAD_BYTES = 65_536;
-/** What is asked for whole: the parts of a workbook that say what is where. */
+/** Largest entry that is read as a whole: the parts of a workbook that describe its structure. */
 const WHOLE_BYTES = 64 * 1024 * 1024;
 /** A zip of Italy has 8,000 comuni in its provinces, the fullest of them 350. */
 const MOST_MEMBERS = 100_000;
@@ -49,7 +49,7 @@ const END_LOCATOR_64_BYTES = 20;
 export const TAIL_BYTES = END_RECORD_BYTES + 0xffff + END_LOCATOR_64_BYTES + END_RECORD_64_BYTES;
 /** Bytes leave the inflater in pieces of at most this many: larger ones do not stay in the processor's cache until they are read. */
 const INFLATED_BYTES = 262_144;
-/** Entries up to this many bytes are inflated in one go, a fifth of the time of the inflater's stream. Of the comuni only the largest cities are larger. */
+/** Entries up to this many bytes are inflated in one call, in a fifth of the time of a stream. Only the zips of the largest cities are larger. */
 const AT_ONCE_BYTES = 32 * 1024 * 1024;
 
 export interface ZipEntry {
@@ -177,7 +177,7 @@ export async function isZip(path: string): Promise<boolean> {
   }
 }
 
-/** False where `isZip` would say so, from what was read of a file anyway. @param tail its last `TAIL_BYTES` bytes, or all that it has */
+/** Returns false if `isZip` would, from bytes that were read before. @param tail the last `TAIL_BYTES` bytes, or the whole file */
 export function mayBeZip(head: Buffer, tail: Buffer): boolean {
   const first = head.length < 4 ? 0 : head.readUInt32LE(0);
   return first === LOCAL_HEADER || first === END_RECORD || tail.includes(END_RECORD_MARK);
@@ -193,7 +193,7 @@ function opened(stretch: Stretch): Readable {
 async function* inflate({ at, deflated, compressed }: EntryExtent, pieceBytes: number): AsyncGenerator<Buffer, void, undefined> {
   const source = opened(compressed);
   try {
-    // What fails comes out of the last stream; the callback has nothing to add.
+    // The last stream reports errors; the callback needs none.
     yield* deflated ? joined(source, createInflateRaw({ chunkSize: pieceBytes }), () => undefined) : source;
   } catch (error) {
     // The inflater's own error says neither where nor what to do.
@@ -259,7 +259,7 @@ function hex(crc: number): string {
 
 /** An open zip. Close it; inner archives close with it. */
 export class ZipArchive {
-  /** Of the zip itself, whose offsets count from its start. */
+  /** Bytes of the zip, with offsets from its start. */
   readonly #bytes: Bytes;
   readonly #raw: ReadonlyMap<string, yauzl.Entry>;
   /** Frees what it was opened with. */
@@ -373,7 +373,7 @@ export class ZipArchive {
     }
   }
 
-  /** Opens an entry that is itself a zip. Close it soon: a large one lies on disk. */
+  /** Opens an entry that is itself a zip. Close it soon, because a large one uses a temporary file. */
   async archive(path: string): Promise<ZipArchive> {
     const entry = this.#rawEntry(path);
     const label = `${this.label}!${path}`;

@@ -171,7 +171,7 @@ function cutShort({ message, code, at, detail, cause }: MappaleError, source: st
 
 function sidecarMissing(name: string, source: string, part: string): MappaleError {
   return inputError('shapefile is not complete', {
-    code: 'SIDECAR_MISSING', at: name, source, detail: `expected a ${part} of ${source} beside it, found none`, hint: 'Give all files of the shapefile: .shp, .shx, .dbf, .prj.',
+    code: 'SIDECAR_MISSING', at: name, source, detail: `expected a ${part} of ${source} in the same folder, found none`, hint: 'Give all files of the shapefile: .shp, .shx, .dbf, .prj.',
   });
 }
 

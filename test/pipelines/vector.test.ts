@@ -163,7 +163,7 @@ describe('a shapefile', () => {
     const path = await write([row(1)]);
     await rm(path.replace('.shp', '.dbf'));
     const error = await failure(openVector(path));
-    expect([error.code, error.detail]).toEqual(['SIDECAR_MISSING', 'expected a .dbf beside it, found none']);
+    expect([error.code, error.detail]).toEqual(['SIDECAR_MISSING', 'expected a .dbf in the same folder, found none']);
   });
 
   it.each([
