@@ -32,7 +32,7 @@ export interface Pages {
 }
 
 export interface RemoteFile {
-  /** The address up to the file's own part. `MAPPALE_<SOURCE>_URL` stands in its place. */
+  /** Address without the file's part. `MAPPALE_<SOURCE>_URL` replaces it. */
   readonly base: string;
   /** The newest first: where the publisher has none (404) the next one is asked for. */
   readonly editions: readonly [Edition, ...Edition[]];
@@ -46,9 +46,9 @@ export interface RemoteFile {
 
 export interface Download {
   readonly cycle: Cycle;
-  /** What may be had without a person. @returns none: the publisher has nothing of the region */
+  /** Returns the files that need no account; empty if the publisher has none for the region. */
   readonly files?: (region: Region, today: Date) => readonly RemoteFile[];
-  /** What a person does for the rest: where to click and what to save. @returns null: nothing of the region */
+  /** Returns instructions for the other files: where to click and what to save; null if there are none for the region. */
   readonly byHand?: (region: Region) => string | null;
   /** The publisher wants a token, as this parameter of the query; it is taken from `MAPPALE_<SOURCE>_TOKEN`. Without it `byHand` is said. */
   readonly tokenParameter?: string;
@@ -58,7 +58,7 @@ export interface Download {
   readonly onlyNamed?: string;
 }
 
-/** What browsers say they are. Two publishers answer 403 to anything else. */
+/** Headers of a browser. Two publishers answer 403 to other clients. */
 export const BROWSER: Readonly<Record<string, string>> = {
   'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0', accept: '*/*', 'accept-language': 'it-IT,it;q=0.9,en;q=0.8',
 };
@@ -68,7 +68,7 @@ export function fixed(base: string, name: string, path: string = name): RemoteFi
   return { base, editions: [{ path, name }] };
 }
 
-/** What a source says of its downloads. */
+/** Loads the downloads of a source. */
 export async function loadDownload(id: string): Promise<Download> {
   return ((await import(pathToFileURL(join(ROOT, 'sources', id, 'download.ts')).href)) as { default: Download }).default;
 }

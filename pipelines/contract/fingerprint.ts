@@ -1,13 +1,13 @@
 /**
- * What makes something what it is: versions, files, SQL without comments and layout, and the engine. Kept as named facts, so that a difference can be
- * told in words; the digest of all is the fingerprint.
+ * Fingerprints of build results: versions, files, SQL without comments and layout, and the engine. They are kept as named facts, so that a difference can be
+ * explained. The digest of all facts is the fingerprint.
  */
 import { calledFunctions, effectiveDigest, factName, sha256, type SqlFile } from './sql-files.ts';
 
 /** Name of a thing → what it was: `GEOS` → `3.11`, the `factName` of a file → a digest, `version of …` → `3`. */
 export type Facts = Readonly<Record<string, string>>;
 
-/** Of everything that was made since engines are noted. */
+/** Engine facts; results from before they were recorded have none. */
 export const ENGINE = ['PostgreSQL', 'PostGIS', 'GEOS', 'PROJ'] as const;
 
 export function digestOfFacts(facts: Facts): string {
@@ -22,12 +22,12 @@ export function sqlFacts(...files: readonly SqlFile[]): Facts {
   ]));
 }
 
-/** What a reader's rows depend on beside the files: the version that its manifest states, and its SQL. */
+/** Facts that a reader's rows depend on, in addition to the files: the manifest's version and the SQL. */
 export function readerFacts(id: string, version: number, files: readonly SqlFile[]): Facts {
   return { [`version of ${id}`]: String(version), ...sqlFacts(...files) };
 }
 
-/** Why what was made by the one facts must be made again by the others, in words; null: it need not. @param before null: nothing was noted */
+/** Returns the reason why a result must be built again, or null. @param before null if no facts were recorded */
 export function whyChanged(before: Facts | null, now: Facts): string | null {
   if (before === null || ENGINE.some((name) => name in now && !(name in before))) return UNNOTED;
   const reasons: string[] = [];

@@ -1,4 +1,4 @@
-/** What the quality gate may watch of a published table: figures that a refresh may not move unnoticed, bounds of values, and sums that must come out. */
+/** Rules of the quality gate for a published table: statistics that a refresh may not change unnoticed, bounds of values, and sums that must agree. */
 
 /** How far a figure may go from what is published. Where a field says otherwise than the rule, it says why. */
 export interface Moves {
@@ -21,11 +21,11 @@ export interface Quantity {
   readonly moves?: Moves;
 }
 
-/** A column of which it matters whether it says something: its share of non-null is watched. */
+/** A column whose share of non-null values is compared. */
 export interface Presence {
   readonly kind: 'presence';
   readonly within?: readonly [number | null, number | null];
-  /** Of values that are rare everywhere: a place keeps this share of them, too. */
+  /** For rare values: the share of them that a place must keep. */
   readonly keeps?: { readonly share: number; readonly why: string };
 }
 
@@ -51,7 +51,7 @@ export interface Identity {
 /** An identity between tables, which a file of SQL looks at: rows of slice, place, known, broken. */
 export interface IdentityQuery {
   readonly file: string;
-  /** What of the known is broken where it is. */
+  /** Name of the violated rule. */
   readonly name: string;
   readonly most: number;
 }
@@ -91,7 +91,7 @@ export function identityName({ parts, is, whole }: Identity): string {
   return `${(parts.length > 3 ? [parts[0], '…', parts.at(-1)] : parts).join(' + ')} ${is} ${whole}`;
 }
 
-/** What the rows of a slice are called; empty where the table has none. */
+/** Returns the name of a slice; empty if the table has no slices. */
 export function sliceName({ slice }: TableGate, value: string): string {
   return slice === undefined ? '' : slice.show?.(value) ?? value;
 }

@@ -1,4 +1,4 @@
-/** What the quality gate watches: of each published table, as the core and the sections state it. */
+/** Gates of all published tables, from the core and the sections. */
 import { CORE_GATES } from '../../sql/core/gates.ts';
 import type { TableGate, Unwatched } from './gate.ts';
 import type { Table } from './section.ts';

@@ -1,4 +1,4 @@
-/** Who holds the data of the sources: one spelling each, wherever it is named. */
+/** Holders of the sources' data, each with one spelling. */
 export const HOLDERS = {
   agenziaDelleEntrate: 'Agenzia delle Entrate',
   copernicus: 'European Environment Agency - Copernicus Land Monitoring Service',

@@ -4,7 +4,7 @@ export interface Region {
   /** ISTAT region code, 1–20. */
   readonly code: number;
   readonly name: string;
-  /** What is typed on the command line: `valle-daosta`. */
+  /** Name on the command line: `valle-daosta`. */
   readonly slug: string;
   /** Degrees that hold the region with its islands, rounded outwards: by them tiles of the publishers are chosen, nothing is cut by them. */
   readonly box: Box;
@@ -64,7 +64,7 @@ export function findRegion(text: string | number): Region | undefined {
   return code === undefined ? undefined : REGIONS[code - 1];
 }
 
-/** Car plate codes of the provinces of each region in the order of codes, also of those that are no more. */
+/** Car plate codes of the provinces of each region in the order of codes, including former provinces. */
 const PLATES: readonly string[] = [
   'AL AT BI CN NO TO VB VC', 'AO', 'BG BS CO CR LC LO MB MI MN PV SO VA', 'BZ TN', 'BL PD RO TV VE VI VR', 'GO PN TS UD', 'GE IM SP SV', 'BO FC FE FO MO PC PR RA RE RN',
   'AR FI GR LI LU MS PI PO PT SI', 'PG TR', 'AN AP FM MC PS PU', 'FR LT RI RM VT', 'AQ CH PE TE', 'CB IS', 'AV BN CE NA SA', 'BA BR BT FG LE TA', 'MT PZ', 'CS CZ KR RC VV',
@@ -73,7 +73,7 @@ const PLATES: readonly string[] = [
 
 const REGION_OF_PLATE: ReadonlyMap<string, number> = new Map(PLATES.flatMap((plates, index) => plates.split(' ').map((plate) => [plate, index + 1] as const)));
 
-/** Plates of `PLATES` that no province has any more: before Forlì-Cesena, Pesaro e Urbino and Sud Sardegna there were others. */
+/** Plates of former provinces in `PLATES`, replaced by Forlì-Cesena, Pesaro e Urbino and Sud Sardegna. */
 const FORMER_PLATES: ReadonlySet<string> = new Set(['FO', 'PS', 'CI', 'OG', 'OT', 'VS']);
 
 /** Car plate codes of a region's provinces as they were from 2017 to 2025: 107 in Italy. */
@@ -97,7 +97,7 @@ export function firstFid(region: number): number {
   return region * FIDS_OF_REGION;
 }
 
-/** @returns the code of the region whose range a fid lies in; of fids that no region has, a number that is no code */
+/** @returns the code of the region whose range contains the fid; otherwise a number that is no region's code */
 export function regionOfFid(fid: number): number {
   return Math.floor(fid / FIDS_OF_REGION);
 }
@@ -114,7 +114,7 @@ export function unitSlug(unit: number): string {
   return findRegion(unit)?.slug ?? 'italia';
 }
 
-/** A national cadastral reference as it is kept: people write its letters small, and the map's own files put `CadastralParcel.IT.AGE.PLA.` before it. */
+/** Normalises a national cadastral reference: users write lower-case letters, and the cadastre's files add the prefix `CadastralParcel.IT.AGE.PLA.`. */
 export function plainReference(text: string): string {
   return text.replace(/^(?:CadastralParcel\.)?IT\.AGE\.PLA\./i, '').replace(/^[^.]+/, (place) => place.toUpperCase());
 }

@@ -14,7 +14,7 @@ export interface RegisteredSource extends Source {
   readonly id: string;
   /** Folder from the project's root. */
   readonly folder: string;
-  /** What decides what a file becomes: the version that the manifest states, the folder's SQL, and the engine once it is known. */
+  /** Facts that determine the rows of a file: the manifest's version, the folder's SQL, and the engine once it is known. */
   readonly facts: Facts;
   /** Digest of these. */
   readonly reader: string;
@@ -22,7 +22,7 @@ export interface RegisteredSource extends Source {
   readonly layer: SqlFile;
   readonly load: SqlFile;
   readonly checks: SqlFile;
-  /** What each file of a release speaks of; null: its layers know no places. */
+  /** SQL that lists the places of each file of a release; null if the layers have no places. */
   readonly placesOf: SqlFile | null;
 }
 
@@ -36,7 +36,7 @@ export async function loadSources(): Promise<RegisteredSource[]> {
 }
 
 /**
- * Those that were asked for, in the order of the sources.
+ * Returns the requested sources in their order.
  * @param ids null: all
  * @throws MappaleError `SOURCE_UNKNOWN` (exit 2)
  */
@@ -62,7 +62,7 @@ export async function registerSource(id: string): Promise<RegisteredSource> {
   return { ...source, id, folder: `sources/${id}`, facts, reader: digestOfFacts(facts), staging, layer: sql('layer'), load, checks: sql('checks'), placesOf };
 }
 
-/** What files become hangs on the engine, too: a newer PROJ may move a corner. */
+/** Adds the engine to the facts of each source, because a newer PROJ may move a corner. */
 export function onEngine(sources: readonly RegisteredSource[], engine: Facts): RegisteredSource[] {
   return sources.map((source) => {
     const facts = { ...source.facts, ...engine };

@@ -1,4 +1,4 @@
-/** What answers say in the same words, in sections and elsewhere, as zod schemas. */
+/** zod schemas that several answers share. */
 import { z } from 'zod';
 import { KINDS } from './section.ts';
 
@@ -11,7 +11,7 @@ export const share = z.number().min(0).max(1);
 export const latitude = z.number().min(-90).max(90).describe('Degrees, EPSG:4326');
 export const longitude = z.number().min(-180).max(180).describe('Degrees, EPSG:4326');
 export const belfiore = z.string().regex(/^[A-Z]\d{3}$/).describe('Cadastral code of the comune: a letter and three digits');
-/** Half-year as it is shown, 2025_1. */
+/** Half-year in answers: `2025_1`. */
 export const semester = z.string().regex(/^\d{4}_[12]$/);
 export const source = z.string().describe('What the block was made from, with the periods');
 export const euroPerM2 = nullable(z.number().min(0), 'Euro per square metre; null: not quoted');
@@ -40,7 +40,7 @@ export const coverageWord = z.enum(['mapped', 'not_mapped', 'not_loaded', 'not_a
 export const COVERAGE_MEANING = 'mapped: what is empty here is none here; not_mapped: the files loaded do not reach here; not_loaded: there are none; '
   + 'not_applicable: the section is not made for this kind of parcel';
 
-/** What every answer says of a parcel. */
+/** Fields that every answer has for a parcel. */
 export const parcelFacts = {
   fid: whole.describe('Identifier, stable through reloads'),
   gml_id: z.string().describe('Identifier of the feature as published (gml:id); in a land register the reference'),
@@ -51,7 +51,7 @@ export const parcelFacts = {
   centroid,
 };
 
-/** What every answer says of an access point. */
+/** Fields that every answer has for an access point. */
 export const addressFacts = {
   address_id: whole.describe('PROGRESSIVO_ACCESSO of ANNCSU'),
   street_name: z.string().describe('In title case'),

@@ -1,4 +1,4 @@
-/** What a section is: a block of a parcel's record, with the tables that it stands in. Everything else of it is SQL beside its `section.ts`. */
+/** Definition of a section: a block of a parcel's record, with its tables. The rest of a section is SQL in the folder of its `section.ts`. */
 import type { z } from 'zod';
 import type { Relation } from './sql-files.ts';
 import type { FieldGate } from './gate.ts';
@@ -13,7 +13,7 @@ export interface Section {
   /** Sections stand in the record in the order of these numbers. */
   readonly position: number;
   readonly title: string;
-  /** The block as it is answered: an object, a list, or null. */
+  /** Answered block: an object, a list, or null. */
   readonly block: z.ZodType;
   /** Kinds of parcel that the section is made for. For the others the block is empty and its coverage is `not_applicable`. */
   readonly kinds: readonly ParcelKind[];
@@ -25,7 +25,7 @@ export interface Section {
   readonly namesComuni?: true;
   /** The tables that its `build` files make. */
   readonly tables: Readonly<Record<Relation, Table>>;
-  /** It is among the columns of whoever does not say which sections are wanted. */
+  /** True if the section is in tables for which no sections were requested. */
   readonly usual?: true;
   /** The block in one row of a table: name of the column, without the section's → where its value stands. In the order in which `columns.sql` gives them. */
   readonly flat: Readonly<Record<string, FlatColumn>>;
@@ -34,7 +34,7 @@ export interface Section {
   readonly layer?: MapLayer;
 }
 
-/** A value of the block, as it is shown there. */
+/** A value of the block, in its answered form. */
 export interface FlatColumn {
   readonly type: Column['type'];
   /** Path in the block, a dot leading into objects and lists: `0.name` of the first element, `length` how many there are; not given: the column's name. */
@@ -43,7 +43,7 @@ export interface FlatColumn {
 
 /** A published table with the rows of parcels, one partition per region. */
 export interface Table {
-  /** What a row is, and what it means that there is none. */
+  /** Meaning of a row, and of its absence. */
   readonly description: string;
   /** Columns of the primary key, `fid` first. */
   readonly key: readonly string[];
@@ -53,17 +53,17 @@ export interface Table {
 export interface Column {
   readonly type: 'int2' | 'int4' | 'int8' | 'float8' | 'text' | 'bool';
   readonly description: string;
-  /** Of numbers that have one. */
+  /** Unit of a number; absent for numbers without one. */
   readonly unit?: string;
-  /** What it means that there is no value; without it there always is one. */
+  /** Meaning of null; if absent, the column is never null. */
   readonly null?: string;
-  /** What the quality gate watches of it, or why it does not. */
+  /** Gate of the column, or the reason for having none. */
   readonly gate?: FieldGate | string;
 }
 
 /** How the map's page tells the block. Fields that say enough by their names need nothing. */
 export interface MapPanel {
-  /** The words of a page in Italian; what is not among them is told as in English. */
+  /** Italian texts of the map. English texts are used for missing ones. */
   readonly italian?: {
     readonly title: string;
     readonly words?: Readonly<Record<string, string>>;
@@ -73,13 +73,13 @@ export interface MapPanel {
     readonly columns?: Readonly<Record<string, string>>;
     readonly caption?: string;
     readonly note?: string;
-    /** What `layer` says in English → the same. */
+    /** English text of `layer` → Italian. */
     readonly legend?: Readonly<Record<string, string>>;
-    /** What `block` says of its fields in English (`describe`) → the same. */
+    /** English description of a field in `block` → Italian. */
     readonly fields?: Readonly<Record<string, string>>;
     /**
-     * What `explain.sql` says in English, by its rules, and by values, units and fields that are words → the same. Where it puts something in, `{1}` stands for
-     * the first of it, `{2}` for the second.
+     * English text of `explain.sql` (rules, and values, units and fields that are words) → Italian. `{1}` is the first inserted value, `{2}` the
+     * second.
      */
     readonly evidence?: Readonly<Record<string, string>>;
   };
@@ -88,7 +88,7 @@ export interface MapPanel {
   readonly units?: Readonly<Record<string, string>>;
   /** Numbers that are names: shown digit by digit. */
   readonly codes?: readonly string[];
-  /** What a reader wants first; the rest keeps its order behind it. */
+  /** Fields to show first; the others follow in their order. */
   readonly first?: readonly string[];
   /** Where the block is a list, or has one in a field. */
   readonly list?: {
@@ -108,17 +108,17 @@ export interface MapPanel {
  * no bad end), on light and on dark ground.
  */
 export interface MapLayer {
-  /** What is drawn, for people. */
+  /** Title of the drawn value. */
   readonly title: string;
   /** Column of `flat` that has the value. */
   readonly value: string;
   /** Column of `flat` that says what covers the place, in the words of `meta.coverage`; not given: `meta.coverage` itself. */
   readonly coverage?: string;
-  /** Of numbers that have one. */
+  /** Unit of a number; absent for numbers without one. */
   readonly unit?: string;
   /** Values of a category one by one, or where ranges of a number begin, smallest first; the first range has no beginning. */
   readonly classes: readonly ValueClass[] | readonly RangeClass[];
-  /** What it means that the place is covered and there is no value. */
+  /** Text for a covered place without a value. */
   readonly none: string;
 }
 
@@ -137,7 +137,7 @@ export interface RangeClass {
   readonly color: string;
 }
 
-/** @returns the section as it was given, checked by its type */
+/** @returns the unchanged section, checked by its type */
 export function defineSection(section: Section): Section {
   return section;
 }

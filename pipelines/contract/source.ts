@@ -1,5 +1,5 @@
 /**
- * What a source is: the contract between `sources/<id>/source.ts` and the machine.
+ * Definition of a source: the contract between `sources/<id>/source.ts` and the program.
  *
  * Terminology
  * - source: one dataset of one publisher; a folder under `sources/`.
@@ -17,7 +17,7 @@ export { MappaleError, inputError } from '../errors.ts';
 export type { Columns, ColumnType } from '../formats/copy.ts';
 
 export interface Attribution {
-  /** Who holds the data, as `contract/holders.ts` spells it; several are separated by semicolons. */
+  /** Holder of the data, in the spelling of `contract/holders.ts`; several are separated by semicolons. */
   readonly holder: string;
   /** SPDX-like short name: `CC-BY-4.0`. */
   readonly license: string;
@@ -41,17 +41,17 @@ export interface Envelope {
 export interface Manifest {
   /** The folder's name: `<publisher>_<dataset>`. */
   readonly id: string;
-  /** Of what the reader makes of a file; raised by one with every change of that, so that files are read again. Never lowered. */
+  /** Version of the reader's result. Raise it by one with every change of the result, so that files are read again. Never lower it. */
   readonly version: number;
   readonly title: string;
   readonly attribution: Attribution;
-  /** How the vintage is read from the file, in words. */
+  /** How the vintage is read from the file, as text. */
   readonly vintageRule: string;
-  /** Where the files come from, for people; what `fetch` asks for stands in `download.ts`, and is one of these. */
+  /** Download addresses for people, including those that `fetch` uses from `download.ts`. */
   readonly downloads: readonly { readonly url: string; readonly note: string }[];
   /** `monthly`, `half-yearly`, … */
   readonly cadence: string;
-  /** CRS of the published coordinates in words, or null when there are none. */
+  /** CRS of the published coordinates as text, or null without coordinates. */
   readonly crs: string | null;
   /** `newest`: a section uses the newest vintage only. `all`: every vintage counts (a time series). */
   readonly keep: 'newest' | 'all';
@@ -69,7 +69,7 @@ export interface Manifest {
   readonly layers: readonly string[];
 }
 
-/** What `recognise` looks at: a file in a data folder, or, inside a zip, its listing. Reading is lazy. */
+/** Input of `recognise`: a file in a data folder, with the listing of a zip. Reading is lazy. */
 export interface Probe {
   /** Absolute path. */
   readonly path: string;
@@ -84,13 +84,13 @@ export interface Probe {
   headOf(path: string): Promise<Buffer>;
   /** Listing of a zip inside the zip. */
   entriesOf(path: string): Promise<readonly ZipEntry[]>;
-  /** Names of the files in the same folder (for `.dbf` beside `.shp`). */
+  /** Names of the files in the same folder (for the `.dbf` of a `.shp`). */
   readonly siblings: readonly string[];
   /** First 64 KiB of a file in the same folder. */
   headOfSibling(name: string): Promise<Buffer>;
 }
 
-/** What a file turned out to be. */
+/** Result of recognising a file. */
 export interface Recognition {
   /** Kind of file inside the source: `VALORI`, `ple`, `comunale`. */
   readonly role: string;
@@ -105,7 +105,7 @@ export interface Recognition {
    * newest entry of a zip, number of a re-issue. Sorts as text among files of one source and role; left out when the file says none.
    */
   readonly dated?: string;
-  /** Which part of the whole this file is where rows do not say so: a tile (`E46N19`), a class that has a file of its own (`HPH`). */
+  /** Part of the whole, if the rows do not state it: a tile (`E46N19`), a class with a separate file (`HPH`). */
   readonly place?: string;
   /**
    * True when the publisher's packaging calls the file the whole of Italy or of its region; false for a part (one comune, one tile, an
@@ -158,7 +158,7 @@ export interface MemberSink {
   row(table: string, position: number, values: readonly unknown[]): void;
   /** One record that cannot be used; counts one. */
   reject(reject: Reject): void;
-  /** One record of which nothing is kept, though it is no fault: it says again what an earlier one said, or is of another country; counts one. */
+  /** Skips a record that is not an error: a duplicate, or a place outside Italy. Counts one. */
   duplicate(position: number, code: string, raw?: string | Buffer): void;
   /**
    * A column or property that the reader does not know, next to all that it knows; counts nothing. Called again with values of the first records that have
@@ -179,7 +179,7 @@ export interface MemberFacts {
   readonly size?: number;
   /** ISTAT region code, where the packaging inside the file says it: a zip of Italy holds one of each region. */
   readonly region?: number;
-  /** What must stand before and after a raw record to make a readable file of it (`rejects --retry`). */
+  /** Text before and after a raw record that makes it a readable file (`rejects --retry`). */
   readonly envelope?: { readonly before: string; readonly after: string };
 }
 
@@ -191,7 +191,7 @@ export interface Sink {
    * will be copied inside the database and need not be parsed.
    */
   reuse(facts: MemberFacts): Promise<boolean>;
-  /** What `reuse` will say, for readers that work ahead: it notes nothing. A sink that never reuses leaves it out. */
+  /** Returns what `reuse` will return, for readers that work ahead, without recording anything. A sink that never reuses omits it. */
   reusable?(facts: MemberFacts): boolean;
   /**
    * Notes a part of the file that is known and not read, with the reason. A sink that reports nothing leaves it out.
@@ -205,15 +205,15 @@ export interface Sink {
 export interface Source {
   readonly manifest: Manifest;
   /**
-   * File names as the publisher gives them. They decide nothing, but a file that is called so and that nobody recognises is
-   * told apart from a stranger: it is empty, an error page, or has changed beyond recognition.
+   * File names that the publisher uses. They do not decide recognition. An unrecognised file with such a name is reported as
+   * empty, an error page, or changed, and not as a foreign file.
    */
   readonly names: readonly RegExp[];
   /** Staging tables by name, each `raw_<thing>`, with their columns behind `member_id` and `position`. */
   readonly tables: Readonly<Record<string, Columns>>;
   /**
-   * Columns of a layer by which newer files supersede older ones, for layers whose rows say of what comune or unit they are; `places.sql` of the source
-   * says which a file speaks of. Of layers that are not named here a file counts as a whole.
+   * Columns of a layer by which newer files replace older ones, for layers whose rows state their comune or unit. `places.sql` of the source
+   * lists the places of a file. In layers that are not named here a file is replaced as a whole.
    */
   readonly places?: Readonly<Record<string, { readonly series?: readonly string[]; readonly place: string }>>;
   /** Columns that identify a row of a layer inside one file, whatever members it has. */

@@ -9,12 +9,12 @@ import { effectiveSql, normalSql } from './sql-text.ts';
 export type Relation = `${string}.${string}`;
 
 /**
- * What a refresh may copy from what is published instead of making it again; nothing without such a line.
- * `members`: a row follows from one row of these layers, so that rows of members that a release took over are as they were.
- * `parcels`: a row follows from its parcel, whatever others there are; save those within so many metres, those whose rows share the value of a
- * column, which itself follows from the parcel, or those that meet a feature of these layers that it meets.
- * `content`: nothing is copied, it is made whole whatever changed; where it then says what is published, that stays, and rows that were made from it may
- * be copied.
+ * Rows that a refresh may copy from the published table instead of building them. Without such a line it copies none.
+ * `members`: a row depends on one row of these layers, so rows of reused members are unchanged.
+ * `parcels`: a row depends on its parcel only, except for parcels within a distance in metres, parcels with the same value in a column that
+ * depends on the parcel, or parcels that touch the same feature of these layers.
+ * `content`: the table is always built whole. If the result equals the published table, the published table stays, and rows built from it may be
+ * copied.
  */
 export type Incremental =
   | { readonly by: 'members'; readonly layers: readonly Relation[] }
@@ -27,37 +27,37 @@ export type Incremental =
 export interface SqlFile {
   /** Path from the project's root. */
   readonly file: string;
-  /** Of a file in a section's folder: the section. */
+  /** Section of a file in a section's folder. */
   readonly section: string | null;
   readonly purpose: string;
   readonly reads: readonly Relation[];
   readonly writes: readonly Relation[];
-  /** What one run makes: tables of a region, or of Italy as a whole. */
+  /** Extent of the tables that one run builds: a region, or Italy. */
   readonly unit: 'region' | 'italy';
   /** Codes of the only regions that it makes its table for, in the place of the file that makes it for all others; null: it says none. */
   readonly regions: readonly number[] | null;
   readonly incremental: Incremental | null;
-  /** Of a file that makes a published table: raised by one with every change of what it makes. Null: other files. */
+  /** Version of a file that builds a published table; raised by one with every change of the result. Null for other files. */
   readonly version: number | null;
   /** For a section's `explain.sql`: the tables whose files run before, on one parcel alone, or on all parcels of its comune. */
   readonly reruns: readonly Relation[];
   readonly parcels: 'one' | 'comune';
-  /** For a section's `attribution.sql`: the sources of which it says what was used. */
+  /** For a section's `attribution.sql`: the sources whose use it reports. */
   readonly cites: readonly string[];
-  /** What is swept at the line that says so, between the statements above it and those below: a file beside this one. Null: nothing is. */
+  /** File in the same folder that sweeps rasters, between the statements above and below the line that names it; null without a sweep. */
   readonly sweep: string | null;
   readonly text: string;
-  /** Of the bytes. */
+  /** SHA-256 of the bytes. */
   readonly sha256: string;
-  /** Of the text without comments and layout. */
+  /** Digest of the text without comments and layout. */
   readonly digest: string;
 }
 
-/** One named query whose rows are offences. */
+/** A named query that returns violations. */
 export interface Check {
   readonly name: string;
   readonly level: 'error' | 'warn';
-  /** What should hold, as a sentence. */
+  /** Expected state, as a sentence. */
   readonly expects: string;
   readonly sql: string;
   readonly file: string;
@@ -100,7 +100,7 @@ export function parseSqlFile(file: string, text: string): SqlFile {
   };
 }
 
-/** What a `-- incremental:` line says. @throws Error when it says something else: a bug of the project, found by the architecture test */
+/** Parses a `-- incremental:` line. @throws Error for any other text, which the architecture test finds */
 export function incrementalOf(value: string | null, file: string): Incremental | null {
   if (value === null) return null;
   if (value === 'rows of parcels') return { by: 'parcels' };
@@ -143,7 +143,7 @@ export function tableFiles(): SqlFile[] {
   return [...readSqlFolder('sql/core'), ...readSectionFiles('build')];
 }
 
-/** Files that make the tables of a unit: a region's code, or 0 for Italy. Of those of one table the one that names the region goes before. */
+/** Returns the files that build the tables of a unit: a region's code, or 0 for Italy. If two files build one table, the one that names the region wins. */
 export function tableFilesOf(unit: number): SqlFile[] {
   const files = tableFiles().filter((file) => (file.unit === 'italy') === (unit === 0));
   const named = new Set(files.filter(({ regions }) => regions?.includes(unit)).map(({ writes }) => writes[0]));
@@ -151,7 +151,7 @@ export function tableFilesOf(unit: number): SqlFile[] {
 }
 
 /**
- * What the ledger calls a file that makes a table: by the table, wherever the file stands, so that nothing becomes stale when it moves.
+ * Returns the ledger's name of a file that builds a table. It follows from the table and not from the path, so that moving a file makes nothing stale.
  * `sql/sections/<section>/build.sql`, which makes `section.<name>`, is `sql/sections/<name>.sql`.
  */
 export function factName({ file, section, writes }: SqlFile): string {
@@ -214,7 +214,7 @@ export function schemaOf(relation: Relation): string {
   return relation.slice(0, relation.indexOf('.'));
 }
 
-/** Layers that a region's parcels are made from. */
+/** Layers that a region's parcels are built from. */
 export const PARCEL_LAYERS: readonly Relation[] = [...new Set(
   tableFiles().filter(({ writes }) => writes[0] === 'core.parcel').flatMap(({ reads }) => reads.filter((read) => schemaOf(read) === 'layer')),
 )];

@@ -20,7 +20,7 @@ const PART = new RegExp([
 ].join('|'), 'uy');
 
 /**
- * Words and signs of a text, in order, each as it was written. Bodies of functions and blocks (`as $$ … $$`, `do $$ … $$`) are taken apart too, other
+ * Splits a text into words and signs, unchanged and in order. Bodies of functions and blocks (`as $$ … $$`, `do $$ … $$`) are split too; other
  * dollar quotes are strings.
  */
 export function sqlParts(text: string): string[] {

@@ -2,7 +2,7 @@
 import { parseSqlFile, type SqlFile } from './sql-files.ts';
 import type { Source } from './source.ts';
 
-/** What makes a source's staging tables, under the name that the ledger has for it. */
+/** Returns the statements that create a source's staging tables, under their name in the ledger. */
 export function stagingTables(id: string, tables: Source['tables']): SqlFile {
   const statements = Object.entries(tables).map(([table, columns]) => {
     const lines = Object.entries({ member_id: 'int4 not null', position: 'int8 not null', ...columns }).map(([name, type]) => `  ${name} ${type}`);

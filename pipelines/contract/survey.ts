@@ -1,10 +1,10 @@
-/** What a look at the data folders finds: files and what they are, and what was noted of them for the next look. */
+/** Result of a survey of the data folders: recognised files, and notes for the next survey. */
 import type { MappaleError } from '../errors.ts';
 import type { RegisteredSource } from './registry.ts';
 import type { Recognition } from './source.ts';
 import { sha256 } from './sql-files.ts';
 
-/** What tells whether a file was touched since it was looked at. */
+/** Properties that show whether a file changed since the last survey. */
 export interface Stamp {
   /** Bytes. */
   readonly size: number;
@@ -29,7 +29,7 @@ export interface LocatedFile {
   readonly size: number;
   /** The file and its sidecars as they were before they were hashed. */
   readonly parts: readonly FoundFile[];
-  /** Of the file and its sidecars. */
+  /** SHA-256 of the file and its sidecars. */
   readonly sha256: string;
   readonly recognition: Recognition;
 }
@@ -55,7 +55,7 @@ export interface Survey {
   readonly broken: readonly BrokenEntry[];
 }
 
-/** What an earlier run found a file to be; lets an unchanged file be skipped. */
+/** Result of an earlier survey of a file, so that an unchanged file can be skipped. */
 export interface SeenFile extends Omit<Stamp, 'changedUs'> {
   /** Null: it was seen before this was noted. */
   readonly changedUs: number | null;

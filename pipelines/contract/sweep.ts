@@ -1,14 +1,13 @@
 /**
- * What is computed from the cells of rasters, which stay in their files: `sweep.ts` beside a `build.sql`. Where that file has the line `-- sweep: sweep.ts`
- * the machine sweeps, between the statements above the line and those below: shapes stream past in the order of the rasters' blocks, and what is found of
- * each becomes a row.
+ * Definition of a raster sweep: `sweep.ts` in the folder of a `build.sql`. The program runs it at the line `-- sweep: sweep.ts`, between the statements above
+ * and below. Shapes are read in the order of the rasters' blocks, and each shape becomes a row with the values computed from its cells.
  */
 import type { Columns } from '../formats/copy.ts';
 
 interface Swept {
   /**
-   * View of the workspace: the rasters, with the columns of a layer of rasters and `model`. Of rasters of one place the smaller `model` goes before, and
-   * then the smaller name: a shape gets its cells from the first that has all of them, else from the first that has any; never from two.
+   * View of the workspace: the rasters, with the columns of a layer of rasters and `model`. If rasters overlap, the smaller `model` has priority,
+   * then the smaller name. A shape gets its cells from the first raster that has all of them, otherwise from the first that has any, and never from two.
    */
   readonly tiles: string;
   /** View of the workspace: `id int4`, `point geometry` and, for areas, `geom geometry`, in EPSG:4326. */
@@ -21,7 +20,7 @@ interface Swept {
   readonly into: string;
 }
 
-/** A row of a raster under a shape, with the rows beside it. NaN: no data there. */
+/** A row of a raster under a shape, with the rows above and below it. NaN means no data. */
 export interface CellRows {
   readonly north: Float64Array;
   readonly here: Float64Array;
@@ -39,7 +38,7 @@ export interface Accumulator {
   take(): readonly (number | string | null)[];
 }
 
-/** Cells whose centre lies in an area, borders shared half-open; where there is none, the cell that holds its point. */
+/** Sweeps the cells with their centre inside an area, with half-open borders; if there is none, the cell that contains the area's point. */
 export interface AreaSweep extends Swept {
   readonly columns: Columns;
   /** The cells around are asked for, too. */

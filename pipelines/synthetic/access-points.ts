@@ -98,7 +98,7 @@ const comma = (value: number): string => String(value).replace('.', ',');
 
 export interface PlacedAccesses {
   readonly accesses: readonly Access[];
-  /** Of each access that a parcel has, by its key: index of the parcel and distance from it in metres, 0 inside. */
+  /** Parcel of each access point, by the key of the access point: index of the parcel and distance in metres, 0 inside. */
   readonly owners: ReadonlyMap<number, { readonly parcel: number; readonly distance: number }>;
   /** Parcel index → accesses in the order of the answer. */
   readonly owned: ReadonlyMap<number, readonly Access[]>;
@@ -171,7 +171,7 @@ function place(region: SyntheticRegion, comune: SyntheticComune): PlacedAccesses
     const distances = lands.map((other) => ({ other, distance: pointToPolygonsM(point, other.polygons) })).sort((a, b) => a.distance - b.distance);
     const [nearest, second] = distances;
     if (nearest === undefined) return;
-    // What a millimetre could turn round is left out.
+    // Cases that a millimetre could change are left out.
     const others = near.get(nearest.other.index) ?? [];
     if (second !== undefined && second.distance - nearest.distance < 0.05) return;
     if ([0, NEAR_M, ...others.map(({ distance }) => distance)].some((distance) => Math.abs(distance - nearest.distance) < 0.05)) return;
@@ -230,7 +230,7 @@ function numbering(random: Random): Partial<Access> {
   }
 }
 
-/** What the questions of the tests ask for; numbers above 100 are given to nobody else. */
+/** Access points for the queries of the tests; numbers above 100 are used by them only. */
 function questions(comune: SyntheticComune): { odonimo: string; localita?: string; access: Partial<Access> }[] {
   const number = (odonimo: string, civico: string, esponente = '', specificita = '', localita = ''): { odonimo: string; localita: string; access: Partial<Access> } => ({
     odonimo, localita, access: { civico, esponente, specificita, shown: `${civico}${esponente === '' ? '' : `/${esponente}`}${specificita === '' ? '' : ` ${specificita}`}` },

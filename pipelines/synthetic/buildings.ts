@@ -1,8 +1,8 @@
 /**
- * The buildings of the synthetic region, of which each source writes those of its comuni, and what is right of them at each parcel. They follow from the
- * region and the sheet, so that those of a sheet are known without the others. As in real files most are small and have four corners, some are L, U or
- * stairs, or have a court; in towns a parcel has up to six, elsewhere most have none; some lie over several parcels, on roads, over one another, or twice.
- * Italy has 20 million for 87 million parcels; a dense region some five times as many.
+ * Buildings of the synthetic region, and the true values at each parcel. Each source writes the buildings of its comuni. They depend on the region and the
+ * sheet only, so a sheet can be generated alone. Like in real files most are small with four corners; some are L- or U-shaped or stepped, or have a court.
+ * In towns a parcel has up to six, elsewhere most parcels have none. Some cross several parcels or roads, overlap, or occur twice.
+ * Italy has 20 million buildings for 87 million parcels; a dense region has about five times as many.
  */
 import { CELL_LAT, CELL_LON, SHEET_COLUMNS, SHEET_ROWS } from './make-region.ts';
 import { commonPart, polygonsAreaM2, unionOf, type MultiPolygon, type Polygon, type Ring } from './plane-geometry.ts';
@@ -29,23 +29,23 @@ interface Drawn extends SyntheticBuilding {
   readonly box: CellBox;
 }
 
-/** What stands on a parcel; areas in m² of EPSG:3035, 2 decimals but for roofs. */
+/** Buildings of a parcel; areas in m² of EPSG:3035, with 2 decimals except for roofs. */
 export interface ParcelBuildings {
-  /** Those whose largest part lies here. */
+  /** Number of buildings with their largest part on the parcel. */
   readonly count: number;
   readonly footprintM2: number;
   readonly residentialCount: number;
   readonly residentialM2: number;
   /** Part of the parcel that is built on, each place once; 0–1, 6 decimals. */
   readonly builtShare: number;
-  /** Of the counted, those of 10 m² and more, whole. */
+  /** Number of counted buildings of at least 10 m². */
   readonly roofCount: number;
   readonly roofM2: number;
 }
 
 /**
- * Whose buildings count in a comune: Isernia is a province of the national topographic database, which says what they are used for, Trento has them in its
- * land register; elsewhere the aggregates do, and the last comune is in no file.
+ * Source of a comune's buildings: the national topographic database in the province of Isernia, with their use; the land register in Trento;
+ * elsewhere the aggregates. The last comune is in no file.
  */
 export function buildingSource(region: SyntheticRegion, comune: SyntheticComune): 'topographic' | 'register' | 'aggregates' | null {
   if (comune.province.sigla === 'TN') return 'register';
@@ -62,7 +62,7 @@ export function* buildingsOf(region: SyntheticRegion, comune: SyntheticComune): 
 const INNER: CellBox = [0.27, 0.27, 0.73, 0.73];
 /** How far borders stray from the lattice of cells. */
 const STRAY = 0.26;
-/** Of the places of a dense region, so many are empty in one that is as Italy. */
+/** Percentage of a dense region's buildings that a region like Italy lacks. */
 const EMPTY_PERCENT = 81;
 /** Numbers of a sheet begin at its multiple. */
 const PER_SHEET = 1000;
@@ -115,7 +115,7 @@ function turned<P>(ring: readonly P[]): P[] {
 
 type Shape = readonly [box: CellBox, polygon: Polygon, twin: boolean];
 
-/** What is drawn in a cell, in cells of the sheet; places of one cell at most overlap in twos. @param empty percent of the cells that have nothing after all */
+/** Generates the buildings of a cell, in units of the sheet's cells; at most two of one cell overlap. @param empty percentage of cells left empty */
 function* shapesOf(column: number, row: number, town: boolean, empty: number, random: Random): Generator<Shape> {
   const draw = random.below(100);
   const at = (box: CellBox): CellBox => moved(box, column, row);
@@ -125,7 +125,7 @@ function* shapesOf(column: number, row: number, town: boolean, empty: number, ra
   if (draw < 78) {
     for (const place of places(town ? 2 + random.below(5) : 1 + random.below(2))) yield whole(place);
   } else if (draw < 86) {
-    // A house, and now and then a hut of less than 10 m² beside it.
+    // A house, sometimes with a hut of less than 10 m².
     yield whole([0.27, 0.27, 0.45 + random.below(20) / 100, 0.45 + random.below(20) / 100]);
     if (random.below(3) === 0) yield whole([0.7, 0.7, 0.74, 0.75]);
   } else if (draw < 89) {
@@ -188,10 +188,10 @@ interface Share {
 
 const cents = (m2: number): number => Math.round(m2 * 100);
 
-/** Sheets of which the answers are kept: asked for in the order of parcels, one would do. */
+/** Number of sheets in the cache; one is enough for queries in the order of parcels. */
 const KEPT = 8;
 
-/** What is right of buildings at each parcel, computed in degrees and measured in EPSG:3035, sheet by sheet. */
+/** Computes the true building values of each parcel in degrees and measures them in EPSG:3035, sheet by sheet. */
 export class BuildingTruth {
   readonly #region: SyntheticRegion;
   readonly #sheets = new Map<string, ReadonlyMap<number, ParcelBuildings>>();
@@ -252,7 +252,7 @@ export class BuildingTruth {
   }
 }
 
-/** Roofs of a parcel of the land register as buildings of which nothing more is known. */
+/** Returns the roofs of a land register's parcel as buildings without attributes. */
 function roofs(parcel: SyntheticParcel): Drawn[] {
   const [columns, rows] = [parcel.cells.map(([column]) => column), parcel.cells.map(([, row]) => row)];
   const box: CellBox = [Math.min(...columns), Math.min(...rows), Math.max(...columns) + 1, Math.max(...rows) + 1];

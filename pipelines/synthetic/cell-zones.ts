@@ -26,7 +26,7 @@ export interface CellArea {
   readonly polygons: readonly (readonly CellRing[])[];
 }
 
-/** What a publisher draws: an area, and what the source says of it. */
+/** An area with the source's attributes. */
 interface CellZone {
   readonly area: CellArea;
 }
@@ -66,7 +66,7 @@ export class CellGrid {
     return [Math.round((comune.box[0] - this.#west) / CELL_LON), Math.round((comune.box[1] - this.#south) / CELL_LAT)];
   }
 
-  /** Share of a parcel, 0–1 with 6 decimals, that lies in any of some areas: intersected in degrees, measured in EPSG:3035. */
+  /** Returns the share of a parcel inside any of the areas, 0–1 with 6 decimals: intersected in degrees, measured in EPSG:3035. */
   shareOf(parcel: SyntheticParcel, areas: readonly CellArea[]): number {
     const cells = this.cellsOf(parcel);
     const near = areas.flatMap(({ pieces }) => pieces.filter(({ box }) => cells.some((cell) => boxMeets(box, cell))));
@@ -80,7 +80,7 @@ export class CellGrid {
     return new Set(this.cellsOf(parcel).flatMap((cell) => zonesAt(cell).filter(({ area: { pieces } }) => pieces.some(({ box }) => boxMeets(box, cell)))));
   }
 
-  /** An area as it is written, in a projection, with so many corners that its edges are straight in degrees too. */
+  /** Returns an area in a projection, with enough corners that its edges are straight in degrees too. */
   drawn(area: CellArea, projection: Projection): Polygon[] {
     return mapPoints(area.polygons.map((rings) => rings.map(finely)), (point) => projection.forward(this.degrees(point)));
   }

@@ -8,8 +8,8 @@ import { writeLayers, type WrittenLayer } from './geopackage-writer.ts';
 import type { ZipEntry, ZipEntryOptions } from './zip-writer.ts';
 
 /**
- * What a row of the table of items is of (folder, workspace, feature class), as 16 bytes of a GUID; before it stands the item's own, which GDAL draws
- * anew for each. FGDB format: https://github.com/rouault/dump_gdbtable/wiki/FGDB-Spec
+ * Type of a row in the table of items (folder, workspace, feature class), as the 16 bytes of a GUID. The item's own GUID precedes it, which GDAL generates
+ * for each file. FGDB format: https://github.com/rouault/dump_gdbtable/wiki/FGDB-Spec
  */
 const ITEM_TYPES: readonly Buffer[] = ['f3783e6f-65ca-4514-8315-ce3985dad3b1', 'c673fe0f-7280-404f-8532-20755dd8fc06', '70737809-852c-4a03-9e22-2cecea5b9bfa'].map(guidBytes);
 /** Tables of the items and of what they have to do with one another. */

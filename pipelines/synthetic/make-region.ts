@@ -1,7 +1,7 @@
 /**
- * Makes the synthetic region: comuni on a lattice of boxes, each filled with sheets, each sheet a block of 12 × 10 cells
- * whose cells are grouped into exactly 100 parcels. Sheets are generated when they are asked for, so ten million parcels
- * need no more memory than ten.
+ * Makes the synthetic region: comuni on a lattice of boxes, each filled with sheets. A sheet is a block of 12 × 10 cells
+ * grouped into exactly 100 parcels. Sheets are generated on demand, so ten million parcels need as little memory as
+ * ten.
  *
  * All coordinates are integers of 1e-8 degree until they are handed out, so equal corners are equal numbers and print
  * with 8 decimals exactly. Corners inside a sheet are moved at random and shared by the parcels around them; corners on
@@ -22,7 +22,7 @@ export interface RegionOptions {
   readonly seed: number;
   /** How many comuni share the parcels, 2 … 999; by default as many as keeps them of the size of real ones. */
   readonly comuni?: number | undefined;
-  /** Whose code and name it borrows: Molise, or Trentino-Alto Adige, where the provinces keep land registers. Default 14. */
+  /** Code of the imitated region: 14, Molise (default), or 4, Trentino-Alto Adige with land registers. */
   readonly region?: number | undefined;
   /** Floods, buildings, land cover and addresses close together, for tests of a few parcels; false: as far apart as in Italy. Default true. */
   readonly dense?: boolean | undefined;
@@ -45,7 +45,7 @@ const MAX_PARCELS = 10_000_000;
 /** Z001 … Z999. */
 const MAX_COMUNI = 999;
 
-/** What a region borrows. */
+/** Properties of an imitated region. */
 interface Place {
   readonly code: number;
   readonly name: string;
@@ -170,7 +170,7 @@ export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, d
     const total = Math.ceil(comune.parcelCount / SHEET_PARCELS);
     const west = westEdge + (comune.index % across) * width;
     const north = northEdge - Math.floor(comune.index / across) * height;
-    // One comune is divided into two census sections, which count their sheets anew.
+    // One comune has two sezioni censuarie, which number their sheets separately.
     const sections = comune.index === 1 ? ['A', 'B'] : [null];
     const perSection = Math.ceil(total / sections.length);
     let number = 0;
@@ -352,8 +352,8 @@ function layout(sheetIndex: number, random: Random): Group[] {
 const NODES_ACROSS = SHEET_COLUMNS + 1;
 
 /**
- * Where files are in metres, corners come back with another last digit: none may lie exactly half-way up a parcel, where that digit would decide through
- * which part of it the line runs that its representative point lies on. So rows bow, by at most an eightieth of a cell, and bends lie off the middle.
+ * In files in metres, corners change in the last digit. No corner may be exactly half-way up a parcel, because the representative point is on the line through
+ * the middle and that digit would decide its place. Therefore rows are bent by at most an eightieth of a cell, and bends are off the middle.
  */
 const BOW = 20;
 
@@ -471,7 +471,7 @@ function* sheetParcels(sheet: SyntheticSheet, base: number, random: Random): Gen
       sheet,
       label,
       reference: `${register?.prefix ?? sheet.reference}.${label}`,
-      // What is road or water elsewhere is land in a land register.
+      // A land register draws roads and waters as land.
       kind: register === null ? kind : 'land',
       polygons: outline(cells, points),
       cells: [first, ...others],

@@ -1,6 +1,6 @@
 /**
- * Map projections by proj4js and geodesics by GeographicLib, for writing files in the publishers' coordinate systems and for computing areas and
- * distances beside PostGIS: both were written anew in JavaScript, and share no code with the PROJ and the GEOS that the database runs.
+ * Map projections by proj4js and geodesics by GeographicLib, to write files in the publishers' coordinate systems and to compute areas and
+ * distances independently of PostGIS. Both are JavaScript implementations and share no code with PROJ and GEOS.
  * Degrees in, metres out; longitude before latitude, easting before northing.
  */
 import geographiclib from 'geographiclib-geodesic';

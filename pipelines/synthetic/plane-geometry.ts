@@ -110,7 +110,7 @@ export function covers(polygons: MultiPolygon, point: Point): boolean {
   return placeOf(point, polygons) !== 'outside';
 }
 
-/** What two sets of polygons have in common, by the even-odd rule in each polygon; polygons of one set may overlap. */
+/** Returns the intersection of two sets of polygons, by the even-odd rule in each polygon; polygons of one set may overlap. */
 export function commonPart(a: MultiPolygon, b: MultiPolygon): MultiPolygon {
   return intersection(a as Geom, b as Geom);
 }

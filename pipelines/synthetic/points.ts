@@ -97,7 +97,7 @@ export function pointsOf(region: SyntheticRegion, comune: SyntheticComune, kind:
   return points;
 }
 
-/** What a source's truth says: of each parcel the points of a kind, as they are answered, in the order of the file. */
+/** Returns the true points of each parcel, as answered, in the order of the file. */
 export function pointsByParcel<T>(
   region: SyntheticRegion, kind: PointKind, answer: (point: SyntheticPoint, placed: NonNullable<SyntheticPoint['placed']>) => T,
 ): (parcel: SyntheticParcel) => readonly T[] {

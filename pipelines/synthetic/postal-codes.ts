@@ -3,8 +3,8 @@ import { itemAt } from './items.ts';
 import type { SyntheticParcel, SyntheticSheet } from './region.ts';
 
 /**
- * Postal code of a sheet. In the comune that has several, each has its share of the sheets; the last sheet lies in no area.
- * @returns null where the codes are several and no area says which
+ * Returns the postal code of a sheet. In the comune with several codes each code has a share of the sheets, and the last sheet is in no area.
+ * @returns null if the comune has several codes and the sheet is in no area
  */
 export function postalCodeOfSheet(sheet: SyntheticSheet): string | null {
   const { postalCodes, parcelCount } = sheet.comune;

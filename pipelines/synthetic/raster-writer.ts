@@ -17,7 +17,7 @@ export interface RasterToWrite {
   readonly isPoint?: boolean;
   /** As GDAL writes it: `-9999`, `nan`; left out: the file says none. */
   readonly noData?: string;
-  /** Edge of tiles, which are packed by DEFLATE with the predictor of floats; left out: a row is a strip, as it is. */
+  /** Edge of tiles, compressed with DEFLATE and the floating-point predictor; if absent, each row is an uncompressed strip. */
   readonly tile?: number;
   /** Values of a row, from the north. */
   row(row: number): Float32Array;
@@ -33,7 +33,7 @@ interface Tag {
   readonly values: readonly number[];
 }
 
-/** @param path of the file, which is written anew */
+/** @param path of the file, which is overwritten */
 export function writeGeoTiff(path: string, raster: RasterToWrite): void {
   const { width, height, tile } = raster;
   const [blockWidth, blockHeight] = tile === undefined ? [width, 1] : [tile, tile];

@@ -38,10 +38,10 @@ export interface SyntheticComune {
   readonly parcelCount: number;
 }
 
-/** A comune of a land register (Libro fondiario), of which a comune has one or several. */
+/** A comune catastale of a land register (Libro fondiario); a comune has one or several. */
 export interface SyntheticComuneCatastale {
   readonly comune: SyntheticComune;
-  /** What references of its parcels begin with: `IT.TN.001`. */
+  /** Prefix of its parcels' references: `IT.TN.001`. */
   readonly prefix: string;
   /** `001`. */
   readonly code: string;
@@ -108,7 +108,7 @@ export interface SyntheticRegion {
   readonly comuniCatastali: readonly SyntheticComuneCatastale[];
   /** Parcels that are written once and are good: what the database must hold. */
   readonly parcelCount: number;
-  /** What lies on the land is as close together as a small region needs to have some of everything; else about as far apart as in Italy. */
+  /** True if features are dense enough that a small region has all of them; otherwise about as dense as in Italy. */
   readonly dense: boolean;
   /** West, south, east, north of all comuni. */
   readonly box: readonly [number, number, number, number];

@@ -42,17 +42,17 @@ function groundOf(seed: number): Relief {
   };
 }
 
-/** Of the ground between −1 and 1, cell by cell. */
+/** Returns the roughness of the ground in a cell, between −1 and 1. */
 function roughness(seed: number, x: number, y: number): number {
   return hashKey(`${seed} ${Math.floor(x / GROUND_CELL_M)} ${Math.floor(y / GROUND_CELL_M)}`) / 2 ** 31 - 1;
 }
 
-/** A model of elevation as it is published: cells by column and row of a grid that has no beginning. */
+/** A published elevation model: cells by column and row of an unbounded grid. */
 export interface Model {
   /** West, south, east, north of the cells that are written, as columns and rows from the grid's origin; rows count to the south. */
   readonly columns: readonly [first: number, end: number];
   readonly rows: readonly [first: number, end: number];
-  /** As it stands in the file; NaN: no data. */
+  /** Value in the file; NaN means no data. */
   readonly value: (column: number, row: number) => number;
   /** Column and row of a point in degrees, with fractions: the middle of a cell is at a half. */
   readonly place: (point: LonLat) => readonly [number, number];
@@ -160,7 +160,7 @@ export function reliefOf(model: Model, { polygons }: Pick<SyntheticParcel, 'poly
   };
 }
 
-/** Cells whose middle lies in the polygons; without one, that of the representative point. */
+/** Returns the cells with their centre inside the polygons; without one, the cell of the representative point. */
 function cellsOf(model: Model, polygons: SyntheticParcel['polygons']): (readonly [number, number])[] {
   const placed = mapPoints(polygons, model.place);
   const [west, south, east, north] = boxOf(placed);
@@ -185,7 +185,7 @@ interface Shape {
   readonly wilson: number;
 }
 
-/** Of a cell and its eight neighbours; null where one has no value. */
+/** Returns slope and aspect from a cell and its eight neighbours; null if one has no value. */
 function shapeOf(model: Model, column: number, row: number): Shape | null {
   const at = (dx: number, dy: number): number => model.value(column + dx, row + dy);
   const around = [[-1, -1], [0, -1], [1, -1], [-1, 0], [1, 0], [-1, 1], [0, 1], [1, 1]].map(([dx = 0, dy = 0]) => at(dx, dy));

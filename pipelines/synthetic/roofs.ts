@@ -1,4 +1,4 @@
-/** What lies under a roof in the synthetic land register of Trento, where pieces of parcels say so. */
+/** Buildings in the synthetic land register of Trento, from parts of parcels that are marked as built. */
 import { itemAt } from './items.ts';
 import { CELL_LAT, CELL_LON } from './make-region.ts';
 import type { LonLat, SyntheticParcel, SyntheticPolygon } from './region.ts';
@@ -9,7 +9,7 @@ const SHAPES: readonly (readonly (readonly [number, number])[])[] = [
   [[0.3, 0.3], [0.7, 0.3], [0.7, 0.45], [0.45, 0.45], [0.45, 0.7], [0.3, 0.7]],
   [[0.35, 0.3], [0.65, 0.35], [0.6, 0.65], [0.3, 0.6]],
   [[0.3, 0.3], [0.7, 0.3], [0.7, 0.7], [0.6, 0.7], [0.6, 0.4], [0.4, 0.4], [0.4, 0.7], [0.3, 0.7]],
-  // Of less than 10 m².
+  // Less than 10 m².
   [[0.5, 0.5], [0.56, 0.5], [0.56, 0.56], [0.5, 0.56]],
 ];
 

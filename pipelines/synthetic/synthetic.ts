@@ -1,4 +1,4 @@
-/** What a source says of the synthetic region. */
+/** Synthetic files and true values of a source. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -18,7 +18,7 @@ export interface ZipEntryOptions {
 
 export type ZipEntry = readonly [path: string, content: ZipContent, options?: ZipEntryOptions];
 
-/** Entries stand in their order; each is asked for when the one before it was read, so a zip may be an entry of another without standing in a file. */
+/** Writes entries in their order. Each entry is requested after the one before was read, so that a zip can be an entry of another zip without a file. */
 export function zipStream(entries: Iterable<ZipEntry> | AsyncIterable<ZipEntry>): Readable {
   const zip = new ZipFile();
   const output = new PassThrough();
