@@ -23,8 +23,8 @@ const WINDOWS_1252 = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–�
 const TWICE = new RegExp(`[\u00c2\u00c3\u00e3]([\u0080-\u00bf${WINDOWS_1252.replaceAll(' ', '')}])`, 'g');
 
 /**
- * Text that was encoded as UTF-8 more than once (`CIRÃ²`, `CIRÃ\u0083Â²`, `CIRÃ’`, in the publisher's files) decoded again, also where its
- * letters were made lower case (`Cirã²`). Of an À whose second half, a no-break space, was trimmed away only an Ã is left, which no name here ends with.
+ * Decodes text that the publisher encoded as UTF-8 more than once (`CIRÃ²`, `CIRÃ\u0083Â²`, `CIRÃ’`), also in lower case (`Cirã²`). An À that lost its second
+ * byte, a no-break space, is left as a final Ã, which no Italian name has.
  */
 export function mendLetters(text: string): string {
   if (!/[\u00c2\u00c3\u00e3]/.test(text)) return text;
@@ -36,7 +36,7 @@ export function mendLetters(text: string): string {
 }
 
 /**
- * Case, accents, compatibility forms and typographic apostrophes away; `°` and `'` stay; letters are mended.
+ * Removes case, accents, compatibility forms and typographic apostrophes, and repairs wrongly decoded letters. Keeps `°` and `'`.
  */
 export function fold(text: string): string {
   // Nearly all names are plain ASCII, in which only case and the grave accent used as an apostrophe differ.
@@ -165,7 +165,7 @@ function numeral(text: string, dot: boolean, before: string | undefined, after: 
   const value = roman(text);
   if (value === null) return null;
   if (text.length > 1) return value;
-  // A single I, V or X is an article or an initial, unless a month, a king or a numbered lane is beside it.
+  // A single I, V or X is an article or an initial, unless a month, a king or a numbered lane is next to it.
   if (after !== undefined && (MONTHS.has(after) || COUNTED.has(after))) return value;
   if (dot) return null;
   if (before !== undefined && REGNAL.has(before)) return value;

@@ -14,7 +14,7 @@ import {
 } from './place.ts';
 import { MONTHS, REGNAL, SAINTS, STREET_TYPES } from './words.ts';
 
-/** What stands behind the name of a street. */
+/** Text after the name of a street. */
 interface Ending {
   readonly number: number | null;
   /** Second number of a range: `63-65`. */
@@ -70,7 +70,7 @@ const INSIDE = new RegExp(
   + '|(?:piano|p\\.)\\s*(?:\\d{1,2}(?!\\d)°?|terra|rialzato|primo|secondo|terzo|quarto|quinto|ultimo|t(?![a-z]))|\\d{1,2}°\\s*piano'
   + '|(?:palazzina|pal\\.|edificio|ed\\.|lotto|corpo)\\s*(?:[a-z]|\\d{1,2})(?![a-z0-9]))',
 );
-/** Who lives there: up to a comma, or a street behind it. Riva presso Chieri is a comune. */
+/** Addressee after "c/o" or "presso", up to a comma or a street. Riva presso Chieri is a comune. */
 const CARE_OF = /(?<![a-z])(?:c\s?\/\s?o(?![a-z0-9])\.?|(?<!riva )presso(?![a-z]))((?:(?!\s(?:via|viale|v\.le|piazza|p\.zza|piazzale|corso|c\.so|largo|vicolo|strada|contrada|c\.da|localita)\s)[^,;])*)/g;
 /** `I-20121`, `IT-20121`. */
 const COUNTRY_BEFORE_POSTAL_CODE = /(?<![a-z0-9])it?\s?-\s?(?=\d{5}(?!\d))/g;
@@ -157,12 +157,12 @@ async function comuniCalled([cut, ...others]: readonly Cut[], province: string |
   return sure ? comuni ?? [] : [];
 }
 
-/** What is left of a text when everything is taken away that is no part of an address. */
+/** Query without the parts that are not an address. */
 interface Prepared {
   readonly text: string;
   /** The last one in parentheses; null: none. */
   readonly province: Stated | null;
-  /** Who lives there. */
+  /** Addressees after "c/o" or "presso". */
   readonly careOf: readonly Segment[];
   /** Text in parentheses. */
   readonly aside: readonly Segment[];
@@ -200,7 +200,7 @@ function prepare(query: string): Prepared {
 
 /** Italy in the languages of those who write to it, behind the address. */
 const COUNTRY = /[-,\s]+(?:ital(?:ia|y|ie|ien|i|ija|ija|iya|ska|ie)|wlochy|olaszorszag|it|ita)\.?$/;
-/** What forms and maps print in front of an address. */
+/** Labels that forms and maps print before an address. */
 const LABEL = /^(?:(?:google\s)?(?:maps?|mappa|mappe|plan|cartina|stradario)(?:\sdi|\sde)?|ind\.?|indirizzo(?:\spostale)?|address|adresse?|recapito|sede(?:\slegale)?|ubicazione|dove)\s?[:,-]?\s+(?=(?:v\.|[a-z]{2,}[.\s/]))/;
 /** `CAP 86020`, or the bare word that a form has left. */
 const POSTAL_CODE_LABEL = /(?<=[\d,;-]\s?)c\.?a\.?p\.?:?\s?(?=\d{5}(?!\d))|(?<=[\d,;-]\s)cap(?=\s*(?:[,;-]|$))/g;
@@ -292,7 +292,7 @@ function readCivico(text: string, start: number, marked: boolean, digits: string
   let end = start + digits.length;
   let colour: Reading['colour'] = null;
   const pieces: string[] = [];
-  /** What the pattern's group holds, where it comes next. */
+  /** Returns the pattern's group if it comes next. */
   const take = (pattern: RegExp): string | undefined => {
     const [all = '', found] = pattern.exec(text.slice(end)) ?? [];
     end += all.length;
@@ -333,7 +333,7 @@ interface Found {
   readonly contradiction: Contradiction | null;
 }
 
-/** What the readings of one cut are collected with. */
+/** Collects the readings of one cut. */
 interface Collector {
   readonly found: Found[];
   readonly add: (street: string, named: NamedPlace, position: Found['position'], whole?: boolean) => void;
@@ -445,7 +445,7 @@ async function readWords(
 
 /** A place that the last words of a text may name. */
 interface End {
-  /** What stands before them. */
+  /** Text before them. */
   readonly rest: string;
   readonly segment: Segment;
   readonly place: NamedPlace;
@@ -495,7 +495,7 @@ const MAIN_TYPES: ReadonlySet<string> = new Set([
   'localita', 'frazione', 'salita', 'traversa',
 ]);
 
-/** What the text names, inside the comune that the caller gave. */
+/** Combines the place in the text with the comune that the caller gave. */
 function within(given: NamedPlace, named: NamedPlace): { place: NamedPlace; contradiction: Contradiction | null } {
   const place = { ...given, locality: named.locality ?? given.locality };
   const [query, city] = [named.comuni, given.comuni];
@@ -513,7 +513,7 @@ function keysOfCity(city: string): string[] {
   return [...keysOf(segmentsOf(text)), ...(province === null ? [] : [province.key])];
 }
 
-/** What the caller named as the city. */
+/** Resolves the city that the caller gave. */
 async function resolveCity(city: string, gazetteer: Gazetteer): Promise<NamedPlace> {
   if (CADASTRAL_CODE.test(city)) return { ...NOWHERE, comuni: [city.trim().toUpperCase()], sure: true };
   await gazetteer.learn(keysOfCity(city));

@@ -31,7 +31,7 @@ export interface ComuneHit {
  */
 export type FindComune = (keys: readonly string[], fuzzy: boolean) => Promise<readonly ComuneHit[]>;
 
-/** What was named as the place. */
+/** A named place. */
 export interface Place {
   /** Cadastral codes; null: no comune was named; empty: one was named that nobody knows. */
   readonly comuni: readonly string[] | null;
@@ -56,7 +56,7 @@ export interface Segment {
 
 /** A province that was written. */
 export interface Stated {
-  /** As `comuneKey` gives it; a car plate code as it is. */
+  /** Key from `comuneKey`, or a car plate code. */
   readonly key: string;
   /** False: it may be something else, `(Bozen)`. */
   readonly sure: boolean;
@@ -114,7 +114,7 @@ export class Gazetteer {
     return part !== null && this.all(part).some((hit) => hit.kind === 'locality' && hit.belfiore === belfiore);
   }
 
-  /** Of whatever kind. */
+  /** Returns hits of every kind. */
   all(key: string): readonly ComuneHit[] {
     return this.#hits.get(key) ?? [];
   }
@@ -257,7 +257,7 @@ function placeText(segment: string): string {
   return segment.replace(POSTAL_CODE, ' ').replace(/\s+/g, ' ').trim().replace(COMUNE_OF, '').replace(REGION_OF, '');
 }
 
-/** What the part of the text behind the street is made up of. */
+/** Pieces of the text after the street. */
 interface Pieces {
   /** Names of places without their postal codes. */
   readonly texts: readonly string[];
@@ -284,7 +284,7 @@ function piecesOf(segments: readonly Segment[], province: string | null, gazette
 /** A text that is exactly the name of comuni, with or without the plate of their province behind it. */
 interface Called {
   readonly key: string;
-  /** Those in the province of the plate. */
+  /** Hits in the province of the plate. */
   readonly hits: readonly ComuneHit[];
 }
 
@@ -333,8 +333,8 @@ async function namesIn(text: string, gazetteer: Gazetteer): Promise<readonly str
 const MOST_PLACES = 5;
 
 /**
- * Of several names the first that the others agree with: behind it stand its province, its region or its own name, in front of it only localities that its
- * addresses have. A second comune is never the answer.
+ * Returns the first of several names that the others agree with. Its province, its region or its own name may follow. Only localities of its addresses may
+ * precede it. A second comune is never the answer.
  */
 async function ofSeveral(
   parts: readonly string[], called: readonly (Called | null)[], pieces: Pieces, gazetteer: Gazetteer, likeness: boolean,
@@ -360,7 +360,7 @@ async function ofSeveral(
   return { ...NOWHERE, comuni: [], sure: true };
 }
 
-/** Those of the hits that agree with a name behind theirs, and the locality that it is. */
+/** Returns the hits that agree with the following name, with the locality. */
 async function agreeing(
   hits: readonly ComuneHit[], own: string, text: string, other: Called | null, gazetteer: Gazetteer, likeness: boolean,
 ): Promise<{ hits: readonly ComuneHit[]; locality: string | null }> {

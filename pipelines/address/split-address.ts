@@ -1,6 +1,6 @@
 /**
- * Street and number of an address as registers of the state write it on one line, `VIA ROMA, 12/A` or `VIA ROMA 12 86020`: the street normalised as the
- * streets of ANNCSU are, so that both meet in SQL. What people type is read by `parse-query.ts`.
+ * Splits an address of a public register, `VIA ROMA, 12/A` or `VIA ROMA 12 86020`, into street and number. The street is normalised like the streets of
+ * ANNCSU, so that SQL can join both. `parse-query.ts` reads what people type.
  */
 import { findRoute, fold, normaliseFolded } from './normalise.ts';
 
@@ -16,7 +16,7 @@ export interface SplitAddress {
   readonly colour: 'ROSSO' | 'NERO' | null;
 }
 
-/** What is longer is no address; and the patterns below go over what they have read again. */
+/** Longer texts are not addresses. The limit also bounds the time of the patterns below. */
 const LONGEST = 500;
 /** CAP at the end, `- 92019`, with comune and province before it where an export repeats them: `72013, CEGLIE MESSAPICA (BR) 72013`. */
 const POSTAL_CODE = /[\s,;-]*(?<!\d)\d{5}(?:\s*,?\s*[^,\d]*\([a-z]{2}\)\s*\d{0,5})?\s*$/;

@@ -46,7 +46,7 @@ export const STREET_TYPES: ReadonlyMap<string, string> = new Map([
   ...Object.entries(WRITTEN_TYPES),
 ]);
 
-/** `P.ta` is piazzetta or porta, `V.co` vico or vicolo, `L.go` largo or lungo: the second meaning, tried beside the first. */
+/** `P.ta` is piazzetta or porta, `V.co` vico or vicolo, `L.go` largo or lungo: the second meaning is tried as well. */
 export const OTHER_TYPES: Readonly<Record<string, readonly string[]>> = { pta: ['porta'], ptta: ['porta'], vco: ['vicolo'] };
 
 /** Compounds whose end is the street type: `museumstrasse`, `romstr`. Longest first. */

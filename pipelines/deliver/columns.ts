@@ -14,7 +14,7 @@ export interface OutputColumn {
   readonly description: string;
 }
 
-/** Of a section, in the order in which `rowsOf` gives its cells. */
+/** Returns the columns of sections, in the order of the cells of `rowsOf`. */
 export function columnsOf(sections: readonly string[]): readonly OutputColumn[] {
   return chosen(sections).flatMap((section) => {
     const named = (name: string): string => (section.name === 'basic' ? name : `${section.name}_${name}`);
@@ -25,7 +25,7 @@ export function columnsOf(sections: readonly string[]): readonly OutputColumn[] 
   });
 }
 
-/** A parcel that is published lies on the map that it was read from: nothing is said of `basic`. */
+/** Returns whether a section has a coverage column. `basic` has none, because every published parcel is mapped. */
 function isCovered({ name, coverage }: Section): boolean {
   return coverage === 'meta' && name !== 'basic';
 }
@@ -45,7 +45,7 @@ export function parseSections(text: string | undefined): readonly string[] {
   return chooseSections(`basic,${text}`, 'all, or ');
 }
 
-/** What is told of a value at a path of a block. @throws Error for a path that the block does not have: a bug of the section */
+/** Returns the description of a value at a path of a block. @throws Error for a path that the block does not have: a bug of the section */
 function meaningOf(block: z.ZodType, path: string): string {
   const meanings: string[] = [];
   let schema = plain(block);
@@ -81,7 +81,7 @@ function plain(schema: z.ZodType): z.ZodType {
 /** Asks a function of the schema `api` for its one row. */
 export type Ask = <T extends Record<string, unknown>>(statement: string, parameters: readonly unknown[]) => Promise<T>;
 
-/** What such a function gives. */
+/** Result of such a function. */
 export type Told = {
   /** The publications that it was found in. */
   readonly publication: string;
@@ -98,7 +98,7 @@ export interface Rows {
 }
 
 /**
- * Parcels that are published, each with the cells of `columnsOf`. What is not published is left out.
+ * Returns published parcels with the cells of `columnsOf`. Other parcels are left out.
  * @throws MappaleError (kind `database`)
  */
 export async function rowsOf(ask: Ask, fids: readonly number[], sections: readonly string[]): Promise<Rows> {
@@ -106,7 +106,7 @@ export async function rowsOf(ask: Ask, fids: readonly number[], sections: readon
   return { publication, cells: cellsOf(answer, sections) };
 }
 
-/** What `api.parcel_columns` told of parcels, by fid: each with the cells of `columnsOf`. */
+/** Parses the answer of `api.parcel_columns`: the cells of `columnsOf` by fid. */
 export function cellsOf(answer: string | null, sections: readonly string[]): ReadonlyMap<number, readonly Cell[]> {
   const told = JSON.parse(answer ?? '{}') as Readonly<Record<string, readonly SectionRow[]>>;
   const list = chosen(sections);
@@ -141,7 +141,7 @@ export interface Licence {
   readonly attribution: string;
 }
 
-/** What must be shown with the columns. @param region its code; null: all that are published */
+/** Returns the licences to show with the columns. @param region code; null for all published regions */
 export async function licencesOf(ask: Ask, region: number | null, sections: readonly string[]): Promise<readonly Licence[]> {
   const { answer } = await ask<Told>('select publication, answer from api.column_licenses($1, $2)', [region, sections]);
   return JSON.parse(answer ?? '[]') as Licence[];

@@ -1,4 +1,4 @@
-/** What stands beside a CSV, as CSV on the Web has it (W3C, Metadata Vocabulary for Tabular Data): columns with their types and meanings, and the licences. */
+/** Writes the metadata file of a CSV (W3C, Metadata Vocabulary for Tabular Data): columns with types and meanings, and the licences. */
 import type { Licence, OutputColumn } from './columns.ts';
 
 /** Types of XML Schema, as CSV on the Web names them. */
@@ -15,7 +15,7 @@ export interface TableFacts {
   readonly publishedAt: string | null;
 }
 
-/** Where it is looked for, beside the file. */
+/** Returns the path of the metadata file of a CSV. */
 export function metadataPath(path: string): string {
   return `${path}-metadata.json`;
 }

@@ -29,7 +29,7 @@ export interface EnrichWork {
 
 export interface EnrichedFile {
   readonly out: string;
-  /** What its columns mean, and the licences. */
+  /** Metadata file: meanings of the columns, and the licences. */
   readonly metadata: string;
   readonly by: Key;
   readonly key_columns: readonly string[];

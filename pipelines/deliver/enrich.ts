@@ -39,7 +39,7 @@ export function addedColumns(header: readonly string[], key: FoundKey, sections:
 
 export interface EnrichedRow {
   readonly status: Status;
-  /** The row as it was, then the cells of `addedColumns`. */
+  /** Unchanged cells of the row, then the cells of `addedColumns`. */
   readonly cells: readonly Cell[];
 }
 

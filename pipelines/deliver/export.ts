@@ -31,7 +31,7 @@ export interface ExportedRow {
   readonly extent: Extent;
 }
 
-/** What is exported, before its rows. */
+/** Facts about an export, known before its rows. */
 export interface ExportFacts {
   readonly region: Region;
   readonly title: string;
@@ -39,7 +39,7 @@ export interface ExportFacts {
   readonly parcels: number;
   readonly extent: Extent;
   readonly publishedAt: string;
-  /** Of the content of the publication. */
+  /** Digest of the publication's content. */
   readonly digest: string;
   readonly licences: readonly Licence[];
   /** Name and version of this program. */
@@ -48,7 +48,7 @@ export interface ExportFacts {
   readonly verbatim: boolean;
 }
 
-/** What stands in a tile. */
+/** Content of a tile. */
 export interface RegionTile {
   readonly tile: TileNumber;
   readonly bytes: Buffer;
@@ -56,7 +56,7 @@ export interface RegionTile {
 
 /** A format that can be written. */
 export interface Format {
-  /** Of the file's name, without a dot. */
+  /** Ending of the file name, without a dot. */
   readonly ending: string;
   readonly mediaType: string;
   /** Name of the column that holds geometries; null: none does. */
@@ -69,7 +69,7 @@ export interface Format {
    * @throws MappaleError what the format lacks on this machine
    */
   write(path: string, facts: ExportFacts, rows: AsyncIterable<readonly ExportedRow[]>, tiles: AsyncIterable<RegionTile>): Promise<string | null>;
-  /** Writes what goes beside the file. */
+  /** Writes an additional file next to the exported one. */
   beside?(path: string, facts: ExportFacts): Promise<string>;
 }
 
@@ -84,7 +84,7 @@ export interface ExportWork {
 
 export interface Exported {
   readonly out: string;
-  /** Files beside it. */
+  /** Additional files. */
   readonly beside: readonly string[];
   readonly parcels: number;
   readonly columns: number;
@@ -117,7 +117,7 @@ async function exportOnce(database: Database, log: Log, { region, sections, form
     }
   };
   const { mediaType, geometry } = format;
-  // What lies beside it is there before it gets its name: where there is no room for that either, what was there before stays.
+  // Additional files are written before the rename, so that a full disk leaves the earlier export unchanged.
   const { note, bytes, sha256, beside } = await writeBeside(out, async (unfinished) => {
     const told = await format.write(unfinished, facts, rows(), tilesOf(database, facts, sections));
     const { size } = await stat(unfinished);
@@ -221,7 +221,7 @@ async function* tilesOf(
   if (current?.digest !== digest) throw publicationChanged();
 }
 
-/** Corners of the tiles that an extent lies in. */
+/** Returns the first and last tile of an extent. */
 function cornersOf([west, south, east, north]: Extent, z: number): readonly [TileNumber, TileNumber] {
   return [tileAt(z, west, north), tileAt(z, east, south)];
 }

@@ -1,4 +1,4 @@
-/** What a region can be exported as. */
+/** Export formats. */
 import { createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
@@ -20,7 +20,7 @@ import { drawnColumns, EXPORTED_ZOOMS, MOST_FEATURES, TILE_LAYERS } from './tile
 /** Features that go to GDAL's thread at a time. */
 const FEATURES = 500;
 
-/** What a file says of itself, as text that people and programs read. */
+/** Returns the metadata of a file as text. */
 function about({ title, region, publishedAt, digest, licences, createdBy }: ExportFacts, more: Readonly<Record<string, string>> = {}): string {
   return JSON.stringify({ title, region: region.name, published_at: publishedAt, digest, created_by: createdBy, ...more, licences });
 }
@@ -102,7 +102,7 @@ function byGdal(format: WrittenFormat, described: readonly [title: string, about
 function notWritten(path: string, format: WrittenFormat, error: Error): MappaleError {
   return new MappaleError('GDAL could not write the file', {
     code: 'FILE_NOT_WRITTEN', kind: 'usage', at: path, detail: `expected a whole ${format}, found: ${error.message}`,
-    hint: 'Mostly the disk is full: a FlatGeobuf takes twice its room while it is written. What was begun was removed; what was there before stays.',
+    hint: 'The disk is probably full: writing a FlatGeobuf needs twice its size. The unfinished file was removed; existing files are unchanged.',
     mend: `df -h ${quoted(dirname(path))}`, cause: error,
   });
 }

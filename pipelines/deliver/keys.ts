@@ -9,7 +9,7 @@ export const KEYS = ['fid', 'reference', 'parcel', 'point', 'street'] as const;
 export type Key = (typeof KEYS)[number];
 
 interface KeyColumn {
-  /** Spellings of the header beside the column's own name, as `normaliseHeader` makes them. */
+  /** Accepted header spellings in addition to the column's name, after `normaliseHeader`. */
   readonly called: readonly string[];
   readonly optional?: true;
 }
@@ -44,14 +44,14 @@ function matchKey(header: readonly string[], key: Key): FoundKey | null {
   const names = header.map(normaliseHeader);
   const at: Record<string, number> = {};
   for (const [name, { called, optional }] of Object.entries(COLUMNS[key]) as [string, KeyColumn][]) {
-    // The first spelling that is there: a code stands beside its name.
+    // The first spelling that occurs: a table may have both code and name.
     at[name] = [name, ...called].map((spelling) => names.indexOf(spelling)).find((index) => index !== -1) ?? -1;
     if (at[name] === -1 && optional !== true) return null;
   }
   return { key, at, columns: Object.values(at).flatMap((index) => header[index] ?? []) };
 }
 
-/** What a table needs for each key, for people. */
+/** Columns that each key needs, for messages. */
 export const KEY_HELP: string = KEYS.map((key) => `${key}: ${(Object.entries(COLUMNS[key]) as [string, KeyColumn][])
   .map(([name, { optional }]) => (optional === true ? `[${name}]` : name)).join(',')}`).join('; ');
 
@@ -91,7 +91,7 @@ export function findKey(header: readonly string[], asked: Key | null, at: string
   return first;
 }
 
-/** What a row names. */
+/** Key values of a row. */
 export type Named =
   | { readonly key: 'point'; readonly lat: number; readonly lng: number }
   | { readonly key: 'fid'; readonly fid: number }

@@ -17,7 +17,7 @@ export const STATUSES = {
 
 export type Status = keyof typeof STATUSES;
 
-/** What a row's key led to. */
+/** Result of looking up a row's key. */
 export interface Placed {
   readonly status: Status;
   /** For people; null: the status says it all. */
@@ -30,7 +30,7 @@ export interface Placed {
 }
 
 const MATCHED: readonly OutputColumn[] = [
-  { name: 'match_type', type: 'text', description: 'What of the address was found: number, number_without_exponent, nearest_number or street; null: nothing' },
+  { name: 'match_type', type: 'text', description: 'Matched part of the address: number, number_without_exponent, nearest_number or street; null: nothing' },
   { name: 'match_score', type: 'float8', description: 'How much of the address agrees, 0–1; null: nothing was found' },
   { name: 'matched_address', type: 'text', description: 'The address that was found; null: none' },
   { name: 'matched_address_id', type: 'int8', description: 'PROGRESSIVO_ACCESSO of ANNCSU; null: none was found' },
@@ -103,7 +103,7 @@ function gathered(find: FindComune): FindComune {
   };
 }
 
-/** What the functions of the database tell of a row of the batch. */
+/** Row of the lookup functions' result. */
 type Line = readonly [place: number, fid: number | null, candidates: number, region: number | null, ...more: readonly unknown[]];
 
 /**
@@ -149,7 +149,7 @@ function placedBy([, fid, candidates, region, ...more]: Line, otherwise: Placed)
   return region === null ? otherwise : { ...NOTHING, ...unpublished(region) };
 }
 
-/** In the place of a region's code: which one it is cannot be told. */
+/** Replaces a region's code where the region is unknown. */
 const ABROAD = 0;
 
 function unpublished(region: number): Pick<Placed, 'status' | 'reason'> {
@@ -173,7 +173,7 @@ async function placesOfLabels(ask: Ask, named: readonly (Named & { key: 'parcel'
   });
 }
 
-/** What of an address is shown beside its parcel. */
+/** Fields of an address that are shown with its parcel. */
 interface FoundAddress {
   readonly match_type: string;
   readonly score: number;

@@ -12,7 +12,7 @@ export function publicationChanged(): MappaleError {
   });
 }
 
-/** The work, from its beginning for as often as it is interrupted by a publication. @throws MappaleError `PUBLICATION_CHANGED`; what the work throws */
+/** Runs the work, and starts it again if a publication interrupts it. @throws MappaleError `PUBLICATION_CHANGED`; what the work throws */
 export async function sameThroughout<T>(log: Log, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -1,9 +1,9 @@
-/** An item of a SpatioTemporal Asset Catalog (STAC 1.1) beside an exported file: what it holds, where, of when, and under which licences. */
+/** Writes the STAC 1.1 item of an exported file: content, extent, time and licences. */
 import type { OutputColumn } from './columns.ts';
 import type { ExportFacts } from './export.ts';
 
 export interface Asset {
-  /** Without folder: it lies beside the item. */
+  /** Name without folder, because the file is in the item's folder. */
   readonly name: string;
   readonly mediaType: string;
   /** Its column of geometries; null: it has none. */
@@ -17,7 +17,7 @@ export function stacPath(path: string): string {
   return `${path}.stac.json`;
 }
 
-/** Types as the table extension has them free: those of PostgreSQL, in words. */
+/** Types for the table extension, which leaves their names open. */
 const TYPES: Readonly<Record<OutputColumn['type'], string>> = { int2: 'int16', int4: 'int32', int8: 'int64', float8: 'double', text: 'string', bool: 'boolean' };
 
 /** @returns the text of the file */

@@ -14,9 +14,9 @@ export interface Table extends CsvReader {
 }
 
 /**
- * Opens a table of which only the bytes are known.
+ * Opens a CSV table with unknown delimiter and encoding.
  * @param at how messages name it
- * @param fits whether a header is one that is looked for; where none is, the delimiter that gives the most columns is taken
+ * @param fits accepts a header; if none is accepted, the delimiter with the most columns is used
  * @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`, `COLUMNS_TOO_MANY`, `ENCODING_WRONG`
  */
 export async function openTable(stream: AsyncIterable<Buffer>, at: string, fits: (header: readonly string[]) => boolean): Promise<Table> {

@@ -17,7 +17,7 @@ export const MOST_FEATURES = 10_000;
 /** From which zoom on, and up to which; larger ones are drawn from the tiles of the highest. */
 const ZOOMS = { comuni: [8, 14], ground: [13, 16], parcels: [14, 16] } as const;
 
-/** A layer that tiles are made of. */
+/** A layer of vector tiles. */
 export interface TileLayer {
   readonly name: string;
   readonly title: string;
@@ -60,7 +60,7 @@ function layerOf({ name, title, kinds, layer }: Section): TileLayer[] {
   return [{ name, title, ...between(ZOOMS.parcels), kinds, section: { name, layer }, fields }];
 }
 
-/** What a tile is answered with. */
+/** Answer to a request for a tile. */
 export interface Tile {
   /** The publications that it was found in. */
   readonly publication: string;
@@ -153,7 +153,7 @@ function valued(facts: string, told: string | null, { name, layer }: { readonly 
   const cells = cellsOf(told, [name]);
   return (JSON.parse(facts) as ParcelFacts[]).map(([fid]) => {
     const row: readonly Cell[] = cells.get(fid) ?? [];
-    // A section of which nothing at all is said of the place has nothing loaded there.
+    // A section without any statement about the place is not loaded there.
     const said = row[value] ?? null;
     return { id: fid, tags: { fid, ...(said === null ? { coverage: row[coverage] ?? 'not_loaded' } : { value: said }) } };
   });
@@ -170,7 +170,7 @@ export interface LegendClass {
   readonly color: string;
 }
 
-/** What the map is told of a layer. */
+/** Description of a layer for the map. */
 export interface Legend {
   readonly name: string;
   readonly title: string;
@@ -178,7 +178,7 @@ export interface Legend {
   readonly minzoom: number;
   readonly maxzoom: number;
   readonly fields: Readonly<Record<string, string>>;
-  /** What is drawn, with its unit; null: it is no section's, or has no unit. */
+  /** Drawn value with its unit; null for a layer without a section or unit. */
   readonly value: string | null;
   readonly unit: string | null;
   readonly classes: readonly LegendClass[];

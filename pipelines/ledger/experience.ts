@@ -1,4 +1,4 @@
-/** What earlier runs on this database took: by it the next one is priced. */
+/** Durations of earlier runs on this database, for estimates. */
 import type { Database, Row, Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { freeBytes } from '../formats/disk.ts';
@@ -11,12 +11,12 @@ export interface Rate {
 }
 
 export interface Experience {
-  /** Of what was loaded: by source, and over all sources; null: nothing was. */
+  /** Load rates by source, and over all sources; null before the first load. */
   readonly bySource: ReadonlyMap<string, Rate>;
   readonly all: Rate | null;
   /** Seconds and bytes of a parcel's rows; null: no region was built. */
   readonly perParcel: { readonly seconds: number; readonly bytes: number } | null;
-  /** Parcels in force, by unit. */
+  /** Published parcels, by unit. */
   readonly parcels: ReadonlyMap<number, number>;
   readonly embedded: boolean;
   /** Room on the database's disk; null when it is on another machine. */

@@ -1,15 +1,15 @@
 /**
- * Which files are in force: per source, layer, series and comune (or tile) the newest ever loaded and not forgotten. A complete file of a region, or of
- * Italy, supersedes all older ones of that region; a part supersedes its own places only; parts of different days add up. Pure: nothing is read but
- * the arguments, so that the order in which files arrived decides nothing.
+ * Determines the current files: for each source, layer, series and comune (or tile), the newest file that was loaded and not forgotten. A complete file of
+ * a region or of Italy replaces all older files of that region. A part replaces only its own places, and parts of different days add up. The functions are
+ * pure, so the result does not depend on the order in which files arrived.
  */
 import type { FilePart, LayerRows, PlaceColumns, SeriesPlace } from '../db/catalog.ts';
 import type { Source } from '../contract/source.ts';
 
-/** Places of a file in one layer, of which all else is the same. */
+/** Places of a file in one layer and series. */
 export interface FilePlaces {
   readonly layer: string;
-  /** Half-year, year or kind inside of which newer files supersede older ones; `''`: the layer has one state. */
+  /** Half-year, year or kind in which newer files replace older ones; `''` for a layer with one state. */
   readonly series: string;
   /** Region that the packaging inside the file says. */
   readonly region: number | null;
@@ -48,14 +48,14 @@ export interface LoadedFile {
   readonly held: readonly FilePlaces[];
 }
 
-/** A file in force for a unit and layer, with the places that are its own. */
+/** A current file of a unit and layer, with its places. */
 export interface InForce {
   readonly file: LoadedFile;
   /** 1 is the newest. */
   readonly rank: number;
-  /** True when every row of the file in this layer is in force for the unit. */
+  /** True if all rows of the file in this layer are current for the unit. */
   readonly whole: boolean;
-  /** Series and place of the rows that are in force; empty when whole. */
+  /** Series and place of the current rows; empty if `whole`. */
   readonly places: readonly SeriesPlace[];
 }
 
@@ -83,12 +83,12 @@ export interface Force {
   readonly fewer: readonly Fewer[];
 }
 
-/** Region of each comune in force, by cadastral code; empty: no list is loaded. */
+/** Region of each current comune, by cadastral code; empty if no list is loaded. */
 export type Register = ReadonlyMap<string, number>;
 
 const NOTHING: Force = { files: [], ties: [], elsewhere: [], fewer: [] };
 
-/** Of two readings of the same bytes the later counts, also where another version took them for something else; what a person forgot counts for nothing. */
+/** Returns the files that count. If the same bytes were read twice, the later reading counts, even if the earlier version recognised another source. Forgotten files do not count. */
 export function countable(files: readonly LoadedFile[]): LoadedFile[] {
   const seen = new Set<string>();
   const latest: LoadedFile[] = [];
@@ -106,7 +106,7 @@ export function bytesKey(file: Pick<LoadedFile, 'sourceId' | 'name' | 'sha256'>)
   return JSON.stringify([file.sourceId, file.name, file.sha256]);
 }
 
-/** What makes two files one: the same bytes, read as the same thing. */
+/** Key of a file: equal bytes that were recognised as the same. */
 export function logicalKey(file: Pick<LoadedFile, 'sourceId' | 'role' | 'vintage' | 'dated' | 'region' | 'complete' | 'place' | 'sha256'>): string {
   return JSON.stringify([file.sourceId, file.role, file.vintage, file.dated, file.region, file.complete, file.place, file.sha256]);
 }
@@ -135,7 +135,7 @@ function byAge(a: Candidate, b: Candidate, series: boolean): number {
   return cut(a) - cut(b) || (series ? 0 : descending(a.file.vintage, b.file.vintage)) || descending(a.dated, b.dated) || b.narrow - a.narrow;
 }
 
-/** Two files that lie in the data folders, neither of which says that it is the newer. */
+/** Returns whether two files in the data folders cannot be ordered by date. */
 function rivals(a: Candidate, b: Candidate, series: boolean): boolean {
   return a.file !== b.file && a.named === b.named && byAge(a, b, series) === 0 && a.file.present && b.file.present;
 }
@@ -176,7 +176,7 @@ export function inForce(
   return { ...resolve(question, new Set(elsewhere.map(({ place }) => place))), elsewhere };
 }
 
-/** Which of these files are in force in one layer of a unit. */
+/** Input for finding the current files of one layer and unit. */
 interface Question {
   readonly files: readonly LoadedFile[];
   /** The source keeps all vintages. */
@@ -272,7 +272,7 @@ function resolve(question: Question, without: ReadonlySet<string> = new Set()): 
   };
 }
 
-/** Places that a layer's files in force have. */
+/** Returns the places of a layer's current files. */
 export function placesInForce({ files }: Force, layer: string): string[] {
   return files.flatMap(({ file: { held }, whole, places }) =>
     (whole ? held.filter((each) => each.layer === layer).flatMap((each) => each.places) : places.map(({ place }) => place)));
@@ -286,7 +286,7 @@ export function rankFiles(files: readonly LoadedFile[]): { fileId: number; rank:
     .map(({ file: { fileId, vintage } }, index) => ({ fileId, rank: index + 1, vintage })));
 }
 
-/** The rows of a layer that are in force, release by release. */
+/** Returns the current rows of a layer, by release. */
 export function rowsInForce({ files }: Force, all: readonly LoadedFile[], layer: string, columns: PlaceColumns | null): LayerRows {
   const loaded = groupBy(all.filter(({ held }) => held.some((each) => each.layer === layer)), ({ releaseId }) => String(releaseId));
   const byRelease = groupBy(files, ({ file }) => String(file.releaseId));

@@ -1,4 +1,4 @@
-/** What is loaded, and what of it is in force for each region: read once, asked by every step. */
+/** Inventory of loaded files and of the current files of each region. It is read once and used by every step. */
 import { hasRelation } from '../db/catalog.ts';
 import type { Database, Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -14,7 +14,7 @@ export const COMUNI: Relation = 'layer.comune_code';
 /** Layers that a region is not published without, once their files are in the data folder. A release of any other source may be left out. */
 const FOUNDATION: readonly Relation[] = [...PUBLISHABLE, COMUNI];
 
-/** Whether a region stays unpublished, or as it is published, when a file of this source cannot be read. */
+/** Returns whether an unreadable file of this source withholds its regions from publication. */
 export function mayWithhold({ layer }: Pick<RegisteredSource, 'layer'>): boolean {
   return layer.writes.some((relation) => FOUNDATION.includes(relation));
 }
@@ -64,13 +64,13 @@ export class Inventory {
     return found;
   }
 
-  /** Files in force for a unit, in any layer. */
+  /** Returns the current files of a unit, in any layer. */
   used(unit: number): LoadedFile[] {
     const layers = this.#sources.flatMap(({ layer }) => layer.writes);
     return [...new Set(layers.flatMap((layer) => this.force(unit, layer).files.map(({ file }) => file)))];
   }
 
-  /** Regions of which these layers hold something. */
+  /** Returns the regions that have rows in these layers. */
   regionsOf(relations: readonly Relation[]): number[] {
     const layers = new Set(relations.map(tableOf));
     const found = new Set<number>();
@@ -87,7 +87,7 @@ export class Inventory {
   }
 }
 
-/** The list of comuni in force; empty where none is loaded. */
+/** Returns the current list of comuni; empty if none is loaded. */
 async function registerOf(session: Session, files: readonly LoadedFile[], sources: readonly RegisteredSource[]): Promise<Register> {
   const source = sourceOfLayer(sources, COMUNI);
   if (source === undefined || !(await hasRelation(session, COMUNI))) return new Map();

@@ -28,7 +28,7 @@ export interface Release {
   readonly duplicates: number | null;
   /** Rows of each layer; null before it is loaded. */
   readonly layers: Readonly<Record<string, number>> | null;
-  /** What it was read with; null: read before that was noted. */
+  /** Facts of the reader; null if the file was read before facts were recorded. */
   readonly inputs: Facts | null;
 }
 
@@ -126,7 +126,7 @@ export async function addRejects(session: Session, releaseId: number, rejects: r
   ]);
 }
 
-/** What the quality gate measured of the table in force; none when it was published before it measured. */
+/** Returns the quality gate's statistics of the published table; empty if it was published without statistics. */
 export async function figuresOf(session: Session, unit: number, relation: Relation): Promise<Figures[]> {
   return session.query<Figures & Record<string, unknown>>(ledger('figures'), [unit, relation]);
 }
@@ -171,14 +171,14 @@ export class SeenFileLedger implements SeenFiles {
   }
 }
 
-/** Who accepts what is refused, and why. */
+/** Acceptance of a refused publication: user and reason. */
 export interface Acceptance {
   /** `user@host`. */
   readonly who: string;
   readonly why: string;
 }
 
-/** One command that writes: the only one, or one of several runs beside one another. */
+/** A run that writes, alone or together with other runs. */
 export interface Run {
   readonly runId: number;
   /**
@@ -186,7 +186,7 @@ export interface Run {
    * @throws MappaleError `LOCK_LOST` (exit 6) when the run no longer holds its place
    */
   step<T>(step: string, subject: string, work: () => Promise<T>, detailOf?: (result: T) => unknown): Promise<T>;
-  /** What all regions are made from – releases, what is known of files – is changed by one run at a time: waits for its turn. */
+  /** Changes data that all regions are built from (releases, files). One run at a time does this; others wait. */
   shared<T>(work: () => Promise<T>): Promise<T>;
   /** Italy's tables, in which regions look things up: waits until no other run builds a region. Within `shared`. */
   italy<T>(work: () => Promise<T>): Promise<T>;
@@ -199,9 +199,9 @@ export interface Run {
 }
 
 /**
- * Runs a command that writes: takes its place among the writers, opens the ledger's run, closes it with its outcome.
- * @param endingOf exit code of a run that ended with this result, some of which may have failed, and facts to keep with the run
- * @param beside others that are so, too, may work at the same time, on any host (PostgreSQL; the embedded database has one process)
+ * Runs a command that writes: takes the writer's lock, opens a run in the ledger, and closes it with the result.
+ * @param endingOf returns the exit code of the result, and facts to keep with the run
+ * @param beside lets other runs with this option work at the same time, on any host (PostgreSQL only)
  * @throws MappaleError `ALREADY_RUNNING` (exit 7), naming the other one
  */
 export async function withRun<T>(
@@ -239,7 +239,7 @@ export async function withRun<T>(
   });
 }
 
-/** Runs that never said how they ended, and do not work any more. */
+/** Returns the runs that ended without recording a result. */
 export async function deadRuns(session: Session): Promise<Set<number>> {
   return new Set((await session.query<{ id: number }>(ledger('dead_runs'))).map(({ id }) => id));
 }
@@ -268,8 +268,8 @@ function lockLost(cause?: unknown): MappaleError {
 }
 
 /**
- * Inside a transaction that makes something durable: holds the run's line in the ledger, which the next writer must close before it
- * writes. A run that lost its lock can therefore never commit beside, or after, another.
+ * Locks the run's row in the ledger inside a transaction that writes durable data. The next writer must close this row before it
+ * writes, so a run that lost its lock cannot commit during or after another run.
  * @throws MappaleError `LOCK_LOST` (exit 6)
  */
 export async function fence(session: Session, runId: number): Promise<void> {
@@ -277,7 +277,7 @@ export async function fence(session: Session, runId: number): Promise<void> {
   if (rows.length === 0) throw lockLost();
 }
 
-/** What a writer asks of the connection that holds its locks. */
+/** Operations of the connection that holds a writer's locks. */
 interface Turns extends Pick<Run, 'shared' | 'italy' | 'region'> {
   /** Opens a run in one transaction; it counts as alive while this connection lives. */
   open(work: (session: Session) => Promise<{ id: number }>): Promise<{ id: number }>;
@@ -323,7 +323,7 @@ function turnsBeside(locks: Locks): Pick<Turns, 'shared' | 'italy' | 'region'> {
       await locks.wait('shared', 'alone');
       return during('shared', async () => {
         const result = await work();
-        // Before another run can change what our regions are made from: Italy's tables stay as they are until we end.
+        // Prevents other runs from changing Italy's tables until this run ends.
         await locks.wait('italy', 'shared');
         return result;
       });

@@ -1,4 +1,4 @@
-/** What a person should know, or must decide, of the comuni in the files in force. */
+/** Warnings and decisions about the comuni in the current files. */
 import { digestOfPlaces } from '../db/catalog.ts';
 import type { Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -60,7 +60,7 @@ export async function refuseFewer(database: Database, unit: number, name: string
     for (const { file, before, was, now, lost } of force.fewer) {
       // On a first load it is taken for what it reaches.
       if (known.has(file.fileId) || !before.some(({ fileId }) => known.has(fileId))) continue;
-      throw new MappaleError(`${name}: a complete file reaches fewer comuni than the one in force`, {
+      throw new MappaleError(`${name}: a complete file has fewer comuni than the current one`, {
         code: 'FEWER_COMUNI', kind: 'checks', at: file.name, detail: `${tableOf(relation)}: expected at least ${was} comuni, found ${now}: without ${lost.slice(0, NAMED).join(', ')}${lost.length > NAMED ? ` and ${lost.length - NAMED} more` : ''}`,
         hint: 'The published region is untouched. Download the file again; if the change is real, run again with --accept "the reason".',
       });
@@ -68,7 +68,7 @@ export async function refuseFewer(database: Database, unit: number, name: string
   }
 }
 
-/** Files of comuni of which neither packaging nor the list nor their rows say the region. */
+/** Returns files with comuni whose region is unknown from packaging, list and rows. */
 export function unplacedComuni(inventory: Inventory, relations: readonly Relation[]): { file: LoadedFile; places: string[] }[] {
   const layers = new Set(relations.map(tableOf));
   return countable(inventory.files).flatMap((file) => {
@@ -107,7 +107,7 @@ export async function unlistedComuni(
   return notes;
 }
 
-/** Comuni in force of a unit that the list does not have in it. */
+/** Returns current comuni of a unit that the list does not assign to the unit. */
 function strange(inventory: Inventory, unit: number, relations: readonly Relation[]): string[] {
   const found = new Set<string>();
   for (const relation of relations) {

@@ -1,4 +1,4 @@
-/** What is in force, as the ledger has it. */
+/** Current publications in the ledger. */
 import { unitName, unitSlug, type Region } from '../contract/regions.ts';
 import { tableOf, type Relation } from '../contract/sql-files.ts';
 import type { Session } from '../db/index.ts';
@@ -10,9 +10,9 @@ const ledger = statementsOf('ledger');
 
 export interface PublishedTable {
   readonly relation: Relation;
-  /** Name by which it is detached, or lies in `previous`. */
+  /** Name of the table when detached or in `previous`. */
   readonly partition: string;
-  /** Name under which it stands while it is in force: tables of Italy are swapped whole and bear the parent's. */
+  /** Name of the table while it is published; tables of Italy are swapped as a whole and have the parent's name. */
   readonly stands: string;
   readonly fingerprint: string;
   readonly inputs: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface PublishedTable {
   readonly digest: string;
 }
 
-/** The publication in force of a unit, by relation. */
+/** Returns the tables of a unit's current publication, by relation. */
 export async function publishedTables(session: Session, unit: number, state: 'current' | 'previous' = 'current'): Promise<Map<Relation, PublishedTable>> {
   return (await tablesOf(session, unit, state)).get(unit) ?? new Map<Relation, PublishedTable>();
 }
@@ -30,7 +30,7 @@ export async function mustBePublished(session: Session, region: Region): Promise
   if ((await publishedTables(session, region.code)).size === 0) throw await notPublished(session, region.code);
 }
 
-/** Of a region that is not in force, why that is and what brings it: the one answer to whoever asks for it. */
+/** Returns the error for a region that is not published, with the reason and the command that publishes it. */
 export async function notPublished(session: Session, unit: number): Promise<MappaleError> {
   const [name, slug] = [unitName(unit), unitSlug(unit)];
   const hold = (await holds(session)).get(unit);
@@ -44,7 +44,7 @@ export async function notPublished(session: Session, unit: number): Promise<Mapp
   });
 }
 
-/** All publications in force, by unit. */
+/** Returns all current publications, by unit. */
 export function publications(session: Session): Promise<Map<number, Map<Relation, PublishedTable>>> {
   return tablesOf(session, null, 'current');
 }

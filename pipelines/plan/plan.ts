@@ -1,5 +1,5 @@
 /**
- * What a refresh has to do, and why: decided from what is known, without a database, a file or a clock. `run` does exactly this, and `mappale plan` prints it.
+ * Plans a refresh, with reasons, from known facts only: no database, file or clock. `run` executes the plan, and `mappale plan` prints it.
  */
 import { whyChanged, type Facts } from '../contract/fingerprint.ts';
 import { unitName, unitSlug } from '../contract/regions.ts';
@@ -16,26 +16,26 @@ import type { PublishedTable } from '../ledger/published.ts';
 import { planProducts, productsDigest, type Product } from './products.ts';
 import { whyUnused } from './unused.ts';
 
-/** What is known before anything is done. */
+/** Facts known before the plan. */
 export interface Known {
   readonly sources: readonly RegisteredSource[];
   /** Versions that decide what is made. */
   readonly engine: Facts;
-  /** What is loaded. */
+  /** Loaded files. */
   readonly inventory: Inventory;
   readonly holds: ReadonlyMap<number, Hold>;
-  /** Tables of the publications in force, by unit: a region's code, or 0 for Italy. */
+  /** Tables of the current publications, by unit: a region's code, or 0 for Italy. */
   readonly published: ReadonlyMap<number, ReadonlyMap<Relation, PublishedTable>>;
 }
 
-/** A recognised file that no region is made from, and why. */
+/** A recognised file that no region uses, with the reason. */
 export interface UnusedFile {
   readonly path: string;
   readonly source: string;
   readonly reason: string;
 }
 
-/** A file in force that is not in the data folders any more. */
+/** A current file that is no longer in the data folders. */
 export interface LeftFile {
   readonly name: string;
   readonly source: string;
@@ -45,7 +45,7 @@ export interface LeftFile {
 /** Files to be read as one release. */
 export interface LoadJob {
   readonly located: Located;
-  /** Of the files, as what they were recognised, and of what reads them. */
+  /** Fingerprint of the files, their recognition and their reader. */
   readonly fingerprint: string;
   readonly why: string;
 }
@@ -54,7 +54,7 @@ export interface LoadJob {
 export interface BuildJob {
   readonly unit: number;
   readonly products: readonly Product[];
-  /** What is in force of it. */
+  /** Current publication of the unit. */
   readonly published: ReadonlyMap<Relation, PublishedTable>;
   /** Layers that nothing is loaded of. */
   readonly missing: readonly Relation[];
@@ -75,8 +75,8 @@ export interface Plan {
 }
 
 /**
- * @param survey what lies in the data folders; null: they are not looked at, and count as they did
- * @param regions to bring up to date; null: all that have parcels or addresses, or are published
+ * @param survey of the data folders; null to plan without looking at them
+ * @param regions to refresh; null for all that have parcels or addresses, or are published
  */
 export function plan(known: Known, survey: Survey | null, regions: readonly number[] | null): Plan {
   const { sources, inventory: before } = known;
@@ -132,7 +132,7 @@ export function isDone({ loads, builds }: Plan): boolean {
   return loads.length === 0 && builds.every(({ products }) => staleOf(products).length === 0);
 }
 
-/** What of a unit must be made again. */
+/** Returns the stale tables of a unit, with reasons. */
 export function staleOf(products: readonly Product[]): { readonly relation: Relation; readonly why: string }[] {
   return products.flatMap(({ relation, stale }) => (stale === null ? [] : [{ relation, why: stale }]));
 }
@@ -152,7 +152,7 @@ function fingerprintOf({ source, files }: Located): string {
   return sha256([source.reader, ...files.map((file) => keyOf(source, file)).sort()].join('\n'));
 }
 
-/** What is known of a located file before it is read, as the ledger says it. */
+/** Returns the ledger's facts about a located file before it is read. */
 function knownOf({ id, reader }: RegisteredSource, { name, sha256: digest, recognition }: LocatedFile): Parameters<typeof logicalKey>[0] & Pick<LoadedFile, 'name' | 'reader'> {
   const { role, vintage, dated = null, region, complete, place = null } = recognition;
   return { sourceId: id, role, vintage, dated, region, complete, place, name, sha256: digest, reader };
@@ -185,7 +185,7 @@ function whyNotRead(
   return newer === undefined ? null : `${newer.name} is newer (${vintageText(newer.recognition.vintage)}) and has all that it has`;
 }
 
-/** Why files are read: in words, beside the last reading of the same bytes. */
+/** Returns the reason why files are read, compared with the last reading of the same bytes. */
 function whyRead(source: RegisteredSource, files: readonly LocatedFile[], inventory: Inventory): string {
   const before = inventory.files.filter((each) => files.some((file) => isSame(source, file, each))).at(-1);
   if (before === undefined) return 'not loaded yet';
@@ -212,7 +212,7 @@ function unitsOf({ sources, published }: Known, inventory: Inventory, loads: rea
   return [...new Set([...[...published.keys()].filter((unit) => unit > 0), ...inventory.regionsOf(PUBLISHABLE), ...found])].sort((a, b) => a - b);
 }
 
-/** Why a unit is left as it is although its inputs may differ; null: it is not. */
+/** Returns the reason why a unit stays unchanged although its inputs may differ, or null. */
 function holdOn(hold: Hold | undefined, products: readonly Product[]): string | null {
   if (hold === undefined) return null;
   const [name, slug] = [unitName(hold.unit), unitSlug(hold.unit)];

@@ -1,4 +1,4 @@
-/** What a refresh will cost: minutes, disk and memory, from what earlier runs on this database took. */
+/** Estimates the time, disk and memory of a refresh from earlier runs on this database. */
 import { MappaleError } from '../errors.ts';
 import type { Experience } from '../ledger/experience.ts';
 import { PARCEL_LAYERS } from '../contract/sql-files.ts';

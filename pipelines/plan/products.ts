@@ -1,4 +1,4 @@
-/** What a unit is made of, what of it is stale, and why: decided from fingerprints alone, before anything is built. */
+/** Determines from fingerprints the tables of a unit and which are stale, with reasons, before anything is built. */
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { digestOfFacts, sqlFacts, whyChanged, type Facts } from '../contract/fingerprint.ts';
 import { schemaOf, sha256, tableFilesOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
@@ -17,13 +17,13 @@ export interface Product {
   readonly inputs: Readonly<Record<string, string>>;
   /** Releases of the layers read, directly or through other tables. */
   readonly releases: readonly Release[];
-  /** What its values come from: not the parcels' own, nor the codes and boundaries of comuni, which every table stands on. */
+  /** Releases that its values come from, without parcels and the codes and boundaries of comuni, which every table uses. */
   readonly cited: readonly { readonly sourceId: string; readonly vintage: string }[];
   /** Layers directly read that have no release. */
   readonly missing: readonly Relation[];
   /** Why it must be made again; null when what is published is current. */
   readonly stale: string | null;
-  /** Of what it is made from only the parcels differ from what was published: rows of the others may be copied. */
+  /** True if only parcels differ among its inputs, so that rows of unchanged parcels may be copied. */
   readonly incremental: boolean;
   /** Table that is published now, without its schema. */
   readonly published: string | null;
@@ -43,7 +43,7 @@ export function inOrder<T>(items: readonly T[], fileOf: (item: T) => SqlFile): T
   const visit = (item: T): void => {
     if (sorted.has(item)) return;
     const { file, reads } = fileOf(item);
-    if (open.has(item)) throw new Error(`${file}: reads what is made from it`);
+    if (open.has(item)) throw new Error(`${file}: reads a table that is built from it`);
     open.add(item);
     for (const read of reads) {
       const maker = items.find((each) => relationOf(fileOf(each)) === read);
@@ -80,7 +80,7 @@ export function planProducts(
         for (const release of made.releases) used.set(release.releaseId, release);
         if (read !== 'core.parcel') for (const each of made.cited) cited.set(`${each.sourceId} ${each.vintage}`, each);
       }
-      // What a file both reads and keeps, as the register of fids, is neither.
+      // A table that a file both reads and keeps, like the register of fids, is neither.
       if (schemaOf(read) !== 'layer') continue;
       const source = sourceOfLayer(sources, read);
       const { files } = inventory.force(unit, read);
@@ -101,7 +101,7 @@ export function planProducts(
       incremental: isStale && differOnly(before.inputs, inputs, mayDiffer(file, sources, products)),
       releases: [...used.values()].sort((a, b) => a.releaseId - b.releaseId),
       cited: [...cited.values()],
-      stale: before === undefined ? 'not published yet' : isStale ? whyChanged(before.inputs, inputs) ?? 'what it is made from is noted in another way' : null,
+      stale: before === undefined ? 'not published yet' : isStale ? whyChanged(before.inputs, inputs) ?? 'its inputs are recorded in another form' : null,
       published: before?.stands ?? null,
       hasNewSource: before !== undefined && isNoted(before.inputs, (input) => published.get(input)?.inputs)
         && isMore(sourcesOf(inputs, (input) => products.get(input)?.inputs, ids), sourcesOf(before.inputs, (input) => published.get(input)?.inputs, ids)),
@@ -136,7 +136,7 @@ function isMore(now: ReadonlySet<string>, before: ReadonlySet<string>): boolean 
   return now.size > before.size && [...before].every((id) => now.has(id));
 }
 
-/** Digest of all that a unit would be made from now. */
+/** Digest of all inputs of a unit. */
 export function productsDigest(products: readonly Pick<Product, 'relation' | 'fingerprint'>[]): string {
   return sha256(products.map(({ relation, fingerprint }) => `${relation} ${fingerprint}`).sort().join('\n'));
 }
@@ -153,7 +153,7 @@ function inputsOf(files: readonly InForce[], layer: Relation): Record<string, st
   return Object.fromEntries([...lines].map(([key, mine]) => [`${key} ${tableOf(layer)}`, sha256(mine.sort().join('\n'))]));
 }
 
-/** Inputs in which a table of which rows are copied may differ from the published one: what its unchanged rows do not depend on. */
+/** Returns the inputs that may differ from the published ones while rows are copied, because unchanged rows do not depend on them. */
 function mayDiffer(file: SqlFile, sources: readonly RegisteredSource[], made: ReadonlyMap<Relation, Product>): (input: string) => boolean {
   const { incremental: how } = file;
   if (how === null || how.by === 'content') return () => false;
@@ -166,7 +166,7 @@ function mayDiffer(file: SqlFile, sources: readonly RegisteredSource[], made: Re
   return (input) => {
     if (input === 'core.parcel' || isCompared(input)) return true;
     const read = made.get(input as Relation);
-    // Of both it is the same parcels that are made anew.
+    // Both are rebuilt for the same parcels.
     return how.by === 'parcels' && read?.incremental === true && read.file.incremental?.by === 'parcels';
   };
 }

@@ -1,6 +1,5 @@
 /**
- * Tables of which each record is one line, read line by line: for publishers whose quotes and separators inside fields no CSV parser would take for what
- * they are.
+ * Reads tables with one record a line, for publishers whose quotes and separators inside fields no CSV parser would read correctly.
  */
 import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';

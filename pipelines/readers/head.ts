@@ -1,4 +1,4 @@
-/** What the beginning of a text tells of a file that is to be recognised. */
+/** Recognises files by the beginning of their text. */
 
 /** Without its line end. */
 export function firstLine(text: string): string {

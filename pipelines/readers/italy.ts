@@ -18,7 +18,7 @@ function holds(lon: number, lat: number, margin: number): boolean {
   return lon >= ITALY.west - margin && lon <= ITALY.east + margin && lat >= ITALY.south - margin && lat <= ITALY.north + margin;
 }
 
-/** Why a position cannot be meant, or null. What is in Italy only with its numbers exchanged says so, and what must be metres. NaN is nowhere. */
+/** Returns the reason why a position cannot be right, or null. The reason names exchanged coordinates and metres. NaN is outside. */
 export function outsideItaly(lon: number, lat: number, margin: number = 0): Refusal | null {
   if (holds(lon, lat, margin)) return null;
   const box = `longitude ${ITALY.west - margin} to ${ITALY.east + margin} and latitude ${ITALY.south - margin} to ${ITALY.north + margin}`;

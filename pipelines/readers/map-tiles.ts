@@ -2,7 +2,7 @@
 import proj4 from 'proj4';
 import type { Box } from '../contract/regions.ts';
 
-/** What tiles are counted in: degrees, or metres of a map. */
+/** Units of tile numbers: degrees, or metres of a map. */
 const MAPS = {
   4326: null,
   3035: '+proj=laea +lat_0=52 +lon_0=10 +x_0=4321000 +y_0=3210000 +ellps=GRS80',

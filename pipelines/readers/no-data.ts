@@ -1,4 +1,4 @@
-/** What programs write where there is no number. It is never a value: neither NaN nor −9999 may reach a table. */
+/** Numbers that programs write for no data. They are never values: neither NaN nor −9999 may reach a table. */
 
 /**
  * Code of a reject for a record whose own publisher says that it has no value. It is kept like any other, but is no fault of the file: it does

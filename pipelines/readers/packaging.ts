@@ -1,12 +1,12 @@
 /**
- * What a file's packaging says of it: whether its publisher calls it the whole, and which day it was made. Decided by names and by
- * what is written inside, never by how much there is.
+ * Reads from a file's packaging whether the publisher calls it complete, and its date. Uses names and content, never the
+ * amount of data.
  */
 import { basename } from 'node:path';
 import type { Probe } from '../contract/source.ts';
 import type { ZipEntry } from '../formats/zip.ts';
 
-/** What an archive carries when its packer noted no day. */
+/** Date in an archive whose packer recorded none. */
 const NO_DAY = '1980-01-01';
 
 /** Extension of a file inside a zip, which some packers keep in the zip's name. */
@@ -25,9 +25,9 @@ function withoutCopy(stem: string): string {
 
 /** How a publisher names a file of all Italy or of a whole region, and how every name begins that copies it. */
 export interface WholeName {
-  /** Of the whole: matched against `stemOf`. */
+  /** Name of a complete file, matched with `stemOf`. */
   readonly whole: RegExp;
-  /** Of the whole and of its parts: `Mosaicatura_ISPRA_2024_…_molise` is one, and says itself that it is not the whole. */
+  /** Names of complete files and parts. `Mosaicatura_ISPRA_2024_…_molise` states that it is a part. */
   readonly stated: RegExp;
 }
 

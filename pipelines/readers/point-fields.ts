@@ -1,4 +1,4 @@
-/** What the publishers of points write in the same ways: texts, coordinates. Where a point may lie is not asked here: a wrong one is placed by its address. */
+/** Fields that publishers of points write alike: texts and coordinates. The position is not checked here, because a wrong point is placed by its address. */
 import { z } from 'zod';
 import { isNoData } from './no-data.ts';
 

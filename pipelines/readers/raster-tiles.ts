@@ -31,7 +31,7 @@ export const TILE_COLUMNS = {
   max_value: 'float8',
 } as const satisfies Columns;
 
-/** What is known of a raster, by column; a source narrows it to what its own are like. */
+/** Columns of a raster; a source narrows them to its rasters. */
 export const TILE = z.strictObject({
   name: z.string(),
   epsg: z.int(),
@@ -60,7 +60,7 @@ export function cellsOf(size: number, words: string): z.ZodNumber {
 export interface RasterLook {
   /** As published, without ending. */
   readonly name: string;
-  /** Newest day of the zip that it lies in. */
+  /** Newest date in the zip that contains it. */
   readonly dated: Pick<Recognition, 'dated'>;
 }
 
@@ -83,7 +83,7 @@ function rasterPaths(entries: readonly { readonly path: string; readonly isFolde
   return entries.filter(({ path, isFolder }) => !isFolder && !path.startsWith('__MACOSX/') && pattern.test(basename(path))).map(({ path }) => path);
 }
 
-/** A name as it is told apart from others: without folder and ending. */
+/** Returns a name without folder and ending, to compare names. */
 function stemOf(path: string): string {
   return basename(path).replace(/\.(?:tiff?|h5|hdf5?)$/i, '');
 }
@@ -149,7 +149,7 @@ async function tileOf(raster: Raster, name: string, progress: (share: number) =>
   const { grid } = raster;
   const { epsg, width, height, transform: [west, cellWidth, , north, , minusCellHeight], blockWidth, blockHeight } = grid;
   const [across, down] = [Math.ceil(width / blockWidth), Math.ceil(height / blockHeight)];
-  // Of a raster of the whole earth Italy is a hundredth.
+  // Italy is a hundredth of a world raster.
   const within = (from: number, to: number, most: number): readonly [number, number] => [Math.max(0, Math.floor(from)), Math.min(most, Math.ceil(to))];
   const blockEast = blockWidth * cellWidth;
   const blockSouth = blockHeight * minusCellHeight;

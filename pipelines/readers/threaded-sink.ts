@@ -9,7 +9,7 @@ import type { Columns, MemberFacts, MemberSink, Reject, Sink } from '../contract
 /** Rows are posted in chunks of this many: each one wakes the other side. */
 const POSTED_BYTES = 262_144;
 
-/** What the reader did, in its order. */
+/** Actions of the reader, in their order. */
 export type SinkMessage =
   | { readonly kind: 'member'; readonly facts: MemberFacts }
   | { readonly kind: 'rows'; readonly table: string; readonly buffer: ArrayBuffer; readonly length: number; readonly progress: number }

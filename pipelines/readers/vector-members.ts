@@ -1,6 +1,6 @@
 /**
  * Reads every spatial layer of a vector file, plain or zipped, into one staging table: a member per layer, columns by name,
- * geometry last. What differs between sources is the columns and what a record means.
+ * geometry last. Sources differ in the columns and the meaning of a record.
  */
 import { dirname, join } from 'node:path';
 import { columnsChanged, expectColumns, normaliseHeader, type ExpectedColumns } from '../formats/csv.ts';
@@ -19,7 +19,7 @@ export interface VectorReading<K extends string> {
   readonly columns: Omit<ExpectedColumns<K>, 'at'>;
   /** Declared type of each mapped column in the known files; several where they differ. Formats without declared types (GeoJSON) are not asked. */
   readonly types: Readonly<Record<K, VectorType | readonly VectorType[]>>;
-  /** The file is a map of Europe: records beside Italy are counted as `beside_italy` and not kept, and those that reach across its borders are. */
+  /** The file is a map of Europe: records outside Italy are counted as `beside_italy` and skipped; records that cross its border are kept. */
   readonly ofEurope?: true;
   /**
    * One record: the values of the staging columns before the geometry, or why it is refused.
@@ -62,7 +62,7 @@ export type VectorReadings<K extends string> = VectorReading<K> | ((layer: Vecto
 
 /** How a product that is published for several years names its layers and files. */
 export interface LayerNames {
-  /** What is read: `land cover`. */
+  /** Subject in messages: `land cover`. */
   readonly subject: string;
   /** The year that is read. */
   readonly year: string;
@@ -96,7 +96,7 @@ class Layers {
 
 /**
  * Streams one file into the sink.
- * @param beside names of files that lie in the folder of a plain one and belong to it, each a member of its own
+ * @param beside names of files in the same folder that belong to a plain file, each a separate member
  * @throws input errors of `openVector`; `COLUMNS_CHANGED`; `VECTOR_MISSING` for a zip without one; `LAYER_MISSING` when all layers are set aside
  */
 export async function readVectorFile<K extends string>(file: InputFile, sink: Sink, reading: VectorReadings<K>, beside: readonly string[] = []): Promise<void> {
@@ -112,7 +112,7 @@ export async function readVectorFile<K extends string>(file: InputFile, sink: Si
     const paths = [...vectorEntries(zip.entries), ...geodatabaseFolders(zip.entries)];
     if (paths.length === 0) {
       const found = zip.entries.map((entry) => entry.path).slice(0, 5).join(', ') || 'nothing';
-      throw inputError('zip holds no vector file', { code: 'VECTOR_MISSING', at: file.name, detail: `expected .shp, .gpkg, .geojson or a .gdb folder, found ${found}`, hint: 'Give the zip as it was downloaded.' });
+      throw inputError('zip holds no vector file', { code: 'VECTOR_MISSING', at: file.name, detail: `expected .shp, .gpkg, .geojson or a .gdb folder, found ${found}`, hint: 'Use the downloaded zip, unchanged.' });
     }
     for (const path of paths) {
       const parts = partsOf(zip, path);
@@ -140,7 +140,7 @@ function partsOf(zip: ZipArchive, path: string): ZipEntry[] {
   return zip.entries.filter((entry) => entry.path.toLowerCase().startsWith(stem) && !entry.path.slice(stem.length).includes('/'));
 }
 
-/** @param weight bytes of the file that the dataset stands for */
+/** @param weight bytes of the file that belong to the dataset */
 async function readDataset<K extends string>(
   dataset: VectorDataset, facts: MemberFacts, weight: number, sink: Sink, readings: VectorReadings<K>, counted: Layers,
 ): Promise<void> {
@@ -274,7 +274,7 @@ function propertiesOf(...texts: readonly string[]): string[] | null {
   return null;
 }
 
-/** What can be seen of the vector files in a probe without opening them; empty when there is none. */
+/** Returns facts about the vector files in a probe without opening them; empty if there are none. */
 export async function lookAtVectors(probe: Probe): Promise<VectorLook[]> {
   const { entries } = probe;
   const isPlain = VECTOR_FILE.test(probe.name) || (/\.json$/i.test(probe.name) && isFeatureCollection(probe.head));
