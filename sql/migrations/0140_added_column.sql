@@ -1,5 +1,5 @@
 -- purpose: columns that publishers added and that the reader of a file did not know
--- reads: none
+-- reads: ledger.member
 -- writes: ledger.added_column
 -- grain: one row per member of a file and column
 -- crs: none
