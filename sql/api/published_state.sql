@@ -49,6 +49,13 @@ as $$
         join ledger.publication_file c on c.file_id = m.file_id
         join ledger.publication p using (publication_id)
         where p.state = 'current'
+          and exists (
+            select
+            from ledger.publication_table t
+            cross join jsonb_object_keys(t.inputs) i (input)
+            where t.publication_id = p.publication_id
+              and split_part(i.input, ' ', 1) = r.source_id
+          )
         group by r.source_id, p.unit_code
       ) w
     ),
