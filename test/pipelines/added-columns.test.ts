@@ -134,7 +134,10 @@ describeDatabase('a file with an added column', (engine) => {
     const path = join(folder, name);
     await writeFile(path, Buffer.from(change((await readFile(path)).toString('latin1')), 'latin1'));
   };
-  const metricsOf = async ({ database }: Context): Promise<string> => describeState((await one<{ state: PublishedState }>(database, STATE_STATEMENT)).state, true);
+  const metricsOf = async ({ database }: Context): Promise<string> => {
+    const { state } = await one<{ state: PublishedState }>(database, STATE_STATEMENT);
+    return describeState(state, true);
+  };
   const warningsIn = (text: string): string[] => text.split('\n').filter((line) => line.startsWith('mappale_schema_warnings{')).sort();
   const named = ({ warnings }: Pick<RefreshReport, 'warnings'>): (readonly [string, string, string])[] => warnings.map(({ source, file, column }) => [source, file, column] as const).sort();
 
