@@ -30,11 +30,14 @@ import { contentOf } from './arrival.ts';
 const MOLISE = findRegion(14)!;
 const { seed } = testEnvironment();
 const ONLY = ['ade_cadastre', 'anncsu_addresses', 'dpc_buildings', 'dpc_seismic', 'istat_boundaries', 'istat_comuni', 'istat_soppressi', 'mim_schools', 'mimit_fuel', 'postal_codes', 'salute_pharmacies'];
-/** Text files of the region: the delimiter, and the lines before the header. */
+/**
+ * Text files of the region: the delimiter, the lines before the header, and the positions of a new column. Names of fuel stations, in column 5, may hold the
+ * delimiter.
+ */
 const TEXTS = [
-  { source: 'mimit_fuel', file: /^anagrafica_impianti/, delimiter: '|', before: 1 },
-  { source: 'mim_schools', file: /^SCUANAGRAFESTAT20252620/, delimiter: ',', before: 0 },
-  { source: 'dpc_seismic', file: /^classificazione-sismica/, delimiter: ';', before: 0 },
+  { source: 'mimit_fuel', file: /^anagrafica_impianti/, delimiter: '|', before: 1, positions: 5 },
+  { source: 'mim_schools', file: /^SCUANAGRAFESTAT20252620/, delimiter: ',', before: 0, positions: 12 },
+  { source: 'dpc_seismic', file: /^classificazione-sismica/, delimiter: ';', before: 0, positions: 7 },
 ] as const;
 /** A tax code of nobody: the letters and digits have the form of one. */
 const TAX_CODE = /^[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]$/;
@@ -73,12 +76,14 @@ function valueOf({ word, taxCode }: Added, row: number): string {
   return row === 0 ? `${word} ${taxCode}` : `${word}${row % 5}`;
 }
 
-function withTextColumn(text: string, delimiter: string, before: number, added: Added): string {
+function withTextColumn(text: string, { delimiter, before, positions }: (typeof TEXTS)[number], added: Added): string {
+  const at = Math.floor(added.place * positions);
   return text.split('\n').map((line, number) => {
     if (number < before || line.trim() === '') return line;
     const end = line.endsWith('\r') ? '\r' : '';
     const value = number === before ? added.column : valueOf(added, number - before - 1);
-    return insert(fieldsOf(line.slice(0, line.length - end.length), delimiter), value, added.place).join(delimiter) + end;
+    const fields = fieldsOf(line.slice(0, line.length - end.length), delimiter);
+    return [...fields.slice(0, at), value, ...fields.slice(at)].join(delimiter) + end;
   }).join('\n');
 }
 
@@ -163,7 +168,7 @@ describeDatabase('a file with an added column', (engine) => {
     const text = random.pick(TEXTS);
     const textFile = await fileLike(text.file);
     const inText = draw();
-    await edit(textFile, (content) => withTextColumn(content, text.delimiter, text.before, inText));
+    await edit(textFile, (content) => withTextColumn(content, text, inText));
     const inVector = draw();
     const vector = random.pick(['dpc_buildings', 'postal_codes'] as const);
     const vectorFile = await fileLike(vector === 'postal_codes' ? /^zone_cap_.*\.geojson$/ : /^aggregati_strutturali\.zip$/);
