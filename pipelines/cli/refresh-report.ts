@@ -2,6 +2,7 @@
 import { duration, group } from '../progress.ts';
 import { vintageText } from '../contract/vintage.ts';
 import type { LeftOut, NotedLeftOut } from '../run/left-out.ts';
+import { warningsByFile, type SchemaWarning } from '../ledger/ledger.ts';
 import type { RefreshReport } from '../run/refresh.ts';
 import { textTable } from '../text-table.ts';
 import { describeUnknown } from './command.ts';
@@ -24,7 +25,7 @@ export function describe(report: RefreshReport): string {
   }
   for (const held of report.held) lines.push(held);
   if (report.estimate !== null) lines.push(`took ${duration(report.seconds)}, estimated ${duration(report.estimate.seconds)}`);
-  lines.push(...describeFiles(report), ...describeLeftOut(report.leftOut));
+  lines.push(...describeFiles(report), ...describeLeftOut(report.leftOut), ...describeWarnings(report.warnings));
   for (const failure of report.failures) lines.push(failure.report());
   return lines.join('\n');
 }
@@ -37,6 +38,18 @@ export function describeFiles({ unused, left, survey }: Pick<RefreshReport, 'unu
     ...survey.aside.map(({ path, source, reason }) => `left aside: ${path} (${source}): ${reason}`),
     ...describeUnknown(survey.unknown),
   ];
+}
+
+/** Columns of a file that are printed by name. */
+const MOST_NAMED = 20;
+
+/** Returns one line per file with the columns that its publisher added, and values of them. */
+export function describeWarnings(warnings: readonly SchemaWarning[]): string[] {
+  return warningsByFile(warnings).map(({ code, file, added }) => {
+    const columns = added.slice(0, MOST_NAMED).map(({ column, samples }) => `${column} (${samples.length === 0 ? 'no values' : samples.map((sample) => JSON.stringify(sample)).join(', ')})`);
+    const others = added.length - columns.length;
+    return `${code} ${file}: ${columns.join(', ')}${others === 0 ? '' : ` and ${group(others)} more`}`;
+  });
 }
 
 /** Files that could not be used, and the sections of each region that they touch. */

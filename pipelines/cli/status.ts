@@ -7,12 +7,12 @@ import type { Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { describeHold, holds } from '../ledger/hold.ts';
 import { Inventory } from '../ledger/inventory.ts';
-import { deadRuns } from '../ledger/ledger.ts';
+import { deadRuns, schemaWarnings } from '../ledger/ledger.ts';
 import { vintageText } from '../contract/vintage.ts';
 import { leftOutByRegion } from '../run/left-out.ts';
 import { textTable } from '../text-table.ts';
 import { command, look } from './command.ts';
-import { describeLeftOut } from './refresh-report.ts';
+import { describeLeftOut, describeWarnings } from './refresh-report.ts';
 
 export function statusCommand(): Command {
   return command('status', 'Show the publications, their releases, and the result of the last runs.', ['mappale status', 'mappale status --json'])
@@ -78,6 +78,8 @@ export async function readStatus({ database, sources }: Context) {
     })),
     /** Parcels that a section has nothing of because the raster had left the data folders before they came or changed. */
     unread: await unreadParcels(database),
+    /** Columns that publishers added to files that current publications use. */
+    warnings: await schemaWarnings(database),
     releases: await database.query<ReleaseRow>(
       'select source_id as source, vintage, region_code::int4 as region, state, records, rows, rejects, duplicates from ledger.release order by source_id, vintage, release_id',
     ),
@@ -98,7 +100,8 @@ async function unreadParcels(database: Database): Promise<{ readonly section: st
   return (await Promise.all(found)).flat();
 }
 
-function describe({ database, regions, held, left, unread, releases, runs }: Status): string {
+/** Returns the status as text. */
+export function describe({ database, regions, held, left, unread, warnings, releases, runs }: Status): string {
   const lines = [`database: ${database}`];
   if (regions.length === 0) lines.push('nothing is published yet; try: npx mappale load-region');
   for (const { name, publication, published_at, tables, reason, accepted, unit, left_out, not_loaded } of regions) {
@@ -115,6 +118,7 @@ function describe({ database, regions, held, left, unread, releases, runs }: Sta
   for (const { section, unit, parcels } of unread) {
     lines.push('', `${unitName(unit)}: ${parcels} parcels without ${section}: the raster had left the data folders before they came; put it back and refresh`);
   }
+  if (warnings.length > 0) lines.push('', ...describeWarnings(warnings));
   if (releases.length > 0) {
     lines.push('', textTable(releases.map((r) => [r.source, vintageText(r.vintage), r.region === null ? '' : unitName(r.region), r.state, r.records, r.rows, r.rejects, r.duplicates]),
       ['source', 'vintage', 'region', 'state', 'records', 'rows', 'rejects', 'duplicates']));

@@ -104,6 +104,31 @@ export async function schemaWarnings(session: Session, releases: readonly number
   return rows.map((row) => ({ code: 'COLUMNS_ADDED', ...row }));
 }
 
+/** Columns that a publisher added to one file. It has no samples, so that it may leave this machine. */
+export interface FileWarning extends Pick<SchemaWarning, 'code' | 'source' | 'vintage' | 'file'> {
+  readonly columns: readonly string[];
+}
+
+/** Groups warnings by file. @param warnings in the order of their files */
+export function warningsByFile(warnings: readonly SchemaWarning[]): (FileWarning & { readonly added: readonly SchemaWarning[] })[] {
+  const files = new Map<string, SchemaWarning[]>();
+  for (const warning of warnings) {
+    const key = JSON.stringify([warning.source, warning.vintage, warning.file]);
+    files.set(key, [...files.get(key) ?? [], warning]);
+  }
+  return [...files.values()].flatMap((added) => {
+    const [first] = added;
+    if (first === undefined) return [];
+    const { code, source, vintage, file } = first;
+    return [{ code, source, vintage, file, columns: added.map(({ column }) => column), added }];
+  });
+}
+
+/** Groups warnings by file and removes the samples. */
+export function withoutSamples(warnings: readonly SchemaWarning[]): FileWarning[] {
+  return warningsByFile(warnings).map(({ added: _, ...warning }) => warning);
+}
+
 export interface RejectRow {
   readonly memberId: number;
   readonly step: 'stage' | 'load';

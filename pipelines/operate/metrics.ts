@@ -1,7 +1,7 @@
 /** What is published and how the last refresh ended, as figures for Prometheus: one list of names, for the server and for the text file of a refresh. */
 import { writeFile } from 'node:fs/promises';
 import { Gauge, Registry } from 'prom-client';
-import { findRegion } from '../contract/regions.ts';
+import { findRegion, unitSlug } from '../contract/regions.ts';
 import type { Database } from '../db/index.ts';
 import { one } from '../db/types.ts';
 import { writeBeside } from '../formats/write-beside.ts';
@@ -10,6 +10,8 @@ import { writeBeside } from '../formats/write-beside.ts';
 export interface PublishedState {
   readonly regions: readonly { readonly code: number; readonly published: number; readonly age: number; readonly parcels: number }[];
   readonly sources: readonly { readonly id: string; readonly records: number; readonly rejects: number }[];
+  /** Columns that publishers added to files in use, counted by source and region; region 0: Italy. */
+  readonly warnings: readonly { readonly source: string; readonly region: number; readonly columns: number }[];
   /** Null: never. */
   readonly refreshed: { readonly exitCode: number; readonly ended: number } | null;
 }
@@ -32,7 +34,7 @@ export const STATE_STATEMENT = 'select state from api.published_state()';
  * @param downloads null: this program does not download
  * @returns the state in Prometheus' text format
  */
-export function describeState({ regions, sources, refreshed }: PublishedState, aged: boolean, downloads: Downloads | null = null): Promise<string> {
+export function describeState({ regions, sources, warnings, refreshed }: PublishedState, aged: boolean, downloads: Downloads | null = null): Promise<string> {
   const registry = new Registry();
   const gauge = <L extends string>(name: string, help: string, labels: readonly L[], values: readonly (readonly [Record<L, string>, number])[]): void => {
     const made = new Gauge({ name: `mappale_${name}`, help, labelNames: labels, registers: [registry] });
@@ -48,6 +50,8 @@ export function describeState({ regions, sources, refreshed }: PublishedState, a
   gauge('parcels', 'Parcels in force.', ['region'], regions.map(({ code, parcels }) => [ofRegion(code), parcels]));
   gauge('records', 'Records of loaded releases.', ['source'], sources.map(({ id, records }) => [{ source: id }, records]));
   gauge('rejects', 'Records refused in loaded releases.', ['source'], sources.map(({ id, rejects }) => [{ source: id }, rejects]));
+  gauge('schema_warnings', 'Columns that publishers added to files in use and that this version does not know.', ['source', 'region'],
+    warnings.map(({ source, region, columns }) => [{ source, region: unitSlug(region) }, columns]));
   if (downloads !== null) {
     const asked = downloads.flatMap(({ source, asked: at }) => (at === null ? [] : [[{ source }, at] as const]));
     gauge('download_asked_timestamp_seconds', 'When all files of the source were last asked for.', ['source'], asked);
@@ -63,7 +67,7 @@ export function describeState({ regions, sources, refreshed }: PublishedState, a
  * @param exitCode of the refresh that ends now
  */
 export async function writeMetrics(database: Database | null, path: string, exitCode: number, downloads: Downloads | null = null): Promise<void> {
-  const { state } = database === null ? { state: { regions: [], sources: [] } } : await one<{ state: PublishedState }>(database, STATE_STATEMENT);
+  const { state } = database === null ? { state: { regions: [], sources: [], warnings: [] } } : await one<{ state: PublishedState }>(database, STATE_STATEMENT);
   const refreshed = { exitCode, ended: Math.floor(Date.now() / 1000) };
   const text = await describeState({ ...state, refreshed }, false, downloads);
   await writeBeside(path, (unfinished) => writeFile(unfinished, text));

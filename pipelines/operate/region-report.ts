@@ -10,6 +10,7 @@ import { WHOLE, type FieldFigures } from '../db/figures.ts';
 import { one } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { holds, type Hold } from '../ledger/hold.ts';
+import { schemaWarnings, withoutSamples, type FileWarning } from '../ledger/ledger.ts';
 import { mustBePublished } from '../ledger/published.ts';
 import type { Context } from '../run/context.ts';
 
@@ -165,6 +166,8 @@ export interface RegionReport {
     /** Each with what is expected; asked: whether it was asked when this was published, null where that was not kept. */
     readonly all: readonly { readonly name: string; readonly level: string; readonly expects: string; readonly asked: boolean | null; readonly rows: number }[];
   };
+  /** Columns that publishers added to files of the region and of Italy. Values are not in it, because the report is passed on. */
+  readonly added_columns: readonly FileWarning[];
   readonly steps: readonly ReportedStep[];
   readonly tables: readonly ReportedTable[];
   readonly licenses: readonly ReportedLicense[];
@@ -194,6 +197,7 @@ export async function readRegionReport({ database, log }: Context, region: Regio
     distributions: await readDistributions(database, code),
     rejects: await database.query<ReportedRejects & Record<string, unknown>>(report('rejects'), [code]),
     checks: checksOf(steps.find(({ step }) => step === 'check')?.detail ?? null),
+    added_columns: withoutSamples((await schemaWarnings(database)).filter(({ units }) => units.includes(0) || units.includes(code))),
     steps: steps.map(({ step, subject, seconds }) => ({ step, subject, seconds })),
     tables: tables.map((table) => ({ ...table, seconds: table.unit === code && !table.stands ? took[table.relation] ?? null : null })),
     licenses: await database.query<ReportedLicense & Record<string, unknown>>(report('licenses'), [code]),

@@ -7,6 +7,7 @@ import { EXIT, MappaleError } from '../errors.ts';
 import { CLOCK, postJson, reasonOf, type Clock } from '../fetch/client.ts';
 import { fetchRegions, type FetchContext, type FetchReport } from '../fetch/fetch.ts';
 import { readAsked } from '../fetch/kept.ts';
+import { withoutSamples, type FileWarning } from '../ledger/ledger.ts';
 import { publications } from '../ledger/published.ts';
 import { byteText, duration, secondsSince } from '../progress.ts';
 import type { Context } from '../run/context.ts';
@@ -44,6 +45,8 @@ export interface Turn {
   readonly failures: readonly { readonly error: string; readonly message: string; readonly at?: string | undefined }[];
   /** Files that could not be used although their regions were published, with the sections that they touch. */
   readonly left_out: readonly (Pick<LeftOut, 'source' | 'vintage' | 'files' | 'regions'> & { readonly error: string })[];
+  /** Columns that publishers added, file by file. Values are never in the line, because a webhook gets it. */
+  readonly warnings: readonly FileWarning[];
   readonly exit_code: number;
   readonly seconds: number;
 }
@@ -92,6 +95,7 @@ export async function turn(context: TurnContext, { regions, data, parallel, metr
     downloaded: sumOf(fetched), loaded: refreshed?.loaded.length ?? 0, published: refreshed?.units.map(({ name }) => name) ?? [],
     failures: failures.map(({ code, message, at }) => ({ error: code, message, at })),
     left_out: (refreshed?.leftOut ?? []).map(({ source, vintage, files, regions, failure }) => ({ source, vintage, files, regions, error: failure.code })),
+    warnings: withoutSamples(refreshed?.warnings ?? []),
     exit_code: exitCode,
     seconds: Math.round(secondsSince(startedAt) * 10) / 10,
   };
@@ -168,13 +172,14 @@ async function tell(webhook: string, line: Turn, { log, proxies = NO_PROXIES, cl
 
 /** The line, for people. */
 export function describeTurn(line: Turn): string {
-  const { time, regions, asked, not_due, downloaded, loaded, published, failures, left_out: leftOut, exit_code, seconds } = line;
+  const { time, regions, asked, not_due, downloaded, loaded, published, failures, left_out: leftOut, warnings, exit_code, seconds } = line;
   const parts = [
     asked.length === 0 ? 'no publisher is due' : `asked ${asked.length} of ${asked.length + not_due.length} sources`,
     downloaded.files === 0 ? 'nothing new' : `${downloaded.files} files downloaded (${byteText(downloaded.bytes)})`,
     published.length === 0 ? (loaded === 0 ? 'nothing to publish' : `${loaded} releases loaded, nothing published`) : `published ${published.join(', ')}`,
     ...(failures.length === 0 ? [] : [`${failures.length} failed: ${[...new Set(failures.map(({ error }) => error))].join(', ')}`]),
     ...(leftOut.length === 0 ? [] : [`left out ${leftOut.map(({ source, files }) => `${files.join(' ')} (${source})`).join(', ')}`]),
+    ...(warnings.length === 0 ? [] : [warnings.map(({ code, file, columns }) => `${code} ${file}: ${columns.join(' ')}`).join(', ')]),
     duration(seconds), `exit ${exit_code}`,
   ];
   return `${time.slice(0, 16).replace('T', ' ')}Z ${regions.join(', ')}${regions.length === 0 ? '' : ': '}${parts.join('; ')}`;

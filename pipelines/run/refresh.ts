@@ -21,7 +21,7 @@ import { quoted } from '../typed.ts';
 import { stage, type Counts, type EarlierMember, type Reusable } from '../ingest/stage.ts';
 import { holds, releaseHold } from '../ledger/hold.ts';
 import { Inventory, PUBLISHABLE } from '../ledger/inventory.ts';
-import { failRelease, noteFiles, openRuns, SeenFileLedger, withRun, type Acceptance, type Run } from '../ledger/ledger.ts';
+import { failRelease, noteFiles, openRuns, schemaWarnings, SeenFileLedger, withRun, type Acceptance, type Run, type SchemaWarning } from '../ledger/ledger.ts';
 import { assignRegion, refuseFewer, refuseTies, unlistedComuni, unplacedComuni } from '../ledger/places.ts';
 import { readExperience } from '../ledger/experience.ts';
 import { publications } from '../ledger/published.ts';
@@ -49,6 +49,8 @@ export interface RefreshOptions {
 }
 
 export interface ReleaseReport extends Counts {
+  /** Number of the release in the ledger. */
+  readonly release: number;
   readonly source: string;
   readonly vintage: string;
   readonly region: number | null;
@@ -79,6 +81,8 @@ export interface RefreshReport {
   readonly failures: readonly MappaleError[];
   /** Files that could not be used although their regions were published, with the sections that they touch. */
   readonly leftOut: readonly LeftOut[];
+  /** Columns that publishers added: of files that were loaded now, and of files that the regions use. They do not change the exit code. */
+  readonly warnings: readonly SchemaWarning[];
   readonly seconds: number;
   /** What was expected before it started; null when there was nothing to do. */
   readonly estimate: Price | null;
@@ -130,9 +134,11 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     const units = [...there].filter((unit) => looked.has(unit)).sort((a, b) => a - b);
     const inventory = (await Inventory.read(database, sources)).without(trouble.unusable);
     const leftOut = await leftOutOf(database, trouble.omissions, units, inventory);
+    const warnings = (await schemaWarnings(database, more.loaded.map(({ release }) => release)))
+      .filter((warning) => warning.units.length === 0 || warning.units.some((unit) => unit === 0 || looked.has(unit)));
     const { aside, unknown } = survey;
     const failures = withOneMissingGdal(trouble.failures, trouble.omissions);
-    return { survey: { aside, unknown, broken: survey.broken }, unused, left, failures, leftOut, seconds: secondsSince(startedAt), ...more };
+    return { survey: { aside, unknown, broken: survey.broken }, unused, left, failures, leftOut, warnings, seconds: secondsSince(startedAt), ...more };
   };
   /** What status prints of the run. A command that did not look at the data folders knows nothing of what is left out. */
   const noted = ({ leftOut }: RefreshReport): unknown => (
@@ -379,7 +385,7 @@ async function loadRelease(context: Context, run: Run, { located, fingerprint }:
       return stageAndLoad(new Set([...again, ...error.paths]));
     }
   };
-  const { records, rows, rejects, duplicates } = await stageAndLoad(new Set()).catch(async (error: unknown) => {
+  const { releaseId: release, records, rows, rejects, duplicates } = await stageAndLoad(new Set()).catch(async (error: unknown) => {
     // Without the database there is nothing to be noted: the next run recovers.
     const failed = error instanceof MappaleError && error.kind !== 'database' ? await failRelease(database, fingerprint, error) : null;
     if (failed !== null) await dropSchema(database, stagingSchema(failed));
@@ -387,7 +393,7 @@ async function loadRelease(context: Context, run: Run, { located, fingerprint }:
   });
   const seconds = secondsSince(startedAt);
   log.info(`${subject}: ${group(records)} records = ${group(rows)} rows + ${group(rejects)} rejects + ${group(duplicates)} duplicates, ${duration(seconds)}`);
-  return { source, vintage: vintageText(vintage), region, files: located.files.map(({ name }) => name), records, rows, rejects, duplicates, seconds };
+  return { release, source, vintage: vintageText(vintage), region, files: located.files.map(({ name }) => name), records, rows, rejects, duplicates, seconds };
 }
 
 /** Members of earlier releases, read by the same code, by name, size and CRC: a zip may be packed otherwise than it was. */

@@ -1,5 +1,5 @@
 -- purpose: what is published, what was read for it and how the last refresh ended, for metrics
--- reads: ledger.publication, ledger.publication_table, ledger.release, ledger.run
+-- reads: ledger.added_column, ledger.file, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.release, ledger.run
 -- writes: api.published_state
 -- grain: one call per answer
 -- crs: none
@@ -35,6 +35,30 @@ as $$
         group by r.source_id
       ) s
     ),
+    'warnings', (
+      select coalesce(jsonb_agg(jsonb_build_object('source', w.source_id, 'region', w.unit_code, 'columns', w.columns) order by w.source_id, w.unit_code), '[]'::jsonb)
+      from (
+        select
+          r.source_id,
+          p.unit_code,
+          count(distinct (m.file_id, a.name)) as columns
+        from ledger.added_column a
+        join ledger.member m using (member_id)
+        join ledger.file f on f.file_id = m.file_id
+        join ledger.release r on r.release_id = f.release_id
+        join ledger.publication_file c on c.file_id = m.file_id
+        join ledger.publication p using (publication_id)
+        where p.state = 'current'
+          and exists (
+            select
+            from ledger.publication_table t
+            cross join jsonb_object_keys(t.inputs) i (input)
+            where t.publication_id = p.publication_id
+              and split_part(i.input, ' ', 1) = r.source_id
+          )
+        group by r.source_id, p.unit_code
+      ) w
+    ),
     'refreshed', (
       select jsonb_build_object('exitCode', r.exit_code, 'ended', extract(epoch from r.ended_at)::int8)
       from ledger.run r
@@ -45,4 +69,4 @@ as $$
     )
   )
 $$;
-comment on function api.published_state() is 'Regions in force with their moment, age in seconds and parcels; records and rejects of the releases that are loaded, by source; exit code and end of the last refresh in the ledger, null: none. Moments in seconds since 1970';
+comment on function api.published_state() is 'Regions in force with their moment, age in seconds and parcels; records and rejects of the releases that are loaded, by source; columns that publishers added to files of current publications, counted by source and region (0: Italy); exit code and end of the last refresh in the ledger, null: none. Moments in seconds since 1970';

@@ -57,14 +57,23 @@ from jsonb_to_recordset($2::jsonb) as x (
 )
 
 -- statement: added_columns
--- Of files of current publications and of these releases. One row per file and column, whatever members of the file have it.
+-- Of files of current publications and of these releases. A publication lists files of Italy that none of its tables reads: they do not count. One row per file and column, whatever members of the file have it.
 with used as (
   select
     c.file_id,
     p.unit_code
   from ledger.publication p
   join ledger.publication_file c using (publication_id)
+  join ledger.file f using (file_id)
+  join ledger.release r using (release_id)
   where p.state = 'current'
+    and exists (
+      select
+      from ledger.publication_table t
+      cross join jsonb_object_keys(t.inputs) i (input)
+      where t.publication_id = p.publication_id
+        and split_part(i.input, ' ', 1) = r.source_id
+    )
   union
   select
     f.file_id,
