@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../../pipelines/config.ts';
-import { loadSources } from '../../pipelines/contract/registry.ts';
+import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { knownBy, normaliseHeader } from '../../pipelines/formats/csv.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
 import { validate } from '../../pipelines/operate/validate.ts';
@@ -112,16 +112,27 @@ function heldOf({ rows = {}, members = [] }: Golden): unknown {
   };
 }
 
+/**
+ * Files of a source: the synthetic ones, which have the publisher's names, before the fixtures, which may have other names. The order does not depend on the
+ * folder of the checkout.
+ */
+async function filesOf(source: RegisteredSource): Promise<string[]> {
+  const synthetic = join(root, source.id);
+  mkdirSync(synthetic, { recursive: true });
+  await writeOwn(source.id, synthetic, REGION);
+  const paths: string[] = [];
+  for (const folder of [synthetic, join(ROOT, source.folder, 'fixture')]) {
+    const { releases } = await locate([folder], [source], { get: () => undefined, set() {} });
+    paths.push(...releases.flatMap(({ files }) => files.map(({ path }) => path)).sort());
+  }
+  return paths;
+}
+
 /** A table of each layout among the synthetic files and fixtures that are read without an error. */
-async function layoutsOf(id: string): Promise<{ table: Table; before: Golden }[]> {
-  const source = sources.find((each) => each.id === id)!;
-  const folder = join(root, id);
-  mkdirSync(folder, { recursive: true });
-  await writeOwn(id, folder, REGION);
-  const { releases } = await locate([folder, join(ROOT, source.folder, 'fixture')], [source], { get: () => undefined, set() {} });
+async function layoutsOf(source: RegisteredSource): Promise<{ table: Table; before: Golden }[]> {
   const seen = new Set<string>();
   const layouts: { table: Table; before: Golden }[] = [];
-  for (const { path } of releases.flatMap(({ files }) => files)) {
+  for (const path of await filesOf(source)) {
     for (const table of await tablesOf(path)) {
       const layout = `${/\.[^.]+$/.exec(table.part)?.[0]} ${table.content.columns.join()}`;
       if (seen.has(layout)) continue;
@@ -153,7 +164,7 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
 
   it('gives the same rows with an added column at any position, and reports its name', async () => {
     const offences: string[] = [];
-    for (const { table, before } of await layoutsOf(id)) {
+    for (const { table, before } of await layoutsOf(source)) {
       for (const at of [0, table.content.columns.length, random.below(table.content.columns.length)]) {
         if (ASIDE.test(table.part)) continue;
         const name = newName(table.content.columns);
@@ -172,7 +183,7 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
 
   it('refuses a removed, a renamed and a doubled column with COLUMNS_CHANGED', async () => {
     const offences: string[] = [];
-    for (const { table } of await layoutsOf(id)) {
+    for (const { table } of await layoutsOf(source)) {
       for (const kind of ['removed', 'renamed', 'doubled'] as const) {
         for (const at of drawn(table.content.columns)) {
           const column = table.content.columns[at]!;
