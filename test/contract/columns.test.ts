@@ -32,7 +32,7 @@ const ASIDE: readonly (readonly [source: string, part: RegExp, reason: string])[
 
 /** Columns without which a table under another name than the publisher's cannot be told from any other table: what is left is numbers and coordinates. */
 const DISTINCTIVE: readonly (readonly [source: string, column: RegExp])[] = [
-  ['ingv_mps04', /^(?:ag|pga|ag\(g\))$/i], ['ispra_flood', /^scenario(?:p\d)?$/i], ['ispra_landslide', /^(?:peric_ita|cod_per_it)$/i],
+  ['ingv_mps04', /^(?:ag|pga)(?:_475|\(g\))?$/i], ['ispra_flood', /^scenario(?:p\d)?$/i], ['ispra_landslide', /^(?:peric_ita|cod_per_it)$/i],
   ['postal_codes', /^cap$/i],
 ];
 
@@ -44,8 +44,8 @@ const LEAST: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   ingv_mps04: { txt: 3, csv: 2, gml: 1 },
   ispra_flood: { dbf: 1, geojson: 2, json: 1 }, ispra_landslide: { dbf: 1, gpkg: 1, geojson: 3, json: 1 }, ispra_shoreline: { dbf: 1, geojson: 4 },
   istat_boundaries: { dbf: 8, geojson: 1 }, istat_census: { csv: 3, xlsx: 1, dbf: 1 }, istat_comuni: { csv: 4, xlsx: 2 }, mef_income: { csv: 5 },
-  mic_places: { csv: 5 }, mim_schools: { csv: 3 }, omi_quotations: { csv: 2, kml: 2 }, postal_codes: { geojson: 1 }, tinitaly_dem: {}, trento_cadastre: { dbf: 2 },
-  urban_atlas: { gpkg: 1, geojson: 2 }, viirs_nightlights: {},
+  mic_places: { csv: 5 }, mim_schools: { csv: 3 }, omi_quotations: { csv: 2, kml: 2 }, postal_codes: { csv: 1, geojson: 1 }, tinitaly_dem: {},
+  trento_cadastre: { dbf: 2 }, urban_atlas: { gpkg: 1, geojson: 2 }, viirs_nightlights: {},
 };
 
 /** Writes the file with the edit into a new folder. */

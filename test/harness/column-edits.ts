@@ -51,8 +51,8 @@ function divided(text: string, separator: string, quotes: boolean): string[] {
   return [...parts, text.slice(start)];
 }
 
-/** A delimited text. The header is the first of three lines with four columns or more, else with two; each later line must have as many. */
-export function editableText(content: Buffer): Editable | null {
+/** A delimited text. The header is the first of three lines with four columns or more, else with the least number; each later line must have as many. */
+function editableText(content: Buffer, leastColumns: number): Editable | null {
   const text = content.toString('latin1');
   if (/[\u0000-\u0008]/.test(text.slice(0, 500)) || /^\s*[{[<]/.test(text)) return null;
   const top = text.split('\n').slice(0, 3);
@@ -62,7 +62,7 @@ export function editableText(content: Buffer): Editable | null {
   for (const quotes of [true, false]) {
     const lines = divided(text, '\n', quotes);
     const withColumns = (least: number): number => lines.slice(0, 3).findIndex((line) => /[A-Za-z]/.test(line) && divided(line, delimiter, quotes).length >= least);
-    const first = withColumns(4) === -1 ? withColumns(2) : withColumns(4);
+    const first = withColumns(4) === -1 ? withColumns(leastColumns) : withColumns(4);
     if (first === -1) continue;
     const columns = divided(lines[first]!.replace(/\r$/, ''), delimiter, quotes);
     // Some files end each line, and the header, with a delimiter.
@@ -246,7 +246,8 @@ async function editedSheet(path: string, sheet: string, rows: readonly XlsxRow[]
 
 /** What can be edited of a file, by its name; null where nothing can. */
 export async function editable(name: string, content: Buffer): Promise<Editable | null> {
-  if (/\.(?:csv|txt)$/i.test(name)) return editableText(content);
+  // Prose has commas, too.
+  if (/\.(?:csv|txt)$/i.test(name)) return editableText(content, /\.txt$/i.test(name) ? 4 : 2);
   if (/\.dbf$/i.test(name)) return editableTable(content);
   if (/\.(?:geojson|json)$/i.test(name)) return editableFeatures(content);
   if (/\.gml$/i.test(name)) return editableElements(content, GML);
