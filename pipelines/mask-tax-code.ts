@@ -3,8 +3,10 @@
  * for them (`QIP294582_<codice fiscale>.zip`).
  */
 
+/** A digit of a person's tax code, or the letter that replaces the digit where two persons would have the same code (omocodia). */
+const DIGIT = '[0-9LMNPQRSTUV]';
 /** A person's tax code has 16 characters, a company's 11 digits. */
-const TAX_CODE = /(?<![A-Za-z0-9])(?:[A-Za-z]{6}\d[0-9A-Za-z]{8}[A-Za-z]|\d{11})(?![A-Za-z0-9])/g;
+const TAX_CODE = new RegExp(`(?<![A-Z0-9])(?:[A-Z]{6}(?:\\d[0-9A-Z]{8}|${DIGIT}{2}[ABCDEHLMPRST]${DIGIT}{2}[A-Z]${DIGIT}{3})[A-Z]|\\d{11})(?![A-Z0-9])`, 'gi');
 
 /** @returns the name with `***` in place of a tax code, and in place of whatever follows `QIP<number>_` */
 export function maskTaxCode(name: string): string {

@@ -59,8 +59,11 @@ export interface Manifest {
   readonly reference?: boolean;
   /** Published fields that are not used, each with the reason. Any other unknown field is reported as `COLUMNS_ADDED`. */
   readonly ignored: Readonly<Record<string, string>>;
-  /** Keys of `ignored` that some known files lack (`*`: all). Without one of the others a file is refused with `COLUMNS_CHANGED`. */
-  readonly optional?: readonly string[];
+  /**
+   * Columns that some known files lack, as published (`*`: all of `ignored`), each with the reason. Without one of the others a file is refused with
+   * `COLUMNS_CHANGED`.
+   */
+  readonly optional?: Readonly<Record<string, string>>;
   readonly envelope: Envelope;
   /**
    * Layer tables (created by layer.sql, filled by load.sql) whose rows count as accepted records:

@@ -300,8 +300,11 @@ export interface ExpectedColumns<K extends string> {
   readonly optional?: readonly NoInfer<K>[];
   /** Published columns that are not used (same spelling rules) → why. The key `''` allows columns without a name. */
   readonly ignored: Readonly<Record<string, string>>;
-  /** Ignored columns (keys of `ignored`, `*` for all) that some known files lack; all others must be there. Where `editions` is given, they decide. */
-  readonly mayLack?: readonly string[];
+  /**
+   * Ignored columns (keys of `ignored`, `*` for all) that some known files lack, with the reason; all others must be there. Where `editions` is given, they
+   * decide.
+   */
+  readonly mayLack?: Readonly<Record<string, string>> | undefined;
   /** All columns of each known edition, used or not. The header must have all columns of one edition, in any order. */
   readonly editions?: Editions;
   /** Names that are data, like a column for each day: any number of them, none is an addition. */
@@ -448,9 +451,9 @@ interface Difference {
  * The header must have all columns of one edition. A column that only another edition has must come with all others of that edition: alone it shows that
  * one of them was removed.
  */
-function compareWithEditions<K extends string>(names: readonly string[], { editions, ignored, mayLack = [] }: ExpectedColumns<K>): Difference {
+function compareWithEditions<K extends string>(names: readonly string[], { editions, ignored, mayLack = {} }: ExpectedColumns<K>): Difference {
   if (editions === undefined) {
-    const lacking = Object.keys(ignored).filter((column) => column !== '' && !mayLack.some((pattern) => pattern === column || pattern === '*') && !names.some((name) => matchesName(column, name)));
+    const lacking = Object.keys(ignored).filter((column) => column !== '' && !Object.keys(mayLack).some((pattern) => pattern === column || pattern === '*') && !names.some((name) => matchesName(column, name)));
     return { edition: null, lacking, strays: [] };
   }
   const compared = Object.entries<readonly string[]>(editions).map(([edition, columns]) => {

@@ -63,7 +63,7 @@ export interface GeoPackageLayer {
   readonly geometry: 'Point' | 'LineString' | 'MultiLineString' | 'Polygon' | 'MultiPolygon' | 'MultiPolygon25D' | 'Unknown';
   /** Options of the format for the layer, `XYSCALE=1e8`. */
   readonly options?: readonly string[];
-  readonly fields: readonly { readonly name: string; readonly type: 'string' | 'integer' | 'real' }[];
+  readonly fields: readonly { readonly name: string; readonly type: 'string' | 'integer' | 'real' | 'date' }[];
 }
 
 type Gdal = typeof Gdal;
@@ -208,7 +208,7 @@ export const calls = {
 
   async addLayer(dataset: number, { name, srid, geometry, fields, options = [] }: GeoPackageLayer): Promise<void> {
     const gdal = await loadGdal();
-    const types = { string: gdal.OFTString, integer: gdal.OFTInteger64, real: gdal.OFTReal };
+    const types = { string: gdal.OFTString, integer: gdal.OFTInteger64, real: gdal.OFTReal, date: gdal.OFTDate };
     let system = gdal.SpatialReference.fromEPSG(srid);
     while (!isOf(system, dataset)) system = gdal.SpatialReference.fromEPSG(srid);
     const layer = datasetOf(dataset).layers.create(name, system, gdal[`wkb${geometry}`], [...options]);

@@ -17,6 +17,8 @@ const BATCH_FEATURES = 500;
 const OUTSIDE_BYTES = 16_777_216;
 
 const [QUOTE, BACKSLASH, COLON, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('"\\:[]{}');
+/** Depth of the members of a feature: in the document, in its list. */
+const FEATURE_DEPTH = 3;
 const BLANK = new Set(Buffer.from(' \t\r\n,'));
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
@@ -30,6 +32,13 @@ function damaged(at: string, found: string, cause?: unknown): MappaleError {
   return inputError('vector file cannot be read', {
     code: 'VECTOR_UNREADABLE', at, detail: `expected a complete GeoJSON file, found ${found}`, hint: 'The file is damaged. Download it again.', cause,
   });
+}
+
+/** An element of the list of features. */
+interface Part {
+  readonly bytes: Buffer;
+  /** Names of members in the element and in the objects directly in it, repeated ones too. */
+  readonly names: number;
 }
 
 /** Cuts a document into the elements of its `features`, and what is outside of them. */
@@ -47,6 +56,8 @@ class Splitter {
   #inFeatures = false;
   /** Pieces of the open element; null: none is open. */
   #element: Buffer[] | null = null;
+  /** Names so far in the open element and in the objects directly in it. */
+  #names = 0;
 
   constructor(at: string) {
     this.#at = at;
@@ -58,8 +69,8 @@ class Splitter {
   }
 
   /** @returns the elements that end in this chunk */
-  split(chunk: Buffer): Buffer[] {
-    const elements: Buffer[] = [];
+  split(chunk: Buffer): Part[] {
+    const elements: Part[] = [];
     let from = 0;
     for (let index = 0; index < chunk.length; index += 1) {
       const byte = chunk[index] ?? 0;
@@ -72,7 +83,7 @@ class Splitter {
       } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
         this.#refuseIn(this.#inFeatures && this.#depth === 2 && byte === OPEN_LIST);
         if (this.#inFeatures && this.#depth === 2) {
-          this.#element = [];
+          [this.#element, this.#names] = [[], 0];
           from = index;
         }
         this.#depth += 1;
@@ -83,14 +94,15 @@ class Splitter {
       } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
         this.#depth -= 1;
         if (this.#element !== null && this.#depth === 2) {
-          elements.push(Buffer.concat([...this.#element, chunk.subarray(from, index + 1)]));
+          elements.push({ bytes: Buffer.concat([...this.#element, chunk.subarray(from, index + 1)]), names: this.#names });
           this.#element = null;
         } else if (this.#inFeatures && this.#depth === 1) {
           this.#inFeatures = false;
           from = index;
         }
-      } else if (this.#depth === 1 && byte === COLON) {
-        this.#key = Buffer.from(this.#string).toString('utf8');
+      } else if (byte === COLON && this.#depth !== 2) {
+        if (this.#depth === 1) this.#key = Buffer.from(this.#string).toString('utf8');
+        else if (this.#depth === FEATURE_DEPTH || this.#depth === FEATURE_DEPTH + 1) this.#names += 1;
       } else {
         this.#refuseIn(this.#inFeatures && this.#depth === 2 && !BLANK.has(byte));
       }
@@ -155,22 +167,62 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** Yields the features in file order. @param document is given what is outside the features, after the last one */
-async function* featuresOf(path: string, at: string, document: (outside: JsonObject) => void): AsyncGenerator<JsonObject> {
+/** Returns how many names the members of a feature have, and of the objects directly in it. */
+function namesIn(feature: JsonObject): number {
+  return Object.values(feature).reduce<number>((sum, value) => sum + (isObject(value) ? Object.keys(value).length : 0), Object.keys(feature).length);
+}
+
+/** Returns a name that a feature, or an object directly in it, has twice; null: none. `JSON.parse` keeps only the last of two. */
+function repeatedName(feature: Buffer): string | null {
+  const open: Set<string>[] = [];
+  let text = '""';
+  for (const [token] of feature.toString('utf8').matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:]/g)) {
+    const names = open.at(-1);
+    if (token === '{' || token === '[') open.push(new Set());
+    else if (token === '}' || token === ']') open.pop();
+    else if (token !== ':') text = token;
+    else if (open.length <= 2) {
+      const name = JSON.parse(text) as string;
+      if (names?.has(name) === true) return name;
+      names?.add(name);
+    }
+  }
+  return null;
+}
+
+interface FeatureHandler {
+  /** Takes what is outside the features, after the last one. */
+  readonly document: (outside: JsonObject) => void;
+  /** Takes a name that a feature has twice among its properties. */
+  readonly repeated: (name: string) => void;
+}
+
+const NO_HANDLER: FeatureHandler = { document: () => undefined, repeated: () => undefined };
+
+/** Yields the features in file order. */
+async function* featuresOf(path: string, at: string, { document, repeated }: FeatureHandler): AsyncGenerator<JsonObject> {
   const splitter = new Splitter(at);
   let position = 0;
   for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-    for (const element of splitter.split(chunk)) {
+    for (const { bytes, names } of splitter.split(chunk)) {
       position += 1;
-      const feature = parse(element, `${at}, feature ${position}`);
-      if (isObject(feature)) yield feature;
+      const feature = parse(bytes, `${at}, feature ${position}`);
+      if (!isObject(feature)) continue;
+      const name = names > namesIn(feature) ? repeatedName(bytes) : null;
+      if (name !== null) repeated(name);
+      yield feature;
     }
   }
   if (!splitter.isComplete) throw damaged(at, 'its end in the middle of the document');
-  const outside = parse(Buffer.concat(splitter.outside), at);
+  const text = Buffer.concat(splitter.outside);
+  const outside = parse(text, at);
   if (!isObject(outside)) throw damaged(at, 'a document that is no object');
-  if (outside['type'] === 'Feature') yield outside;
-  else if (outside['type'] !== 'FeatureCollection') throw damaged(at, `a document of type ${JSON.stringify(outside['type'] ?? null).slice(0, 60)}`);
+  if (outside['type'] === 'Feature') {
+    const name = repeatedName(text);
+    if (name !== null) repeated(name);
+    yield outside;
+  }
+  if (outside['type'] !== 'Feature' && outside['type'] !== 'FeatureCollection') throw damaged(at, `a document of type ${JSON.stringify(outside['type'] ?? null).slice(0, 60)}`);
   document(outside);
 }
 
@@ -211,12 +263,15 @@ export async function openGeoJson(path: string, at: string): Promise<VectorReade
   const types = new Map<string, VectorField['type'] | undefined>();
   const found: { document: JsonObject } = { document: {} };
   let featureCount = 0;
-  for await (const feature of featuresOf(path, at, (outside) => (found.document = outside))) {
+  const twice = new Set<string>();
+  const handler: FeatureHandler = { document: (outside) => (found.document = outside), repeated: (name) => twice.add(name) };
+  for await (const feature of featuresOf(path, at, handler)) {
     featureCount += 1;
     for (const [name, value] of membersOf(feature)) types.set(name, widen(types.get(name), value));
   }
   const { name, crs } = found.document;
-  const fields = [...types].map(([field, type = 'string']): VectorField => ({ name: field, type }));
+  // A name that is there twice is given twice: the rule of columns refuses it.
+  const fields = [...types, ...[...twice].map((field) => [field, types.get(field)] as const)].map(([field, type = 'string']): VectorField => ({ name: field, type }));
   const layer: GdalLayer = {
     name: typeof name === 'string' && name !== '' ? name : basename(path, extname(path)),
     spatial: true, fields, featureCount, epsg: crsOf(found.document), wkt: crs === undefined ? '' : JSON.stringify(crs),
@@ -228,7 +283,7 @@ export async function openGeoJson(path: string, at: string): Promise<VectorReade
     async read(_index, srid, first): Promise<GdalBatch> {
       if (first || reading === null) {
         await reading?.return(undefined);
-        [reading, read] = [featuresOf(path, at, () => undefined), 0];
+        [reading, read] = [featuresOf(path, at, NO_HANDLER), 0];
       }
       const features: GdalFeature[] = [];
       while (features.length < BATCH_FEATURES) {

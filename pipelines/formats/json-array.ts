@@ -1,22 +1,25 @@
 /** JSON lists of any length, element by element: only one element is in memory at a time. The parser is stream-json. */
-import { Readable, pipeline } from 'node:stream';
+import { Readable, Transform, pipeline } from 'node:stream';
+import { parser as jsonParser } from 'stream-json/parser.js';
 import { streamArray } from 'stream-json/streamers/stream-array.js';
 import { MappaleError, inputError } from '../errors.ts';
+import { columnsChanged } from './csv.ts';
 import { utf8Text } from './streams.ts';
 
 /**
  * The elements of a document that is one list, in file order, as `JSON.parse` would give them. UTF-8, with or without mark.
  * @param stream the file's bytes
  * @param at how messages name the file
- * @throws input errors `JSON_MALFORMED`, `ENCODING_WRONG`; elements shortly before the fault may not have come
+ * @throws input errors `JSON_MALFORMED`, `ENCODING_WRONG`, `COLUMNS_CHANGED` for an object with a repeated name; elements shortly before the fault may not
+ *   have come
  */
 export async function* jsonArray(stream: AsyncIterable<Buffer>, at: string): AsyncGenerator {
   const wrongEncoding = (cause: unknown): MappaleError => inputError('the JSON is not in UTF-8', {
     code: 'ENCODING_WRONG', at, detail: 'expected text in UTF-8, which JSON is written in, found other bytes', hint: 'Save the file in UTF-8.', cause,
   });
-  const parser = streamArray.withParserAsStream();
+  const parser = streamArray.asStream();
   // The callback is there to take the error, which reaches the iteration below through the parser.
-  pipeline(Readable.from(utf8Text(stream, wrongEncoding)), parser, () => undefined);
+  pipeline(Readable.from(utf8Text(stream, wrongEncoding)), jsonParser.asStream({ packKeys: true }), refusingRepeated(at), parser, () => undefined);
   try {
     for await (const { value } of parser as AsyncIterable<{ readonly value: unknown }>) yield value;
   } catch (error) {
@@ -28,6 +31,35 @@ export async function* jsonArray(stream: AsyncIterable<Buffer>, at: string): Asy
   } finally {
     parser.destroy();
   }
+}
+
+interface Token {
+  readonly name: string;
+  readonly value?: unknown;
+}
+
+/** Passes the tokens of a document on. Of two members with one name nobody can say which is meant, and the parser would keep the second. */
+function refusingRepeated(at: string): Transform {
+  /** Names in each open object; null for an open list. */
+  const open: (Set<string> | null)[] = [];
+  return new Transform({
+    objectMode: true,
+    transform(token: Token, _encoding, done) {
+      if (token.name === 'startObject') open.push(new Set());
+      else if (token.name === 'startArray') open.push(null);
+      else if (token.name === 'endObject' || token.name === 'endArray') open.pop();
+      else if (token.name === 'keyValue') {
+        const names = open.at(-1);
+        const name = String(token.value);
+        if (names?.has(name) === true) {
+          done(columnsChanged(at, `expected the known columns, found doubled: "${name}"`));
+          return;
+        }
+        names?.add(name);
+      }
+      done(null, token);
+    },
+  });
 }
 
 /** The parser's own errors are known by their words only. */

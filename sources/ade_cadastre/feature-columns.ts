@@ -32,7 +32,7 @@ export function featureColumns(sink: AddedColumnSink, at: string): FeatureColumn
     parcels: new PropertyColumns({ mapped: named(OF_PARCELS), ignored: { INSPIREID_NAMESPACE: reasons['INSPIREID_NAMESPACE'] ?? '' }, at }, noting),
     sheets: new PropertyColumns({
       mapped: named([...OF_SHEETS, ...OF_SOME_SHEETS]), optional: OF_SOME_SHEETS, ignored: { INSPIREID_NAMESPACE: '', LEVELNAME: '', LEVELNAME_LOCALE: '' }, at,
-      mayLack: ['LEVELNAME', 'LEVELNAME_LOCALE'],
+      mayLack: manifest.optional,
     }, noting),
   };
 }

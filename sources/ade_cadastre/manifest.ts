@@ -30,6 +30,11 @@ export const manifest: Manifest = {
     '__MACOSX, .DS_Store, Thumbs.db': 'left in zips by desktops',
     '*.gfs': 'left beside GML by GDAL',
   },
+  optional: {
+    'BEGINLIFESPANVERSION|ENDLIFESPANVERSION|LEVEL|ORIGINALMAPSCALEDENOMINATOR': 'of sheets: MapServer leaves out what is empty',
+    LEVELNAME: 'of sheets: MapServer leaves out what is empty',
+    LEVELNAME_LOCALE: 'of sheets: MapServer leaves out what is empty',
+  },
   // The smallest region has 0.9 million parcels, the largest 9.7 million; Italy 87 million.
   envelope: {
     records: { regione: { max: 12_000_000 }, italia: { max: 120_000_000 } },

@@ -22,12 +22,17 @@ export const manifest: Manifest = {
   crs: 'as the file says: ETRS89 / UTM zone 32N (EPSG:25832); GeoJSON that says none: WGS 84 longitude, latitude',
   keep: 'newest',
   ignored: {
-    'fid, id, gml_id, objectid': 'numbers of the program that wrote the file',
-    'shape_leng, shape_length, shape_area': 'measured anew',
+    'fid|id|gml_id|objectid': 'numbers of the program that wrote the file',
+    'shape_leng|shape_length|shape_area': 'measured anew',
     bbox: 'box of the feature; it follows from the geometry',
   },
-  // Each export format adds columns of its own.
-  optional: ['*'],
+  // The publisher's own columns are the parcel's; programs add the others.
+  optional: {
+    'fid|id|gml_id|objectid': 'a program that exports the file may add one of them',
+    'shape_leng|shape_length|shape_area': 'a program that exports the file may add them',
+    bbox: 'only GeoJSON of the service has it',
+    'PART_CCAT_NOME_IT|PART_CCA01|PART_CCA_2|PART_CAMM_NOME_IT|PART_CAM00|PART_CAM_1': 'the Italian names are in some exports only',
+  },
   envelope: { records: { parcels: { max: 2_000_000 } }, rejectShare: 0.001 },
   layers: ['bolzano_parcel', 'bolzano_piece'],
 };

@@ -1,5 +1,6 @@
 /** What a record of the parcels says, and how its fields become values. */
 import { z } from 'zod';
+import type { Editions } from '../../pipelines/formats/csv.ts';
 
 /**
  * Our name → the publisher's columns. A shapefile cuts names to ten letters and numbers those that become alike; which way depends on the
@@ -25,7 +26,9 @@ export const TYPES = {
 } as const;
 
 /** What every form of the file has. */
-export const MARKS = [/part_codice?/i, /part_istat/i] as const;
+export const EDITIONS: Editions = {
+  parcels: Object.entries<string | readonly string[]>(COLUMNS).flatMap(([key, names]) => ((OPTIONAL as readonly string[]).includes(key) ? [] : [[names].flat().join('|')])),
+};
 
 const text = z.union([z.string(), z.number(), z.null()]).transform((value) => (value === null ? '' : String(value).trim()));
 const said = text.transform((value) => (value === '' ? null : value));

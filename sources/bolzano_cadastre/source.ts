@@ -1,20 +1,22 @@
 /** The land register's map of Bolzano: the layer of parcels of the province's open geodata service, whatever form it was taken in. */
+import { resembles } from '../../pipelines/formats/csv.ts';
 import { jsonKeys } from '../../pipelines/readers/head.ts';
 import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { lookAtVectors, readVectorFile, sidecarsOf, type VectorLook, type VectorReading } from '../../pipelines/readers/vector-members.ts';
 import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { manifest } from './manifest.ts';
-import { COLUMNS, MARKS, OPTIONAL, parcelSchema, TYPES } from './schema.ts';
+import { COLUMNS, EDITIONS, OPTIONAL, parcelSchema, TYPES } from './schema.ts';
 
 /** The layer as the service names it, with or without its workspace. */
 const WHOLE: WholeName = { whole: /^(?:p_bz-Cadastre[_:.-])?(?:ParcelsAggregate|WebRepresentation)$/i, stated: /ParcelsAggregate|WebRepresentation/i };
 
+/** Has a file most of the parcels' columns? Which of them it lacks, reading it says. */
 function isMine({ path, fields, head }: Pick<VectorLook, 'path' | 'fields' | 'head'>): boolean {
-  if (fields !== null) return MARKS.every((mark) => fields.some((field) => mark.test(field)));
+  if (fields !== null) return resembles(fields, EDITIONS);
   // The first properties may be those of the reference system.
-  const names = /json$/i.test(path) ? [...head.toString('utf8').matchAll(/"properties"\s*:\s*\{([^{}]*)/g)].flatMap(([, inner = '']) => jsonKeys(inner)).join(' ') : head.toString('latin1');
-  return MARKS.every((mark) => mark.test(names));
+  const names = /json$/i.test(path) ? [...head.toString('utf8').matchAll(/"properties"\s*:\s*\{([^{}]*)/g)].flatMap(([, inner = '']) => jsonKeys(inner)) : head.toString('latin1').match(/PART_\w+/gi);
+  return resembles([...new Set(names ?? [])], EDITIONS);
 }
 
 /** `ParcelsAggregate_2025-03-01` → `2025-03-01`, `…_20250301`, `…_2025`. */
@@ -39,13 +41,10 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   };
 }
 
-// Names that mean the same are listed together in the manifest.
-const ignored = Object.fromEntries(Object.entries(manifest.ignored).flatMap(([names, reason]) => names.split(', ').map((name) => [name, reason])));
-
 const READING: VectorReading<keyof typeof COLUMNS> = {
   table: 'raw_parcel',
   geometry: 'polygon',
-  columns: { mapped: COLUMNS, optional: OPTIONAL, ignored, mayLack: manifest.optional },
+  columns: { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, mayLack: manifest.optional },
   types: TYPES,
   row(fields) {
     const { data, error } = parcelSchema.safeParse(fields);

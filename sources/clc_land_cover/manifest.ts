@@ -30,8 +30,7 @@ export const manifest: Manifest = {
     fid: 'see objectid',
     'shape_*': 'length and area in the file\'s CRS: see Area_Ha',
   },
-  // Exports from a database add the first three; shapefiles and GeoPackages differ in them.
-  optional: ['objectid*', 'fid', 'shape_*'],
+  optional: { 'objectid*': 'exports from a database add it', fid: 'exports from a database add it', 'shape_*': 'exports from a database add them; shapefiles and GeoPackages differ in them' },
   envelope: { records: { map: { min: 2_000_000, max: 3_000_000 } }, rejectShare: 0.001 },
   layers: ['land_cover_polygon'],
 };

@@ -6,13 +6,13 @@ import { counted } from '../../pipelines/formats/streams.ts';
 import type { MemberSink } from '../../pipelines/contract/source.ts';
 import { manifest } from './manifest.ts';
 import { PropertyColumns } from '../../pipelines/readers/property-columns.ts';
-import { COLUMNS, EDITIONS, node, refusal } from './schema.ts';
+import { COLUMNS, EDITIONS, isNodeTable, node, refusal } from './schema.ts';
 
-/** Does a GML have these names for properties of its features, whatever their namespace? */
+/** Do the features of a GML have the properties of nodes, whatever their namespace? */
 export function isGmlGrid(head: Buffer): boolean {
   const text = head.toString('utf8');
   const names = new Set([...text.matchAll(/<(?:[\w.-]+:)?([\w.-]+)>[^<]*<\//g)].map(([, name = '']) => normaliseHeader(name)));
-  return /<(?:[\w.-]+:)?FeatureCollection[\s>]/.test(text) && Object.values(COLUMNS).every((aliases) => aliases.some((alias) => names.has(alias)));
+  return /<(?:[\w.-]+:)?FeatureCollection[\s>]/.test(text) && isNodeTable([...names]);
 }
 
 /** Longitudes and latitudes among the first bytes of a GML. */

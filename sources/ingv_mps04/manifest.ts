@@ -28,6 +28,9 @@ export const manifest: Manifest = {
     ag_16: '16th percentile of ag, as copies call it: see 16perc',
     ag_84: '84th percentile of ag, as copies call it: see 16perc',
   },
+  optional: {
+    id: 'copies leave it out', fid: 'copies leave it out', objectid: 'copies leave it out',
+  },
   envelope: { records: { grid: { min: 104_000, max: 105_200 }, coarse_grid: { min: 16_500, max: 17_200 } }, rejectShare: 0.001 },
   layers: ['pga_node'],
 };

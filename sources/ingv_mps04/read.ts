@@ -9,7 +9,7 @@ import { inputError, type InputFile, type MemberSink, type Sink } from '../../pi
 import { isZip } from '../../pipelines/formats/zip.ts';
 import { gmlDegrees, isGmlGrid, readGml } from './gml.ts';
 import { manifest } from './manifest.ts';
-import { COLUMNS, EDITIONS, node, refusal } from './schema.ts';
+import { COLUMNS, EDITIONS, isNodeTable, node, refusal } from './schema.ts';
 
 const LF = 0x0a;
 /** A line of the file has some 40 characters; a file without line ends must not be held in memory. */
@@ -24,11 +24,11 @@ function splitter(header: string): Split {
   return separator === ';' ? (line) => plain(line).map((field) => (/^-?\d+,\d+$/.test(field) ? field.replace(',', '.') : field)) : plain;
 }
 
-/** Does a text begin with a line that names a longitude, a latitude and an acceleration? `id lon lat ag 16perc 84perc` in the original. */
+/** Does a text begin with a line that names the columns of nodes? `id lon lat ag 16perc 84perc` in the original. */
 function isTextGrid(head: Buffer): boolean {
   const line = firstLine(head.toString('utf8', 0, MAX_LINE_BYTES).replace(/^\uFEFF/, '').trimStart());
   const names = splitter(line)(line).map(normaliseHeader);
-  return Object.values(COLUMNS).every((aliases) => names.some((name) => (aliases as readonly string[]).includes(name)));
+  return isNodeTable(names);
 }
 
 /** Streams the file, zipped or plain. Positions are line numbers, the header being line 1; in a GML numbers of features. */

@@ -24,6 +24,15 @@ export const COLUMNS = {
   ag: ['ag', 'ag_g', 'ag_475', 'pga', 'pga_g', 'pga_475'],
 } as const;
 
+/** Columns that tell the grid from any other table of coordinates. */
+const OWN: readonly (readonly string[])[] = [COLUMNS.ag, ['16perc', 'ag_16'], ['84perc', 'ag_84']];
+
+/** Has a table two of longitude, latitude and acceleration, and a column that only the grid has? Reading it says what it lacks. @param names normalised */
+export function isNodeTable(names: readonly string[]): boolean {
+  const has = (aliases: readonly string[]): boolean => aliases.some((alias) => names.includes(alias));
+  return Object.values(COLUMNS).filter(has).length >= 2 && OWN.some(has);
+}
+
 const NODE = [COLUMNS.lon.join('|'), COLUMNS.lat.join('|'), COLUMNS.ag.join('|')];
 const NUMBER = 'id|fid|objectid';
 /** All columns of INGV's text, and of the copies that leave out the percentiles or the number. */

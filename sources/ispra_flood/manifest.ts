@@ -31,8 +31,10 @@ export const manifest: Manifest = {
     shape_le_1: 'see shape_leng',
     shape_area: 'area in the file\'s CRS: measured again in EPSG:3035',
   },
-  // Editions and exports differ in all of these.
-  optional: ['*'],
+  optional: {
+    objectid: 'a program that exports the file may add it', objectid_1: 'see objectid', fid: 'see objectid', id: 'only the web services have it',
+    shape_leng: 'exports from a database add it', shape_length: 'see shape_leng', shape_le_1: 'see shape_leng', shape_area: 'see shape_leng',
+  },
   envelope: { records: { mosaic: { min: 60_000, max: 400_000 } }, rejectShare: 0.001 },
   layers: ['flood_hazard'],
 };

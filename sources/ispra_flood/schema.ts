@@ -13,10 +13,16 @@ export interface Layout {
   readonly column: string;
   /** Class of every record; null: the text or the file's name states it. */
   readonly class: FloodClass | null;
+  /** Name of the layer, which shows the layout where the column is missing. */
+  readonly layer: RegExp;
 }
 
-export const MOSAIC: Layout = { column: 'scenario', class: null };
-export const SERVICES: readonly Layout[] = [{ column: 'scenariop1', class: 'P1' }, { column: 'scenariop2', class: 'P2' }, { column: 'scenariop3', class: 'P3' }];
+export const MOSAIC: Layout = { column: 'scenario', class: null, layer: /pericolosit\S{0,4}_idraulica|(?:^|\/)[HML]PH_/i };
+export const SERVICES: readonly Layout[] = [
+  { column: 'scenariop1', class: 'P1', layer: /peric(?:olosita)?_idraulica_p1(?![a-z0-9])/i },
+  { column: 'scenariop2', class: 'P2', layer: /peric(?:olosita)?_idraulica_p2(?![a-z0-9])/i },
+  { column: 'scenariop3', class: 'P3', layer: /peric(?:olosita)?_idraulica_p3(?![a-z0-9])/i },
+];
 
 const BY_PROBABILITY: Readonly<Record<string, FloodClass>> = { high: 'P3', medium: 'P2', low: 'P1' };
 const BY_PREFIX: Readonly<Record<string, FloodClass>> = { HPH: 'P3', MPH: 'P2', LPH: 'P1' };

@@ -5,7 +5,6 @@ import { editionOf, hasColumn, lookAtVectors, readVectorFile, sidecarsOf } from 
 import { manifest } from './manifest.ts';
 import { classOf, classOfLayer, MOSAIC, SERVICES } from './schema.ts';
 
-const NAME = /pericolosit\S{0,4}_idraulica|(?:^|\/)[HML]PH_/i;
 const WHOLE: WholeName = {
   whole: /^(?:[HML]PH_)?Mosaicatura_ISPRA_\d{4}(?:_aree)?_pericolosita_idraulica(?:_(?:elevata|media|bassa))?(?:_v\d+(?:[._]\d+)*)?$/i,
   stated: /Mosaicatura_ISPRA/i,
@@ -18,9 +17,9 @@ const SERVICE_EDITION = '2020';
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
-  const isService = looks.some((look) => SERVICES.some(({ column }) => hasColumn(look, column)));
+  const isService = looks.some((look) => SERVICES.some(({ column, layer }) => hasColumn(look, column) || layer.test(stemOf(look.path))));
   // By name: the mosaic's one column is not much to know it by, and reading it says what became of it. The services' columns are its own.
-  const mine = looks.filter(({ path }) => isService || NAME.test(`${probe.name}/${path}`));
+  const mine = looks.filter(({ path }) => isService || MOSAIC.layer.test(`${probe.name}/${path}`));
   if (mine.length === 0) return null;
   const vintage = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((edition) => edition !== null) ?? (isService ? SERVICE_EDITION : null);
   if (vintage === null) {
@@ -44,7 +43,8 @@ export default defineSource({
   recognise,
   read: (file, sink) =>
     readVectorFile<'scenario'>(file, sink, (layer) => {
-      const layout = SERVICES.find(({ column }) => layer.fields.some(({ name }) => normaliseHeader(name) === column)) ?? MOSAIC;
+      const names = layer.fields.map(({ name }) => normaliseHeader(name));
+      const layout = [...SERVICES, MOSAIC].find(({ column }) => names.includes(column)) ?? SERVICES.find((each) => each.layer.test(layer.name)) ?? MOSAIC;
       return {
         table: 'raw_flood_hazard',
         geometry: 'polygon',

@@ -36,8 +36,11 @@ export const manifest: Manifest = {
     shape_le_1: 'see shape_leng',
     shape_area: 'area in the file\'s CRS: measured again in EPSG:3035',
   },
-  // The edition 2020–2021 has no per_fr_eng; editions and exports differ in the others.
-  optional: ['*'],
+  optional: {
+    per_fr_eng: 'the edition 2020–2021 lacks it',
+    objectid: 'a program that exports the file may add it', objectid_1: 'see objectid', fid: 'see objectid', id: 'only the web services have it',
+    shape_leng: 'exports from a database add it', shape_length: 'see shape_leng', shape_le_1: 'see shape_leng', shape_area: 'see shape_leng',
+  },
   envelope: { records: { mosaic: { min: 700_000, max: 1_500_000 } }, rejectShare: 0.001 },
   layers: ['landslide_hazard'],
 };

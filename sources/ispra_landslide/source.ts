@@ -1,11 +1,11 @@
 import { normaliseHeader } from '../../pipelines/formats/csv.ts';
-import { isWhole, newestEntry, type WholeName } from '../../pipelines/readers/packaging.ts';
+import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { editionOf, hasColumn, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/readers/vector-members.ts';
 import { manifest } from './manifest.ts';
 import { classOf, MOSAIC, SERVICES } from './schema.ts';
 
-const NAME = /pericolosit\S{0,4}_frana/i;
+const LAYOUTS = [...SERVICES, MOSAIC];
 const WHOLE: WholeName = {
   whole: /^(?:Mosaicatura_ISPRA_\d{4}(?:_\d{4})?(?:_aree)?_pericolosita_frana(?:_PAI)?(?:_v\d+(?:[._]\d+)*)?|(?:nz2[_-])?aree_peric_frana_pai|(?:idrogeo[_-])?pericolosita_frane)$/i,
   stated: /Mosaicatura_ISPRA|aree_peric_frana_pai|pericolosita_frane/i,
@@ -13,9 +13,9 @@ const WHOLE: WholeName = {
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
-  const mine = looks.filter((look) => NAME.test(`${probe.name}/${look.path}`) || [MOSAIC, ...SERVICES].some(({ column }) => hasColumn(look, column)));
+  const mine = looks.filter((look) => LAYOUTS.some(({ column, layer }) => layer.test(`${probe.name}/${look.path}`) || hasColumn(look, column)));
   if (mine.length === 0) return null;
-  const service = SERVICES.find(({ column }) => mine.some((look) => hasColumn(look, column)));
+  const service = SERVICES.find(({ column, layer }) => mine.some((look) => hasColumn(look, column) || layer.test(stemOf(look.path))));
   const vintage = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((edition) => edition !== null) ?? service?.edition ?? null;
   if (vintage === null) {
     throw inputError('edition of the landslide mosaic unknown', {
@@ -35,7 +35,8 @@ export default defineSource({
   recognise,
   read: (file, sink) =>
     readVectorFile<'per_fr_ita'>(file, sink, (layer) => {
-      const layout = SERVICES.find(({ column }) => layer.fields.some(({ name }) => normaliseHeader(name) === column)) ?? MOSAIC;
+      const names = layer.fields.map(({ name }) => normaliseHeader(name));
+      const layout = LAYOUTS.find(({ column }) => names.includes(column)) ?? SERVICES.find((each) => each.layer.test(layer.name)) ?? MOSAIC;
       return {
         table: 'raw_landslide_hazard',
         geometry: 'polygon',

@@ -46,8 +46,11 @@ export const manifest: Manifest = {
     fonte: 'image from which the line was drawn',
     note: 'remarks',
   },
-  // The publisher lists no columns, so it is not known which ones an edition has.
-  optional: ['*'],
+  optional: {
+    '*': 'the publisher lists no columns: which of them an edition has is not known',
+    'avg_change_m_year|avg_change|variazione_media_m_anno|var_media_m_anno|var_m_anno|tasso_m_anno|m_anno': 'an edition has the mean per year, or the change between two surveys, or the class alone',
+    'variazione_m|var_m|variazione|spostamento_m|spostament': 'see avg_change_m_year',
+  },
   envelope: { rejectShare: 0.01 },
   layers: ['shoreline_segment'],
 };

@@ -33,6 +33,7 @@ export const manifest: Manifest = {
     'Codice Comune formato numerico': 'the code without its zeros',
     'Codice NUTS*': 'European statistical regions; no section uses them',
   },
+  optional: { 'Codice Comune numerico con 107 province (dal 2017*': 'the lists before 2026 lack it' },
   envelope: {
     records: { elenco: { min: 7_800, max: 8_300 } },
     rejectShare: 0,

@@ -1,5 +1,5 @@
 /** Suppressed comuni: the bridge from old codes to those in force. */
-import { normaliseHeader, peekRows, resembles } from '../../pipelines/formats/csv.ts';
+import { expectColumns, normaliseHeader, peekRows, resembles } from '../../pipelines/formats/csv.ts';
 import { readCsvRows } from '../../pipelines/readers/csv-rows.ts';
 import { isWhole, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/contract/source.ts';
@@ -31,10 +31,9 @@ export default defineSource({
     if (probe.entries !== null) return null;
     const [header = [], ...rows] = peekRows(probe.head, ';', Infinity);
     if (!resembles(header, EDITIONS)) return null;
-    // Under another name of the column: the only days of a row.
     const at = header.map(normaliseHeader).indexOf(normaliseHeader(COLUMNS.event_date));
-    const days = at === -1 ? rows.flat() : rows.flatMap((row) => row[at] ?? []);
-    const newest = days.map((cell) => isoDate(cell.trim())).filter((day) => day !== null).sort().at(-1);
+    if (at === -1) expectColumns(header, { mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, at: `${probe.name}:1` });
+    const newest = rows.flatMap((row) => row[at] ?? []).map((cell) => isoDate(cell.trim())).filter((day) => day !== null).sort().at(-1);
     if (newest === undefined) {
       throw inputError('the list of suppressed comuni has no dated event', {
         code: 'VINTAGE_MISSING', at: probe.name, detail: 'expected a day DD/MM/YYYY in "Data evento", found none', hint: 'Download the file again.',

@@ -5,7 +5,7 @@ const NOT_SERVED = 'kind of income or tax that no section serves';
 
 export const manifest: Manifest = {
   id: 'mef_income',
-  version: 1,
+  version: 2,
   title: 'MEF: personal income tax returns (IRPEF) by comune and, in the largest cities, by postal code',
   attribution: {
     holder: HOLDERS.mef,

@@ -58,11 +58,20 @@ describe('MEF files', () => {
     ]);
   });
 
-  it('of another level or without a year stop with what to do', async () => {
+  it('of another level, without a postal code or without a year are refused', async () => {
     const [header, row] = readFileSync(join(FOLDER, 'fixture', 'taxpayers-without-a-place.csv'), 'latin1').split('\r\n') as [string, string];
     const province = join(folder, 'provinciale.csv');
     await writeFile(province, `${header.replace('Codice catastale', 'Provincia')}\r\n${row}\r\n`);
     expect((await trial(source, province)).error).toMatchObject({ code: 'COLUMNS_CHANGED', at: 'provinciale.csv:1' });
+    const [, name] = readdirSync(folder).filter((each) => /_subcomunale_/.test(each));
+    const lines = readFileSync(join(folder, name!), 'latin1').split('\r\n').map((line) => line.split(';'));
+    const cap = lines[0]!.indexOf('CAP');
+    for (const change of ['removed', 'renamed']) {
+      const unnamed = join(folder, `made_cap-${change}.csv`);
+      const changed = lines.map((cells, line) => (change === 'removed' ? cells.filter((_, at) => at !== cap) : cells.map((cell, at) => (line === 0 && at === cap ? 'Zona' : cell))));
+      await writeFile(unnamed, changed.map((cells) => cells.join(';')).join('\r\n'), 'latin1');
+      expect((await trial(source, unnamed)).error).toMatchObject({ code: 'COLUMNS_CHANGED', detail: expect.stringContaining('"CAP"') as unknown });
+    }
     const empty = join(folder, 'empty.csv');
     await writeFile(empty, `${header}\r\n`);
     expect((await trial(source, empty)).error).toMatchObject({ code: 'VINTAGE_MISSING' });

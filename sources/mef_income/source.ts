@@ -7,13 +7,23 @@ import { COLUMNS, EDITIONS, OPTIONAL, tables } from './schema.ts';
 
 const WHOLE: WholeName = { whole: /^Redditi_e_principali_variabili_IRPEF_su_base_(?:sub)?comunale_CSV_\d{4}$/i, stated: /^Redditi_e_principali_variabili/i };
 
+/** Does a table have two rows or more for each comune, on average? @param codes cadastral code of each row; `0` for taxpayers without a place */
+function hasComuniTwice(codes: readonly string[]): boolean {
+  const comuni = codes.filter((code) => /^[A-Z]\d{3}$/.test(code));
+  return comuni.length > 0 && new Set(comuni).size * 2 <= comuni.length;
+}
+
 function recogniseCsv(head: Buffer, names: readonly string[]): Recognition | null {
   const at = names.join('!');
-  const [header = [], first = []] = peekRows(head, ';', 2);
+  const [header = [], ...rows] = peekRows(head, ';', Infinity);
   if (!resembles(header, EDITIONS.comunale)) return null;
-  // The name, where it says one, decides: without its column the table by postal code looks like the one by comune.
-  const role = header.map(normaliseHeader).includes('cap') || /_subcomunale(?![a-z])/i.test(at) ? 'subcomunale' : 'comunale';
-  const year = /^20\d{2}$/.exec(first[header.map(normaliseHeader).indexOf(COLUMNS.tax_year)]?.trim() ?? '')?.[0];
+  const columns = header.map(normaliseHeader);
+  const [first = []] = rows;
+  // Without its column the table by postal code looks like the one by comune. Then its name shows what it is, or, under another name, the rows of a comune.
+  const [, named] = /_((?:sub)?comunale)(?![a-z])/i.exec(at) ?? [];
+  const isByPostalCode = named === undefined ? hasComuniTwice(rows.map((row) => row[columns.indexOf(COLUMNS.belfiore)]?.trim() ?? '')) : /^sub/i.test(named);
+  const role = columns.includes('cap') || isByPostalCode ? 'subcomunale' : 'comunale';
+  const year = /^20\d{2}$/.exec(first[columns.indexOf(COLUMNS.tax_year)]?.trim() ?? '')?.[0];
   if (year === undefined) {
     expectColumns(header, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, editions: EDITIONS[role], at: `${at}:1` });
     throw inputError('MEF table has no tax year', {

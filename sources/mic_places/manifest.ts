@@ -44,8 +44,12 @@ export const manifest: Manifest = {
     orario: 'a text for visitors',
     gestore: 'who runs the place',
   },
-  // A query names the columns that it wants.
-  optional: ['*'],
+  optional: {
+    '*': 'a query names the columns that it wants',
+    'etichetta|tipo|tipo_luogo|tipologia|type|disciplina|categoria|classe|class|category|indirizzo|address': 'a query names the columns that it wants',
+    'provincia|prov|sigla_provincia|province|codice_catalogo|identifier|codice|codice_dbunico|catalog_code': 'a query names the columns that it wants',
+    'lat_luogo|lon_luogo|lat_sede|lon_sede': 'only the query of this project asks for several coordinates',
+  },
   // 58,941 places by the query; 6,721 of them have an institutional name.
   envelope: { records: { places: { min: 20_000, max: 100_000 }, published: { min: 3_000, max: 100_000 } }, rejectShare: 0.01 },
   layers: ['cultural_place'],

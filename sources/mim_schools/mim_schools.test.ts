@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import source from './source.ts';
 import { goldenOf, trial } from '../../test/harness/trial.ts';
 
@@ -11,5 +13,15 @@ describe('the lists of schools', () => {
   test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.csv$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
+  });
+
+  test.each(['ANNOSCOLASTICO', 'CODICEISTITUTORIFERIMENTO'])('refuses a copy under another name without %s', async (column) => {
+    const folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const path = join(folder, 'copy-under-another-name.csv');
+    const lines = readFileSync(join(FOLDER, 'fixture/copy-under-another-name.csv'), 'utf8').split('\n');
+    const renamed = lines.map((line, index) => (index === 0 ? line.replace(column, 'MADE_COLUMN') : line)).join('\n');
+    await writeFile(path, renamed);
+    expect((await trial(source, path)).error).toMatchObject({ code: 'COLUMNS_CHANGED', detail: expect.stringContaining(column) as unknown });
   });
 });

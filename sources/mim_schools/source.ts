@@ -1,10 +1,10 @@
-import { normaliseHeader, peekRows } from '../../pipelines/formats/csv.ts';
+import { expectColumns, normaliseHeader, peekRows } from '../../pipelines/formats/csv.ts';
 import { isoDate } from '../../pipelines/readers/iso-date.ts';
 import { isWhole, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { manifest } from './manifest.ts';
 import { read } from './read.ts';
-import { COLUMNS, raw_school, schoolYear } from './schema.ts';
+import { COLUMNS, EDITIONS, OF_STATE_ONLY, raw_school, schoolYear } from './schema.ts';
 
 /** `SCUANAGRAFESTAT20242520240901`: list, school year, day of issue. */
 const WHOLE: WholeName = { whole: /^SCUANA(?:GRAFE|AUT)(?:STAT|PAR)\d{6}(?:\d{8})?$/i, stated: /^SCUANA(?:GRAFE|AUT)/i };
@@ -21,19 +21,21 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   if (USED.filter((name) => names.includes(name)).length < RESEMBLING * USED.length) return null;
   const at = (name: string): number => names.indexOf(normaliseHeader(name));
   const year = rows.map((row) => schoolYear(row[at(COLUMNS.school_year)] ?? '')).find((found) => found !== null) ?? schoolYear(/(20\d{4})/.exec(probe.name)?.[1] ?? '');
+  const [, group, list] = /SCUANA(GRAFE|AUT)(STAT|PAR)/i.exec(probe.name) ?? [];
+  // A copy under another name: only the lists of state schools name an institute that runs them, and the lists of autonomous provinces have only their schools.
+  const kind = list?.toUpperCase() ?? (OF_STATE_ONLY.some((name) => at(name) !== -1) ? 'STAT' : 'PAR');
+  const isAutonomous = group === undefined ? rows.length > 0 && rows.every((row) => AUTONOMOUS.test(row[at(COLUMNS.region)] ?? '')) : group.toUpperCase() === 'AUT';
+  const role = `${isAutonomous ? 'AUT' : ''}${kind}`;
   if (year === null) {
+    expectColumns(header, { mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS[role] ?? {}, at: `${probe.name}:1` });
     throw inputError('the list of schools says no school year', {
       code: 'VINTAGE_MISSING', at: `${probe.name}:2`, detail: 'expected ANNOSCOLASTICO such as 202425, found none', hint: 'Download the file again.',
     });
   }
-  const [, group, list] = /SCUANA(GRAFE|AUT)(STAT|PAR)/i.exec(probe.name) ?? [];
-  // A copy under another name: lists of private schools do not name an institute that runs them, those of the autonomous provinces have only theirs.
-  const kind = list?.toUpperCase() ?? (at('CODICEISTITUTORIFERIMENTO') === -1 ? 'PAR' : 'STAT');
-  const isAutonomous = group === undefined ? rows.length > 0 && rows.every((row) => AUTONOMOUS.test(row[at(COLUMNS.region)] ?? '')) : group.toUpperCase() === 'AUT';
   const [, y, m, d] = /\d{6}(20\d{2})(\d{2})(\d{2})$/.exec(stemOf(probe.name)) ?? [];
   const dated = y === undefined || m === undefined || d === undefined ? null : isoDate(`${d}/${m}/${y}`);
   return {
-    role: `${isAutonomous ? 'AUT' : ''}${kind}`, vintage: year, region: null, complete: isWhole([probe.name], WHOLE),
+    role, vintage: year, region: null, complete: isWhole([probe.name], WHOLE),
     ...(dated === null ? {} : { dated }),
   };
 }

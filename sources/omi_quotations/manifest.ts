@@ -35,6 +35,7 @@ export const manifest: Manifest = {
     Sez: 'always one blank',
     LINKZONA: 'perimeters: empty since 2014; the zone is known by CODCOM and CODZONA',
   },
+  optional: { LINKZONA: 'perimeters before 2014/2: in some files only, and without any other' },
   envelope: { rejectShare: 0.01 },
   layers: ['omi_quotation', 'omi_zone', 'omi_perimeter'],
 };

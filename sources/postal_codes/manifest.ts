@@ -27,8 +27,11 @@ export const manifest: Manifest = {
     'regione*|codice_regione|cod_regione|cod_reg|tipologia_regione|ripartizione_geografica|zona': 'region: follows from the comune',
     'codice|flag_capoluogo|prefisso|popolazione|superficie*|lat|lon|latitudine|longitudine|id|fid|objectid': 'about the comune: not used',
   },
-  // The table is the operator's: it may have any of these.
-  optional: ['*'],
+  optional: {
+    '*': 'the table is the operator\'s: it may have any of these',
+    'belfiore|codice_belfiore|cod_belfiore|catasto|codice_catasto|codice_catastale|cod_catastale|codicecatastale|codice_catastale_comune': 'one code of the comune is enough',
+    'istat|istat_code|codice_istat|cod_istat|codiceistat|codice_istat_comune|codice_comune_istat|pro_com_t|pro_com|procom': 'one code of the comune is enough',
+  },
   envelope: { rejectShare: 0.2 },
   layers: ['comune_postal_code', 'postal_code_area'],
 };

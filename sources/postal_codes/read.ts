@@ -38,7 +38,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
     return readVectorFile(file, sink, {
       table: 'raw_postal_code_area',
       geometry: 'polygon',
-      columns: { mapped: { cap: ALIASES.cap }, ignored: IGNORED, mayLack: ['*'] },
+      columns: { mapped: { cap: ALIASES.cap }, ignored: IGNORED, mayLack: manifest.optional },
       types: { cap: ['text', 'number'] },
       row(fields) {
         const parsed = cap.safeParse(fields.cap);
@@ -75,7 +75,9 @@ function place(member: MemberSink, position: number, edition: string, fields: { 
 /** @param used our name → the alias that the table uses */
 function expectedOf(used: ReturnType<typeof columnsOf>, at: string): ExpectedColumns<keyof typeof ALIASES> {
   const mapped = { cap: used.cap ?? ALIASES.cap, belfiore: used.belfiore ?? ALIASES.belfiore, istat_code: used.istat_code ?? ALIASES.istat_code };
-  return { mapped, optional: ['belfiore', 'istat_code'], ignored: IGNORED, mayLack: ['*'], at };
+  // One code of the comune is enough.
+  const hasCode = used.belfiore !== undefined || used.istat_code !== undefined;
+  return { mapped, optional: hasCode ? ['belfiore', 'istat_code'] : [], ignored: IGNORED, mayLack: manifest.optional, at };
 }
 
 async function readCsv(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: string, file: InputFile, sink: Sink): Promise<void> {

@@ -10,31 +10,39 @@ import { ALIASES, FOREIGN, tables } from './schema.ts';
 /** A table of comuni and CAP is narrow; wide ones are about something else and happen to have a CAP. */
 const MAX_COLUMNS = 20;
 
+/** Names that the notes propose. */
+const NAMES = [/(?:^|[-_ ])cap(?:[-_ ][^/]*)?\.(?:csv|txt|tsv|json|geojson|shp|gpkg)$/i];
+
+/** Columns of a table: a CAP and a code of the comune; under a name that says CAP one of them is enough, and reading says what is missing. */
+function hasColumns({ cap, belfiore, istat_code }: ReturnType<typeof columnsOf>, isNamed: boolean): boolean {
+  const hasCode = belfiore !== undefined || istat_code !== undefined;
+  return isNamed ? cap !== undefined || hasCode : cap !== undefined && hasCode;
+}
+
 /** Does this first line name a CAP and a comune, and nothing that belongs to other tables? */
-function isTable(head: Buffer): boolean {
+function isTable(head: Buffer, isNamed: boolean): boolean {
   const line = firstLine(head.toString('latin1').replace(/^\u00ef\u00bb\u00bf/, ''));
   const names = line.split(delimiterOf(line)).map((cell) => normaliseHeader(cell.replace(/^"|"$/g, '')));
   const used = columnsOf(names);
   return (
     names.length <= MAX_COLUMNS
-    && used.cap !== undefined
-    && (used.belfiore !== undefined || used.istat_code !== undefined)
+    && hasColumns(used, isNamed)
     && !names.some((name) => FOREIGN.includes(name))
   );
 }
 
 /** A list whose first object has a CAP and a code of the comune. */
-function isJson(head: Buffer): boolean {
+function isJson(head: Buffer, isNamed: boolean): boolean {
   const text = head.toString('utf8').replace(/^\uFEFF/, '');
   if (!/^\s*\[\s*\{/.test(text)) return false;
   const keys = jsonKeys(text.slice(0, 4096)).map(normaliseHeader);
   const used = columnsOf(keys);
-  return used.cap !== undefined && (used.belfiore !== undefined || used.istat_code !== undefined) && !keys.some((key) => FOREIGN.includes(key));
+  return hasColumns(used, isNamed) && !keys.some((key) => FOREIGN.includes(key));
 }
 
-/** Polygons with a CAP. Of a GeoPackage and a GeoJSON the first bytes must name the column and the kind of geometry. */
-function isArea({ path, fields, head }: VectorLook): boolean {
-  const named = (name: string): boolean => (ALIASES.cap as readonly string[]).includes(normaliseHeader(name));
+/** Polygons with a CAP in their columns or in their name. Of a GeoPackage and a GeoJSON the first bytes must name the column and the kind of geometry. */
+function isArea({ path, fields, head }: VectorLook, isNamed: boolean): boolean {
+  const named = (name: string): boolean => isNamed || (ALIASES.cap as readonly string[]).includes(normaliseHeader(name));
   if (fields !== null)
     return fields.some(named) && !fields.some((field) => FOREIGN.includes(field)) && [5, 15, 25].includes(head.length >= 36 ? head.readInt32LE(32) : 0);
   const text = head.toString('latin1');
@@ -50,13 +58,14 @@ function isArea({ path, fields, head }: VectorLook): boolean {
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const dated = newestEntry(probe.entries);
   const found = (role: string): Recognition => ({ role, vintage: editionOf(probe.name) ?? '0000', region: null, complete: false, ...(dated === undefined ? {} : { dated }) });
+  const isNamed = NAMES.some((name) => name.test(probe.name));
   const looks = await lookAtVectors(probe);
   if (looks.length > 0) {
-    return looks.every(isArea) ? { ...found('areas'), sidecars: sidecarsOf(probe) } : null;
+    return looks.every((look) => isArea(look, isNamed)) ? { ...found('areas'), sidecars: sidecarsOf(probe) } : null;
   }
   if (probe.entries === null) {
-    if (/\.(?:csv|txt|tsv)$/i.test(probe.name) && isTable(probe.head)) return found('csv');
-    if (/\.json$/i.test(probe.name) && isJson(probe.head)) return found('json');
+    if (/\.(?:csv|txt|tsv)$/i.test(probe.name) && isTable(probe.head, isNamed)) return found('csv');
+    if (/\.json$/i.test(probe.name) && isJson(probe.head, isNamed)) return found('json');
     return null;
   }
   const files = probe.entries.filter((entry) => !entry.isFolder);
@@ -64,13 +73,13 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const path = tablesInside[0]?.path;
   if (path === undefined || tablesInside.length > 1) return null;
   const head = await probe.headOf(path);
-  if (/\.json$/i.test(path)) return isJson(head) ? found('json') : null;
-  return isTable(head) ? found('csv') : null;
+  if (/\.json$/i.test(path)) return isJson(head, isNamed) ? found('json') : null;
+  return isTable(head, isNamed) ? found('csv') : null;
 }
 
 export default defineSource({
   manifest,
-  names: [/(?:^|[-_ ])cap(?:[-_ ][^/]*)?\.(?:csv|txt|tsv|json|geojson|shp|gpkg)$/i],
+  names: NAMES,
   tables,
   keys: { raw_postal_code: ['edition', 'belfiore', 'istat_code', 'cap'] },
   recognise,

@@ -36,6 +36,7 @@ export const manifest: Manifest = {
     localize: 'how the publisher found the coordinates, seldom stated',
     '': 'a separator at the end of the line',
   },
+  optional: { data_inizio_validita: 'some files of 2024 to 2026 lack it' },
   envelope: { records: { pharmacies: { min: 40_000, max: 90_000 } }, rejectShare: 0.02 },
   layers: ['pharmacy'],
 };

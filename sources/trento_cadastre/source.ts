@@ -4,7 +4,7 @@ import { newestEntry } from '../../pipelines/readers/packaging.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { lookAtVectors, readVectorFile, type VectorReading } from '../../pipelines/readers/vector-members.ts';
 import type { VectorLayer } from '../../pipelines/formats/vector.ts';
-import { normaliseHeader } from '../../pipelines/formats/csv.ts';
+import { normaliseHeader, resembles } from '../../pipelines/formats/csv.ts';
 import { defineSource, inputError, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/contract/source.ts';
 import { manifest } from './manifest.ts';
 import { boundarySchema, COLUMNS, EDITIONS, parcelSchema, TYPES } from './schema.ts';
@@ -15,8 +15,8 @@ const PACKAGE = /^IDR00(\d{4})(01|07)01_TIPOCATSH_CC(\d{3})/i;
 const PIECES = /^(.*(?:^|[^a-z]))parcel_poly(?:\.shp)?$/i;
 const UNITED = /uniqueparcel_poly(?:\.shp)?$/i;
 
-const isPieces = (fields: readonly string[] | null): boolean => fields !== null && ['pt_type', 'pt_code', 'pt_ccat'].every((name) => fields.includes(name));
-const isBoundary = (fields: readonly string[] | null): boolean => fields !== null && ['bd_ccat', 'bd_istat', 'bd_sumpart'].every((name) => fields.includes(name));
+const isPieces = (fields: readonly string[] | null): boolean => fields !== null && resembles(fields, EDITIONS.parcel);
+const isBoundary = (fields: readonly string[] | null): boolean => fields !== null && resembles(fields, EDITIONS.boundary);
 
 /** Table beside a shapefile, as its folder or zip spells it. */
 function tableOf(shp: string, names: readonly string[]): string | undefined {

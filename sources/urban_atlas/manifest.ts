@@ -37,8 +37,10 @@ export const manifest: Manifest = {
     'shape_*': 'length and area in the file\'s CRS: see area',
     '*_UrbanCore': 'layer: the city inside the urban area; not served',
   },
-  // Some cities have no modelled residents; exports from a database add the others.
-  optional: ['pop2018*', 'objectid*', 'fid', 'shape_*', '*_UrbanCore'],
+  optional: {
+    'pop2018*': 'some cities have no modelled residents', 'objectid*': 'exports from a database add it', fid: 'exports from a database add it', 'shape_*': 'exports from a database add them',
+    '*_UrbanCore': 'a layer, no column',
+  },
   envelope: { records: { urban_area: { min: 1_000, max: 200_000 } }, rejectShare: 0.01 },
   layers: ['land_use_polygon', 'urban_boundary'],
 };

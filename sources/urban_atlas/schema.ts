@@ -1,6 +1,13 @@
 /** The classes of the Urban Atlas, and how a record's fields become values. */
 import { z } from 'zod';
+import type { Editions } from '../../pipelines/formats/csv.ts';
 import { refusalOf, type Refusal } from '../../pipelines/readers/refusal.ts';
+
+/** Columns that no other map has. */
+export const OF_THE_YEAR: readonly string[] = ['code_2018', 'class_2018'];
+
+/** Columns of the land use in all files. */
+export const LAND_USE: Editions = { 'land use': ['country', 'fua_name', 'fua_code', ...OF_THE_YEAR, 'prod_date', 'identifier', 'perimeter', 'area', 'comment'] };
 
 /** The classes of the mapping guide (version 6.3, 2020). */
 const CODES: ReadonlySet<string> = new Set([

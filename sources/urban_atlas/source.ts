@@ -1,9 +1,10 @@
+import { resembles } from '../../pipelines/formats/csv.ts';
 import { newestEntry, stemOf } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type InputFile, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { lookAtVectors, readVectorFile, sidecarsOf, whyAside, type LayerAside, type LayerNames, type VectorLook, type VectorReading } from '../../pipelines/readers/vector-members.ts';
 import type { VectorLayer } from '../../pipelines/formats/vector.ts';
 import { manifest } from './manifest.ts';
-import { landUseOf } from './schema.ts';
+import { LAND_USE, landUseOf, OF_THE_YEAR } from './schema.ts';
 
 /** `IT025L3_NAPOLI_UA2018_v013`: the urban area, its name, the year, the issue; what else stands behind the year is another product. */
 const NAME = /^([A-Z]{2}\d{3}L\d)_.+?_UA(\d{4})([^]*)$/i;
@@ -16,7 +17,11 @@ const OTHER_PRODUCT: LayerAside = { aside: `another product; the land use of ${L
 const BOUNDARY = /_Boundary$/i;
 const URBAN_CORE = /_Urban_?Core$/i;
 
-const hasColumns = ({ fields, head }: VectorLook): boolean => ['code_2018', 'class_2018'].every((name) => (fields === null ? head.toString('latin1').toLowerCase().includes(name) : fields.includes(name)));
+/** Has a file most columns of the land use, and at least one of those that no other map has? Which of them it lacks, reading it says. */
+function hasColumns({ fields, head }: VectorLook): boolean {
+  const found = fields ?? [...new Set(head.toString('latin1').toLowerCase().match(/\b\w{3,40}\b/g))];
+  return OF_THE_YEAR.some((name) => found.includes(name)) && resembles(found, LAND_USE);
+}
 
 /** Returns why a file or layer is not read, by its name; null when it is read, or when the name is not of the Urban Atlas. */
 function notRead(name: string): LayerAside | null {
@@ -54,14 +59,14 @@ function readingOf(file: InputFile, { name, fields }: VectorLayer): VectorReadin
     return {
       table: 'raw_urban_area', geometry: 'polygon', ofEurope: true,
       // Of the boundary its shape alone is used.
-      columns: { mapped: {}, ignored: { ...manifest.ignored, fua_code: 'only the shape is used' }, mayLack: ['*'] },
+      columns: { mapped: {}, ignored: { ...manifest.ignored, fua_code: 'only the shape is used' }, mayLack: { '*': 'only the shape is used' } },
       types: {},
       row: () => ({ values: [] }),
     };
   }
-  if (!fields.some((field) => /^code_2018$/i.test(field.name))) {
+  if (!resembles(fields.map((field) => field.name), LAND_USE)) {
     throw inputError('the file holds a layer that is not known', {
-      code: 'LAYER_UNEXPECTED', at: `${file.name}, layer ${name}`, detail: `expected the land use with code_2018, …_Boundary or …_UrbanCore, found ${fields.map((field) => field.name).join(', ')}`,
+      code: 'LAYER_UNEXPECTED', at: `${file.name}, layer ${name}`, detail: `expected the land use with most of its columns, …_Boundary or …_UrbanCore, found ${fields.map((field) => field.name).join(', ')}`,
       hint: 'Give the file as it was downloaded. If it is, remove it from the folder and report its layers.',
     });
   }

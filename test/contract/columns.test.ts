@@ -1,18 +1,18 @@
 /** A publisher adds, removes, renames or doubles a column: an added one is reported and the rows stay the same; the others refuse the file. */
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../../pipelines/config.ts';
-import { loadSources } from '../../pipelines/contract/registry.ts';
+import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { knownBy, normaliseHeader } from '../../pipelines/formats/csv.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
-import { validate } from '../../pipelines/operate/validate.ts';
+import { validate, type Finding } from '../../pipelines/operate/validate.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { writeOwn } from '../../pipelines/synthetic/synthetic.ts';
-import { editable, type Edit, type Editable } from '../harness/column-edits.ts';
+import type { Edit } from '../harness/column-edits.ts';
 import { testEnvironment } from '../harness/environment.ts';
-import { rewriteZip } from '../harness/rewrite-zip.ts';
+import { tablesOf, type Table } from '../harness/table-edits.ts';
 import { goldenOf, trial } from '../harness/trial.ts';
 
 const sources = await loadSources();
@@ -23,80 +23,34 @@ const DRAWN = 60;
 const root = mkdtempSync(join(tmpdir(), 'mappale-columns-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-interface Table {
-  /** File that is given to the source. */
-  readonly path: string;
-  /** Entry of the zip, or file beside the given one, which holds the columns. */
-  readonly part: string;
-  readonly isZipped: boolean;
-  readonly content: Editable;
-}
-
-type Exception = readonly [source: string, part: RegExp, column: RegExp, reason: string];
-
-/** Columns that a file may lack, next to those that the manifest lists as optional. */
-const MAY_LACK: readonly Exception[] = [
-  ['ade_cadastre', /_map\.gml$|sheet/, /^(?:LEVEL|LEVELNAME|LEVELNAME_LOCALE|ORIGINALMAPSCALEDENOMINATOR|BEGINLIFESPANVERSION|ENDLIFESPANVERSION)$/, 'a sheet may come without them; they are not used'],
-  ['bolzano_cadastre', /./, /_NOME_(?:DE|IT)$/, 'names of places: exports have them in one language or in two'],
-  ['ingv_mps04', /./, /^(?:id|fid)$/i, 'number of the node: its coordinates say as much'],
-  ['ispra_shoreline', /./, /./, 'the publisher lists no columns: which of them an edition has is not known'],
-  ['istat_comuni', /./, /107 Province/, 'an earlier edition lacks just this column'],
-  ['mic_places', /./, /./, 'a query names the columns that it wants'],
-  ['salute_pharmacies', /./, /^data_inizio_validita$/, 'an edition lacks it'],
-  ['postal_codes', /./, /./, 'the operator\'s own tables: they have any columns'],
+/** Layers of which no column is read. */
+const ASIDE: readonly (readonly [source: string, part: RegExp, reason: string])[] = [
+  ['igm_dbsn', /#edi_min$/, 'a geodatabase has some eighty layers of other things'],
+  ['istat_boundaries', /RipGeo/, 'groups of regions are left aside by name'],
+  ['urban_atlas', /_Boundary$/, 'of the boundary only the shape is used'],
 ];
 
-/** Files that are known by this very column: without it they are refused as another file. */
-const KNOWN_BY: readonly Exception[] = [
-  ['bolzano_cadastre', /./, /^PART_(?:CODICE?|ISTAT)$/, 'FILE_UNKNOWN or FILE_CHANGED'],
-  ['ingv_mps04', /./, /^(?:x|y|lat|lon|latitudine|longitudine|ag|pga|ag\(g\))$/i, 'FILE_UNKNOWN'],
-  ['ispra_flood', /service/, /^scenariop\d$/, 'FILE_UNKNOWN or FILE_CHANGED'],
-  ['ispra_landslide', /service/, /^(?:peric_ita|cod_per_it)$/, 'FILE_UNKNOWN or FILE_CHANGED'],
-  ['istat_soppressi', /./, /^Data evento$/, 'VINTAGE_MISSING'],
-  ['trento_cadastre', /\.dbf$/, /^(?:PT|BD)_/, 'ZIP_CONTENT or CCAT_INCOMPLETE'],
-  ['urban_atlas', /./, /^code_\d+$/i, 'LAYER_UNEXPECTED'],
+/** Columns without which a table under another name than the publisher's cannot be told from any other table: what is left is numbers and coordinates. */
+const DISTINCTIVE: readonly (readonly [source: string, column: RegExp])[] = [
+  ['ingv_mps04', /^(?:ag|pga)(?:_475|\(g\))?$/i], ['ispra_flood', /^scenario(?:p\d)?$/i], ['ispra_landslide', /^(?:peric_ita|cod_per_it)$/i],
+  ['postal_codes', /^cap$/i],
 ];
 
-function isException(list: readonly Exception[], id: string, part: string, column: string): string | null {
-  return list.find(([mine, file, name]) => mine === id && file.test(part) && name.test(column))?.[3] ?? null;
-}
-
-async function tablesOf(path: string): Promise<Table[]> {
-  const tables: Table[] = [];
-  const add = (part: string, bytes: Buffer, isZipped: boolean): void => {
-    const content = editable(part, bytes);
-    if (content !== null) tables.push({ path, part, isZipped, content });
-  };
-  if (/\.(?:zip|kmz)$/i.test(path)) {
-    await rewriteZip(path, (part, bytes) => {
-      if (!/\.zip$/i.test(part)) add(part, bytes, true);
-      return bytes;
-    }, { into: join(root, 'unused.zip') }).catch(() => undefined);
-  } else if (/\.shp$/i.test(path)) {
-    const part = readdirSync(dirname(path)).find((name) => name.toLowerCase() === basename(path).replace(/\.shp$/i, '.dbf').toLowerCase());
-    if (part !== undefined) add(part, readFileSync(join(dirname(path), part)), false);
-  } else add(basename(path), readFileSync(path), false);
-  return tables;
-}
+/** Formats of the tables that are tried, each with the least number of layouts. A source that is not listed has at least one layout. */
+const LEAST: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  ade_cadastre: { gml: 2 }, anncsu_addresses: { csv: 4 }, bolzano_cadastre: { geojson: 2, dbf: 1 }, clc_land_cover: { gpkg: 1, geojson: 2 },
+  copernicus_dem: {},
+  dpc_buildings: { dbf: 1 }, dpc_seismic: { csv: 4, xlsx: 1 }, egms_vertical: { csv: 6 }, gsa_pvout: {}, igm_dbsn: { gdb: 1 },
+  ingv_mps04: { txt: 3, csv: 2, gml: 1 },
+  ispra_flood: { dbf: 1, geojson: 2, json: 1 }, ispra_landslide: { dbf: 1, gpkg: 1, geojson: 3, json: 1 }, ispra_shoreline: { dbf: 1, geojson: 4 },
+  istat_boundaries: { dbf: 8, geojson: 1 }, istat_census: { csv: 3, xlsx: 1, dbf: 1 }, istat_comuni: { csv: 4, xlsx: 2 }, mef_income: { csv: 5 },
+  mic_places: { csv: 5 }, mim_schools: { csv: 3 }, omi_quotations: { csv: 2, kml: 2 }, postal_codes: { csv: 1, geojson: 1 }, tinitaly_dem: {},
+  trento_cadastre: { dbf: 2 }, urban_atlas: { gpkg: 1, geojson: 2 }, viirs_nightlights: {},
+};
 
 /** Writes the file with the edit into a new folder. */
-async function withEdit({ path, part, isZipped, content }: Table, edit: Edit): Promise<string> {
-  const place = mkdtempSync(join(root, 'edit-'));
-  const target = join(place, basename(path));
-  const changed = content.edit(edit);
-  if (isZipped) {
-    await rewriteZip(path, (each, before) => {
-      if (each === part) return changed;
-      // A publisher changes all tables of one kind at once.
-      const other = editable(each, before);
-      return other !== null && other.columns.join() === content.columns.join() ? other.edit(edit) : before;
-    }, { into: target });
-    return target;
-  }
-  const stem = part.replace(/\.[^.]+$/, '.');
-  for (const name of readdirSync(dirname(path)).filter((each) => each.startsWith(stem))) copyFileSync(join(dirname(path), name), join(place, name));
-  writeFileSync(join(place, part), changed);
-  return target;
+function withEdit(table: Table, edit: Edit): Promise<string> {
+  return table.write(edit, mkdtempSync(join(root, 'edit-')));
 }
 
 interface Golden {
@@ -112,21 +66,32 @@ function heldOf({ rows = {}, members = [] }: Golden): unknown {
   };
 }
 
+/**
+ * Files of a source: the synthetic ones, which have the publisher's names, before the fixtures, which may have other names. The order does not depend on the
+ * folder of the checkout.
+ */
+async function filesOf(source: RegisteredSource): Promise<string[]> {
+  const synthetic = join(root, source.id);
+  mkdirSync(synthetic, { recursive: true });
+  await writeOwn(source.id, synthetic, REGION);
+  const paths: string[] = [];
+  for (const folder of [synthetic, join(ROOT, source.folder, 'fixture')]) {
+    const { releases } = await locate([folder], [source], { get: () => undefined, set() {} });
+    paths.push(...releases.flatMap(({ files }) => files.map(({ path }) => path)).sort());
+  }
+  return paths;
+}
+
 /** A table of each layout among the synthetic files and fixtures that are read without an error. */
-async function layoutsOf(id: string): Promise<{ table: Table; before: Golden }[]> {
-  const source = sources.find((each) => each.id === id)!;
-  const folder = join(root, id);
-  mkdirSync(folder, { recursive: true });
-  await writeOwn(id, folder, REGION);
-  const { releases } = await locate([folder, join(ROOT, source.folder, 'fixture')], [source], { get: () => undefined, set() {} });
+async function layoutsOf(source: RegisteredSource): Promise<{ table: Table; before: Golden }[]> {
   const seen = new Set<string>();
   const layouts: { table: Table; before: Golden }[] = [];
-  for (const { path } of releases.flatMap(({ files }) => files)) {
+  for (const path of await filesOf(source)) {
+    const before = goldenOf(await trial(source, path)) as Golden;
+    if ((before.members ?? []).length === 0 || before.members!.some(({ added }) => added !== undefined)) continue;
     for (const table of await tablesOf(path)) {
-      const layout = `${/\.[^.]+$/.exec(table.part)?.[0]} ${table.content.columns.join()}`;
+      const layout = `${table.format} ${table.columns.join()}`;
       if (seen.has(layout)) continue;
-      const before = goldenOf(await trial(source, path)) as Golden;
-      if ((before.members ?? []).length === 0 || before.members!.some(({ added }) => added !== undefined)) continue;
       seen.add(layout);
       layouts.push({ table, before });
     }
@@ -134,14 +99,14 @@ async function layoutsOf(id: string): Promise<{ table: Table; before: Golden }[]
   return layouts;
 }
 
-/** A layer that is left aside by name: nothing of it is read. */
-const ASIDE = /RipGeo/;
-
 describe.each(sources.map((source) => [source.id, source] as const))(`source %s (seed ${seed})`, (id, source) => {
   const random = randomOf(`columns ${id}`, seed);
-  const { ignored, optional = [] } = source.manifest;
+  const { ignored, optional = {} } = source.manifest;
   const isKnown = knownBy({ mapped: {}, ignored });
-  const isOptional = knownBy({ mapped: {}, ignored: Object.fromEntries((optional.includes('*') ? Object.keys(ignored) : optional).map((name) => [name, ''])) });
+  const isOptional = knownBy({ mapped: {}, ignored: { ...('*' in optional ? ignored : {}), ...Object.fromEntries(Object.entries(optional).filter(([name]) => name !== '*')) } });
+  /** Whether a change makes the table one that nobody can recognise. */
+  const isStranger = ({ path }: Table, column: string): boolean =>
+    !source.names.some((name) => name.test(basename(path))) && DISTINCTIVE.some(([mine, name]) => mine === id && name.test(column));
   const newName = (columns: readonly string[]): string => {
     for (;;) {
       const name = `${random.pick(['indice', 'esito', 'grado', 'gruppo', 'soglia'])}_${random.pick(['agg', 'bis', 'rev', 'uff'])}`;
@@ -151,12 +116,33 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
   const drawn = (columns: readonly string[]): number[] =>
     columns.map((name, at) => [random.next(), at, name] as const).filter(([, , name]) => normaliseHeader(name) !== '' && !/^\d{8}$/.test(name)).sort(([a], [b]) => a - b).slice(0, DRAWN).map(([, at]) => at);
 
+  let layouts: Awaited<ReturnType<typeof layoutsOf>>;
+  beforeAll(async () => {
+    layouts = (await layoutsOf(source)).filter(({ table }) => !ASIDE.some(([mine, part]) => mine === id && part.test(table.part)));
+  });
+  /** Errors and warnings about a file after one change. */
+  const findingsOf = async (table: Table, edit: Edit): Promise<readonly Finding[]> => {
+    const path = await withEdit(table, edit);
+    const [verdict] = (await validate([path], sources, null, () => undefined)).filter((each) => each.path === path);
+    rmSync(dirname(path), { recursive: true });
+    return verdict!.findings;
+  };
+  const refused = (findings: readonly Finding[], code: string): boolean => findings.some((each) => each.code === code && each.level === 'error');
+  const told = (table: Table, edit: Edit, findings: readonly Finding[]): string =>
+    `${basename(table.path)}!${table.part} ${edit.kind} ${table.columns[edit.at] ?? ''}: ${JSON.stringify(findings.map(({ code, detail }) => [code, detail?.slice(0, 100)]))}`;
+
+  it('has a table of each format that is tried', () => {
+    const counts: Record<string, number> = {};
+    for (const { table } of layouts) counts[table.format] = (counts[table.format] ?? 0) + 1;
+    if (LEAST[id] === undefined) expect(layouts.length).toBeGreaterThanOrEqual(1);
+    for (const [format, least] of Object.entries(LEAST[id] ?? {})) expect(counts[format] ?? 0, format).toBeGreaterThanOrEqual(least);
+  });
+
   it('gives the same rows with an added column at any position, and reports its name', async () => {
     const offences: string[] = [];
-    for (const { table, before } of await layoutsOf(id)) {
-      for (const at of [0, table.content.columns.length, random.below(table.content.columns.length)]) {
-        if (ASIDE.test(table.part)) continue;
-        const name = newName(table.content.columns);
+    for (const { table, before } of layouts) {
+      for (const at of [0, table.columns.length, random.below(table.columns.length)]) {
+        const name = newName(table.columns);
         const path = await withEdit(table, { kind: 'added', at, name });
         const after = goldenOf(await trial(source, path)) as Golden & { readonly error?: unknown };
         const added = [...new Set((after.members ?? []).flatMap((member) => Object.keys(member.added ?? {})))];
@@ -172,19 +158,28 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
 
   it('refuses a removed, a renamed and a doubled column with COLUMNS_CHANGED', async () => {
     const offences: string[] = [];
-    for (const { table } of await layoutsOf(id)) {
+    for (const { table } of layouts) {
       for (const kind of ['removed', 'renamed', 'doubled'] as const) {
-        for (const at of drawn(table.content.columns)) {
-          const column = table.content.columns[at]!;
-          if (ASIDE.test(table.part) || (kind !== 'doubled' && (isOptional(column) || isException(MAY_LACK, id, table.part, column) !== null))) continue;
-          const path = await withEdit(table, { kind, at, name: newName(table.content.columns) });
-          const [verdict] = (await validate([path], sources, null, () => undefined)).filter((each) => each.path === path);
-          const codes = ['COLUMNS_CHANGED', ...(kind === 'doubled' ? [] : isException(KNOWN_BY, id, table.part, column)?.split(' or ') ?? [])];
-          if (!verdict!.findings.some(({ code, level }) => codes.includes(code) && level === 'error')) {
-            offences.push(`${basename(table.path)}!${table.part} ${kind} ${column}: ${JSON.stringify(verdict!.findings.map(({ code, detail }) => [code, detail?.slice(0, 100)]))}`);
-          }
-          rmSync(dirname(path), { recursive: true });
+        for (const at of drawn(table.columns)) {
+          const column = table.columns[at]!;
+          if (kind !== 'doubled' && isOptional(column)) continue;
+          const edit = { kind, at, name: newName(table.columns) };
+          const findings = await findingsOf(table, edit);
+          const isUnknown = kind !== 'doubled' && isStranger(table, column) && findings.length > 0 && findings.every(({ code }) => code === 'FILE_UNKNOWN');
+          if (!refused(findings, 'COLUMNS_CHANGED') && !isUnknown) offences.push(told(table, edit, findings));
         }
+      }
+    }
+    expect(offences).toEqual([]);
+  });
+
+  it('refuses a column of another declared type with COLUMNS_CHANGED', async () => {
+    const offences: string[] = [];
+    for (const { table } of layouts.filter((each) => each.table.isTyped)) {
+      for (const at of drawn(table.columns).filter((each) => !isKnown(table.columns[each]!))) {
+        const edit = { kind: 'retyped', at, name: '' } as const;
+        const findings = await findingsOf(table, edit);
+        if (!refused(findings, 'COLUMNS_CHANGED')) offences.push(told(table, edit, findings));
       }
     }
     expect(offences).toEqual([]);

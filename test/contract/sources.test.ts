@@ -31,7 +31,7 @@ const manifestSchema = z.strictObject({
   keep: z.enum(['newest', 'all']),
   reference: z.boolean().optional(),
   ignored: z.record(z.string(), z.string().min(3)),
-  optional: z.array(z.string()).optional(),
+  optional: z.record(z.string(), z.string().min(3)).optional(),
   envelope: z.strictObject({
     records: z.record(z.string(), z.strictObject({ min: z.number().optional(), max: z.number().optional() })).optional(),
     rejectShare: z.number().min(0).max(1),

@@ -1,7 +1,14 @@
-/** Adds, removes, renames and doubles a column in the bytes of a file, as a publisher would. */
+/** Adds, removes, renames, doubles and retypes a column in the bytes of a file, as a publisher would. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { Workbook, type XlsxRow } from '../../pipelines/formats/xlsx.ts';
+import { ZipArchive } from '../../pipelines/formats/zip.ts';
+import { writeXlsx } from '../../pipelines/synthetic/xlsx-writer.ts';
 
 export interface Edit {
-  readonly kind: 'added' | 'removed' | 'renamed' | 'doubled';
+  /** `retyped`: the table declares the column as dates. */
+  readonly kind: 'added' | 'removed' | 'renamed' | 'doubled' | 'retyped';
   /** Index of the column; of an added one, its place. */
   readonly at: number;
   /** Name of an added or renamed column. */
@@ -10,18 +17,21 @@ export interface Edit {
 
 export interface Editable {
   readonly columns: readonly string[];
-  edit(edit: Edit): Buffer;
+  /** The format declares the type of each column. */
+  readonly isTyped?: true;
+  edit(edit: Edit): Buffer | Promise<Buffer>;
 }
 
 /** Value of an added column. */
-const VALUE = '7';
+export const VALUE = '7';
 
-function edited<T>(cells: readonly T[], { kind, at }: Edit, added: T, renamed: T): T[] {
+export function edited<T>(cells: readonly T[], { kind, at }: Edit, added: T, renamed: T): T[] {
   const cell = cells[at] as T;
   switch (kind) {
     case 'added': return [...cells.slice(0, at), added, ...cells.slice(at)];
     case 'removed': return [...cells.slice(0, at), ...cells.slice(at + 1)];
     case 'renamed': return [...cells.slice(0, at), renamed, ...cells.slice(at + 1)];
+    case 'retyped': return [...cells];
     case 'doubled': return [...cells.slice(0, at + 1), cell, ...cells.slice(at + 1)];
   }
 }
@@ -41,8 +51,8 @@ function divided(text: string, separator: string, quotes: boolean): string[] {
   return [...parts, text.slice(start)];
 }
 
-/** A delimited text. The header is the first of three lines with four columns or more; each later line must have as many. */
-export function editableText(content: Buffer): Editable | null {
+/** A delimited text. The header is the first of three lines with four columns or more, else with the least number; each later line must have as many. */
+function editableText(content: Buffer, leastColumns: number): Editable | null {
   const text = content.toString('latin1');
   if (/[\u0000-\u0008]/.test(text.slice(0, 500)) || /^\s*[{[<]/.test(text)) return null;
   const top = text.split('\n').slice(0, 3);
@@ -51,7 +61,8 @@ export function editableText(content: Buffer): Editable | null {
   const delimiter = widest[0]![0];
   for (const quotes of [true, false]) {
     const lines = divided(text, '\n', quotes);
-    const first = lines.slice(0, 3).findIndex((line) => /[A-Za-z]/.test(line) && divided(line, delimiter, quotes).length >= 4);
+    const withColumns = (least: number): number => lines.slice(0, 3).findIndex((line) => /[A-Za-z]/.test(line) && divided(line, delimiter, quotes).length >= least);
+    const first = withColumns(4) === -1 ? withColumns(leastColumns) : withColumns(4);
     if (first === -1) continue;
     const columns = divided(lines[first]!.replace(/\r$/, ''), delimiter, quotes);
     // Some files end each line, and the header, with a delimiter.
@@ -73,6 +84,13 @@ export function editableText(content: Buffer): Editable | null {
   return null;
 }
 
+/** A descriptor of a dBASE field with the type of dates. */
+function asDate(field: Buffer): Buffer {
+  const copy = Buffer.from(field);
+  copy.write('D', 11, 'latin1');
+  return copy;
+}
+
 /** A dBASE table: descriptors of 32 bytes, then records of fixed width. */
 export function editableTable(dbf: Buffer): Editable {
   const [headerSize, recordSize] = [dbf.readUInt16LE(8), dbf.readUInt16LE(10)];
@@ -84,8 +102,10 @@ export function editableTable(dbf: Buffer): Editable {
   added[16] = 1;
   return {
     columns: fields.map((field) => field.toString('latin1', 0, 11).replace(/\0.*$/s, '')),
+    isTyped: true,
     edit(edit) {
       const descriptors = edited(fields, edit, named(added, edit.name), named(fields[edit.at] ?? added, edit.name));
+      if (edit.kind === 'retyped') descriptors[edit.at] = asDate(descriptors[edit.at]!);
       const header = Buffer.from(dbf.subarray(0, 32));
       header.writeUInt16LE(headerSize + 32 * (descriptors.length - fields.length), 8);
       header.writeUInt16LE(1 + descriptors.reduce((sum, field) => sum + field[16]!, 0), 10);
@@ -98,10 +118,6 @@ export function editableTable(dbf: Buffer): Editable {
       return Buffer.concat([header, ...descriptors, dbf.subarray(32 + 32 * fields.length, headerSize), ...records, Buffer.from([0x1a])]);
     },
   };
-}
-
-function swappedCase(name: string): string {
-  return name === name.toUpperCase() ? name.toLowerCase() : name.toUpperCase();
 }
 
 /** Properties of the features of a GeoJSON. */
@@ -117,49 +133,125 @@ export function editableFeatures(content: Buffer): Editable | null {
   return {
     columns,
     edit(edit) {
-      const changed = (properties: Record<string, unknown>): Record<string, unknown> => {
+      const written = (properties: Record<string, unknown>): string => {
         const entries = edited(Object.entries(properties), edit, [edit.name, VALUE], [edit.name, properties[columns[edit.at] ?? '']]);
-        // A JSON object has no name twice: the second copy differs in case.
-        if (edit.kind === 'doubled') entries[edit.at + 1] = [swappedCase(columns[edit.at]!), entries[edit.at]![1]];
-        return Object.fromEntries(entries);
+        return `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join()}}`;
       };
-      const features = parsed.features!.map((feature) => ({ ...feature, properties: changed(feature.properties!) }));
-      return Buffer.from(JSON.stringify({ ...parsed, features }));
+      // Written by hand: no object of JavaScript has a name twice.
+      const features = parsed.features!.map(({ properties, ...feature }) => `${JSON.stringify(feature).slice(0, -1)},"properties":${written(properties!)}}`);
+      return Buffer.from(`${JSON.stringify({ ...parsed, features: undefined }).slice(0, -1)},"features":[${features.join()}]}`);
     },
   };
 }
 
-/** Simple properties of the members of a GML: elements with text only. */
-export function editableElements(content: Buffer, member: RegExp): Editable | null {
+/** How a document marks its records and their properties. */
+interface Elements {
+  /** A record. */
+  readonly record: RegExp;
+  /** A property in a record. */
+  readonly property: RegExp;
+  nameOf(property: string): string;
+  renamed(property: string, from: string, to: string): string;
+  /** A property with this name and the value of added columns. @param like another property of the record */
+  made(name: string, like: string): string;
+}
+
+const GML: Elements = {
+  record: /<(wfs:member|gml:featureMember)>[^]*?<\/\1>/g,
+  property: /<((?!gml:)[A-Za-z]+:)([A-Za-z_]+)>(?:[^]*?)<\/\1\2>/g,
+  nameOf: (property) => /^<(?:[A-Za-z]+:)?([A-Za-z_]+)/.exec(property)![1]!,
+  renamed: (property, from, to) => property.replace(`${from}>`, `${to}>`).replace(new RegExp(`${from}>$`), `${to}>`),
+  made(name, like) {
+    const prefix = /^<([A-Za-z]+:)/.exec(like)![1]!;
+    return `<${prefix}${name}>${VALUE}</${prefix}${name}>`;
+  },
+};
+
+const KML: Elements = {
+  record: /<Placemark\b[^]*?<\/Placemark>/g,
+  property: /<Data name="[^"]*">[^]*?<\/Data>/g,
+  nameOf: (property) => /^<Data name="([^"]*)"/.exec(property)![1]!,
+  renamed: (property, from, to) => property.replace(`"${from}"`, `"${to}"`),
+  made: (name) => `<Data name="${name}"><value>${VALUE}</value></Data>`,
+};
+
+/** Properties of the records of an XML document. Elements between the properties, such as a box, are kept behind them. */
+function editableElements(content: Buffer, { record, property, nameOf, renamed, made }: Elements): Editable | null {
   const text = content.toString('latin1');
-  const property = /<([A-Za-z]+:)([A-Za-z_]+)>([^<]*)<\/\1\2>/g;
-  const propertiesOf = (inside: string): string[] => [...inside.matchAll(property)].filter(([, prefix]) => prefix !== 'gml:').map(([whole]) => whole);
-  const members = text.match(member) ?? [];
-  const nameOf = (element: string): string => /^<[A-Za-z]+:([A-Za-z_]+)/.exec(element)![1]!;
-  const columns = propertiesOf(members[0] ?? '').map(nameOf);
-  if (columns.length === 0 || !members.every((each) => propertiesOf(each).map(nameOf).join() === columns.join())) return null;
+  // The element of the record looks like a property.
+  const propertiesOf = (each: string): string[] => each.slice(each.indexOf('>') + 1).match(property) ?? [];
+  const records = text.match(record) ?? [];
+  const columns = propertiesOf(records[0] ?? '').map(nameOf);
+  if (columns.length === 0 || !records.every((each) => propertiesOf(each).map(nameOf).join() === columns.join())) return null;
   return {
     columns,
-    edit: (edit) => Buffer.from(text.replace(member, (each) => {
+    edit: (edit) => Buffer.from(text.replace(record, (each) => {
       const found = propertiesOf(each);
-      const prefix = /^<([A-Za-z]+:)/.exec(found[0]!)![1]!;
-      const renamed = (found[edit.at] ?? '').replaceAll(`${prefix}${columns[edit.at] ?? ''}>`, `${prefix}${edit.name}>`);
-      const after = edited(found, edit, `<${prefix}${edit.name}>${VALUE}</${prefix}${edit.name}>`, renamed);
+      const other = edit.at < found.length ? renamed(found[edit.at]!, columns[edit.at]!, edit.name) : '';
+      const after = edited(found, edit, made(edit.name, found[0]!), other);
       const start = each.indexOf(found[0]!);
       const last = found.at(-1)!;
       const end = each.lastIndexOf(last) + last.length;
-      // Elements between the properties, such as the geometry, are kept behind them.
       const others = found.reduce((rest, element) => rest.replace(element, ''), each.slice(start, end));
       return each.slice(0, start) + after.join('') + others + each.slice(end);
     }), 'latin1'),
   };
 }
 
+/** Does work in a temporary folder. */
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'mappale-edit-'));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The first sheet of a workbook that has a header of four columns or more. Rows above the header stay as they are. */
+async function editableWorkbook(content: Buffer): Promise<Editable | null> {
+  return inFolder(async (folder) => {
+    const path = join(folder, 'before.xlsx');
+    await writeFile(path, content);
+    const archive = await ZipArchive.open(path);
+    try {
+      const workbook = await Workbook.open(archive);
+      for (const { name, path: entry } of workbook.sheets) {
+        const rows: XlsxRow[] = [];
+        for await (const batch of workbook.rows({ name, path: entry })) rows.push(...batch.rows);
+        const widest = Math.max(...rows.slice(0, 20).map(({ cells }) => cells.length));
+        const header = rows.find(({ cells }) => cells.length === widest && cells.every((cell) => cell !== null));
+        if (header === undefined || widest < 4) continue;
+        return { columns: header.cells.map(String), edit: (edit) => inFolder((target) => editedSheet(join(target, basename(path)), name, rows, header, edit)) };
+      }
+      return null;
+    } finally {
+      await archive.close();
+    }
+  });
+}
+
+async function editedSheet(path: string, sheet: string, rows: readonly XlsxRow[], header: XlsxRow, edit: Edit): Promise<Buffer> {
+  const last = rows.at(-1)!.number;
+  const numbered = new Map(rows.map((row) => [row.number, row]));
+  await writeXlsx(path, sheet, Array.from({ length: last }, (_, index) => {
+    const { number, cells } = numbered.get(index + 1) ?? { number: 0, cells: [] };
+    // Titles and footnotes have one cell.
+    if (number < header.number || cells.filter((cell) => cell !== null && cell !== '').length <= 1) return cells;
+    const padded = header.cells.map((_cell, at) => cells[at] ?? null);
+    return number === header.number ? edited(padded, edit, edit.name, edit.name) : edited(padded, edit, VALUE, padded[edit.at] ?? null);
+  }));
+  return readFile(path);
+}
+
 /** What can be edited of a file, by its name; null where nothing can. */
-export function editable(name: string, content: Buffer): Editable | null {
-  if (/\.(?:csv|txt)$/i.test(name)) return editableText(content);
+export async function editable(name: string, content: Buffer): Promise<Editable | null> {
+  // Prose has commas, too.
+  if (/\.(?:csv|txt)$/i.test(name)) return editableText(content, /\.txt$/i.test(name) ? 4 : 2);
   if (/\.dbf$/i.test(name)) return editableTable(content);
   if (/\.(?:geojson|json)$/i.test(name)) return editableFeatures(content);
-  if (/\.gml$/i.test(name)) return editableElements(content, /<wfs:member>[^]*?<\/wfs:member>/g);
+  if (/\.gml$/i.test(name)) return editableElements(content, GML);
+  if (/\.kml$/i.test(name)) return editableElements(content, KML);
+  if (/\.xlsx$/i.test(name)) return editableWorkbook(content);
   return null;
 }

@@ -41,6 +41,16 @@ describe('a JSON list', () => {
     }
   });
 
+  it.each([
+    ['in an element', '[{"a":1},{"cap":1,"b":{"cap":2},"cap":1}]', 'cap'], ['in an object of an element', '[{"x":{"n\\u0061me":1,"name":2}}]', 'name'],
+  ])('refuses a name that is there twice %s', async (_where, text, name) => {
+    for (const chunk of [1, 5, 1000]) expect((await read(Buffer.from(text), chunk)).error).toMatchObject({ code: 'COLUMNS_CHANGED', at: 'list.json', detail: expect.stringContaining(`doubled: "${name}"`) as string });
+  });
+
+  it('reads a name that is there twice in different objects', async () => {
+    expect(await read(Buffer.from('[{"a":{"a":1},"b":[{"a":1},{"a":2}]}]'), 3)).toEqual({ elements: [{ a: { a: 1 }, b: [{ a: 1 }, { a: 2 }] }], error: null });
+  });
+
   it.each([['an object', '{"a":[1]}'], ['nothing', ''], ['a word', 'null']])('that is %s is refused', async (_what, text) => {
     const { elements, error } = await read(Buffer.from(text));
     expect(elements).toEqual([]);

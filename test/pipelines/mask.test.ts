@@ -3,12 +3,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
+import { maskTaxCode } from '../../pipelines/mask-tax-code.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../harness/database.ts';
+import { testEnvironment } from '../harness/environment.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 
 it('an error names the file without the tax code', () => {
   expect(new MappaleError('zip cannot be read', { code: 'X', kind: 'input', at: 'QIP12_RSSMRA80A01H501U.zip' }).report()).not.toContain('RSSMRA');
+});
+
+it('masks tax codes with letters in place of digits', () => {
+  const random = randomOf('omocodia', testEnvironment().seed);
+  // Ministerial decree of 23 December 1976, article 6: digits 0–9 as letters, from the last digit on.
+  const letters = 'LMNPQRSTUV';
+  const surname = ['RSSMRA', 'BNCLGU', 'VRDGPP'];
+  for (let replaced = 0; replaced <= 7; replaced += 1) {
+    let left = replaced;
+    const digits = Array.from({ length: 7 }, () => random.below(10)).reverse().map((digit) => (left-- > 0 ? letters[digit]! : String(digit))).reverse().join('');
+    const code = `${random.pick(surname)}${digits.slice(0, 2)}${random.pick(Array.from('ABCDEHLMPRST'))}${digits.slice(2, 4)}H${digits.slice(4)}${random.pick(Array.from('ABCDEFGHIJ'))}`;
+    for (const written of [code, code.toLowerCase()]) expect(maskTaxCode(`di ${written}, via Roma 1`), written).toBe('di ***, via Roma 1');
+  }
+  expect(maskTaxCode('AMMINISTRAZIONIX PRECIPITEVOLISSIMEVOLMENTE 1234567890')).toBe('AMMINISTRAZIONIX PRECIPITEVOLISSIMEVOLMENTE 1234567890');
 });
 
 describeDatabase('a file whose name holds a tax code', (engine) => {

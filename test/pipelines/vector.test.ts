@@ -266,6 +266,18 @@ describe('a GeoPackage', () => {
 });
 
 describe('a GeoJSON', () => {
+  it.each([
+    ['in all features', '{"a":1,"b":2,"a":3}', '{"a":1,"a":1,"b":2}', ['a', 'b', 'a']], ['in one feature, escaped', '{"a":1,"b":2}', '{"a":1,"\\u0062":{"b":1},"b":2}', ['a', 'b', 'b']],
+    ['in different objects', '{"a":{"a":1},"b":2}', '{"a":":{\\"a\\":1","b":[{"a":1},{"a":2}]}', ['a', 'b']],
+  ])('lists a property that is there twice %s as two fields', async (_where, first, second, expected) => {
+    const path = join(folder, 'made_twice.geojson');
+    const feature = (properties: string): string => `{"type":"Feature","geometry":{"type":"Point","coordinates":[14,41]},"properties":${properties}}`;
+    await writeFile(path, `{"type":"FeatureCollection","features":[${feature(first)},\n${feature(second)}]}`);
+    const dataset = await openVector(path);
+    expect(dataset.layers[0]!.fields.map(({ name }) => name)).toEqual(expected);
+    await dataset.close();
+  });
+
   it('is lon/lat in EPSG:4326, and one with a cut tail stops', async () => {
     const path = join(folder, 'a.geojson');
     const text = JSON.stringify({ type: 'FeatureCollection', features: [{ type: 'Feature', properties: { a: 'è', d: '2024-05-01' }, geometry: { type: 'Polygon', coordinates: [[[14, 41, 300], [14, 42, 300], [15, 42, 300], [14, 41, 300]]] } }] });

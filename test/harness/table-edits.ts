@@ -1,0 +1,106 @@
+/** The tables of a file, in whatever format and however deep in zips, each of which can be written again with one column changed. */
+import { copyFileSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
+import { ZipArchive } from '../../pipelines/formats/zip.ts';
+import { geodatabaseFolders } from '../../pipelines/readers/vector-members.ts';
+import { editable, type Edit, type Editable } from './column-edits.ts';
+import { editableLayers, layersOfGeoPackage } from './layer-edits.ts';
+import { rewriteZip } from './rewrite-zip.ts';
+
+export interface Table {
+  /** File that is given to the source. */
+  readonly path: string;
+  /** Entry of the zip, or file in the folder of the given one, which holds the columns; `#` and the layer where there are several. */
+  readonly part: string;
+  /** Ending of the part's name: `csv`, `gdb`. */
+  readonly format: string;
+  readonly columns: readonly string[];
+  /** The format declares the type of each column. */
+  readonly isTyped: boolean;
+  /** Writes the file with one change. @param folder an empty one @returns the new path */
+  write(edit: Edit, folder: string): Promise<string>;
+}
+
+type Changed = ReadonlyMap<string, Buffer>;
+
+/** Files of one part that are edited together: `''` is the part itself. */
+interface Part {
+  readonly part: string;
+  readonly layer: string;
+  readonly columns: readonly string[];
+  readonly isTyped: boolean;
+  /** @returns bytes by path in the zip, or by name in the folder */
+  edit(edit: Edit): Promise<Changed>;
+}
+
+async function partsOf(part: string, content: Buffer): Promise<Part[]> {
+  if (/\.gpkg$/i.test(part)) {
+    return (await layersOfGeoPackage(content)).map(({ layer, columns, edit }) => ({
+      part, layer, columns, isTyped: true, edit: async (each) => new Map([[part, (await edit(each)).get('')!]]),
+    }));
+  }
+  const found: Editable | null = await editable(part, content);
+  if (found === null) return [];
+  return [{ part, layer: '', columns: found.columns, isTyped: found.isTyped === true, edit: async (each) => new Map([[part, await found.edit(each)]]) }];
+}
+
+async function geodatabasesOf(path: string): Promise<Part[]> {
+  const zip = await ZipArchive.open(path);
+  try {
+    const parts: Part[] = [];
+    for (const folder of geodatabaseFolders(zip.entries)) {
+      for (const { layer, columns, edit } of await editableLayers({ zip, entry: folder })) {
+        parts.push({ part: folder, layer, columns, isTyped: true, edit: async (each) => new Map([...await edit(each)].map(([name, bytes]) => [`${folder}/${name}`, bytes])) });
+      }
+    }
+    return parts;
+  } finally {
+    await zip.close();
+  }
+}
+
+const layoutOf = ({ part, columns }: Part): string => `${extname(part).toLowerCase()} ${columns.join()}`;
+
+/** Tables of a zip. A publisher changes all tables of one layout at once; layers of one database are changed one by one. */
+async function zipped(path: string): Promise<Table[]> {
+  const contents = new Map<string, Buffer>();
+  await rewriteZip(path, (entry, bytes) => {
+    contents.set(entry, bytes);
+    return bytes;
+  }, { into: join('/dev', 'null') });
+  const parts = await geodatabasesOf(path);
+  for (const [entry, bytes] of contents) if (!/\.(?:zip|gdbtable|gdbtablx)$/i.test(entry)) parts.push(...await partsOf(entry, bytes));
+  return parts.map((own) => ({
+    ...tableOf(path, own),
+    async write(edit, folder) {
+      const together = own.layer === '' ? parts.filter((each) => layoutOf(each) === layoutOf(own)) : [own];
+      const changed = new Map<string, Buffer>();
+      for (const each of together) for (const [entry, bytes] of await each.edit(edit)) changed.set(entry, bytes);
+      for (const entry of changed.keys()) if (!contents.has(entry)) throw new Error(`${path} has no ${entry}`);
+      const target = join(folder, basename(path));
+      await rewriteZip(path, (entry, before) => changed.get(entry) ?? before, { into: target });
+      return target;
+    },
+  }));
+}
+
+function tableOf(path: string, { part, layer, columns, isTyped }: Part): Omit<Table, 'write'> {
+  return { path, part: layer === '' ? part : `${part}#${layer}`, format: extname(part).slice(1).toLowerCase(), columns, isTyped };
+}
+
+/** The tables of a file that can be edited. */
+export async function tablesOf(path: string): Promise<Table[]> {
+  if (/\.(?:zip|kmz)$/i.test(path)) return zipped(path);
+  const stem = basename(path).replace(/[^.]+$/, '');
+  const beside = readdirSync(dirname(path)).filter((name) => name.startsWith(stem));
+  const name = /\.shp$/i.test(path) ? beside.find((each) => /\.dbf$/i.test(each)) : basename(path);
+  if (name === undefined) return [];
+  return (await partsOf(name, readFileSync(join(dirname(path), name)))).map((own) => ({
+    ...tableOf(path, own),
+    async write(edit, folder) {
+      for (const each of beside) copyFileSync(join(dirname(path), each), join(folder, each));
+      for (const [each, bytes] of await own.edit(edit)) writeFileSync(join(folder, each), bytes);
+      return join(folder, basename(path));
+    },
+  }));
+}
