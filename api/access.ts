@@ -1,6 +1,7 @@
 /** Who may ask: the key of a request is looked up and counted in the database, which all servers share. */
 import { createHash } from 'node:crypto';
 import type { Reader } from '../pipelines/db/reader.ts';
+import type { Count } from './counts.ts';
 import { ApiError, refusal } from './errors.ts';
 import { SESSION_QUOTA, type SignIn } from './sign-in.ts';
 import { Turns, type TakeTurn } from './turns.ts';
@@ -15,6 +16,10 @@ const KEY = /^mpl_[A-Za-z0-9_-]{43}$/;
 /** What the database says of a key. */
 type Admission = {
   readonly outcome: 'ADMITTED' | 'INVALID_API_KEY' | 'INSUFFICIENT_SCOPE' | 'RATE_LIMITED' | 'TOO_MANY_ATTEMPTS';
+  /** The database counts nothing now. */
+  readonly read_only?: boolean;
+  /** Of a bad key. */
+  readonly network?: string | null;
 } & Readonly<Record<'token_id' | 'quota' | 'remaining' | 'resets_at' | 'retry_after_seconds', number | null>>;
 
 export interface Caller {
@@ -105,10 +110,10 @@ export function explanationTurns(): Turns {
  * @param identified told what is left of the token's hour
  * @throws ApiError 403, 429; MappaleError
  */
-export async function admitRows(reader: Reader, tokenId: number, scope: Scope, rows: number, identified: (caller: Caller) => void): Promise<void> {
-  const admission = await reader.count<Admission>(
-    'select outcome, token_id, quota, remaining, resets_at, retry_after_seconds from api.admit_rows($1, $2, $3)', [tokenId, scope, rows],
-  );
+export async function admitRows({ reader, count }: Counter, tokenId: number, scope: Scope, rows: number, identified: (caller: Caller) => void): Promise<void> {
+  const found = await ask(reader, 'select outcome, token_id, quota, remaining, resets_at, retry_after_seconds, read_only from api.admit_rows($1, $2, $3)', [tokenId, scope, rows]);
+  // The request was counted as its first row.
+  const admission = await countedHere(count, found, Math.max(rows, 1) - 1);
   identified({ tokenId, headers: rateHeaders(admission) });
   requireAdmitted(admission, scope);
 }
@@ -134,18 +139,59 @@ function claimOf({ key, session }: Credential, address: string, signIn: SignIn |
 }
 
 /** @param uses whether the request is counted */
-async function lookUp(reader: Reader, signIn: SignIn | null, { session, hash }: Claim, scope: Scope, address: string, uses: boolean): Promise<Admission> {
+async function lookUp(
+  { reader, count }: Counter, signIn: SignIn | null, { session, hash }: Claim, scope: Scope, address: string, uses: boolean,
+): Promise<Admission> {
   if (session !== null && signIn !== null) return admitSession(signIn, session, uses);
-  return reader.count<Admission>(
-    'select outcome, token_id, quota, remaining, resets_at, retry_after_seconds from api.admit($1, $2, $3, $4)', [hash, scope, address, uses],
+  const found = await ask(
+    reader, 'select outcome, token_id, quota, remaining, resets_at, retry_after_seconds, read_only, network from api.admit($1, $2, $3, $4)', [hash, scope, address, uses],
   );
+  return countedHere(count, found, uses ? 1 : 0);
+}
+
+/** Where requests are counted: in the database, or in memory while it takes no rows. */
+export interface Counter {
+  readonly reader: Reader;
+  readonly count: Count;
+}
+
+/** Asks a function that counts. Where nothing can be counted, as on a full disk, the same function looks the key up without counting. */
+async function ask(reader: Reader, statement: string, parameters: readonly unknown[]): Promise<Admission> {
+  try {
+    return await reader.count<Admission>(statement, parameters);
+  } catch {
+    return reader.call<Admission>(statement, parameters);
+  }
+}
+
+const HOUR_MS = 3_600_000;
+/** Bad keys of one network, and how long they count; as `api.blocked_until`. */
+const BAD_KEYS = { limit: 20, periodMs: 900_000 } as const;
+
+/** Counts in memory what the database could not count. */
+async function countedHere(count: Count, admission: Admission, add: number): Promise<Admission> {
+  const { outcome, read_only: readOnly, token_id: tokenId, quota, remaining, resets_at: resetsAt, network } = admission;
+  if (readOnly !== true) return admission;
+  if (outcome === 'INVALID_API_KEY') {
+    const { over, endsAt } = await count({ key: `network ${network ?? ''}`, add: 1, before: null, ...BAD_KEYS });
+    return over ? { ...admission, outcome: 'TOO_MANY_ATTEMPTS', retry_after_seconds: secondsUntil(endsAt) } : admission;
+  }
+  if ((outcome !== 'ADMITTED' && outcome !== 'INSUFFICIENT_SCOPE') || quota === null || remaining === null || resetsAt === null) return admission;
+  const before = remaining < quota ? { used: quota - remaining, endsAt: resetsAt * 1000 } : null;
+  const { used, endsAt, over } = await count({ key: `token ${tokenId ?? ''}`, add: outcome === 'ADMITTED' ? add : 0, limit: quota, periodMs: HOUR_MS, before });
+  const counted = { ...admission, remaining: Math.max(0, quota - used), resets_at: Math.ceil(endsAt / 1000) };
+  return over && outcome === 'ADMITTED' ? { ...counted, outcome: 'RATE_LIMITED', retry_after_seconds: secondsUntil(endsAt) } : counted;
+}
+
+function secondsUntil(endsAt: number): number {
+  return Math.max(1, Math.ceil((endsAt - Date.now()) / 1000));
 }
 
 /** Checks keys before a body is read; the hour of a token is looked at when its turn comes. */
-export function identifier(reader: Reader, signIn: SignIn | null): Identify {
+export function identifier(counter: Counter, signIn: SignIn | null): Identify {
   return async (credential, scope, address) => {
     const claim = claimOf(credential, address, signIn);
-    const admission = await lookUp(reader, signIn, claim, scope ?? 'parcels:read', address, false);
+    const admission = await lookUp(counter, signIn, claim, scope ?? 'parcels:read', address, false);
     const isLater = admission.outcome === 'RATE_LIMITED' || (scope === null && admission.outcome === 'INSUFFICIENT_SCOPE');
     if (!isLater) requireAdmitted(admission, scope ?? 'parcels:read');
     return claim.caller;
@@ -153,7 +199,7 @@ export function identifier(reader: Reader, signIn: SignIn | null): Identify {
 }
 
 /** @param signIn of browsers of this machine; null: there is none */
-export function admitter(reader: Reader, takeTurn: TakeTurn, signIn: SignIn | null, { perToken, patienceMs, counted }: Queue = REQUESTS): Admit {
+export function admitter(counter: Counter, takeTurn: TakeTurn, signIn: SignIn | null, { perToken, patienceMs, counted }: Queue = REQUESTS): Admit {
   return async (credential, scope, address, gone, identified, work) => {
     const claim = claimOf(credential, address, signIn);
     // The turn comes before the key is looked up, which is work as well.
@@ -161,7 +207,7 @@ export function admitter(reader: Reader, takeTurn: TakeTurn, signIn: SignIn | nu
     try {
       if (gone()) throw refusal.CALLER_GONE();
       // A request that times out in the queue is answered after authentication and does not count against the rate limit.
-      const admission = await lookUp(reader, signIn, claim, scope, address, counted && typeof turn === 'function');
+      const admission = await lookUp(counter, signIn, claim, scope, address, counted && typeof turn === 'function');
       identified({ tokenId: admission.outcome === 'ADMITTED' || (!counted && admission.outcome === 'RATE_LIMITED') ? admission.token_id : null, headers: rateHeaders(admission) });
       if (counted || admission.outcome !== 'RATE_LIMITED') requireAdmitted(admission, scope);
       if (turn === 'own') {

@@ -23,7 +23,7 @@ export const health = z.strictObject({
   status: z.enum(['ok', 'unavailable']).describe('Of the service as a whole'),
   version: z.string().regex(/^\d+\.\d+\.\d+/).describe('Of the program'),
   timestamp: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/).describe('When this was found; UTC'),
-  database: z.enum(['ok', 'unreachable']).describe('Whether it answers'),
+  database: z.enum(['ok', 'read_only', 'unreachable']).describe('Whether it answers; read_only: it does, and the server counts requests in its own memory'),
   dataset: nullable(z.strictObject({
     regions: z.array(z.strictObject({
       code: whole.describe('ISTAT code, 1–20'),

@@ -1,14 +1,13 @@
 /** POST /tools/enrich: a small CSV in, the same rows with the columns of their parcels out; by the code of `mappale enrich`. */
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import type { Reader } from '../pipelines/db/reader.ts';
 import { licencesOf, parseSections, type Ask, type Licence } from '../pipelines/deliver/columns.ts';
 import { addedColumns, enriched, type EnrichedRow } from '../pipelines/deliver/enrich.ts';
 import { findKey, hasKey, KEYS } from '../pipelines/deliver/keys.ts';
 import { csvLine, guardedCells, openTable } from '../pipelines/deliver/table.ts';
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
 import { MappaleError } from '../pipelines/errors.ts';
-import { admitRows, type Caller } from './access.ts';
+import { admitRows, type Caller, type Counter } from './access.ts';
 import { ApiError, invalidParameter, refusal } from './errors.ts';
 import { readParameters } from './parameters.ts';
 
@@ -43,14 +42,14 @@ export interface EnrichAnswer {
  * @throws ApiError `INVALID_PARAMS`, `INSUFFICIENT_SCOPE`, `RATE_LIMITED`, `SERVICE_UNAVAILABLE`; MappaleError
  */
 export async function enrichTable(
-  reader: Reader, body: Buffer, query: Readonly<Record<string, unknown>>, tokenId: number | null, identified: (caller: Caller) => void,
+  counter: Counter, body: Buffer, query: Readonly<Record<string, unknown>>, tokenId: number | null, identified: (caller: Caller) => void,
 ): Promise<EnrichAnswer> {
   const given = readParameters(parameters, query);
   const sections = parseSections(given.sections?.includes('all') === true ? 'all' : given.sections?.join(','));
   const { table, key, records } = await read(body, given.by ?? null);
   if (tokenId === null) throw refusal.INVALID_API_KEY();
-  await admitRows(reader, tokenId, key.key === 'street' ? 'geocoding:read' : 'parcels:read', records.length, identified);
-  const ask: Ask = (statement, values) => reader.call(statement, values);
+  await admitRows(counter, tokenId, key.key === 'street' ? 'geocoding:read' : 'parcels:read', records.length, identified);
+  const ask: Ask = (statement, values) => counter.reader.call(statement, values);
   const licences = await licencesOf(ask, null, sections);
   const { header, delimiter } = table;
   const rows = enriched(Readable.from(records), { ask, key, width: header.length, sections, parallel: 1, batch: key.key === 'street' ? BATCH.street : BATCH.row });

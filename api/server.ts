@@ -10,7 +10,7 @@ import underPressure from '@fastify/under-pressure';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Log } from '../pipelines/log.ts';
-import { admitter, EXPLANATIONS, identifier, TILES, tileTurnsFor, turnsFor, type Admit, type Caller, type Credential, type Scope } from './access.ts';
+import { admitter, EXPLANATIONS, identifier, TILES, tileTurnsFor, turnsFor, type Admit, type Caller, type Counter, type Credential, type Scope } from './access.ts';
 import { receiver, type Receive } from './body.ts';
 import { LOOPBACK, plainAddress, trusting } from './callers.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -147,20 +147,21 @@ export async function buildServer({
     });
   });
 
-  const admit = admitter(reader, metrics.waiting(shared.take), signIn);
+  const counter: Counter = { reader, count: shared.count };
+  const admit = admitter(counter, metrics.waiting(shared.take), signIn);
   for (const endpoint of ENDPOINTS) serve(app, endpoint, reader, admit, version);
   app.get(BASE + SUGGESTIONS_PATH, async (request, reply) => {
     const found = await admitted(admit, 'geocoding:read', request, reply, () => suggestions(reader, request.query as Record<string, unknown>));
     return reply.type(JSON_TYPE).header('cache-control', 'no-store').send(found);
   });
-  if (enrich) serveEnrich(app, reader, admit, receiver(identifier(reader, signIn), shared.takeBody));
+  if (enrich) serveEnrich(app, admit, receiver(identifier(counter, signIn), shared.takeBody), counter);
   if (signIn !== null) {
     serveSignIn(app, BASE, signIn, explain !== null);
-    if (explain !== null) serveExplain(app, admitter(reader, metrics.waiting(shared.takeExplanation), signIn, EXPLANATIONS), signIn, explain);
+    if (explain !== null) serveExplain(app, admitter(counter, metrics.waiting(shared.takeExplanation), signIn, EXPLANATIONS), signIn, explain);
   }
   const published = remembered(REMEMBERED_MS, () => currentPublication(reader));
   const tileTurns = tileTurnsFor(reader.parallel);
-  serveTiles(app, reader, admitter(reader, metrics.waiting((caller) => tileTurns.take(caller)), signIn, TILES), published, version);
+  serveTiles(app, reader, admitter(counter, metrics.waiting((caller) => tileTurns.take(caller)), signIn, TILES), published, version);
   const overview = new Overview(reader);
   app.get(BASE + OVERVIEW_PATH, async (request, reply) => {
     const content = await overview.get(told(await published()), request.query as Record<string, unknown>);
@@ -171,7 +172,8 @@ export async function buildServer({
     const about = { version, timestamp: new Date().toISOString() };
     try {
       const { dataset } = await reader.call<{ dataset: string }>('select dataset from api.health()', []);
-      const body = JSON.stringify({ status: 'ok', ...about, database: 'ok' });
+      const { readOnly } = await reader.count<{ readOnly: boolean }>("select current_setting('transaction_read_only')::bool as \"readOnly\"", []).catch(() => ({ readOnly: true }));
+      const body = JSON.stringify({ status: 'ok', ...about, database: readOnly ? 'read_only' : 'ok' });
       return { status: 200, headers: {}, content: await prepare(`${body.slice(0, -1)},"dataset":${dataset}}`) };
     } catch (error) {
       log.warn(`health: ${describeFailure(error)}`);
@@ -346,11 +348,11 @@ function serveExplain(app: FastifyInstance, admit: Admit, signIn: SignIn, explai
 }
 
 /** Serves the only path that takes a body. It is not part of the contract. */
-function serveEnrich(app: FastifyInstance, reader: Reader, admit: Admit, receive: Receive): void {
+function serveEnrich(app: FastifyInstance, admit: Admit, receive: Receive, counter: Counter): void {
   app.post(BASE + ENRICH_PATH, async (request, reply) => {
     const body = await receive(request.raw, [credentialOf(request), 'parcels:read', addressOf(request)], ENRICH_BODY);
     const { links, text } = await admitted(admit, 'parcels:read', request, reply, (identified) => (
-      enrichTable(reader, body, request.query as Record<string, unknown>, request.tokenId, identified)
+      enrichTable(counter, body, request.query as Record<string, unknown>, request.tokenId, identified)
     ));
     return reply.headers({ 'cache-control': 'no-store', link: [...links] }).type('text/csv; charset=utf-8').send(text);
   });

@@ -7,6 +7,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { Counter, Registry } from 'prom-client';
 import { explanationTurns } from './access.ts';
 import { bodyTurns } from './body.ts';
+import { memoryCount, type Count, type Counted, type Counting } from './counts.ts';
 import { addUp, lasting, type Figure } from './metrics.ts';
 import type { Exchanged, SessionHour, SignIn } from './sign-in.ts';
 import type { Release, TakeTurn, Turn, Turns } from './turns.ts';
@@ -18,6 +19,8 @@ export interface Shared {
   readonly takeExplanation: TakeTurn;
   /** The same of bodies that are read. */
   readonly takeBody: TakeTurn;
+  /** Counts requests while the database takes no rows. */
+  readonly count: Count;
   /** @param registry figures of this process @returns tells those of all as text */
   figures(registry: Registry): () => Promise<string>;
 }
@@ -30,6 +33,7 @@ export function alone(turns: Turns): Shared {
     take: (caller) => turns.take(caller),
     takeExplanation: (caller) => explanations.take(caller),
     takeBody: (caller) => bodies.take(caller),
+    count: memoryCount(),
     figures: (registry) => () => registry.metrics(),
   };
 }
@@ -42,6 +46,7 @@ type FromWorker =
   | { readonly tell: 'released'; readonly id: number }
   | { readonly tell: 'figures'; readonly figures: readonly Figure[] }
   | { readonly ask: 'turn'; readonly id: number; readonly queue: QueueName; readonly caller: string }
+  | { readonly ask: 'count'; readonly id: number; readonly counting: Counting }
   | { readonly ask: 'exchange'; readonly id: number; readonly secret: string }
   | { readonly ask: 'hour'; readonly id: number; readonly session: string; readonly counted: boolean }
   | { readonly ask: 'figures'; readonly id: number };
@@ -52,10 +57,10 @@ type ToWorker =
   | { readonly answer: FromPrimary; readonly id: number };
 
 /** An answer: what it is follows from the question. */
-type FromPrimary = true | string | Exchanged | SessionHour | null;
+type FromPrimary = true | string | Counted | Exchanged | SessionHour | null;
 
 /** A question before it has a number. */
-type Question = { ask: 'turn'; queue: QueueName; caller: string } | { ask: 'figures' } | { ask: 'exchange'; secret: string } | { ask: 'hour'; session: string; counted: boolean };
+type Question = { ask: 'turn'; queue: QueueName; caller: string } | { ask: 'figures' } | { ask: 'count'; counting: Counting } | { ask: 'exchange'; secret: string } | { ask: 'hour'; session: string; counted: boolean };
 
 export interface Link extends Shared {
   /** By the process that started this one, which has the link. */
@@ -104,6 +109,7 @@ export function linkOf(worker: Worker): Link {
     take: taking('requests'),
     takeExplanation: taking('explanations'),
     takeBody: taking('bodies'),
+    count: async (counting) => (await ask({ ask: 'count', counting })).answer as Counted,
     figures(registry) {
       own = registry;
       return async () => (await ask({ ask: 'figures' })).answer as string;
@@ -127,6 +133,7 @@ interface KnownWorker {
 export class Primary {
   readonly #turns: Readonly<Record<QueueName, Turns>>;
   readonly #signIn: SignIn | null;
+  readonly #count = memoryCount();
   readonly #workers = new Map<number, KnownWorker>();
   readonly #own = new Registry();
   readonly #lost = new Counter({ name: 'mappale_workers_lost_total', help: 'Workers that ended without being told to.', registers: [this.#own] });
@@ -180,6 +187,10 @@ export class Primary {
     const { id } = question;
     if (question.ask === 'figures') {
       send(worker, { id, answer: await (this.#gathering ??= this.#gather().finally(() => (this.#gathering = null))) });
+      return;
+    }
+    if (question.ask === 'count') {
+      send(worker, { id, answer: await this.#count(question.counting) });
       return;
     }
     if (question.ask !== 'turn') {

@@ -2,9 +2,10 @@ import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { onDatabase, one, serverFacts } from '../db/index.ts';
 import { checkServer } from '../db/migrate.ts';
+import { damaged, damageOf, expectedObjects, lostPartitions, OBJECTS_FILE } from '../db/objects.ts';
 import { missingRights, ROLE } from '../db/role.ts';
-import { appliedFiles, requireCurrent } from '../db/state.ts';
-import { MappaleError } from '../errors.ts';
+import { appliedFiles, isApplied, partsOf, requireCurrent } from '../db/state.ts';
+import { EXIT, MappaleError } from '../errors.ts';
 import { freeBytes } from '../formats/disk.ts';
 import { gdal } from '../formats/vector.ts';
 import { loadSources } from '../contract/registry.ts';
@@ -14,6 +15,8 @@ interface Finding {
   readonly check: string;
   readonly ok: boolean;
   readonly found: string;
+  /** Code of the error. */
+  readonly code?: string | undefined;
   /** How to mend it; of what is in order, how to make it better. */
   readonly hint?: string | undefined;
   readonly mend?: string | undefined;
@@ -25,7 +28,7 @@ export function doctorCommand(): Command {
     .action(async (options: { json?: boolean }) => {
       const findings = await examine();
       print(options.json, findings, () => findings.map(describe).join('\n'));
-      if (findings.some(({ ok }) => !ok)) process.exitCode = 2;
+      if (findings.some(({ ok }) => !ok)) process.exitCode = findings.some(({ code }) => code === 'CATALOGUE_DAMAGED') ? EXIT.database : EXIT.usage;
     });
 }
 
@@ -43,7 +46,7 @@ async function examine(): Promise<Finding[]> {
       findings.push({ check, ok: true, ...(typeof found === 'string' ? { found } : found) });
     } catch (error) {
       if (!(error instanceof MappaleError)) findings.push({ check, ok: false, found: String(error) });
-      else findings.push({ check, ok: false, found: `${error.message} [${error.code}]${error.detail === undefined ? '' : `: ${error.detail}`}`, hint: error.hint, mend: error.mend });
+      else findings.push({ check, ok: false, found: `${error.message} [${error.code}]${error.detail === undefined ? '' : `: ${error.detail}`}`, code: error.code, hint: error.hint, mend: error.mend });
     }
   };
   await attempt('Node is 20.19 or newer', async () => {
@@ -72,16 +75,23 @@ async function examine(): Promise<Finding[]> {
     const schemas = [...new Set(Object.values(extensions))].join(', ') || 'no schema yet';
     return `encoding ${encoding}, extensions in ${schemas}, no standby, not read-only; each session sets search_path ${searchPath} and statement_timeout ${statementTimeout}`;
   });
+  await attempt('the database has every table, index, function and grant of this version', () => looking(config.databaseUrl, async (database) => {
+    const applied = database === null ? null : await appliedFiles(database);
+    if (database === null || applied === null) return 'nothing is loaded';
+    const parts = partsOf(await loadSources());
+    const expected = expectedObjects(parts);
+    if (expected === null) return { found: `not compared: SQL files differ from those of ${OBJECTS_FILE}`, hint: `Write ${OBJECTS_FILE} again, as docs/adding-a-section.md says.` };
+    if (parts.some((part) => !isApplied(part, applied))) return 'not compared: the database is of another version';
+    const damage = await database.session((session) => damageOf(session, parts));
+    if (damage.length > 0) throw damaged(damage);
+    return `${Object.values(expected.objects).reduce((sum, each) => sum + Object.keys(each).length, 0)} objects`;
+  }));
   await attempt('published partitions are where the ledger says', () => looking(config.databaseUrl, async (database) => {
     if (database === null || (await appliedFiles(database)) === null) return 'nothing is published';
-    const lost = await database.query<{ partition: string }>(
-      `select t.partition from ledger.publication_table t join ledger.publication p using (publication_id)
-       where p.state = 'current' and p.unit_code > 0
-         and to_regclass(quote_ident(split_part(t.relation, '.', 1)) || '.' || quote_ident(t.partition)) is null`,
-    );
+    const lost = await lostPartitions(database);
     const [example] = lost;
     if (example === undefined) return 'all there';
-    throw new MappaleError(`${lost.length} are missing, e.g. ${example.partition}`, {
+    throw new MappaleError(`${lost.length} are missing or detached, e.g. ${example.partition} of ${example.relation}`, {
       code: 'PARTITION_MISSING', kind: 'database', hint: 'Load the region again.', mend: 'npx mappale load-region REGION --data FOLDER',
     });
   }));

@@ -6,6 +6,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { CancelledNotificationSchema, isJSONRPCRequest, type JSONRPCMessage, type RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Command } from 'commander';
+import { memoryCount } from '../../api/counts.ts';
 import { admitter, identifier, turnsFor, type Admit, type Scope } from '../../api/access.ts';
 import { bodyTurns, receiver, type Receive } from '../../api/body.ts';
 import { plainAddress } from '../../api/callers.ts';
@@ -109,9 +110,10 @@ async function overHttp(asked: Asked, { host, port }: Options, log: Log): Promis
 function listen(asked: Asked, host: string, port: number, log: Log): { server: Server; listening: Promise<void> } {
   const turns = turnsFor(asked.reader.parallel);
   const bodies = bodyTurns();
+  const counter = { reader: asked.reader, count: memoryCount() };
   const door: Door = {
-    admit: admitter(asked.reader, (caller) => turns.take(caller), null),
-    receive: receiver(identifier(asked.reader, null), (caller) => bodies.take(caller)),
+    admit: admitter(counter, (caller) => turns.take(caller), null),
+    receive: receiver(identifier(counter, null), (caller) => bodies.take(caller)),
   };
   const server = httpServer((request, response) => {
     const id = randomUUID();

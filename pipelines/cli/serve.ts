@@ -9,7 +9,8 @@ import { VERSION } from '../run/context.ts';
 import { onDatabase, type Database } from '../db/index.ts';
 import { connectionsOfEach, openReader, type Reader } from '../db/reader.ts';
 import { ROLE } from '../db/role.ts';
-import { appliedFor, requireApplied } from '../db/state.ts';
+import { requireWhole } from '../db/objects.ts';
+import { appliedFor, partsOf, requireApplied } from '../db/state.ts';
 import { MappaleError } from '../errors.ts';
 import { makeLog, type Log } from '../log.ts';
 import { loadSources, type RegisteredSource } from '../contract/registry.ts';
@@ -61,6 +62,7 @@ export function serveCommand(): Command {
         const reader = await openReader(database, config.databaseUrl, { connections, statementTimeoutMs: options.statementTimeout });
         try {
           requireApplied(await appliedFor(reader), sources);
+          await requireWhole(reader, partsOf(sources));
           await serve(options, reader, log, signInLink(options, config), explainer(database, sources, reader));
         } finally {
           await reader.close();

@@ -10,6 +10,7 @@ import type { RegisteredSource } from '../contract/registry.ts';
 import { tableOf, type SqlFile } from '../contract/sql-files.ts';
 import { distribute, isDistributed, prepareNodes } from './distributed.ts';
 import { forgetHistory, makeHistory } from './history.ts';
+import { damaged, damageOf, describeDamage, isFunction, isLost, isReadByRecords, repairTables, type Damage } from './objects.ts';
 import { dropRegionSchemas, makeRegionSchemas } from './region-schemas.ts';
 import { alignPrevious, reshapeLayers } from './reshape.ts';
 import { byAdministrator, type ServerPlace } from './server-address.ts';
@@ -49,11 +50,15 @@ export interface Migration {
   readonly losses: readonly Loss[];
 }
 
+const NOTHING: Migration = { steps: [], losses: [] };
+
 /**
- * Checks the server, then applies what is new, in one transaction. Safe to run at every start: with nothing to do it asks one question.
+ * Checks the server, then applies what is new and repairs functions, grants, views, indexes and constraints, in one transaction. Safe to run at every
+ * start.
  * @returns what was done
  * @throws MappaleError `POSTGRES_TOO_OLD`, `EXTENSION_MISSING`, `EXTENSION_FORBIDDEN`, `POSTGIS_TOO_OLD`, `MIGRATION_CHANGED`, `DATABASE_NEWER`,
- *   `ALREADY_RUNNING`, and `MIGRATION_LOSES` (exit 2), which says what would be lost; then nothing was done
+ *   `ALREADY_RUNNING`, `CATALOGUE_DAMAGED` for lost tables, after the rest was repaired, and
+ *   `MIGRATION_LOSES` (exit 2), which says what would be lost; then nothing was done
  */
 export async function migrate(
   database: Database, sources: readonly RegisteredSource[], { lose = false, dry = false, distributed = false }: MigrateOptions = {},
@@ -62,30 +67,47 @@ export async function migrate(
   return database.session(async (session) => {
     const applied = await appliedFiles(session);
     if (applied !== null) refuseNewer(parts, applied);
-    const isDone = async (before: Applied): Promise<boolean> =>
+    const isCurrent = async (before: Applied): Promise<boolean> =>
       parts.every((part) => isApplied(part, before)) && (!distributed || (await isDistributed(session)));
-    if (applied !== null && (await isDone(applied))) return { steps: [], losses: [] };
+    if (applied !== null && (await isCurrent(applied)) && (await damageOf(session, parts)).length === 0) return NOTHING;
     await checkServer(session, database.label);
     const place = database.engine === 'pglite' ? null : await one<Row & ServerPlace>(session, server('place'));
     if (distributed || (await isDistributed(session))) await prepareNodes(session, database.label, dry);
-    let done: Migration = { steps: [], losses: [] };
+    let done = NOTHING;
+    let left: readonly Damage[] = [];
     await session.transaction(async () => {
       await session.query("select pg_advisory_xact_lock(hashtextextended('mappale migrate', 0))");
       // Another command may have done it while this one waited.
       const before = (await appliedFiles(session)) ?? new Map<string, never>();
       refuseNewer(parts, before);
-      if (await isDone(before)) return;
+      const current = await isCurrent(before);
+      const damage = current ? await damageOf(session, parts) : [];
+      if (current && damage.length === 0) return;
       await holdWriters(session);
       if (place !== null) await makeExtensions(session, place, database.label);
-      done = await apply(session, parts, before, lose, distributed);
+      // The keys of tables come first: functions of the past are written from them.
+      const repairs = await repairTables(session, damage);
+      const repairsFunctions = damage.some(isFunction) && !damage.some(isReadByRecords);
+      if (!current || repairsFunctions) done = await apply(session, parts, repairsFunctions ? withoutFunctions(parts, before) : before, lose, distributed);
+      if (done.losses.length > 0 && !lose && !dry) throw lossError(done.losses);
+      if (repairsFunctions) repairs.push(...damage.filter(isFunction).map((each) => `repaired: ${describeDamage(each)}`));
+      if (!current && done.losses.length === 0) repairs.push(...await repairTables(session, await damageOf(session, parts)));
+      done = { ...done, steps: [...done.steps, ...repairs] };
+      left = done.losses.length > 0 ? [] : [...damage.filter(isLost), ...await damageOf(session, parts)];
       if (dry) throw new Dry();
-      if (done.losses.length > 0 && !lose) throw lossError(done.losses);
     }).catch((error: unknown) => {
       if (error instanceof MappaleError && error.code === 'SQL_42501' && place !== null) throw mayNotWrite(error, place, database.label);
       if (!(error instanceof Dry)) throw error;
     });
+    if (left.length > 0) throw damaged(left.filter(({ kind, name }, index) => left.findIndex((other) => other.kind === kind && other.name === name) === index));
     return done;
   });
+}
+
+/** Returns what was applied as if the files of functions were not. */
+function withoutFunctions(parts: readonly Part[], before: Applied): Applied {
+  const functions = new Set(parts.filter(({ kind }) => ['function', 'interface', 'copy'].includes(kind)).map(({ file }) => file.file));
+  return new Map([...before].filter(([file]) => !functions.has(file)));
 }
 
 /** Undoes what was only tried. */
@@ -168,8 +190,6 @@ async function apply(session: Session, parts: readonly Part[], before: Applied, 
     if (found.loss !== null) losses.push(found.loss);
     await note(part);
   }
-  // Functions set a parameter of pg_trgm, which only a superuser may while its library is not loaded.
-  await session.query("select similarity('', '')");
   await run('function');
   if (open.some(({ kind }) => kind === 'interface')) {
     await session.script(server('new_interface'), 'sql/statements/server.sql');

@@ -59,6 +59,15 @@ export async function followRegion(session: Session, unit: number): Promise<void
     await session.query(statement('end', { schema }));
     return;
   }
+  await makeRegionSchema(session, schema, unitName(unit), partitions);
+}
+
+/**
+ * Makes the schema of a region, or has its views follow other partitions. Inside a transaction.
+ * @param title name of the region
+ * @param partitions by whole table; the whole table is read where there is none
+ */
+export async function makeRegionSchema(session: Session, schema: string, title: string, partitions: ReadonlyMap<Relation, string>): Promise<void> {
   const functions = await RecordFunctions.of(session);
   const split = (await functions.tables(session)).filter((table) => table.split !== null);
   const views = split.map(({ relation, columns }) => {
@@ -72,6 +81,6 @@ export async function followRegion(session: Session, unit: number): Promise<void
   const isNew = (await session.query(statement('made'), [[schema]])).length === 0;
   const read = new Set(split.map(({ relation }) => relation));
   const own = isNew ? functions.over(schema, (relation) => (read.has(relation) ? `${schema}.${tableOf(relation)}` : null)) : [];
-  const begin = isNew ? ['set local check_function_bodies = off', statement('begin', { schema, description: `The interface's functions of a record, made from the same text over the tables of ${unitName(unit)}` })] : [];
+  const begin = isNew ? ['set local check_function_bodies = off', statement('begin', { schema, description: `The interface's functions of a record, made from the same text over the tables of ${title}` })] : [];
   await session.script([...begin, ...views, ...own].map((each) => `${each};\n`).join('\n'), REGION_SCHEMAS_FILE);
 }

@@ -1,6 +1,6 @@
 -- purpose: the gazetteer, as the reader of queries asks it
 -- reads: core.comune_name, core.place_name, core.comune, core.province
--- writes: api.transposed, api.geocode_comune
+-- writes: api.transposed, api.similar_from, api.geocode_comune
 -- grain: one call per query; keys are what core.comune_key gives
 -- crs: none
 
@@ -16,15 +16,30 @@ language sql immutable parallel safe as $$
 $$;
 comment on function api.transposed(text) is 'The word with each pair of neighbouring letters exchanged: roma for rmoa; none for words of fewer than 4 letters';
 
+-- A function with `set pg_trgm...` can be restored by a superuser only.
+create or replace function api.similar_from(p_threshold real) returns text
+language plpgsql stable as $$
+declare
+  -- Loads the library, which gives the setting its value.
+  v_former constant real := show_limit();
+begin
+  perform set_config('pg_trgm.similarity_threshold', p_threshold::text, true);
+  return v_former::text;
+end
+$$;
+comment on function api.similar_from(real) is 'Sets from which similarity on two words are alike for the operator % of pg_trgm, until the end of the transaction; returns the former threshold';
+
 -- Names of all Italy are known, also where one region is loaded: a name that is a comune's leads there, or nowhere.
 create or replace function api.geocode_comune(p_keys text[], p_fuzzy bool) returns jsonb
 language plpgsql stable
 -- Planning takes longer than running.
 set plan_cache_mode to force_generic_plan
-set pg_trgm.similarity_threshold = 0.3
 as $$
+declare
+  v_former constant text := api.similar_from(0.3);
+  v_found jsonb;
 begin
-  return (
+  v_found := (
     with exact as (
       select
         n.key as asked,
@@ -178,6 +193,8 @@ begin
     )
     from answer
   );
+  perform set_config('pg_trgm.similarity_threshold', v_former, true);
+  return v_found;
 end
 $$;
 comment on function api.geocode_comune(text[], bool) is 'Places that the keys name, by exact key or (fuzzy) one or two letters away or the beginning of one name alone: key asked, cadastral code, kind of name, province, region, plates and names of earlier provinces; an array. Comuni of all Italy are known, and provinces (without a cadastral code)';

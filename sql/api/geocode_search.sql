@@ -13,11 +13,11 @@ returns table (place int4, id int4, weight float8, quality float8, df int4)
 language plpgsql stable rows 20
 -- Here and below planning takes longer than running, and every plan is one by index, whatever is asked.
 set plan_cache_mode to force_generic_plan
-set pg_trgm.similarity_threshold = 0.25
 as $$
 #variable_conflict use_column
 declare
   most_corrected constant int4 := 6;
+  v_former constant text := api.similar_from(0.25);
 begin
   return query
   with asked as (
@@ -108,6 +108,7 @@ begin
   join core.token k on k.text = r.text
   where r.rank <= 6
     and k.region_code = any (p_regions);
+  perform set_config('pg_trgm.similarity_threshold', v_former, true);
 end
 $$;
 comment on function api.geocode_tokens(text[], int2[], bool) is 'Words of the dictionary that the typed ones mean: themselves, or where there are none (p_fuzzy: always) at most six that are one or two letters away, for at most six words; place numbers the typed word';

@@ -14,7 +14,9 @@ create or replace function api.admit(
   out quota int4,
   out remaining int4,
   out resets_at int8,
-  out retry_after_seconds int4
+  out retry_after_seconds int4,
+  out read_only bool,
+  out network text
 )
 language plpgsql volatile security definer
 set search_path to public, pg_temp
@@ -23,10 +25,10 @@ set synchronous_commit to off
 as $$
 declare
   v_token record;
-  v_network text;
   v_until timestamptz;
   v_count record;
 begin
+  read_only := current_setting('transaction_read_only')::bool;
   select t.token_id, t.scopes
   into v_token
   from access.token t
@@ -35,14 +37,16 @@ begin
     and (t.expires_at is null or t.expires_at > now());
   if not found then
     -- Only bad keys are refused for bad keys: whoever else asks from that address, as all do who come through one proxy, keeps being served.
-    v_network := api.caller_network(p_address);
-    v_until := api.blocked_until(v_network);
+    network := api.caller_network(p_address);
+    v_until := api.blocked_until(network);
     if v_until is not null then
       outcome := 'TOO_MANY_ATTEMPTS';
       retry_after_seconds := greatest(1, ceil(extract(epoch from v_until - now())));
       return;
     end if;
-    perform api.note_failure(v_network);
+    if not read_only then
+      perform api.note_failure(network);
+    end if;
     outcome := 'INVALID_API_KEY';
     return;
   end if;
@@ -51,7 +55,7 @@ begin
   if not p_scope = any (v_token.scopes) then
     v_count := api.requests_counted(token_id);
     outcome := 'INSUFFICIENT_SCOPE';
-  elsif not p_counted then
+  elsif not p_counted or read_only then
     v_count := api.requests_counted(token_id);
     outcome := case when v_count.used > quota then 'RATE_LIMITED' else 'ADMITTED' end;
   else
@@ -65,7 +69,7 @@ begin
   end if;
 end
 $$;
-comment on function api.admit(text, text, text, bool) is 'Looks a key up by the hexadecimal SHA-256 of its text, counts the request against its token, or the bad key against the caller''s address; p_counted false: the request is not counted. Outcomes: ADMITTED, or the code of the error to answer';
+comment on function api.admit(text, text, text, bool) is 'Looks a key up by the hexadecimal SHA-256 of its text, counts the request against its token, or the bad key against the caller''s address; p_counted false: the request is not counted. read_only: nothing can be counted here, and the server counts. Outcomes: ADMITTED, or the code of the error to answer';
 
 create or replace function api.admit_rows(
   p_token_id int4,
@@ -76,7 +80,8 @@ create or replace function api.admit_rows(
   out quota int4,
   out remaining int4,
   out resets_at int8,
-  out retry_after_seconds int4
+  out retry_after_seconds int4,
+  out read_only bool
 )
 language plpgsql volatile security definer
 set search_path to public, pg_temp
@@ -87,9 +92,12 @@ declare
   v_count record;
 begin
   token_id := p_token_id;
+  read_only := current_setting('transaction_read_only')::bool;
   quota := api.request_quota();
   if not exists (select from access.token t where t.token_id = p_token_id and p_scope = any (t.scopes)) then
     outcome := 'INSUFFICIENT_SCOPE';
+  elsif read_only then
+    outcome := 'ADMITTED';
   else
     -- The request was counted as its first row. All of them are let in, or none.
     update access.rate_window w

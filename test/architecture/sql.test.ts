@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { firstFid, regionOfFid } from '../../pipelines/contract/regions.ts';
 import { incrementalOf } from '../../pipelines/contract/sql-files.ts';
+import { expectedObjects } from '../../pipelines/db/objects.ts';
+import { partsOf } from '../../pipelines/db/state.ts';
 import stations from '../stations/source.ts';
 import { lineAt, read, SQL } from './project.ts';
 import { code, created, header, headerValues, qualified, relations, shouted } from './sql-text.ts';
@@ -19,6 +21,12 @@ function names(text: string, key: 'reads' | 'writes'): string[] {
 }
 
 const unqualified = (name: string): string => name.slice(name.indexOf('.') + 1);
+
+describe('the expected objects', () => {
+  it('were written from the current SQL files (npx vitest run test/pipelines/objects.test.ts -u)', async () => {
+    expect(expectedObjects(partsOf(await loadSources()))?.files).toMatch(/^[0-9a-f]{16}$/);
+  });
+});
 
 describe('an SQL file', () => {
   it('opens with a header that has each line once, in order', () => {

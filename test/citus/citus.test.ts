@@ -16,7 +16,9 @@ import { openPostgresReader } from '../../pipelines/db/reader.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { isDistributed } from '../../pipelines/db/distributed.ts';
 import { openDatabase, type Database } from '../../pipelines/db/index.ts';
+import { damageOf } from '../../pipelines/db/objects.ts';
 import { ROLE } from '../../pipelines/db/role.ts';
+import { partsOf } from '../../pipelines/db/state.ts';
 import { withRun } from '../../pipelines/ledger/ledger.ts';
 import { diff } from '../../pipelines/operate/diff.ts';
 import { explain } from '../../pipelines/operate/explain.ts';
@@ -93,6 +95,11 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     await Promise.all([...opened.keys()].map((database) => database.close()));
     await region?.remove();
     await citus?.remove();
+  });
+
+  it('has every object of this version', async () => {
+    const parts = partsOf(await loadSources());
+    for (const database of [plain, nodes]) expect(await database.session((session) => damageOf(session, parts))).toEqual([]);
   });
 
   it('gives the columns of parcels that one node has alone, the quality of a comune and an export as one machine does', async () => {

@@ -1,6 +1,6 @@
 /** A PostgreSQL server of a test's own, to be killed, stopped and started again. */
 import { execFile, spawn } from 'node:child_process';
-import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { appendFile, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -89,6 +89,19 @@ export class Server {
     this.#keeper = keeper;
     this.#pid = await new Promise<number>((resolve) => keeper.stdout.once('data', (text: Buffer) => resolve(Number(text.toString()))));
     await answers(this.url('postgres'), async () => (alive(this.#pid) ? null : 'the server ended at once'));
+  }
+
+  /** A streaming standby of this server, started; it takes no rows until it is promoted. */
+  async standby(): Promise<Server> {
+    const folder = await mkdtemp(join(tmpdir(), 'mappale-standby-'));
+    if (this.#owner !== null) await chown(folder, this.#owner.uid, this.#owner.gid);
+    const standby = new Server(folder, this.#bin, this.#owner, await freePort());
+    await run(join(this.#bin, 'pg_basebackup'), [
+      '--pgdata', join(folder, 'data'), '--write-recovery-conf', '--checkpoint', 'fast', '--host', '127.0.0.1', '--port', String(this.port), '--username', 'postgres', '--no-sync',
+    ], standby.#as());
+    await appendFile(join(folder, 'data', 'postgresql.auto.conf'), `port=${standby.port}\n`);
+    await standby.start();
+    return standby;
   }
 
   /** Immediate shutdown: no checkpoint, as when it crashes; recovery when it starts. */

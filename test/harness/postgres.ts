@@ -299,7 +299,7 @@ export async function answers(url: string, died: () => Promise<string | null> | 
   const until = Date.now() + 60_000;
   for (;;) {
     try {
-      await (await openDatabase(url)).close();
+      await (await openDatabase(url, 'read')).close();
       return;
     } catch (error) {
       const why = await died();

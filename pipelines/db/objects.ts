@@ -1,0 +1,196 @@
+/**
+ * Compares the objects of a database (tables, columns, constraints, indexes, views, functions, grants) with those that a fresh database of this version has.
+ * `sql/objects.json` lists them with a digest each; `npx vitest run test/pipelines/objects.test.ts -u` writes the file from a fresh database.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../config.ts';
+import { regionOfFid } from '../contract/regions.ts';
+import { sha256 } from '../contract/sql-files.ts';
+import { MappaleError } from '../errors.ts';
+import { isDistributed } from './distributed.ts';
+import type { Reader } from './reader.ts';
+import type { Part } from './state.ts';
+import { runEach, statementsOf } from './statements.ts';
+import type { Session } from './types.ts';
+
+const statement = statementsOf('objects');
+
+export const OBJECTS_FILE = 'sql/objects.json';
+
+/** Stands for `region_7` and the like: the objects of all regional schemas are alike. */
+const REGIONAL = 'region_N';
+
+type Kind = 'schema' | 'extension' | 'table' | 'view' | 'column' | 'constraint' | 'index' | 'function' | 'grant';
+
+/** One object. Its name starts with the schema, and `region_N` stands for a regional one. */
+export interface Found extends Record<string, unknown> {
+  /** The real schema; empty: the object is in none. */
+  readonly schema: string;
+  readonly kind: Kind;
+  readonly name: string;
+  /** Text or digest of everything else. */
+  readonly definition: string;
+}
+
+/** Expected objects: kind → name → definition. */
+export interface Expected {
+  /** Digest of the SQL files that the objects come from. */
+  readonly files: string;
+  readonly objects: Readonly<Partial<Record<Kind, Readonly<Record<string, string>>>>>;
+}
+
+/** An expected object that is missing or different. */
+export interface Damage {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly expected: string;
+  /** Null: missing. */
+  readonly found: string | null;
+}
+
+/** Returns the digest of the SQL files of this version, without comments and layout. */
+export function filesDigest(parts: readonly Part[]): string {
+  return sha256(parts.map(({ file }) => `${file.file} ${file.digest}`).sort().join('\n')).slice(0, 16);
+}
+
+let read: Expected | undefined;
+
+/** Returns the expected objects, or null where SQL files changed since they were written, as with a source that was just added. */
+export function expectedObjects(parts: readonly Part[]): Expected | null {
+  read ??= JSON.parse(readFileSync(join(ROOT, OBJECTS_FILE), 'utf8')) as Expected;
+  return read.files === filesDigest(parts) ? read : null;
+}
+
+/** Lists the objects of a database. */
+export function foundObjects(session: Pick<Session, 'query'>): Promise<Found[]> {
+  return session.query<Found>(statement('objects'));
+}
+
+/**
+ * Compares a database with this version.
+ * @returns missing and different objects; empty also where `expectedObjects` is null
+ */
+export async function damageOf(session: Session, parts: readonly Part[]): Promise<Damage[]> {
+  const expected = expectedObjects(parts);
+  if (expected === null) return [];
+  const regions = await isDistributed(session) ? [] : await session.query<{ fid: number }>(statement('regions'));
+  return compare(expected, await foundObjects(session), regions.map(({ fid }) => regionOfFid(fid)));
+}
+
+/**
+ * Checks the database of a server, in one query. Grants count only where the server works with the role that they are for.
+ * @throws MappaleError `CATALOGUE_DAMAGED` (exit 6)
+ */
+export async function requireWhole(reader: Reader, parts: readonly Part[]): Promise<void> {
+  const expected = expectedObjects(parts);
+  if (expected === null) return;
+  const { found } = await reader.call<{ found: Found[] }>(statement('objects_as_one', { objects: { sql: statement('objects') } }), []);
+  const damage = compare(expected, found, []).filter(({ kind }) => kind !== 'grant' || reader.restricted);
+  if (damage.length > 0) throw damaged(damage);
+}
+
+/** @param regions that must have a schema of their own */
+export function compare({ objects }: Expected, found: readonly Found[], regions: readonly number[]): Damage[] {
+  const known = new Map(found.map(({ schema, kind, name, definition }) => [`${kind} ${realName(name, schema)}`, definition]));
+  const schemas = new Set([...found.map(({ schema }) => schema).filter((schema) => /^region_\d+$/.test(schema)), ...regions.map((code) => `region_${code}`)]);
+  const damage: Damage[] = [];
+  for (const [kind, byName] of Object.entries(objects) as [Kind, Record<string, string>][]) {
+    for (const [shown, expected] of Object.entries(byName)) {
+      for (const name of shown.startsWith(REGIONAL) ? [...schemas].map((schema) => realName(shown, schema)) : [shown]) {
+        const definition = known.get(`${kind} ${name}`);
+        if (definition !== expected) damage.push({ kind, name, expected, found: definition ?? null });
+      }
+    }
+  }
+  return withoutParts(damage);
+}
+
+function realName(name: string, schema: string): string {
+  return name.startsWith(REGIONAL) ? `${schema}${name.slice(REGIONAL.length)}` : name;
+}
+
+/** Leaves out what follows from another loss: the columns of a missing table, the grant of a missing function, everything in a missing schema. */
+function withoutParts(damage: readonly Damage[]): Damage[] {
+  const missing = new Set(damage.filter(({ found }) => found === null).map(({ kind, name }) => `${kind} ${name}`));
+  return damage.filter(({ kind, name }) => {
+    const [relation = ''] = name.split(' ');
+    if (kind !== 'schema' && missing.has(`schema ${name.slice(0, name.indexOf('.'))}`)) return false;
+    if (kind === 'grant') return !missing.has(`function ${name}`) && !missing.has(`schema ${name}`);
+    const holder = kind === 'column' ? relation.slice(0, relation.lastIndexOf('.')) : relation;
+    return !['column', 'constraint', 'index'].includes(kind) || !(missing.has(`table ${holder}`) || missing.has(`view ${holder}`));
+  });
+}
+
+/** Schemas that `migrate` makes again as a whole. */
+const MADE_AGAIN = /^(api|past|region_\d+)(\.|$)/;
+
+/** Whether an object held rows, which nothing brings back. */
+export function isLost({ kind, name }: Damage): boolean {
+  return ['schema', 'table', 'column'].includes(kind) && !MADE_AGAIN.test(name);
+}
+
+/** Whether a lost object is one that the functions of records are written from: they are not made again without it. */
+export function isReadByRecords(damage: Damage): boolean {
+  return isLost(damage) && /^(core|section|history)(\.|$)/.test(damage.name);
+}
+
+/** Whether `migrate` repairs an object by applying the files of functions again. */
+export function isFunction({ kind, name }: Damage): boolean {
+  return ['function', 'grant', 'view'].includes(kind) || (['schema', 'column'].includes(kind) && MADE_AGAIN.test(name));
+}
+
+/**
+ * Makes missing indexes and constraints. Inside a transaction.
+ * @returns what was done, as sentences
+ */
+export async function repairTables(session: Session, damage: readonly Damage[]): Promise<string[]> {
+  const steps: string[] = [];
+  // A foreign key needs the key that it refers to.
+  const rank = ({ kind, name }: Damage): number => (kind === 'index' ? 0 : name.includes(' FOREIGN KEY ') ? 2 : 1);
+  for (const { kind, name, found } of damage.filter((each) => ['index', 'constraint'].includes(each.kind)).sort((a, b) => rank(a) - rank(b))) {
+    const at = name.indexOf(' ');
+    const [table, definition] = [name.slice(0, at), name.slice(at + 1)];
+    if (kind === 'constraint' && found !== null) await runEach(session, statement('validate'), [table]);
+    else if (kind === 'constraint') await session.query(statement('add_constraint', { table: { sql: table }, definition: { sql: definition } }));
+    else {
+      if (found !== null) await runEach(session, statement('drop_invalid'), [table]);
+      const unique = definition.startsWith('UNIQUE ');
+      await session.query(statement('make_index', { unique: { sql: unique ? 'unique' : '' }, table: { sql: table }, using: { sql: unique ? definition.slice('UNIQUE '.length) : definition } }));
+    }
+    steps.push(`repaired: ${kind} ${name}`);
+  }
+  return steps;
+}
+
+/** Returns published partitions that do not exist or are detached from their table. */
+export function lostPartitions(session: Pick<Session, 'query'>): Promise<{ relation: string; partition: string }[]> {
+  return session.query(statement('lost_partitions'));
+}
+
+/** Objects that a message names. */
+const NAMED = 12;
+
+const REPAIR = { hint: 'A restore may have left them out, or somebody changed them. This command repairs them.', mend: 'npx mappale migrate' };
+
+const REBUILD = {
+  hint: 'Tables and columns are lost with their rows. Restore a dump into a new database. Without a dump, create a new database and load the regions again.',
+  mend: 'npx mappale load-region REGION --data FOLDER',
+};
+
+/** Returns the error that names missing and different objects, with what to do. */
+export function damaged(damage: readonly Damage[]): MappaleError {
+  const lost = damage.filter(isLost);
+  const named = [...lost, ...damage.filter((each) => !isLost(each))].slice(0, NAMED).map(describeDamage);
+  if (damage.length > NAMED) named.push(`and ${damage.length - NAMED} more`);
+  return new MappaleError(`the database lacks ${damage.length === 1 ? 'an object' : `${damage.length} objects`} of this version, or has other ones in their place`, {
+    code: 'CATALOGUE_DAMAGED', kind: 'database', detail: named.join('\n          '), data: damage,
+    ...(lost.length === 0 ? REPAIR : REBUILD),
+  });
+}
+
+export function describeDamage({ kind, name, expected, found }: Damage): string {
+  if (found === null) return `${kind} ${name} is missing`;
+  if (kind === 'function') return `function ${name} is another one`;
+  return `${kind} ${name}: expected ${expected || 'nothing'}, found ${found || 'nothing'}`;
+}
