@@ -44,10 +44,23 @@ export interface RemoteFile {
   readonly optional?: boolean;
 }
 
-export interface Download {
+/** Files that come without a person. */
+interface Downloadable {
+  /** @returns none: the publisher has nothing of the region */
+  readonly files: (region: Region, today: Date) => readonly RemoteFile[];
+  /** Bytes of the largest file that is known, or an estimate of it. A download ends at four times as many. */
+  readonly largest: number;
+}
+
+interface NotDownloadable {
+  readonly files?: undefined;
+  readonly largest?: undefined;
+}
+
+export type Download = Instructions & (Downloadable | NotDownloadable);
+
+interface Instructions {
   readonly cycle: Cycle;
-  /** What may be had without a person. @returns none: the publisher has nothing of the region */
-  readonly files?: (region: Region, today: Date) => readonly RemoteFile[];
   /** What a person does for the rest: where to click and what to save. @returns null: nothing of the region */
   readonly byHand?: (region: Region) => string | null;
   /** The publisher wants a token, as this parameter of the query; it is taken from `MAPPALE_<SOURCE>_TOKEN`. Without it `byHand` is said. */
