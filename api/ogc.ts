@@ -255,6 +255,7 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     operation: 'getFeatures',
     summary: 'Features of a collection',
     description: 'A page of them as GeoJSON, in longitude and latitude of WGS 84; link `next` leads to the next page and is there until the last one. '
+      + 'A page ends at `limit` or at 1 MiB, whichever comes first, and has at least one feature that it found. '
       + 'A page looks at some thousand parcels at most: where few match it may have fewer than `limit`, even none, and a next page. '
       + 'No parcel has a time of its own: `datetime` matches all.',
     parameters: itemsParameters,

@@ -9,6 +9,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`error: this Node is too old [NODE_TOO_OLD]\n  detail: expected Node 20.19 or newer, found ${process.versions.node}\n  hint: Install a newer one.\n  type: nvm install 22\n`);
   process.exit(2);
 }
+// tsx keeps compiled code in the shared temporary folder under a name that another user can take first. Children and threads inherit the setting.
+process.env['TSX_DISABLE_CACHE'] = '1';
 const { register: registerHooks } = await import('node:module');
 const { register } = await import('tsx/esm/api');
 register();

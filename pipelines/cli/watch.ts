@@ -15,6 +15,7 @@ interface Options {
   readonly once?: boolean;
   readonly at: string;
   readonly webhook?: string;
+  readonly webhookPrivate?: boolean;
   readonly metricsFile?: string;
 }
 
@@ -30,6 +31,7 @@ export function watchCommand(): Command {
     .option('--once', 'run once and exit with the code of the refresh, for cron and timers')
     .option('--at <time>', 'local time of the nightly run; the first run starts at once', parseTime, '02:15')
     .option('--webhook <url>', 'POST the summary as JSON to this address; a failure is reported in the summary only', parseAddress)
+    .option('--webhook-private', 'allow a webhook whose host name leads to a private address')
     .option('--metrics-file <file>', 'write metrics to a Prometheus text file after each run')
     .action(async (names: string[], options: Options) => {
       // Loaded when they are asked for: they bring the HTTP client and the writer of figures.
@@ -45,7 +47,7 @@ export function watchCommand(): Command {
       for (;;) {
         const line = await turn({ sources, settings: sourceSettings, proxies: readProxies(), log, open: (work) => withContext({ access: 'write', log }, work) }, {
           regions: regions.length === 0 ? null : regions, data: [first, ...others], parallel: options.parallel, webhook: options.webhook ?? null,
-          metrics,
+          webhookPrivate: options.webhookPrivate === true, metrics,
         });
         process.stdout.write(`${config.log === 'json' ? JSON.stringify(line) : describeTurn(line)}\n`);
         if (options.once === true) {

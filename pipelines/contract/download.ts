@@ -44,10 +44,23 @@ export interface RemoteFile {
   readonly optional?: boolean;
 }
 
-export interface Download {
+/** Files that need no account. */
+interface Downloadable {
+  /** Returns the files of a region; empty if the publisher has none. */
+  readonly files: (region: Region, today: Date) => readonly RemoteFile[];
+  /** Size of the largest known file in bytes, or an estimate. A download ends at four times this size. */
+  readonly largest: number;
+}
+
+interface NotDownloadable {
+  readonly files?: undefined;
+  readonly largest?: undefined;
+}
+
+export type Download = Instructions & (Downloadable | NotDownloadable);
+
+interface Instructions {
   readonly cycle: Cycle;
-  /** Returns the files that need no account; empty if the publisher has none for the region. */
-  readonly files?: (region: Region, today: Date) => readonly RemoteFile[];
   /** Returns instructions for the other files: where to click and what to save; null if there are none for the region. */
   readonly byHand?: (region: Region) => string | null;
   /** The publisher wants a token, as this parameter of the query; it is taken from `MAPPALE_<SOURCE>_TOKEN`. Without it `byHand` is said. */

@@ -4,6 +4,7 @@
  * undici's `request` and not Node's own `fetch`: it hands over the bytes as they are sent (`fetch` unpacks them without saying so, and then neither
  * `Content-Length` nor a range is of the bytes on the disk), and lets connections and the times to wait for an answer be set.
  */
+import type { LookupFunction } from 'node:net';
 import { Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { EnvHttpProxyAgent, request, type Dispatcher } from 'undici';
@@ -11,6 +12,18 @@ import { NO_PROXIES, type Proxies } from '../config.ts';
 import { inputError, MappaleError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { duration } from '../progress.ts';
+import { isPrivateHost, PrivateAddress, privateAddressOf, publicLookup } from './address.ts';
+import { bounded } from './bounds.ts';
+
+/** Bounds of one download. */
+export interface Bounds {
+  /** Bytes at which a body ends, as sent and as unpacked. */
+  readonly most: number;
+  /** Host that the operator named, which may be private; null: none. */
+  readonly named: string | null;
+  /** Host and port whose bodies messages may quote. */
+  readonly shown: string;
+}
 
 export interface Answer {
   readonly status: number;
@@ -18,6 +31,8 @@ export interface Answer {
   /** Where it came from in the end. */
   readonly url: string;
   readonly redirected: boolean;
+  /** The body is from another host than the one that was meant: messages do not quote it. */
+  readonly elsewhere: boolean;
   /** As the publisher means it: what was packed for the way is unpacked. */
   readonly body: Readable;
   /** As it came. */
@@ -60,7 +75,10 @@ const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|HOSTNAME_M
 const PROXY_LOGIN = /\(407\)/;
 
 export class Publisher {
+  /** Connects to public addresses only. */
   readonly #agent: EnvHttpProxyAgent;
+  /** Connects to hosts that the operator named. */
+  readonly #namedAgent: EnvHttpProxyAgent;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #hide: (text: string) => string;
@@ -68,9 +86,13 @@ export class Publisher {
   /** By host: some send whom they have not seen to the same address again, with a cookie, and without it without end. */
   readonly #cookies = new Map<string, Map<string, string>>();
 
-  /** @param hide takes secrets out of what is shown */
-  constructor(clock: Clock, log: Log, hide: (text: string) => string = (text) => text, proxies: Proxies = NO_PROXIES) {
-    this.#agent = agentOf(proxies, { connections: 1, pipelining: 1, headersTimeout: 120_000, bodyTimeout: 120_000, connect: { timeout: 30_000 } });
+  /** @param hide takes secrets out of what is shown @param lookup resolves the names of hosts */
+  constructor(clock: Clock, log: Log, hide: (text: string) => string = (text) => text, proxies: Proxies = NO_PROXIES, lookup?: LookupFunction) {
+    const agent = (ask: LookupFunction | undefined): EnvHttpProxyAgent => agentOf(proxies, {
+      connections: 1, pipelining: 1, headersTimeout: 120_000, bodyTimeout: 120_000, connect: { timeout: 30_000, ...(ask === undefined ? {} : { lookup: ask }) },
+    });
+    this.#agent = agent(publicLookup(lookup));
+    this.#namedAgent = agent(lookup);
     this.#clock = clock;
     this.#log = log;
     this.#hide = hide;
@@ -78,24 +100,27 @@ export class Publisher {
   }
 
   /** Ends its connections, also those that a body was not read from to its end. */
-  close(): Promise<void> {
-    return this.#agent.destroy();
+  async close(): Promise<void> {
+    await Promise.all([this.#agent.destroy(), this.#namedAgent.destroy()]);
   }
 
   /**
    * The answer to a GET, whatever its status, once the server is not busy.
-   * @throws input errors `DOWNLOAD_UNREACHABLE`, `DOWNLOAD_CERTIFICATE`, `DOWNLOAD_BUSY`, `DOWNLOAD_REDIRECTED`
+   * @throws input errors `DOWNLOAD_UNREACHABLE`, `DOWNLOAD_CERTIFICATE`, `DOWNLOAD_BUSY`, `DOWNLOAD_REDIRECTED`, `DOWNLOAD_PRIVATE`; reading its body throws
+   * `DOWNLOAD_SLOW` and `DOWNLOAD_TOO_LARGE`
    */
-  async ask(url: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
+  async ask(url: string, headers: Readonly<Record<string, string>>, bounds: Bounds): Promise<Answer> {
     for (let attempt = 0; ; attempt += 1) {
       let answer: Answer | null = null;
       let broken: unknown = null;
       try {
-        answer = await this.#follow(url, headers);
+        answer = await this.#follow(url, headers, bounds);
         if (!BUSY_STATUS.has(answer.status) && !BROKEN_STATUS.has(answer.status)) return answer;
         await discard(answer);
       } catch (error) {
         if (error instanceof MappaleError) throw error;
+        const inner = privateAddressOf(error);
+        if (inner !== null) throw this.#private(url, inner);
         if (isCertificate(error)) throw this.#certificate(url, error);
         if (PROXY_LOGIN.test(reasonOf(error))) throw this.#proxyLogin(url, error);
         broken = error;
@@ -119,11 +144,18 @@ export class Publisher {
     });
   }
 
-  async #follow(first: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
+  async #follow(first: string, headers: Readonly<Record<string, string>>, { most, named, shown }: Bounds): Promise<Answer> {
     let url = first;
+    let isNamed = true;
     for (let hops = 0; hops <= REDIRECTS; hops += 1) {
-      const { statusCode, headers: got, body } = await request(url, { dispatcher: this.#agent, headers: { 'accept-encoding': 'identity', 'user-agent': USER_AGENT, ...this.#headersTo(url, first, headers) } });
-      const answer = answerOf(statusCode, plain(got), body, url, hops > 0);
+      const { hostname, host } = new URL(url);
+      // A redirect that left the named host may lead to public addresses only, also back.
+      isNamed &&= hostname === named;
+      if (!isNamed && isPrivateHost(hostname)) throw new PrivateAddress(hostname, hostname);
+      const { statusCode, headers: got, body } = await request(url, { dispatcher: isNamed ? this.#namedAgent : this.#agent, headers: { 'accept-encoding': 'identity', 'user-agent': USER_AGENT, ...this.#headersTo(url, first, headers) } });
+      const at = this.#hide(first);
+      const chunks = bounded(body, { clock: this.#clock, most, at });
+      const answer = answerOf(statusCode, plain(got), body, chunks, { url, redirected: hops > 0, elsewhere: host !== shown });
       this.#keepCookies(url, got['set-cookie']);
       const target = REDIRECT_STATUS.has(statusCode) ? answer.headers['location'] : undefined;
       if (target === undefined) return answer;
@@ -161,6 +193,13 @@ export class Publisher {
     return inputError('the publisher leads elsewhere', { code: 'DOWNLOAD_REDIRECTED', at: this.#hide(url), detail: `expected the file, found ${found}`, hint });
   }
 
+  #private(url: string, { message }: PrivateAddress): MappaleError {
+    return inputError('the download leads to a private address', {
+      code: 'DOWNLOAD_PRIVATE', at: this.#hide(url), detail: `expected an address of the public internet, found ${this.#hide(message)}`,
+      hint: 'Nothing was asked there. If the address is a server of yours, name it in the setting MAPPALE_<SOURCE>_URL (docs/downloads.md).',
+    });
+  }
+
   #proxyLogin(url: string, error: unknown): MappaleError {
     return inputError('the proxy asks for a login', {
       code: 'DOWNLOAD_PROXY', at: this.#hide(url), detail: `expected a way to the publisher, found: ${this.#hide(reasonOf(error))}`,
@@ -190,11 +229,13 @@ function plain(headers: Dispatcher.ResponseData['headers']): Record<string, stri
 }
 
 /** The answer whose body is the file, whatever it was packed in for the way although nothing but the file itself was asked for. */
-function answerOf(status: number, headers: Record<string, string>, body: Dispatcher.ResponseData['body'], url: string, redirected: boolean): Answer {
+function answerOf(
+  status: number, headers: Record<string, string>, sent: Readable, chunks: AsyncGenerator<Buffer>, from: Pick<Answer, 'url' | 'redirected' | 'elsewhere'>,
+): Answer {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   const packed = encoding !== '' && encoding !== 'identity';
   const unpack = packed && status === 200 ? UNPACK[encoding] : undefined;
-  return { status, headers, url, redirected, packed, sent: body, body: unpack === undefined ? body : Readable.from(unpacked(body, unpack)) };
+  return { status, headers, ...from, packed, sent, body: Readable.from(unpack === undefined ? chunks : unpacked(sent, chunks, unpack)) };
 }
 
 interface Packing {
@@ -208,8 +249,7 @@ const GZIP: Packing = { stream: createGunzip, mark: Buffer.from([0x1f, 0x8b]) };
 const UNPACK: Readonly<Record<string, Packing | undefined>> = { gzip: GZIP, 'x-gzip': GZIP, deflate: { stream: createInflate, mark: null }, br: { stream: createBrotliDecompress, mark: null } };
 
 /** A server may say that it packed what it sends as it is: what has not the mark stays. */
-async function* unpacked(body: Readable, { stream, mark }: Packing): AsyncGenerator<Buffer> {
-  const chunks = body.iterator() as NodeJS.AsyncIterator<Buffer>;
+async function* unpacked(body: Readable, chunks: AsyncGenerator<Buffer>, { stream, mark }: Packing): AsyncGenerator<Buffer> {
   const first = await chunks.next();
   if (first.done === true) return;
   const all = Readable.from((async function* () {
@@ -236,7 +276,7 @@ export function giveUp({ body, sent }: Answer): void {
   for (const each of new Set([body, sent])) each.on('error', () => undefined).destroy();
 }
 
-/** The first bytes of a body: as many as make `most` or a few more; what breaks off ends there. */
+/** The first bytes of a body: as many as make `most` or a few more; what breaks off ends there. @throws input errors of a bound that the body exceeds */
 export async function headOf({ body }: Answer, most: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -246,7 +286,8 @@ export async function headOf({ body }: Answer, most: number): Promise<Buffer> {
       bytes += (chunk as Buffer).length;
       if (bytes >= most) break;
     }
-  } catch {
+  } catch (error) {
+    if (error instanceof MappaleError) throw error;
     // What came of it is enough for a message, and for nothing else.
   }
   return Buffer.concat(chunks);
@@ -279,9 +320,14 @@ export function reasonOf(error: unknown): string {
   return [error.message, code !== undefined && !error.message.includes(code) ? `(${code})` : ''].filter((part) => part !== '').join(' ');
 }
 
-/** Sends a document as JSON. @throws Error when it is not taken within half a minute */
-export async function postJson(url: string, document: unknown, proxies: Proxies): Promise<void> {
-  const agent = agentOf(proxies, {});
+/**
+ * Sends a document as JSON. Redirects are not followed.
+ * @param mayBePrivate a name may lead to a private address; a host that is private by its name always may
+ * @throws Error when it is not taken within half a minute; `PrivateAddress`
+ */
+export async function postJson(url: string, document: unknown, proxies: Proxies, mayBePrivate: boolean, lookup?: LookupFunction): Promise<void> {
+  const ask = mayBePrivate || isPrivateHost(new URL(url).hostname) ? lookup : publicLookup(lookup);
+  const agent = agentOf(proxies, ask === undefined ? {} : { connect: { lookup: ask } });
   try {
     const { statusCode, body } = await request(url, {
       dispatcher: agent, method: 'POST', headers: { 'content-type': 'application/json', 'user-agent': USER_AGENT }, body: JSON.stringify(document), signal: AbortSignal.timeout(30_000),

@@ -4,13 +4,13 @@ import { basename, dirname, extname, join } from 'node:path';
 import type { Edition, RemoteFile } from '../contract/download.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { inputError, MappaleError } from '../errors.ts';
-import { freeBytes } from '../formats/disk.ts';
 import { isForbidden, isFull } from '../formats/file-error.ts';
 import { sha256OfFile } from '../formats/streams.ts';
 import { isPage, PAGE_BYTES, titleOf } from '../formats/web-page.ts';
 import { recognise } from '../ingest/locate.ts';
 import { quoted, retyped, withOption } from '../typed.ts';
-import { BROKEN, discard, giveUp, headOf, reasonOf, type Answer, type Clock, type Publisher } from './client.ts';
+import { tooLarge } from './bounds.ts';
+import { BROKEN, discard, giveUp, headOf, reasonOf, type Answer, type Bounds, type Clock, type Publisher } from './client.ts';
 import { partOf, readKept, readPart, removePart, sidecarOf, writeJson, type Kept, type Part, type Version } from './kept.ts';
 import { linksOf, pageError } from './page.ts';
 
@@ -24,11 +24,14 @@ export interface Wanted {
   /** What a publisher knows its user by, as a parameter of the query. */
   readonly token: { readonly parameter: string; readonly value: string } | null;
   readonly headers: Readonly<Record<string, string>>;
+  readonly bounds: Bounds;
 }
 
 export interface Surroundings {
   readonly publisher: Publisher;
   readonly clock: Clock;
+  /** Bytes that may still be written where a path is. */
+  readonly freeBytes: (path: string) => Promise<number>;
   readonly sources: readonly RegisteredSource[];
   /** Takes secrets out of what is shown and kept. */
   readonly hide: (text: string) => string;
@@ -65,6 +68,8 @@ const LONGEST_PAGE = 16 * 1024 * 1024;
 const HEADWAY = 1024 * 1024;
 /** Left free on the disk. */
 const SPARE = 64 * 1024 * 1024;
+/** Bytes that are written before free space is looked at again. */
+const UNLOOKED = 1024 * 1024;
 
 /** What came, and with which answer. */
 interface Received {
@@ -102,10 +107,16 @@ export async function download(wanted: Wanted, around: Surroundings): Promise<Do
       { outcome, name: found.name, url, bytes, received, sha256, role, vintage }
     );
     if (kept !== null && (found.same || (await isSame(kept, found, path, wanted, around)))) return told('unchanged', kept, 0);
+    if (found.bytes !== null && found.bytes > wanted.bounds.most) throw tooLarge(url, wanted.bounds.most, found.bytes);
     if (around.dryRun) return { outcome: 'wanted', name: found.name, url, bytes: found.bytes, received: 0, sha256: null, role: null, vintage: null };
     await mkdir(dirname(partOf(path)), { recursive: true });
-    await refuseWithoutRoom(path, found.bytes);
-    const { bytes: received, answer, version } = await receive(path, found, wanted, around);
+    await dropUseless(path, found);
+    await refuseWithoutRoom(path, found.bytes, around);
+    const { bytes: received, answer, version } = await receive(path, found, wanted, around).catch(async (error: unknown) => {
+      if (error instanceof MappaleError && error.code === 'DOWNLOAD_TOO_LARGE') await removePart(partOf(path));
+      await dropUseless(path, found);
+      throw error;
+    });
     const now = await keep(path, url, { answer, version }, wanted, around);
     const same = kept?.sha256 === now.sha256;
     return told(same ? 'unchanged' : kept === null ? 'new' : 'changed', now, received);
@@ -122,7 +133,7 @@ export async function download(wanted: Wanted, around: Surroundings): Promise<Do
 export async function keep(path: string, url: string, { answer, version }: Omit<Received, 'bytes'>, wanted: Wanted, around: Surroundings): Promise<Kept> {
   const part = partOf(path);
   await refusePage(part, answer, wanted, around);
-  const { role, vintage } = await accept(part, wanted, around);
+  const { role, vintage } = await accept(part, answer, wanted, around);
   const sha256 = await sha256OfFile(part);
   await rename(part, path);
   const { size, mtimeMs } = await stat(path);
@@ -198,7 +209,7 @@ function plainName(text: string): string {
 }
 
 async function linkOn(url: string, link: RegExp, wanted: Wanted, around: Surroundings): Promise<string> {
-  const answer = await around.publisher.ask(url, headersOf(wanted, {}));
+  const answer = await around.publisher.ask(url, headersOf(wanted, {}), { ...wanted.bounds, most: LONGEST_PAGE });
   if (answer.status !== 200 && answer.status !== 404 && answer.status !== 410) throw await statusError(answer, url, wanted, around);
   const page = (await headOf(answer, LONGEST_PAGE)).toString('utf8');
   const found = linksOf(page).find((each) => link.test(each) && URL.canParse(each, answer.url));
@@ -221,7 +232,7 @@ async function probe(url: string, name: string, wanted: Wanted, around: Surround
     range: `bytes=0-${FIRST - 1}`,
     ...(known === null || known.etag === null ? {} : { 'if-none-match': known.etag }),
     ...(known === null || known.last_modified === null ? {} : { 'if-modified-since': known.last_modified }),
-  }));
+  }), wanted.bounds);
   const { status, headers } = answer;
   if (status === 304 && known !== null) {
     await discard(answer);
@@ -238,7 +249,7 @@ async function probe(url: string, name: string, wanted: Wanted, around: Surround
   const total = ranges ? rangeOf(answer)?.total ?? null : lengthOf(answer);
   const head = status === 206 || around.dryRun ? await headOf(answer, PAGE_BYTES) : Buffer.alloc(0);
   if (status === 206) giveUp(answer);
-  if (isPage(head)) throw pageError(head, answer.url, answer.redirected, around.hide, byHand(wanted));
+  if (isPage(head)) throw pageError(head, answer, around.hide, byHand(wanted));
   return {
     url, name, etag: headers['etag'] ?? null, last_modified: headers['last-modified'] ?? null, bytes: total, ranges, head, answer,
     whole: status === 200 ? answer : null, same: false,
@@ -258,10 +269,16 @@ export async function statusError(answer: Answer, url: string, wanted: Wanted, a
     });
   }
   const text = isPage(head) ? titleOf(head) : around.hide(head.toString('utf8')).trim().slice(0, 80);
+  const quoted = answer.elsewhere ? ` and ${lengthText(answer, head.length)} from another host` : text === '' || /[\0-\x08\x0e-\x1f\ufffd]/.test(text) ? '' : `, ${JSON.stringify(text)}`;
   return inputError('the publisher refuses the download', {
-    code: 'DOWNLOAD_REFUSED', at: around.hide(url), detail: `expected the file, found status ${status}${text === '' || /[\0-\x08\x0e-\x1f\ufffd]/.test(text) ? '' : `, ${JSON.stringify(text)}`}`,
+    code: 'DOWNLOAD_REFUSED', at: around.hide(url), detail: `expected the file, found status ${status}${quoted}`,
     hint: `Try again in an hour: some refuse whom they do not know yet. ${byHand(wanted)}`,
   });
+}
+
+/** Length of a body that messages do not quote. @param read bytes that were read, where the answer does not state its length */
+export function lengthText({ headers }: Pick<Answer, 'headers'>, read: number): string {
+  return `${headers['content-length'] ?? read} bytes`;
 }
 
 /** `bytes 0-127/53740211` */
@@ -289,7 +306,7 @@ async function isSame(kept: Kept, found: Found, path: string, wanted: Wanted, ar
   }
   if (!found.ranges || found.bytes === null || found.head.toString('latin1', 0, 2) !== 'PK') return false;
   const from = Math.max(0, found.bytes - END);
-  const answer = await around.publisher.ask(found.url, headersOf(wanted, { range: `bytes=${from}-${found.bytes - 1}` }));
+  const answer = await around.publisher.ask(found.url, headersOf(wanted, { range: `bytes=${from}-${found.bytes - 1}` }), wanted.bounds);
   if (answer.status !== 206 || rangeOf(answer)?.start !== from) {
     giveUp(answer);
     return false;
@@ -305,7 +322,7 @@ async function isSame(kept: Kept, found: Found, path: string, wanted: Wanted, ar
   }
 }
 
-export async function refuseWithoutRoom(path: string, bytes: number | null): Promise<void> {
+export async function refuseWithoutRoom(path: string, bytes: number | null, { freeBytes }: Pick<Surroundings, 'freeBytes'>): Promise<void> {
   const needed = Math.max(0, (bytes ?? 0) - (await sizeOf(partOf(path)))) + SPARE;
   const free = await freeBytes(path);
   if (free < needed) throw diskFull(path, `expected ${mib(needed)} free, found ${mib(free)}`);
@@ -313,7 +330,7 @@ export async function refuseWithoutRoom(path: string, bytes: number | null): Pro
 
 function diskFull(path: string, detail: string, cause?: unknown): MappaleError {
   return new MappaleError('there is not enough room for the download', {
-    code: 'DISK_FULL', kind: 'usage', at: dirname(path), detail, hint: 'Free room there, or name a folder on another disk. What came so far is kept and goes on.',
+    code: 'DISK_FULL', kind: 'usage', at: dirname(path), detail, hint: 'Free room there, or name a folder on another disk. The next run goes on where this one stopped, if the publisher allows it.',
     mend: retyped(withOption('--data', '/OTHER_DISK/data'), 'npx mappale fetch REGION --data /OTHER_DISK/data'), cause,
   });
 }
@@ -340,8 +357,19 @@ async function sizeOf(path: string): Promise<number> {
 /** Bytes that are here can be gone on from: only a strong ETag or a date says that the rest is of the same file. */
 function resumable(part: Part | null, url: string, found: Version): string | null {
   if (part === null || part.url !== url || part.bytes !== found.bytes) return null;
-  if (part.etag !== null && !part.etag.startsWith('W/')) return part.etag === found.etag ? part.etag : null;
-  return part.last_modified !== null && part.last_modified === found.last_modified ? part.last_modified : null;
+  const validator = validatorOf(part);
+  return validator !== null && validator === validatorOf(found) ? validator : null;
+}
+
+/** A strong ETag, or else a date; null: the server gave neither, so that a part of the file is of no use. */
+function validatorOf({ etag, last_modified }: Version): string | null {
+  return etag !== null && !etag.startsWith('W/') ? etag : last_modified;
+}
+
+/** Removes a part that no later request can continue. */
+async function dropUseless(path: string, { ranges }: Found): Promise<void> {
+  const part = await readPart(path);
+  if (!ranges || part === null || validatorOf(part) === null) await removePart(partOf(path));
 }
 
 async function receive(path: string, found: Found, wanted: Wanted, around: Surroundings): Promise<Received> {
@@ -356,19 +384,19 @@ async function receive(path: string, found: Found, wanted: Wanted, around: Surro
     // Whole, but the program ended before it was looked at.
     if (offset > 0 && offset === version.bytes) return { bytes: received, answer: found.answer, version };
     const headers = headersOf(wanted, offset === 0 || validator === null ? {} : { range: `bytes=${offset}-`, 'if-range': validator });
-    let answer = attempt === 0 && found.whole !== null ? found.whole : await around.publisher.ask(found.url, headers);
+    let answer = attempt === 0 && found.whole !== null ? found.whole : await around.publisher.ask(found.url, headers, wanted.bounds);
     const other = offset === 0 ? null : isOther(answer, version, offset);
     if (other !== null) {
       around.note(`${name}: ${other}: what came before is given up, and it begins again`);
       if (answer.status !== 200) {
         giveUp(answer);
-        answer = await around.publisher.ask(found.url, headersOf(wanted, {}));
+        answer = await around.publisher.ask(found.url, headersOf(wanted, {}), wanted.bounds);
       }
     }
     const start = offset > 0 && other === null ? offset : 0;
     if (answer.status !== (start > 0 ? 206 : 200)) throw await statusError(answer, found.url, wanted, around);
     if (start === 0) version = versionOf(answer, version);
-    const { bytes, error } = await write(path, found.url, answer, start, version, around);
+    const { bytes, error } = await write(path, found.url, answer, start, version, wanted, around);
     received += bytes;
     const size = start + bytes;
     if (error === null && (version.bytes === null || size === version.bytes)) return { bytes: received, answer, version };
@@ -412,21 +440,28 @@ function isOther(answer: Answer, expected: Version, offset: number): string | nu
   return null;
 }
 
-/** Appends a body. @throws MappaleError `DISK_FULL` */
+/** Appends a body. @throws MappaleError `DISK_FULL`, `DOWNLOAD_SLOW`, `DOWNLOAD_TOO_LARGE` */
 async function write(
-  path: string, url: string, answer: Answer, start: number, expected: Version, around: Surroundings,
+  path: string, url: string, answer: Answer, start: number, expected: Version, { bounds: { most } }: Wanted, around: Surroundings,
 ): Promise<{ readonly bytes: number; readonly error: unknown }> {
   const part = partOf(path);
-  const { etag, last_modified, bytes: total } = expected;
+  const { bytes: total } = expected;
+  // A range is of the file itself: what was packed for the transfer cannot be continued.
+  const { etag, last_modified } = answer.packed ? { etag: null, last_modified: null } : expected;
   await writeJson(sidecarOf(part), { url: around.hide(url), etag, last_modified, bytes: total } satisfies Part);
   const file = await open(part, start === 0 ? 'w' : 'a');
   let bytes = 0;
+  let room = 0;
   let error: unknown = null;
   around.progress(start, total);
   try {
-    for await (const chunk of answer.body) {
-      await append(file, chunk as Buffer, path);
-      bytes += (chunk as Buffer).length;
+    for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+      if (start + bytes + chunk.length > most) throw tooLarge(around.hide(url), most, null);
+      if (room < chunk.length) room = await roomFor(path, Math.max(UNLOOKED, chunk.length), around);
+      if (room < chunk.length) throw diskFull(path, `expected ${mib(SPARE)} left free, found ${mib(Math.max(0, room + SPARE))}`);
+      await append(file, chunk, path);
+      room -= chunk.length;
+      bytes += chunk.length;
       around.progress(start + bytes, total);
       if (total !== null && start + bytes > total) break;
     }
@@ -439,6 +474,11 @@ async function write(
     giveUp(answer);
   }
   return { bytes, error };
+}
+
+/** Bytes, of as many as are asked for, that may be written so that `SPARE` stays free. */
+async function roomFor(path: string, asked: number, { freeBytes }: Surroundings): Promise<number> {
+  return Math.min(asked, (await freeBytes(path)) - SPARE);
 }
 
 async function append(file: FileHandle, chunk: Buffer, path: string): Promise<void> {
@@ -456,16 +496,16 @@ async function refusePage(part: string, answer: Answer, wanted: Wanted, around: 
   const head = buffer.subarray(0, bytesRead);
   if (!isPage(head)) return;
   await removePart(part);
-  throw pageError(head, answer.url, answer.redirected, around.hide, byHand(wanted));
+  throw pageError(head, answer, around.hide, byHand(wanted));
 }
 
 /** Is it what it should be, as far as `validate` knows files? What is not is not kept. */
-async function accept(part: string, { source, folder }: Wanted, around: Surroundings): Promise<{ role: string; vintage: string }> {
+async function accept(part: string, answer: Answer, { source, folder }: Wanted, around: Surroundings): Promise<{ role: string; vintage: string }> {
   const name = basename(part);
   try {
     const found = await recognise({ path: part, size: await sizeOf(part) }, around.sources);
     if (found?.source === source.id && found.recognition.ignored === undefined) return found.recognition;
-    const what = found === null ? 'one that no source reads' : found.source === source.id ? `one that is left aside: ${found.recognition.ignored ?? ''}` : `one of ${found.source}`;
+    const what = found === null ? 'one that no source reads' : found.source === source.id ? `one that is left aside${answer.elsewhere ? '' : `: ${found.recognition.ignored ?? ''}`}` : `one of ${found.source}`;
     throw inputError('the publisher sent another file', {
       code: 'DOWNLOAD_OTHER', at: name, detail: `expected a file of ${source.id}, found ${what}`,
       hint: `Nothing was kept, and what was there stays. Its publisher may have changed it: download it by hand, save it as ${join(folder, name)}, and look what it is.`,
@@ -474,10 +514,14 @@ async function accept(part: string, { source, folder }: Wanted, around: Surround
   } catch (error) {
     // What has nothing to do with the file (no GDAL on this machine) does not undo its download.
     if (!(error instanceof MappaleError) || error.kind !== 'input') throw error;
+    const size = await sizeOf(part);
     await removePart(part);
     if (error.code === 'DOWNLOAD_OTHER') throw error;
-    throw inputError(`the publisher sent what is no file of ${source.id}: ${error.message}`, {
-      code: error.code, at: name, detail: error.detail, cause: error,
+    const shown = answer.elsewhere
+      ? { message: '', detail: `expected a file of ${source.id}, found status ${answer.status} and ${lengthText(answer, size)} from another host` }
+      : { message: `: ${error.message}`, detail: error.detail, cause: error };
+    throw inputError(`the publisher sent what is no file of ${source.id}${shown.message}`, {
+      code: error.code, at: name, detail: shown.detail, cause: shown.cause,
       hint: `Nothing was kept, and what was there stays. Run the same command again later; if it stays so, download it by hand, save it as ${join(folder, name)}, and look what it is.`,
       mend: `npx mappale validate ${quoted(join(folder, name))}`,
     });

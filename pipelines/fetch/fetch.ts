@@ -1,18 +1,20 @@
 /** Files of regions: from many publishers at a time, from each one after another. */
 import { mkdir, readdir } from 'node:fs/promises';
+import type { LookupFunction } from 'node:net';
 import { join } from 'node:path';
 import { NO_PROXIES, type Proxies, type SourceSettings } from '../config.ts';
-import { loadDownload, type Download } from '../contract/download.ts';
+import { loadDownload, type Download, type RemoteFile } from '../contract/download.ts';
 import type { Region } from '../contract/regions.ts';
 import { chooseSources, type RegisteredSource } from '../contract/registry.ts';
 import { MappaleError } from '../errors.ts';
+import { freeBytes as freeBytesOf } from '../formats/disk.ts';
 import { fileError } from '../formats/file-error.ts';
 import { releaseLock, takeLock } from '../lock-file.ts';
 import type { Log } from '../log.ts';
 import { byteLine, byteText, secondsSince } from '../progress.ts';
 import { together } from '../together.ts';
 import { retyped, withOption } from '../typed.ts';
-import { CLOCK, Publisher, type Clock } from './client.ts';
+import { CLOCK, Publisher, type Bounds, type Clock } from './client.ts';
 import { download, namedBy, settingOf, unwritable, type Downloaded, type Surroundings, type Wanted } from './download.ts';
 import { writeAsked } from './kept.ts';
 import { downloadPages, pagesOf } from './pages.ts';
@@ -34,6 +36,10 @@ export interface FetchContext {
   readonly settings: (source: string) => SourceSettings;
   readonly log: Log;
   readonly clock?: Clock;
+  /** Free space where a path is. Tests give another. */
+  readonly freeBytes?: (path: string) => Promise<number>;
+  /** Resolves names of hosts. Tests give another. */
+  readonly lookup?: LookupFunction;
   /** None: publishers are asked directly. */
   readonly proxies?: Proxies;
 }
@@ -62,7 +68,7 @@ export interface FetchReport {
 }
 
 /** After these the publisher is not asked for its other files: they would fail as well, and it is polite. */
-const GIVES_UP: ReadonlySet<string> = new Set(['DOWNLOAD_UNREACHABLE', 'DOWNLOAD_CERTIFICATE', 'DOWNLOAD_BUSY', 'DOWNLOAD_LOGIN', 'DOWNLOAD_PROXY', 'DISK_FULL', 'FOLDER_UNWRITABLE']);
+const GIVES_UP: ReadonlySet<string> = new Set(['DOWNLOAD_UNREACHABLE', 'DOWNLOAD_CERTIFICATE', 'DOWNLOAD_BUSY', 'DOWNLOAD_SLOW', 'DOWNLOAD_LOGIN', 'DOWNLOAD_PROXY', 'DISK_FULL', 'FOLDER_UNWRITABLE']);
 
 /** What is asked for of one source. */
 interface Task {
@@ -94,7 +100,7 @@ export async function fetchRegions(context: FetchContext, options: FetchOptions)
 
 async function fetchAll(context: FetchContext, options: FetchOptions): Promise<FetchReport> {
   const startedAt = performance.now();
-  const { sources, log: plainLog, clock = CLOCK, proxies = NO_PROXIES } = context;
+  const { sources, log: plainLog, clock = CLOCK, proxies = NO_PROXIES, freeBytes = freeBytesOf } = context;
   const tasks = await tasksOf(context, options, clock);
   const hide = hiding([...tasks.flatMap(({ settings: { token, login } }) => [token, login]), ...[proxies.http, proxies.https].flatMap(loginOf)]);
   const log: Log = {
@@ -109,7 +115,7 @@ async function fetchAll(context: FetchContext, options: FetchOptions): Promise<F
   const reports = new Map<Task, FileReport[]>(tasks.map((task) => [task, []]));
   const failures: MappaleError[] = [];
   await together(lanes.length, lanes, async (lane) => {
-    const publisher = new Publisher(clock, log, hide, proxies);
+    const publisher = new Publisher(clock, log, hide, proxies, context.lookup);
     const gaveUp = new Map<string, MappaleError>();
     try {
       for (const task of lane) {
@@ -118,7 +124,7 @@ async function fetchAll(context: FetchContext, options: FetchOptions): Promise<F
           const host = new URL(wanted.base ?? wanted.file.base).host;
           const pages = pagesOf(wanted);
           const around: Surroundings = {
-            publisher, clock, sources, hide, dryRun: options.dryRun,
+            publisher, clock, freeBytes, sources, hide, dryRun: options.dryRun,
             progress: (have, total) => progress.now(`${task.source.id} ${name}`, have, total),
             note: (message) => log.info(`${task.source.id} ${message}`),
           };
@@ -204,7 +210,10 @@ async function tasksOf({ sources, settings }: FetchContext, { regions, folder, o
       else {
         slugs.push(region.slug);
         const headers = { ...declared.headers, ...(own.login === null ? {} : { authorization: `Basic ${Buffer.from(own.login).toString('base64')}` }) };
-        for (const file of files) wanted.set(file.editions[0].name, { source, file, folder: into, base: own.url, token, headers });
+        for (const file of files) {
+          const bounds = boundsOf(file, own.url, declared.largest);
+          wanted.set(file.editions[0].name, { source, file, folder: into, base: own.url, token, headers, bounds });
+        }
       }
     }
     refuseOneForMany(own.url, [...wanted.values()]);
@@ -217,6 +226,13 @@ async function tasksOf({ sources, settings }: FetchContext, { regions, folder, o
     };
   }));
   return tasks.filter(({ files, left, byHand }) => files.length > 0 || left !== null || byHand !== null);
+}
+
+/** A download ends at so many times the size of the largest known file. */
+const GROWTH = 4;
+
+function boundsOf({ base }: RemoteFile, own: string | null, largest: number = 0): Bounds {
+  return { most: GROWTH * largest, named: own === null ? null : new URL(own).hostname, shown: new URL(own ?? base).host };
 }
 
 function publisherOf({ manifest }: RegisteredSource): string | undefined {

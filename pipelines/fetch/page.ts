@@ -1,22 +1,26 @@
 /** What is said of a web page where a file was expected, and the links of a page. */
 import { inputError, type MappaleError } from '../errors.ts';
 import { isFirewall, titleOf } from '../formats/web-page.ts';
+import type { Answer } from './client.ts';
 
 const LOGIN_ADDRESS = /(?:^|[/._-])(?:log-?in|sign-?in|accedi|accesso|sso|idp|saml|oauth2?|authorize|spid)(?:$|[/._?-])/i;
+type PageAnswer = Pick<Answer, 'url' | 'status' | 'redirected' | 'elsewhere' | 'headers'>;
+
 const LOGIN_FORM = /<input[^<>]*type\s*=\s*["']?password/i;
 
 /**
- * @param url where it came from in the end
+ * @param answer the answer, of which a body from another host is not quoted
  * @param hide takes secrets out of what is shown
  * @param byHand how a person gets the file
  */
-export function pageError(head: Buffer, url: string, redirected: boolean, hide: (text: string) => string, byHand: string): MappaleError {
+export function pageError(head: Buffer, answer: PageAnswer, hide: (text: string) => string, byHand: string): MappaleError {
+  const { url, status, redirected, elsewhere, headers } = answer;
   const text = head.toString('utf8');
-  const title = hide(titleOf(head));
+  const title = elsewhere ? '' : hide(titleOf(head));
   const at = hide(url);
   const { host, pathname } = new URL(url);
   const place = hide(`${host}${pathname}`);
-  const found = `a web page${title === '' ? '' : ` with the title ${JSON.stringify(title.slice(0, 80))}`}${redirected ? ` at ${place}` : ''}`;
+  const found = elsewhere ? `status ${status} and a web page of ${headers['content-length'] ?? head.length} bytes at ${place}` : `a web page${title === '' ? '' : ` with the title ${JSON.stringify(title.slice(0, 80))}`}${redirected ? ` at ${place}` : ''}`;
   if (LOGIN_FORM.test(text) || (redirected && LOGIN_ADDRESS.test(place))) {
     return inputError('the publisher asks for a login', { code: 'DOWNLOAD_LOGIN', at, detail: `expected the file, found ${found}`, hint: `Nothing was kept. ${byHand}` });
   }

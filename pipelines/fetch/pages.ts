@@ -7,8 +7,9 @@ import { inputError, MappaleError } from '../errors.ts';
 import { openCsv, type CsvRecord } from '../formats/csv.ts';
 import { sha256OfFile } from '../formats/streams.ts';
 import { isPage } from '../formats/web-page.ts';
+import { tooLarge } from './bounds.ts';
 import { BROKEN, giveUp, reasonOf, type Answer } from './client.ts';
-import { byHand, keep, namedBy, refuseWithoutRoom, statusError, unwritable, type Downloaded, type Surroundings, type Wanted } from './download.ts';
+import { byHand, keep, lengthText, namedBy, refuseWithoutRoom, statusError, unwritable, type Downloaded, type Surroundings, type Wanted } from './download.ts';
 import { partOf, readKept, removePart, type Kept } from './kept.ts';
 import { pageError } from './page.ts';
 
@@ -53,7 +54,7 @@ export async function downloadPages(wanted: Wanted, pages: Pages, around: Surrou
   const before = await readKept(path);
   const { text, received, answer } = await collect(`${address}${/[?&=]$/.test(address) ? '' : '?'}`, url, wanted, pages, around);
   await mkdir(dirname(part), { recursive: true });
-  await refuseWithoutRoom(path, Buffer.byteLength(text));
+  await refuseWithoutRoom(path, Buffer.byteLength(text), around);
   await writeFile(part, text).catch(async (error: unknown) => {
     await removePart(part);
     throw unwritable(error, folder) ?? error;
@@ -92,16 +93,17 @@ async function collect(address: string, url: string, wanted: Wanted, pages: Page
     const at = `${url} (page ${number})`;
     const page = await onePage(`${address}${pages.path(offset)}`, at, wanted, around);
     received += page.bytes;
+    if (received > wanted.bounds.most) throw tooLarge(url, wanted.bounds.most, null);
     around.progress(received, null);
     const column = page.header.indexOf(pages.key);
     const isOther = page.records.length > 0 && header !== null && page.header.join() !== header.join();
     if ((page.header.length > 0 && column === -1) || isOther) {
-      throw otherPage(at, wanted, `expected ${header === null ? `a table with the column ${JSON.stringify(pages.key)}` : 'the columns of the first page'}, found ${JSON.stringify(page.header.join().slice(0, 120))}`);
+      throw otherPage(at, wanted, page, `expected ${header === null ? `a table with the column ${JSON.stringify(pages.key)}` : 'the columns of the first page'}, found ${JSON.stringify(page.header.join().slice(0, 120))}`);
     }
     const known = rows.size;
-    for (const record of page.records) takeRow(rows, record, column, at, wanted);
+    for (const record of page.records) takeRow(rows, record, column, at, wanted, page);
     if (rows.size === known) {
-      if (header === null || latest === null) throw otherPage(at, wanted, 'expected rows, found none');
+      if (header === null || latest === null) throw otherPage(at, wanted, page, 'expected rows, found none');
       if (page.records.length > 0) around.note(`${at}: all its records came before, so it is taken for the end`);
       return { text: tableText(header, rows), received, answer: latest };
     }
@@ -115,9 +117,9 @@ async function collect(address: string, url: string, wanted: Wanted, pages: Page
 }
 
 /** Of several rows of a record the one with the most values counts, then the first by its text. */
-function takeRow(rows: Map<string, CsvRecord>, record: CsvRecord, column: number, at: string, wanted: Wanted): void {
+function takeRow(rows: Map<string, CsvRecord>, record: CsvRecord, column: number, at: string, wanted: Wanted, page: Page): void {
   const key = record.values[column] ?? '';
-  if (record.problem !== null) throw otherPage(`${at}, line ${record.line}`, wanted, record.problem.message);
+  if (record.problem !== null) throw otherPage(`${at}, line ${record.line}`, wanted, page, record.problem.message);
   const before = rows.get(key);
   const values = ({ values: all }: CsvRecord): number => all.filter((value) => value.trim() !== '').length;
   if (before === undefined || values(record) > values(before) || (values(record) === values(before) && record.raw < before.raw)) rows.set(key, record);
@@ -128,18 +130,21 @@ function tableText(header: readonly string[], rows: ReadonlyMap<string, CsvRecor
   return `${header.map((name) => (/[",\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(',')}\n${sorted.join('')}`;
 }
 
-function otherPage(at: string, wanted: Wanted, detail: string): MappaleError {
+/** @param quoting may quote the page, and is replaced where the page is from another host */
+function otherPage(at: string, wanted: Wanted, { answer, bytes }: Pick<Page, 'answer' | 'bytes'>, quoting: string): MappaleError {
+  const detail = answer.elsewhere ? `expected a page of the table, found status ${answer.status} and ${lengthText(answer, bytes)} from another host` : quoting;
   return inputError('the publisher sent another table', { code: 'DOWNLOAD_OTHER', at, detail, hint: `Nothing was kept, and what was there stays. ${byHand(wanted)}` });
 }
 
 /** One page, asked for again where it breaks off. @param at where messages place it */
 async function onePage(url: string, at: string, wanted: Wanted, around: Surroundings): Promise<Page> {
   for (let attempt = 0; ; attempt += 1) {
-    const answer = await around.publisher.ask(url, wanted.headers).catch((error: unknown) => {
+    const bounds = { ...wanted.bounds, most: Math.min(wanted.bounds.most, LARGEST_PAGE) };
+    const answer = await around.publisher.ask(url, wanted.headers, bounds).catch((error: unknown) => {
       throw error instanceof MappaleError ? error.knowing({ at }) : error;
     });
     if (answer.status !== 200) throw await statusError(answer, at, wanted, around);
-    const { body, error } = await bodyOf(answer);
+    const { body, error } = await bodyOf(answer, at);
     if (error === null) return { answer, bytes: body.length, ...await tableOf(body, answer, at, wanted, around) };
     const seconds = BROKEN[attempt];
     const detail = `expected the whole page, found ${body.length} bytes: ${around.hide(reasonOf(error))}`;
@@ -149,17 +154,19 @@ async function onePage(url: string, at: string, wanted: Wanted, around: Surround
   }
 }
 
-async function bodyOf(answer: Answer): Promise<{ readonly body: Buffer; readonly error: unknown }> {
+/** @throws input errors of a bound that the body exceeds */
+async function bodyOf(answer: Answer, at: string): Promise<{ readonly body: Buffer; readonly error: unknown }> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
     for await (const chunk of answer.body) {
       chunks.push(chunk as Buffer);
       bytes += (chunk as Buffer).length;
-      if (bytes > LARGEST_PAGE) throw new Error(`more than ${LARGEST_PAGE} bytes`);
+      if (bytes > LARGEST_PAGE) throw tooLarge(at, LARGEST_PAGE, null);
     }
     return { body: Buffer.concat(chunks), error: null };
   } catch (error) {
+    if (error instanceof MappaleError) throw error;
     return { body: Buffer.concat(chunks), error };
   } finally {
     giveUp(answer);
@@ -171,7 +178,7 @@ async function tableOf(body: Buffer, answer: Answer, at: string, wanted: Wanted,
   if (!/\S/.test(body.toString('latin1', 0, 128))) return { header: [], records: [] };
   if (isPage(body)) {
     const { origin, pathname } = new URL(answer.url);
-    throw pageError(body, `${origin}${pathname}`, answer.redirected, around.hide, byHand(wanted)).knowing({ at });
+    throw pageError(body, { ...answer, url: `${origin}${pathname}` }, around.hide, byHand(wanted)).knowing({ at });
   }
   try {
     const reader = await openCsv(Readable.from([body]) as AsyncIterable<Buffer>, { at, delimiter: ',' });
@@ -179,6 +186,6 @@ async function tableOf(body: Buffer, answer: Answer, at: string, wanted: Wanted,
     for await (const record of reader.records()) records.push(record);
     return { header: reader.header, records };
   } catch (error) {
-    throw error instanceof MappaleError ? otherPage(at, wanted, error.detail ?? error.message) : error;
+    throw error instanceof MappaleError ? otherPage(at, wanted, { answer, bytes: body.length }, error.detail ?? error.message) : error;
   }
 }

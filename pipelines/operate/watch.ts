@@ -4,6 +4,7 @@ import { NO_PROXIES } from '../config.ts';
 import { lastIssue, type Download } from '../contract/download.ts';
 import { findRegion, type Region } from '../contract/regions.ts';
 import { EXIT, MappaleError } from '../errors.ts';
+import { privateAddressOf } from '../fetch/address.ts';
 import { CLOCK, postJson, reasonOf, type Clock } from '../fetch/client.ts';
 import { fetchRegions, type FetchContext, type FetchReport } from '../fetch/fetch.ts';
 import { readAsked } from '../fetch/kept.ts';
@@ -30,6 +31,8 @@ export interface TurnOptions {
   readonly metrics: string | null;
   /** Gets the line as JSON; null: nobody. */
   readonly webhook: string | null;
+  /** The name of the webhook's host may lead to a private address. */
+  readonly webhookPrivate: boolean;
 }
 
 /** The line, for machines. */
@@ -55,7 +58,7 @@ export interface Turn {
  * What fails is in the line and in its exit code: that of the refresh, or, where that went well, of the first download that failed. A publisher that does not
  * answer keeps nobody from what the others sent.
  */
-export async function turn(context: TurnContext, { regions, data, parallel, metrics, webhook }: TurnOptions): Promise<Turn> {
+export async function turn(context: TurnContext, { regions, data, parallel, metrics, webhook, webhookPrivate }: TurnOptions): Promise<Turn> {
   const startedAt = performance.now();
   const { log, clock = CLOCK } = context;
   const now = new Date(clock.now());
@@ -108,7 +111,7 @@ export async function turn(context: TurnContext, { regions, data, parallel, metr
     // A database that does not answer is what the figures are there to tell.
     if (await attempt(() => context.open(({ database }) => write(database))) === null) await write(null);
   }
-  if (webhook !== null) await tell(webhook, line, context);
+  if (webhook !== null) await tell({ url: webhook, mayBePrivate: webhookPrivate }, line, context);
   return line;
 }
 
@@ -153,16 +156,23 @@ async function downloadsOf(report: FetchReport, folder: string, regions: readonl
 /** Seconds before a webhook that did not take the line is tried again. */
 const AGAIN = [5, 30] as const;
 
+interface Webhook {
+  readonly url: string;
+  readonly mayBePrivate: boolean;
+}
+
 /** The address is not shown: those of chats are secrets. */
-async function tell(webhook: string, line: Turn, { log, proxies = NO_PROXIES, clock = CLOCK }: TurnContext): Promise<void> {
+async function tell({ url, mayBePrivate }: Webhook, line: Turn, { log, proxies = NO_PROXIES, clock = CLOCK, lookup }: TurnContext): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {
-      await postJson(webhook, line, proxies);
+      await postJson(url, line, proxies, mayBePrivate, lookup);
       return;
     } catch (error) {
-      const seconds = AGAIN[tries];
+      const inner = privateAddressOf(error);
+      const seconds = inner === null ? AGAIN[tries] : undefined;
       if (seconds === undefined) {
-        log.warn(`the webhook did not take the line: ${reasonOf(error).replaceAll(webhook, '…')}`);
+        const found = inner === null ? reasonOf(error) : `expected a public address, found ${inner.message}. If the host is yours, add --webhook-private`;
+        log.warn(`the webhook did not take the line: ${found.replaceAll(url, '…')}`);
         return;
       }
       await clock.wait(seconds);

@@ -10,6 +10,8 @@ export default {
   // Made on 1 March and 1 September, and put there within days.
   cycle: ['03-10', '09-10'],
   headers: { ...BROWSER, referer: 'https://www.agenziaentrate.gov.it/portale/download-massivo-cartografia-catastale' },
+  // Estimate: all regions have about 18 GB, of which the largest has less than a sixth.
+  largest: 3_000_000_000,
   files: ({ code }) => {
     const name = REGION_NAMES[code - 1] ?? null;
     return name === null ? [] : [fixed('https://wfs.cartografia.agenziaentrate.gov.it/inspire/wfs/GetDataset.php?dataset=', `${name}.zip`)];

@@ -8,6 +8,8 @@ const KEYS: readonly string[] = [
 export default {
   cycle: MONTHLY,
   headers: { ...BROWSER, referer: 'https://www.anncsu.gov.it/it/consultazione-dellarchivio/open-data/' },
+  // INDIR_ITA.zip of 2026-09-15, which has all regions.
+  largest: 336_000_000,
   // The key is the whole query, without a sign of equality behind it: with one the server answers 406.
   files: ({ code }) => ['STRAD', 'INDIR'].map((kind) => `${kind}_${KEYS[code - 1] ?? ''}`)
     .map((key) => fixed('https://anncsu.open.agenziaentrate.gov.it/age-inspire/opendata/anncsu/getds.php?', `${key}.zip`, key)),

@@ -5,6 +5,8 @@ export default {
   // A release of five years comes in the last quarter of the year after them.
   cycle: ['01-15'],
   tokenParameter: 'id',
+  // Estimate for a full tile: the CSV in the zip has 1 to 2 GB.
+  largest: 2_000_000_000,
   files: ({ box }, today) => tilesOf(box, 3035, 100_000).map(({ east, north }) => {
     const last = today.getUTCFullYear() - 2;
     const issue = (number: number): Edition => {

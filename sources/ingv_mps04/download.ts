@@ -3,5 +3,7 @@ import { fixed, type Download } from '../../pipelines/contract/download.ts';
 export default {
   // The model in force since 2006: asked once a year whether it still is.
   cycle: ['01-31'],
-  files: () => [fixed('http://zonesismiche.mi.ingv.it/elaborazioni/dati/', 'italia_ag_002_txt.zip')],
+  // About 1.5 MB.
+  largest: 1_600_000,
+  files: () => [fixed('https://zonesismiche.mi.ingv.it/elaborazioni/dati/', 'italia_ag_002_txt.zip')],
 } satisfies Download;

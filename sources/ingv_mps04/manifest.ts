@@ -13,8 +13,8 @@ export const manifest: Manifest = {
   },
   vintageRule: 'the model is of 2004 and has no other edition',
   downloads: [
-    { url: 'http://zonesismiche.mi.ingv.it/elaborazioni/dati/italia_ag_002_txt.zip', note: 'grid of 0.02°, one text file, 104,565 nodes; no registration' },
-    { url: 'http://zonesismiche.mi.ingv.it/', note: 'OPCM3519_1B_ag_005_txt.zip: the same model every 0.05°, 16,852 nodes; used only where no file of 0.02° is loaded' },
+    { url: 'https://zonesismiche.mi.ingv.it/elaborazioni/dati/italia_ag_002_txt.zip', note: 'grid of 0.02°, one text file, 104,565 nodes; no registration' },
+    { url: 'https://zonesismiche.mi.ingv.it/', note: 'OPCM3519_1B_ag_005_txt.zip: the same model every 0.05°, 16,852 nodes; used only where no file of 0.02° is loaded' },
   ],
   cadence: 'none: the model in force since 2006',
   crs: 'longitude and latitude in degrees of ED50 (EPSG:4230), as INGV\'s help page states; a parcel\'s point is brought to ED50 by EPSG:1133',

@@ -3,6 +3,8 @@ import { yearsSince, type Download } from '../../pipelines/contract/download.ts'
 export default {
   // As of 1 January, published in spring.
   cycle: ['04-15'],
+  // Estimate, no size is known: generalised boundaries of 7,900 comuni of 3 kB.
+  largest: 25_000_000,
   files: (_region, today) => {
     const [newest, before] = yearsSince(today, 3);
     const edition = (year: number) => ({ path: `${year}/Limiti0101${year}_g.zip`, name: `Limiti0101${year}_g.zip` });

@@ -3,6 +3,8 @@ import { yearsSince, type Download } from '../../pipelines/contract/download.ts'
 export default {
   // A tax year comes out in the second April after it, and is issued again without notice.
   cycle: ['05-15', '07-15', '10-15'],
+  // CSV of the tax year 2023 before it is packed.
+  largest: 2_308_165,
   files: (_region, today) => ['comunale', 'subcomunale'].map((level) => {
     const [newest, before] = yearsSince(today, 5);
     const edition = (year: number) => {

@@ -181,8 +181,13 @@ declare
   v_comune constant text := p_equal ->> 'municipality_code';
   v_reference constant text := p_equal ->> 'cadastral_reference';
   v_kind constant text := p_equal ->> 'kind';
+  -- An answer has 1 MiB at most. Links and licences have the rest.
+  v_most_bytes constant int4 := 1048576 - 65536;
   v_box geometry;
   v_fids int4[];
+  v_text text;
+  v_texts text[] := '{}';
+  v_bytes int4 := 0;
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
@@ -237,17 +242,22 @@ begin
     v_fids := v_fids[: p_limit];
     next := v_fids[p_limit];
   end if;
+  -- Features are built one by one, so that no more than one is built in vain. The first one is always returned.
+  for v_place in 1 .. cardinality(v_fids) loop
+    v_text := api.feature_text(v_fids[v_place], p_section);
+    v_bytes := v_bytes + octet_length(v_text) + 1;
+    if v_place > 1 and v_bytes > v_most_bytes then
+      v_fids := v_fids[: v_place - 1];
+      next := v_fids[v_place - 1];
+      exit;
+    end if;
+    v_texts := v_texts || v_text;
+  end loop;
   if next is not null and v_comune is not null and not p_is_small and v_reference is null then
     next_reference := (select p.reference from core.parcel p where p.fid = next);
   end if;
   returned := cardinality(v_fids);
-  features := coalesce(
-    (
-      select string_agg(api.feature_text(f.fid, p_section), ',' order by f.place)
-      from unnest(v_fids) with ordinality as f (fid, place)
-    ),
-    ''
-  );
+  features := array_to_string(v_texts, ',');
   licenses := api.licenses_of(
     array(select distinct core.region_of(f.fid)::int4 from unnest(v_fids) as f (fid) order by 1), '{}', array_remove(array['basic', p_section], null)
   );

@@ -67,7 +67,7 @@ describeDatabase('a watch', (engine) => {
     const clock = { now: () => Date.parse(time), wait: async () => undefined };
     return turn(
       { sources, settings: (id) => ({ url: `${publisher.url}/${id}?`, login: null, token: null }), log: { ...SILENT, warn: (message) => void warned.push(message) }, open, clock },
-      { regions: null, data: [data], parallel: 2, metrics: join(data, '.mappale.prom'), webhook: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hooks/secret`, ...more },
+      { regions: null, data: [data], parallel: 2, webhookPrivate: false, metrics: join(data, '.mappale.prom'), webhook: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hooks/secret`, ...more },
     );
   }
 

@@ -1,0 +1,45 @@
+/** Bounds of a body that comes from the network: its pace and its size. */
+import { inputError, type MappaleError } from '../errors.ts';
+import { byteText, duration } from '../progress.ts';
+
+/** Bytes that must come within `PATIENCE_MS`. */
+const LEAST = 1024 * 1024;
+const PATIENCE_MS = 600_000;
+
+export interface BodyBounds {
+  readonly clock: { now(): number };
+  readonly most: number;
+  /** Address that messages name, without secrets. */
+  readonly at: string;
+}
+
+/**
+ * Passes chunks on while they keep the pace and are not more than allowed. Silence is bounded by the timeout of the connection.
+ * @throws input errors `DOWNLOAD_SLOW`, `DOWNLOAD_TOO_LARGE`
+ */
+export async function* bounded(chunks: AsyncIterable<Buffer>, { clock, most, at }: BodyBounds): AsyncGenerator<Buffer> {
+  let [bytes, marked, since] = [0, 0, clock.now()];
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > most) throw tooLarge(at, most, null);
+    const now = clock.now();
+    if (bytes - marked >= LEAST) [marked, since] = [bytes, now];
+    else if (now - since >= PATIENCE_MS) throw tooSlow(at, bytes - marked, (now - since) / 1000);
+    yield chunk;
+  }
+}
+
+/** @param found bytes that the publisher announces; null: more came than allowed */
+export function tooLarge(at: string, most: number, found: number | null): MappaleError {
+  return inputError('the download is too large', {
+    code: 'DOWNLOAD_TOO_LARGE', at, detail: `expected at most ${most} bytes (${byteText(most)}), found ${found ?? 'more'}`,
+    hint: 'Nothing of the download was kept. The limit is four times the largest known file of the source. Open the address in a browser. If the file is right, save it into the data folder by hand.',
+  });
+}
+
+function tooSlow(at: string, bytes: number, seconds: number): MappaleError {
+  return inputError('the download is too slow', {
+    code: 'DOWNLOAD_SLOW', at, detail: `expected at least ${LEAST} bytes in ${duration(PATIENCE_MS / 1000)}, found ${bytes} in ${duration(seconds)}`,
+    hint: 'Run the same command again later. The download goes on where it stopped, if the publisher allows it.',
+  });
+}

@@ -1,0 +1,403 @@
+/** Bounds of downloads: size, pace, free space and the addresses that may be asked. Publishers are HTTP servers on this machine. */
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { createServer, request as send } from 'node:http';
+import type { AddressInfo, LookupFunction } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createGzip } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { NO_PROXIES, type Proxies } from '../../pipelines/config.ts';
+import { loadDownload } from '../../pipelines/contract/download.ts';
+import { findRegion } from '../../pipelines/contract/regions.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { isPrivateHost, isPublicAddress, publicLookup, PrivateAddress } from '../../pipelines/fetch/address.ts';
+import { postJson } from '../../pipelines/fetch/client.ts';
+import { fetchRegions, type FetchContext, type FileReport } from '../../pipelines/fetch/fetch.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
+import { testEnvironment } from '../harness/environment.ts';
+import { inTurn, served, startPublisher, status, type Handler, type PublisherServer } from '../harness/publishers.ts';
+import { syntheticFiles } from '../harness/region.ts';
+
+const run = promisify(execFile);
+const MOLISE = findRegion('molise')!;
+const NOW = Date.parse('2026-11-23T02:15:00Z');
+const MIB = 1024 * 1024;
+const SPARE = 64 * MIB;
+const ID = 'mimit_fuel';
+const NAME = 'anagrafica_impianti_attivi.csv';
+const ROUTE = `/${ID}?${NAME}`;
+const sources = await loadSources();
+const random = randomOf('fetch-bounds', testEnvironment().seed);
+/** Limit as the contract states it: four times the largest known file. */
+const LIMIT = 4 * (await loadDownload(ID)).largest!;
+
+let files: Awaited<ReturnType<typeof syntheticFiles>>;
+let server: PublisherServer;
+let folder: string;
+
+beforeAll(async () => {
+  files = await syntheticFiles(40, 4, { comuni: 2, only: [ID, 'ade_cadastre'] });
+});
+beforeEach(async () => {
+  server = await startPublisher();
+  folder = await mkdtemp(join(tmpdir(), 'mappale-bounds-'));
+});
+afterEach(async () => {
+  await server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+afterAll(async () => {
+  await files?.remove();
+});
+
+interface Choice extends Partial<Pick<FetchContext, 'freeBytes' | 'lookup'>> {
+  readonly now?: () => number;
+  readonly proxies?: Proxies;
+  /** Setting of the source's address; null: none. */
+  readonly url?: string | null;
+  readonly source?: string;
+  readonly into?: string;
+}
+
+async function fetchOne({ now = () => NOW, proxies = NO_PROXIES, url, source = ID, into = folder, ...more }: Choice = {}): Promise<FileReport> {
+  const said = (): void => undefined;
+  const report = await fetchRegions(
+    {
+      sources, log: { runId: null, info: said, warn: said, progress: said }, clock: { now, wait: async () => undefined }, proxies,
+      settings: () => ({ url: url === undefined ? `${server.url}/${source}?` : url, login: null, token: null }), ...more,
+    },
+    { regions: [MOLISE], folder: into, only: [source], dryRun: false },
+  );
+  return report.sources[0]!.files[0]!;
+}
+
+const csv = (): Buffer => readFileSync(join(files.folder, NAME));
+const partial = (into = folder): string[] => (existsSync(join(into, ID, '.partial')) ? readdirSync(join(into, ID, '.partial')) : []);
+
+/** Sends what `next` returns for as long as the client reads. */
+function endless(headers: Readonly<Record<string, string>>, next: () => Buffer, code = 200): Handler {
+  return (_request, response) => {
+    response.writeHead(code, headers);
+    const more = (): void => {
+      while (!response.destroyed && response.write(next()));
+      if (!response.destroyed) response.once('drain', more);
+    };
+    more();
+  };
+}
+
+/** Packs zeros without end: one byte sent is about a thousand on the disk. */
+const endlessGzip: Handler = (_request, response) => {
+  response.writeHead(200, { 'content-encoding': 'gzip' });
+  const packed = createGzip();
+  packed.pipe(response);
+  const zeros = Buffer.alloc(256 * 1024);
+  const more = (): void => {
+    while (!response.destroyed && packed.write(zeros));
+    if (!response.destroyed) packed.once('drain', more);
+  };
+  response.once('close', () => packed.destroy());
+  more();
+};
+
+/** A gzip stream of empty blocks, which never becomes a byte of the file. */
+function emptyBlocks(): Handler {
+  const blocks = Buffer.concat(Array.from({ length: 20_000 }, () => Buffer.from([0, 0, 0, 0xff, 0xff])));
+  let first = true;
+  return endless({ 'content-encoding': 'gzip' }, () => {
+    const head = first ? Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]) : Buffer.alloc(0);
+    first = false;
+    return Buffer.concat([head, blocks]);
+  });
+}
+
+/** Gives a range in the usual way and everything else one byte at a time. */
+function dribbled(bytes: Buffer, manners: Parameters<typeof served>[1] = {}): Handler {
+  return (request, response) => {
+    if (request.headers.range?.startsWith('bytes=0-') === true && manners.ranges !== false) return served(bytes, manners)(request, response);
+    response.writeHead(200, { ...(manners.etag === null ? {} : { etag: manners.etag ?? '"1"' }), 'content-length': bytes.length });
+    let sent = 0;
+    const timer = setInterval(() => (response.destroyed || sent === bytes.length ? clearInterval(timer) : response.write(bytes.subarray(sent, ++sent))), 1);
+  };
+}
+
+/** A clock on which each look takes a minute. */
+function minutes(): () => number {
+  let now = NOW;
+  return () => (now += 60_000);
+}
+
+describe('the size of a download', () => {
+  it.each([
+    ['a gzip body without end', () => endlessGzip],
+    ['a gzip body that never yields a byte', emptyBlocks],
+    ['a plain body without end', () => endless({}, () => Buffer.alloc(65_536, 'a;b\n'))],
+    ['a body without end and a version that could be continued', () => (request: Parameters<Handler>[0], response: Parameters<Handler>[1]) => {
+      const headers = { etag: '"1"', 'content-range': 'bytes 0-127/*' };
+      return request.headers.range === 'bytes=0-127' ? void response.writeHead(206, headers).end(Buffer.alloc(128, 'a')) : endless({ etag: '"1"' }, () => Buffer.alloc(65_536, 'a'))(request, response);
+    }],
+  ])('%s: ends at four times the largest known file and keeps nothing', async (_what, handler) => {
+    server.routes.set(ROUTE, handler());
+    const { error, outcome } = await fetchOne();
+    expect([outcome, error]).toMatchObject(['failed', { code: 'DOWNLOAD_TOO_LARGE', exitCode: 3, at: `${server.url}${ROUTE}`, detail: expect.stringContaining(`expected at most ${LIMIT} bytes`) as string }]);
+    expect(error!.hint).toMatch(/by hand\.$/);
+    expect(partial()).toEqual([]);
+  });
+
+  it('refuses a file that is announced as larger before any of it comes', async () => {
+    const length = LIMIT + 1 + random.below(1e9);
+    server.routes.set(ROUTE, (_request, response) => void response.writeHead(206, { etag: '"1"', 'content-range': `bytes 0-127/${length}` }).end(Buffer.alloc(128, 'a')));
+    expect((await fetchOne()).error).toMatchObject({ code: 'DOWNLOAD_TOO_LARGE', detail: expect.stringContaining(`found ${length}`) as string });
+    expect([server.seen.length, partial()]).toEqual([1, []]);
+  });
+
+  it('keeps nothing of a body that is shorter than its Content-Length and cannot be continued', async () => {
+    server.routes.set(ROUTE, served(csv().subarray(0, 200), { ranges: false, length: csv().length + random.below(1000), cutWhen: () => true }));
+    expect((await fetchOne()).error).toMatchObject({ code: 'DOWNLOAD_SHORT' });
+    expect(partial()).toEqual([]);
+  });
+
+  it('reads no further than Content-Length and keeps nothing of a body that is longer', async () => {
+    const zip = readFileSync(join(files.folder, 'MOLISE.zip'));
+    server.routes.set('/ade_cadastre?MOLISE.zip', (request, response) => {
+      request.socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${200 + random.below(zip.length - 300)}\r\n\r\n`);
+      request.socket.end(zip);
+      response.detachSocket(request.socket);
+    });
+    expect((await fetchOne({ source: 'ade_cadastre' })).error).toMatchObject({ code: 'ZIP_UNREADABLE' });
+    expect(readdirSync(join(folder, 'ade_cadastre')).filter((name) => !name.startsWith('.'))).toEqual([]);
+    expect(readdirSync(join(folder, 'ade_cadastre', '.partial'))).toEqual([]);
+  });
+
+  it('states the largest known file of every source that is downloaded', async () => {
+    const stated = await Promise.all(sources.map(async ({ id }) => ({ id, ...await loadDownload(id) })));
+    const downloaded = stated.filter(({ files: given }) => given !== undefined);
+    expect(downloaded.length).toBeGreaterThan(10);
+    expect(downloaded.filter(({ largest }) => largest === undefined || largest < 1000 || largest > 5e9).map(({ id }) => id)).toEqual([]);
+  });
+});
+
+describe('the pace of a download', () => {
+  it('ends a body that comes byte by byte, and continues it in the next run', async () => {
+    server.routes.set(ROUTE, dribbled(csv()));
+    expect((await fetchOne({ now: minutes() })).error).toMatchObject({ code: 'DOWNLOAD_SLOW', exitCode: 3, at: `${server.url}${ROUTE}`, detail: expect.stringMatching(/^expected at least 1048576 bytes in 10 min/) as string });
+    const { size } = statSync(join(folder, ID, '.partial', NAME));
+    expect(size).toBeGreaterThan(0);
+    server.routes.set(ROUTE, served(csv()));
+    expect(await fetchOne()).toMatchObject({ error: null, received: csv().length - size });
+    expect(readFileSync(join(folder, ID, NAME)).equals(csv())).toBe(true);
+  });
+
+  it('keeps nothing of a slow body that cannot be continued', async () => {
+    server.routes.set(ROUTE, dribbled(csv(), { ranges: false }));
+    expect((await fetchOne({ now: minutes() })).error).toMatchObject({ code: 'DOWNLOAD_SLOW' });
+    expect(partial()).toEqual([]);
+  });
+
+  it('ends an error page that comes byte by byte', async () => {
+    server.routes.set(ROUTE, (request, response) => {
+      response.writeHead(403);
+      const timer = setInterval(() => (response.destroyed ? clearInterval(timer) : response.write('a')), 1);
+      request.socket.once('close', () => clearInterval(timer));
+    });
+    expect((await fetchOne({ now: minutes() })).error).toMatchObject({ code: 'DOWNLOAD_SLOW' });
+  });
+});
+
+describe('the disk of a download', () => {
+  /** Free space that shrinks with each look. */
+  const shrinking = (from: number, by: number) => {
+    let free = from + by;
+    return async (): Promise<number> => (free -= by);
+  };
+  const large = (): Buffer => Buffer.concat(Array.from({ length: Math.ceil((5 * MIB) / csv().length) }, csv));
+
+  it('stops when 64 MiB are left, and continues in the next run', async () => {
+    server.routes.set(ROUTE, served(large()));
+    const { error } = await fetchOne({ freeBytes: shrinking(SPARE + 6 * MIB, 2 * MIB) });
+    expect(error).toMatchObject({ code: 'DISK_FULL', exitCode: 2, detail: 'expected 64 MiB left free, found 64 MiB' });
+    expect(partial()).toContain(NAME);
+    expect((await fetchOne({ freeBytes: async () => SPARE + 6 * MIB })).received).toBeLessThan(large().length);
+  });
+
+  it('frees the disk again where the download cannot be continued', async () => {
+    server.routes.set(ROUTE, endlessGzip);
+    expect((await fetchOne({ freeBytes: shrinking(SPARE + 3 * MIB, MIB) })).error).toMatchObject({ code: 'DISK_FULL' });
+    expect(partial()).toEqual([]);
+  });
+
+  it('removes a part that a killed run left and nothing can continue, before it looks for room', async () => {
+    server.routes.set(ROUTE, served(csv(), { ranges: false }));
+    await mkdir(join(folder, ID, '.partial'), { recursive: true });
+    const left = join(folder, ID, '.partial', NAME);
+    await promisify(execFile)('truncate', ['-s', '10M', left]);
+    const freeBytes = async (): Promise<number> => (existsSync(left) && statSync(left).size > MIB ? 0 : SPARE + MIB);
+    expect(await fetchOne({ freeBytes })).toMatchObject({ error: null, outcome: 'new' });
+  });
+
+  it('leaves 64 MiB of a real small disk free under a gzip body without end', async (context) => {
+    const disk = join(folder, 'disk');
+    await mkdir(disk);
+    const refused = await run('mount', ['-t', 'tmpfs', '-o', 'size=70m', 'tmpfs', disk]).then(() => null, (error: Error) => error.message.split('\n')[1] ?? error.message);
+    if (refused !== null) return context.skip(`a small disk cannot be made here: ${refused}`);
+    try {
+      let most = 0;
+      server.routes.set(ROUTE, endlessGzip);
+      const timer = setInterval(() => (most = Math.max(most, partial(disk).includes(NAME) ? statSync(join(disk, ID, '.partial', NAME), { throwIfNoEntry: false })?.size ?? 0 : 0)), 1);
+      const { error } = await fetchOne({ into: disk }).finally(() => clearInterval(timer));
+      expect(error).toMatchObject({ code: 'DISK_FULL' });
+      expect(most).toBeGreaterThan(0);
+      expect(most).toBeLessThanOrEqual(6 * MIB);
+      expect(partial(disk)).toEqual([]);
+    } finally {
+      await run('umount', ['-l', disk]);
+    }
+  });
+});
+
+const byte = (): number => random.below(256);
+/** Networks of RFC 6890 and its successors, with an address of each drawn at random. */
+const PRIVATE: readonly (readonly [network: string, host: string])[] = [
+  ['this host', '0.0.0.0'], ['loopback', `127.${byte()}.${byte()}.${byte()}`], ['10/8', `10.${byte()}.${byte()}.${byte()}`], ['172.16/12', `172.${16 + random.below(16)}.${byte()}.${byte()}`],
+  ['192.168/16', `192.168.${byte()}.${byte()}`], ['link-local', `169.254.${byte()}.${byte()}`], ['CGNAT', `100.${64 + random.below(64)}.${byte()}.${byte()}`], ['multicast', `${224 + random.below(16)}.1.2.3`],
+  ['broadcast', '255.255.255.255'], ['loopback of IPv6', '[::1]'], ['unspecified of IPv6', '[::]'], ['unique local', `[f${random.pick(['c', 'd'])}${10 + random.below(80)}::${random.below(9) + 1}]`],
+  ['link-local of IPv6', `[fe${random.pick(['8', '9', 'a', 'b'])}0::${random.below(9) + 1}]`], ['IPv4 in IPv6', `[::ffff:192.168.${byte()}.${byte()}]`], ['NAT64', `[64:ff9b::10.${byte()}.1.1]`],
+  ['6to4', `[2002:7f00:${1 + random.below(9)}::1]`], ['one number', String(0x7f000001)], ['hexadecimal', '0x7f.1'], ['a name of this machine', 'localhost'], ['a name under localhost', 'a.localhost.'],
+  ['a name without a dot', 'printer'], ['a name of multicast DNS', 'nas.local'],
+];
+const PUBLIC = ['1.1.1.1', '11.0.0.1', '100.63.255.255', '100.128.0.1', '172.15.0.1', '172.32.0.1', '192.167.1.1', '169.253.1.1', '2a00:1450:4002::1', '2606:4700::1111', '::ffff:8.8.8.8', '64:ff9b::808:808'];
+
+describe('an address', () => {
+  it.each(PRIVATE)('is private: %s (%s)', (_network, host) => {
+    expect(isPrivateHost(new URL(`http://${host}/`).hostname)).toBe(true);
+  });
+
+  it('is public next to the private networks', () => {
+    expect(PUBLIC.filter((address) => !isPublicAddress(address))).toEqual([]);
+    expect(['www.istat.it', 'mylocalhost.it', 'local.example.org', 'internal.it'].filter(isPrivateHost)).toEqual([]);
+  });
+
+  it('of a name is refused if any of its addresses is private, and the judged addresses are those that are connected to', async () => {
+    const lookup = (addresses: readonly string[]): LookupFunction => (_host, _options, callback) => callback(null, addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
+    const ask = (addresses: readonly string[]): Promise<unknown> => new Promise((resolve) => publicLookup(lookup(addresses))('name.example.org', { all: true }, (error, found) => resolve(error ?? found)));
+    expect(await ask(['1.1.1.1', '2a00:1450:4002::1'])).toEqual([{ address: '1.1.1.1', family: 4 }, { address: '2a00:1450:4002::1', family: 6 }]);
+    expect(await ask(['1.1.1.1', random.pick(['10.0.0.1', '::1', '169.254.169.254'])])).toBeInstanceOf(PrivateAddress);
+  });
+});
+
+describe('a redirect', () => {
+  /** The internet as a proxy sees it: every name is the publisher on this machine. */
+  async function internet(): Promise<{ readonly proxies: Proxies; readonly asked: string[]; close(): void }> {
+    const asked: string[] = [];
+    const proxy = createServer((request, response) => {
+      asked.push(request.url!);
+      const { pathname, search } = new URL(request.url!);
+      send(`${server.url}${pathname}${search}`, { headers: request.headers }, (answer) => answer.pipe(response.writeHead(answer.statusCode!, answer.headers))).end();
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const close = (): void => {
+      proxy.close();
+      proxy.closeAllConnections();
+    };
+    return { proxies: { http: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, https: null, except: [] }, asked, close };
+  }
+
+  it.each(PRIVATE)('from a public name to a private address is refused: %s (%s)', async (_network, host) => {
+    const target = await startPublisher();
+    const { proxies, asked, close } = await internet();
+    try {
+      target.routes.set('/secret', served(csv()));
+      server.routes.set(ROUTE, status(302, { location: `http://${host}:${new URL(target.url).port}/secret` }));
+      const { error } = await fetchOne({ url: `http://publisher.example.org/${ID}?`, proxies });
+      expect(error).toMatchObject({ code: 'DOWNLOAD_PRIVATE', exitCode: 3, at: `http://publisher.example.org${ROUTE}` });
+      expect([target.seen, asked.filter((url) => url.includes('/secret'))]).toEqual([[], []]);
+    } finally {
+      close();
+      await target.close();
+    }
+  });
+
+  it('from the named host to a public name and back to the named host is refused', async () => {
+    const { proxies, close } = await internet();
+    try {
+      server.routes.set(ROUTE, status(302, { location: 'http://elsewhere.example.org/hop' }));
+      server.routes.set('/hop', status(302, { location: `${server.url}/secret` }));
+      expect((await fetchOne({ proxies })).error).toMatchObject({ code: 'DOWNLOAD_PRIVATE' });
+      expect(server.seen.some(({ url }) => url === '/secret')).toBe(false);
+    } finally {
+      close();
+    }
+  });
+
+  it('to a name whose address turns out to be private when the connection is made is refused', async () => {
+    const lookup: LookupFunction = (_host, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
+    server.routes.set(ROUTE, status(302, { location: `http://files.example.org:${new URL(server.url).port}/secret` }));
+    expect((await fetchOne({ lookup })).error).toMatchObject({ code: 'DOWNLOAD_PRIVATE', detail: expect.stringContaining('files.example.org with the private address 127.0.0.1') as string });
+    expect(server.seen.map(({ url }) => url)).toEqual([ROUTE]);
+  });
+
+  it('is not what counts: a built-in name with a private address is refused, and a host that the operator names is asked', async () => {
+    const lookup: LookupFunction = (_host, { all }, callback) => (all === true ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4));
+    server.routes.set(ROUTE, served(csv()));
+    expect((await fetchOne({ lookup, url: null })).error).toMatchObject({ code: 'DOWNLOAD_PRIVATE' });
+    expect(await fetchOne({ lookup, url: `http://mirror.example.org:${new URL(server.url).port}/${ID}?` })).toMatchObject({ error: null, outcome: 'new' });
+  });
+
+  const secret = `made-${random.below(1e9)}`;
+  it.each([
+    ['an error', status(403, {}, `${secret} refused`), 'DOWNLOAD_REFUSED', /status 403 and \d+ bytes/],
+    ['a web page', status(200, {}, `<html><head><title>${secret}</title></head></html>`), 'DOWNLOAD_PAGE', /status 200 and a web page of \d+ bytes/],
+    ['another table', served(Buffer.from(`${secret};b\n1;2\n`.repeat(20))), null, /status 20\d and \d+ bytes|one that no source reads/],
+  ] as const)('to another host that answers with %s: status and length are reported, the body is not', async (_what, answer, code, detail) => {
+    const other = await startPublisher();
+    try {
+      other.routes.set('/x', answer);
+      server.routes.set(ROUTE, status(302, { location: `${other.url}/x` }));
+      const { error } = await fetchOne();
+      expect(error?.detail).toMatch(detail);
+      if (code !== null) expect(error?.code).toBe(code);
+      expect(`${error!.report()} ${String(error!.cause)}`).not.toContain(secret);
+      // The publisher's body is quoted: the same answer without the redirect.
+      server.routes.set(ROUTE, answer);
+      expect((await fetchOne()).error!.report().includes(secret)).toBe(true);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('to another host that answers with a page of another table: the body is not reported', async () => {
+    const other = await startPublisher();
+    try {
+      other.routes.set('/x', inTurn(status(200, {}, `${secret},b\n1,2\n`)));
+      server.routes.set('/mic_places?*', status(302, { location: `${other.url}/x` }));
+      const { error } = await fetchOne({ source: 'mic_places', url: `${server.url}/mic_places` });
+      expect(error).toMatchObject({ code: 'DOWNLOAD_OTHER', detail: expect.stringMatching(/status 200 and \d+ bytes from another host/) as string });
+      expect(error!.report()).not.toContain(secret);
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+describe('a webhook', () => {
+  it('with a public name and a private address is asked only if the operator allows it; a host that is private by name always is', async () => {
+    const lookup: LookupFunction = (_host, { all }, callback) => (all === true ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4));
+    server.routes.set('/hook', status(204));
+    const url = (host: string): string => `http://${host}:${new URL(server.url).port}/hook`;
+    await expect(postJson(url('chat.example.org'), {}, NO_PROXIES, false, lookup)).rejects.toThrow(/private address 127/);
+    expect(server.seen).toEqual([]);
+    await postJson(url('chat.example.org'), {}, NO_PROXIES, true, lookup);
+    await postJson(url('alerts'), {}, NO_PROXIES, false, lookup);
+    await postJson(url('127.0.0.1'), {}, NO_PROXIES, false, lookup);
+    expect(server.seen.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST']);
+  });
+
+  it('that redirects is not followed', async () => {
+    server.routes.set('/hook', status(307, { location: `${server.url}/secret` }));
+    await expect(postJson(`${server.url}/hook`, {}, NO_PROXIES, false)).rejects.toThrow('status 307');
+    expect(server.seen.map(({ url }) => url)).toEqual(['/hook']);
+  });
+});
