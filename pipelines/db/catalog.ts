@@ -159,10 +159,10 @@ export async function hasRelation(session: Session, relation: Relation): Promise
   return (await one<{ there: boolean }>(session, 'select to_regclass($1) is not null as there', [ident(schemaOf(relation), tableOf(relation))])).there;
 }
 
-/** Parcels as an explanation sees them: one, or all of its comune. */
-export async function provideParcels(session: Session, schema: string, partition: string, fid: number, scope: 'one' | 'comune'): Promise<void> {
+/** Parcels as an explanation sees them: those that it explains, or all parcels of their comuni. */
+export async function provideParcels(session: Session, schema: string, partition: string, fids: readonly number[], scope: 'one' | 'comune'): Promise<void> {
   const from = { schema: 'core', table: partition };
-  const rows = { sql: workspace(scope === 'one' ? 'one_parcel' : 'parcels_of_comune', { from, fid }) };
+  const rows = { sql: workspace(scope === 'one' ? 'some_parcels' : 'parcels_of_comuni', { from, fids }) };
   // On other nodes they cannot be joined with the tables here.
   await session.query(workspace((await liesElsewhere(session, from)) ? 'rows' : 'view', { schema, view: 'parcel', rows }));
 }

@@ -9,7 +9,7 @@ import { MappaleError } from '../errors.ts';
 import { findRegion, regionOfFid } from '../contract/regions.ts';
 import { SECTIONS, tableOfSection } from '../contract/sections.ts';
 import { vintageText } from '../contract/vintage.ts';
-import { readSectionFiles, schemaOf, tableOf } from '../contract/sql-files.ts';
+import { readSectionFiles, schemaOf, tableOf, type SqlFile } from '../contract/sql-files.ts';
 import { productFiles } from '../plan/products.ts';
 import { publishedTables } from '../ledger/published.ts';
 import type { Session } from '../db/types.ts';
@@ -80,8 +80,6 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
     throw new MappaleError(`there is no parcel ${fid}`, { code: 'NOT_FOUND', kind: 'usage', hint: 'See which regions are published.', mend: 'npx mappale status' });
   }
   if (file === undefined) throw new Error(`sql/sections/${section} has no explain.sql`);
-  const makers = productFiles(unit);
-  const rules = file.reruns.flatMap((relation) => makers.filter(({ writes }) => writes.includes(relation)));
   const unfit = await notApplicable(database, parcels.partition, fid, section);
   if (unfit !== null) {
     const relation = tableOfSection(section);
@@ -89,45 +87,87 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
     const rows = standing === undefined ? [] : await rowsOf(database, schemaOf(relation), standing.partition, fid);
     return { fid, section, not_applicable: unfit, rules: [], rows: [], reproduced: rows.length === 0, empty: true, coverage: 'not_applicable', evidence: [], context: [], sources: [] };
   }
+  const { empty, coverage } = await answerOf(database, fid, section);
+  return onRerun({ database, sources }, [fid], section, longestMs ?? null, async (session, rules) => {
+    const relation = tableOfSection(section);
+    const rows = await rowsOf(session, WORKSPACE, tableOf(relation), fid);
+    const standing = published.get(relation);
+    const before = standing === undefined ? [] : await rowsOf(session, schemaOf(relation), standing.partition, fid);
+    const found = await evidenceOf(session, [fid]);
+    const raw = found.filter(({ field }) => !field.startsWith(NO_FIELD));
+    const shown = found.map(({ fid: _fid, ...each }) => ({ ...each, vintage: vintageText(each.vintage) }));
+    return {
+      fid, section, not_applicable: null, rules: rules.map((rule) => rule.file), rows, reproduced: JSON.stringify(rows) === JSON.stringify(before),
+      empty, coverage, sources: sourcesOf(raw),
+      evidence: shown.filter(({ field }) => !field.startsWith(NO_FIELD)), context: shown.filter(({ field }) => field.startsWith(NO_FIELD)),
+    };
+  });
+}
+
+/**
+ * Returns the sources of a section's values for many parcels of one region, as `explain` names them one by one. The rules run once for all parcels.
+ * Parcels of a kind that the section is not made for have no sources.
+ */
+export async function explainedSources(
+  context: Pick<Context, 'database' | 'sources'>, fids: readonly number[], section: string,
+): Promise<ReadonlyMap<number, Explanation['sources']>> {
+  const found = await onRerun(context, fids, section, null, (session) => evidenceOf(session, fids));
+  const values = found.filter(({ field }) => !field.startsWith(NO_FIELD));
+  const byFid = new Map(fids.map((fid): [number, FoundEvidence[]] => [fid, []]));
+  for (const each of values) byFid.get(each.fid)?.push(each);
+  return new Map([...byFid].map(([fid, evidence]) => [fid, sourcesOf(evidence)]));
+}
+
+type FoundEvidence = Evidence & { readonly fid: number } & Record<string, unknown>;
+
+function evidenceOf(session: Session, fids: readonly number[]): Promise<FoundEvidence[]> {
+  return session.query<FoundEvidence>(statementsOf('operate')('evidence'), [fids]);
+}
+
+/** Tables of one connection, in a transaction that is never committed: nothing of an explanation stays. */
+const WORKSPACE = 'pg_temp';
+
+/**
+ * Runs the rules of a section again on parcels of one region, and creates the view `evidence`.
+ * @param work runs before the transaction is rolled back, with the rules that ran
+ */
+async function onRerun<T>(
+  { database, sources }: Pick<Context, 'database' | 'sources'>, fids: readonly number[], section: string, longestMs: number | null,
+  work: (session: Session, rules: readonly SqlFile[]) => Promise<T>,
+): Promise<T> {
+  const unit = regionOfFid(fids[0] ?? 0);
+  const published = await publishedTables(database, unit);
+  const parcels = published.get('core.parcel');
+  const region = findRegion(unit);
+  const file = readSectionFiles('explain').find((each) => each.section === section);
+  if (parcels === undefined || region === undefined || file === undefined) throw new Error(`section ${section} of region ${unit} cannot be explained`);
+  const makers = productFiles(unit);
+  const rules = file.reruns.flatMap((relation) => makers.filter(({ writes }) => writes.includes(relation)));
   // The parcel itself is published as it was read: its rule is the fid register, which an explanation must not touch.
   const isBasic = file.reruns.includes('core.parcel');
   const inventory = await Inventory.read(database, sources);
-  const { empty, coverage } = await answerOf(database, fid, section);
   const reads = new Set([...rules, file].flatMap((each) => each.reads));
   for (const relation of ['core.parcel', 'core.parcel_register', ...(isBasic ? [] : file.reruns)] as const) reads.delete(relation);
-  // Tables of this connection alone, in a transaction that is never committed: of an explanation nothing stays.
-  const schema = 'pg_temp';
-  return inWorkspace(database, schema, async (session) => {
+  return inWorkspace(database, WORKSPACE, async (session) => {
     await session.query('begin read write');
     try {
-      if (longestMs !== undefined) await session.query("select set_config('statement_timeout', $1, true)", [String(longestMs)]);
-      await provideRegion(session, schema, unit, region.name);
-      await provideMembers(session, schema, rankFiles(inventory.used(unit)));
-      await provideParcels(session, schema, parcels.partition, fid, file.parcels);
-      await providePublishedParcels(session, schema, { schema: 'core', table: parcels.partition }, null);
+      if (longestMs !== null) await session.query("select set_config('statement_timeout', $1, true)", [String(longestMs)]);
+      await provideRegion(session, WORKSPACE, unit, region.name);
+      await provideMembers(session, WORKSPACE, rankFiles(inventory.used(unit)));
+      await provideParcels(session, WORKSPACE, parcels.partition, fids, file.parcels);
+      await providePublishedParcels(session, WORKSPACE, { schema: 'core', table: parcels.partition }, null);
       for (const read of reads) {
-        if (schemaOf(read) === 'layer') await provideInForce(session, schema, read, sources, inventory, unit);
-        else await providePublished(session, schema, read, published.get(read)?.partition ?? null);
+        if (schemaOf(read) === 'layer') await provideInForce(session, WORKSPACE, read, sources, inventory, unit);
+        else await providePublished(session, WORKSPACE, read, published.get(read)?.partition ?? null);
       }
       if (!isBasic) {
         for (const rule of rules) {
           const [made] = rule.writes;
-          await runTableFile(session, schema, rule, (made === undefined ? undefined : published.get(made))?.partition ?? null, true);
+          await runTableFile(session, WORKSPACE, rule, (made === undefined ? undefined : published.get(made))?.partition ?? null, true);
         }
       }
       await session.script(file.text, file.file);
-      const relation = tableOfSection(section);
-      const rows = await rowsOf(session, schema, tableOf(relation), fid);
-      const standing = published.get(relation);
-      const before = standing === undefined ? [] : await rowsOf(session, schemaOf(relation), standing.partition, fid);
-      const found = await session.query<Evidence & Record<string, unknown>>(statementsOf('operate')('evidence'), [fid]);
-      const raw = found.filter(({ field }) => !field.startsWith(NO_FIELD));
-      const shown = found.map((each) => ({ ...each, vintage: vintageText(each.vintage) }));
-      return {
-        fid, section, not_applicable: null, rules: rules.map((rule) => rule.file), rows, reproduced: JSON.stringify(rows) === JSON.stringify(before),
-        empty, coverage, sources: sourcesOf(raw),
-        evidence: shown.filter(({ field }) => !field.startsWith(NO_FIELD)), context: shown.filter(({ field }) => field.startsWith(NO_FIELD)),
-      };
+      return await work(session, rules);
     } finally {
       await session.query('rollback');
     }

@@ -15,6 +15,11 @@ declare
   v_italy int4;
   -- A section by itself is the key of most parcels.
   v_keys constant text[] := array_append(p_keys || p_sections, '*');
+  v_sections text[];
+  v_citations uuid[];
+  v_sources text[];
+  v_own_at int4;
+  v_italy_at int4;
 begin
   select
     min(u.publication_id) filter (where u.unit_code = p_region),
@@ -23,42 +28,46 @@ begin
   from ledger.publication u
   where u.unit_code in (0, p_region)
     and u.state = 'current';
-  with noted as materialized (
-    select distinct on (d.publication_id, d.section)
-      d.publication_id = v_own as is_own,
-      d.section,
-      d.citation
-    from ledger.cited d
-    where d.publication_id = any (array[v_own, v_italy])
-      and d.key = any (v_keys)
-    order by d.publication_id, d.section, length(d.key) desc
-  ),
-  own as materialized (
-    select
-      w.nth,
-      w.section,
-      w.shown,
-      n.citation,
-      c.source
-    from unnest(p_sections, p_blocks) with ordinality as w (section, shown, nth)
-    left join noted n on n.section = w.section
-      and n.is_own
-    left join ledger.citation c on c.citation = n.citation
-  )
+  -- The longest key of a section is found first. A plus marks combinations of the publication of Italy.
   select
+    array_agg(n.section),
+    array_agg(n.citation),
+    array_agg(n.source)
+  into v_sections, v_citations, v_sources
+  from (
+    select
+      d.section,
+      d.citation,
+      d.source,
+      length(d.key) as specific
+    from unnest(v_keys) as k (key)
+    join ledger.cited d on d.publication_id = v_own
+      and d.key = k.key
+    union all
+    select
+      '+' || d.section,
+      d.citation,
+      d.source,
+      length(d.key)
+    from ledger.cited d
+    where d.publication_id = v_italy
+    order by specific desc
+  ) n;
+  blocks := '';
+  citations := '{}';
+  for v_nth in 1 .. cardinality(p_sections) loop
+    v_own_at := array_position(v_sections, p_sections[v_nth]);
     -- As text, which costs less than json that is taken apart. A block keeps a place for its source.
-    string_agg('"' || o.section || '":' || replace(o.shown, '"source" : null', '"source" : ' || coalesce(to_json(o.source)::text, 'null')), ',' order by o.nth),
-    array(
-      select n.citation
-      from noted n
-      left join own f on f.section = n.section
-      -- Nothing shown, nothing cited. Names of comuni come from the publication of Italy.
-      where (n.section = '*' and n.is_own)
-        or f.shown not in ('null', '[]')
-      order by f.nth, n.is_own desc
-    )
-  into blocks, citations
-  from own o;
+    blocks := blocks || ',"' || p_sections[v_nth] || '":'
+      || replace(p_blocks[v_nth], '"source" : null', '"source" : ' || coalesce(v_sources[v_own_at], 'null'));
+    -- Nothing shown, nothing cited. Names of comuni come from the publication of Italy.
+    if p_blocks[v_nth] not in ('null', '[]') then
+      v_italy_at := array_position(v_sections, '+' || p_sections[v_nth]);
+      citations := citations || v_citations[v_own_at] || v_citations[v_italy_at];
+    end if;
+  end loop;
+  blocks := substr(blocks, 2);
+  citations := array_remove(citations || v_citations[array_position(v_sections, '*')], null);
 end
 $$;
 comment on function api.cite(int4, text[], text[], text[]) is 'Blocks of the sections of one parcel as members of a JSON object, with their sources, and the combinations that they cite: those of their values, that of the names of comuni, and the mandatory ones. p_keys: facts of the sections (ledger.cited); of those that are noted of a section the longest counts';

@@ -26,6 +26,7 @@ order by x.reject_id
 -- statement: evidence
 -- Of the table that an explanation made.
 select
+  e.fid,
   e.field,
   e.value,
   e.rule,
@@ -42,8 +43,8 @@ from evidence e
 join ledger.release r on r.release_id = e.release_id
 join ledger.member m on m.member_id = e.member_id
 join ledger.file f on f.file_id = m.file_id
-where e.fid = $1
-order by e.field, e.measure desc nulls last, e.release_id, e.member_id, e.position, e.value collate "C"
+where e.fid = any ($1::int4[])
+order by e.fid, e.field, e.measure desc nulls last, e.release_id, e.member_id, e.position, e.value collate "C"
 
 -- statement: files_called
 select

@@ -84,12 +84,13 @@ made as (
   from named
   on conflict (citation) do nothing
 )
-insert into ledger.cited (publication_id, section, key, citation)
+insert into ledger.cited (publication_id, section, key, citation, source)
 select
   $1,
   $2,
   k.key,
-  n.citation
+  n.citation,
+  coalesce(to_json(n.source)::text, 'null')
 from named n
 cross join unnest($5::text[]) as k (key)
 

@@ -67,18 +67,18 @@ where not exists (
   where m.now = l.member_id
 )
 
--- statement: one_parcel
+-- statement: some_parcels
 select *
 from :"from"
-where fid = :'fid'
+where fid = any (array[:'fids']::int4[])
 
--- statement: parcels_of_comune
+-- statement: parcels_of_comuni
 select *
 from :"from"
-where belfiore = (
+where belfiore in (
   select belfiore
   from :"from"
-  where fid = :'fid'
+  where fid = any (array[:'fids']::int4[])
 )
 
 -- statement: region
