@@ -15,20 +15,20 @@ export const manifest: Manifest = {
   },
   vintageRule: 'the newest date of the entries in the (outer) zip; for a plain GML document the day of its timeStamp',
   downloads: [
-    { url: `${BULK}<REGION>.zip`, note: 'one zip per region: ABRUZZO, BASILICATA … VALLE-AOSTA, VENETO; none for Trentino-Alto Adige, whose land register is kept by the provinces' },
+    { url: `${BULK}<REGION>.zip`, note: 'one zip per region: ABRUZZO, BASILICATA … VALLE-AOSTA, VENETO; none for Trentino-Alto Adige, where the provinces keep the land register' },
     { url: `${BULK}ITALIA.zip`, note: 'all regions in one zip' },
-    { url: 'https://wfs.cartografia.agenziaentrate.gov.it/inspire/wfs/owfs01.php', note: 'WFS 2.0, GetFeature by BBOX (latitude, longitude): its answers are read too' },
+    { url: 'https://wfs.cartografia.agenziaentrate.gov.it/inspire/wfs/owfs01.php', note: 'WFS 2.0, GetFeature by BBOX (latitude, longitude); the reader accepts its answers too' },
   ],
   cadence: 'half-yearly',
   crs: 'RDN2008 latitude, longitude (EPSG:6706), 8 decimals',
   keep: 'newest',
   ignored: {
-    'gml:boundedBy': 'box of the feature or of the collection; it follows from the geometry',
+    'gml:boundedBy': 'bounding box of the feature or of the collection; follows from the geometry',
     INSPIREID_NAMESPACE: 'constant (IT.AGE.PLA. and IT.AGE.MAP)',
     LEVELNAME: 'constant (Mappa Catastale); LEVEL is checked',
     LEVELNAME_LOCALE: 'constant (it)',
-    '__MACOSX, .DS_Store, Thumbs.db': 'left in zips by desktops',
-    '*.gfs': 'left beside GML by GDAL',
+    '__MACOSX, .DS_Store, Thumbs.db': 'added to zips by desktop systems',
+    '*.gfs': 'written next to GML files by GDAL',
   },
   // The smallest region has 0.9 million parcels, the largest 9.7 million; Italy 87 million.
   envelope: {

@@ -17,7 +17,7 @@ create table layer.bolzano_parcel (
   geom geometry(multipolygon, 4326) not null
 ) partition by list (release_id);
 comment on table layer.bolzano_parcel is 'Parcels of the cadastral map of Bolzano; records of the same C.C. and number are united';
-comment on column layer.bolzano_parcel.release_id is 'Release (ledger.release)';
+comment on column layer.bolzano_parcel.release_id is 'Release of the row (ledger.release). Partition key.';
 comment on column layer.bolzano_parcel.member_id is 'File member (ledger.member): the layer';
 comment on column layer.bolzano_parcel.position is 'Number of its first record in the layer, from 1';
 comment on column layer.bolzano_parcel.ccat is 'Code of the comune catastale, as written';
@@ -36,8 +36,8 @@ create table layer.bolzano_piece (
   code text not null
 ) partition by list (release_id);
 comment on table layer.bolzano_piece is 'Records of the parcels of Bolzano beside the first; their ground is part of the parcel';
-comment on column layer.bolzano_piece.release_id is 'Release (ledger.release)';
-comment on column layer.bolzano_piece.member_id is 'File member (ledger.member)';
+comment on column layer.bolzano_piece.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.bolzano_piece.member_id is 'Member that the row was read from (ledger.member).';
 comment on column layer.bolzano_piece.position is 'Number of the record in the layer, from 1';
 comment on column layer.bolzano_piece.ccat is 'Code of the comune catastale, as written';
 comment on column layer.bolzano_piece.code is 'Number of the parcel that it belongs to';
@@ -55,8 +55,8 @@ create table layer.bolzano_comune (
   parcels int4 not null
 ) partition by list (release_id);
 comment on table layer.bolzano_comune is 'Comuni catastali of Bolzano as their parcels name them, each with the comune that most of its parcels say';
-comment on column layer.bolzano_comune.release_id is 'Release (ledger.release)';
-comment on column layer.bolzano_comune.member_id is 'File member (ledger.member)';
+comment on column layer.bolzano_comune.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.bolzano_comune.member_id is 'Member that the row was read from (ledger.member).';
 comment on column layer.bolzano_comune.position is 'Number of the first record that says so, from 1';
 comment on column layer.bolzano_comune.ccat is 'Code of the comune catastale, as written';
 comment on column layer.bolzano_comune.name is 'Its Italian name; null: the file has none';

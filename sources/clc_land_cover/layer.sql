@@ -15,9 +15,9 @@ create table layer.land_cover_polygon (
 ) partition by list (release_id);
 
 comment on table layer.land_cover_polygon is 'Land cover of CORINE 2018 in and around Italy: polygons of 25 ha and more that leave no gap and do not overlap, as published. Those that lie beside Italy are not kept.';
-comment on column layer.land_cover_polygon.release_id is 'The release (ledger) that the row belongs to; the partition key.';
-comment on column layer.land_cover_polygon.member_id is 'The file or layer that the row was read from (ledger).';
-comment on column layer.land_cover_polygon.position is 'Ordinal of the feature in its layer, from 1.';
+comment on column layer.land_cover_polygon.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.land_cover_polygon.member_id is 'Member that the row was read from (ledger.member): a file or a layer.';
+comment on column layer.land_cover_polygon.position is 'Number of the feature in its layer, from 1.';
 comment on column layer.land_cover_polygon.clc_id is 'The publisher''s identifier of the polygon; null: not in the file.';
 comment on column layer.land_cover_polygon.code is 'Class of the third level, 3 digits, 111 to 523.';
 comment on column layer.land_cover_polygon.area_m2 is 'Area in square metres, EPSG:3035.';
@@ -32,7 +32,7 @@ create table layer.land_cover_piece (
 ) partition by list (release_id);
 
 comment on table layer.land_cover_piece is 'The same polygons cut into pieces of at most 256 vertices, for joins with parcels; pieces of one polygon do not overlap.';
-comment on column layer.land_cover_piece.release_id is 'The release (ledger) that the row belongs to; the partition key.';
+comment on column layer.land_cover_piece.release_id is 'Release of the row (ledger.release). Partition key.';
 comment on column layer.land_cover_piece.member_id is 'As in land_cover_polygon.';
 comment on column layer.land_cover_piece.position is 'As in land_cover_polygon; many pieces share it.';
 comment on column layer.land_cover_piece.code is 'As in land_cover_polygon.';
@@ -47,8 +47,8 @@ create table layer.land_cover_class (
 ) partition by list (release_id);
 
 comment on table layer.land_cover_class is 'Names of the classes that a member has.';
-comment on column layer.land_cover_class.release_id is 'The release (ledger) that the row belongs to; the partition key.';
-comment on column layer.land_cover_class.member_id is 'The file or layer (ledger).';
+comment on column layer.land_cover_class.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.land_cover_class.member_id is 'Member that the row was read from (ledger.member): a file or a layer.';
 comment on column layer.land_cover_class.position is 'Its first feature of the class.';
 comment on column layer.land_cover_class.code is 'As in land_cover_polygon.';
 comment on column layer.land_cover_class.description is 'Name of the class in the Italian nomenclature.';
@@ -61,7 +61,7 @@ create table layer.land_cover_reach (
 ) partition by list (release_id);
 
 comment on table layer.land_cover_reach is 'How far the polygons of each member reach; beyond, nobody has said what covers the land.';
-comment on column layer.land_cover_reach.release_id is 'The release (ledger) that the row belongs to; the partition key.';
-comment on column layer.land_cover_reach.member_id is 'The file or layer (ledger).';
+comment on column layer.land_cover_reach.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.land_cover_reach.member_id is 'Member that the row was read from (ledger.member): a file or a layer.';
 comment on column layer.land_cover_reach.position is 'Its first feature that was kept.';
 comment on column layer.land_cover_reach.regions is 'ISTAT codes of the regions whose boxes (core.region_box) a polygon reaches.';

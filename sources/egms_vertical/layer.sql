@@ -19,8 +19,8 @@ create table layer.egms_cell (
 ) partition by list (release_id);
 
 comment on table layer.egms_cell is 'EGMS L3 Ortho, vertical component: mean motion of the 100 m cells that hold measurement points. A cell without a row was not measured, which says nothing about its motion.';
-comment on column layer.egms_cell.release_id is 'The release (ledger) that the row belongs to; the partition key.';
-comment on column layer.egms_cell.member_id is 'The CSV that the row was read from (ledger).';
+comment on column layer.egms_cell.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.egms_cell.member_id is 'Member that the row was read from (ledger.member): the CSV.';
 comment on column layer.egms_cell.position is 'Line of the CSV; the header is line 1.';
 comment on column layer.egms_cell.ix is 'Column of the cell: floor(easting / 100 m), EPSG:3035.';
 comment on column layer.egms_cell.iy is 'Row of the cell: floor(northing / 100 m), EPSG:3035.';
@@ -40,8 +40,8 @@ create table layer.egms_tile (
 ) partition by list (release_id);
 
 comment on table layer.egms_tile is 'Tiles of 100 km that the release holds: in them a cell without a row was not measured, outside of them nobody has said.';
-comment on column layer.egms_tile.release_id is 'The release (ledger) that the row belongs to; the partition key.';
-comment on column layer.egms_tile.member_id is 'The tile''s CSV (ledger).';
+comment on column layer.egms_tile.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.egms_tile.member_id is 'Member that the row was read from (ledger.member): the tile''s CSV.';
 comment on column layer.egms_tile.position is 'Line of the CSV that the tile was known by: 1, the header, where its name says it, else its first cell.';
 comment on column layer.egms_tile.tile_x is 'Column of the tile: easting / 100 km, EPSG:3035 (46 of E46N19).';
 comment on column layer.egms_tile.tile_y is 'Row of the tile: northing / 100 km, EPSG:3035 (19 of E46N19).';

@@ -22,9 +22,9 @@ create table layer.dbsn_building (
 ) partition by list (release_id);
 
 comment on table layer.dbsn_building is 'Buildings of the Database di sintesi nazionale (IGM).';
-comment on column layer.dbsn_building.release_id is 'The release (ledger) that the row belongs to; the partition key.';
-comment on column layer.dbsn_building.member_id is 'The layer of a geodatabase that the row was read from (ledger).';
-comment on column layer.dbsn_building.position is 'Ordinal of the feature in its layer, from 1.';
+comment on column layer.dbsn_building.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.dbsn_building.member_id is 'Member that the row was read from (ledger.member): the layer of a geodatabase.';
+comment on column layer.dbsn_building.position is 'Number of the feature in its layer, from 1.';
 comment on column layer.dbsn_building.use is 'edifc_uso as published: codes that begin with 01 are residential; null: none.';
 comment on column layer.dbsn_building.type is 'edifc_ty as published; null: none.';
 comment on column layer.dbsn_building.state is 'edifc_stat as published: 01 under construction, 02 ruin, 03 in use, 91 not known; null: none.';
@@ -45,7 +45,7 @@ create table layer.dbsn_extent (
 ) partition by list (release_id);
 
 comment on table layer.dbsn_extent is 'Of which province each layer of buildings is, as its names say.';
-comment on column layer.dbsn_extent.release_id is 'The release (ledger) that the row belongs to; the partition key.';
-comment on column layer.dbsn_extent.member_id is 'The layer of a geodatabase (ledger).';
+comment on column layer.dbsn_extent.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.dbsn_extent.member_id is 'Member that the row was read from (ledger.member): the layer of a geodatabase.';
 comment on column layer.dbsn_extent.position is 'Its first feature.';
 comment on column layer.dbsn_extent.province is 'Name or car plate code of the province, folded: what stands before dbsn in the name of the geodatabase, else of the file; null: neither says one.';

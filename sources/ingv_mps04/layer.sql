@@ -17,8 +17,8 @@ create table layer.pga_node (
 ) partition by list (release_id);
 
 comment on table layer.pga_node is 'MPS04: peak ground acceleration with 10 % probability of being exceeded in 50 years, on rock (Vs30 > 800 m/s), median. Sardinia and the small islands are not covered: no node there is no statement.';
-comment on column layer.pga_node.release_id is 'The release (ledger) that the row belongs to; the partition key.';
-comment on column layer.pga_node.member_id is 'The file that the row was read from (ledger).';
+comment on column layer.pga_node.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.pga_node.member_id is 'Member that the row was read from (ledger.member): the file.';
 comment on column layer.pga_node.position is 'Line of the file; the header is line 1.';
 comment on column layer.pga_node.ix is 'Column of the node: round(lon / spacing_deg).';
 comment on column layer.pga_node.iy is 'Row of the node: round(lat / spacing_deg).';

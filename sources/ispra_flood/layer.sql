@@ -15,9 +15,9 @@ create table layer.flood_hazard (
 ) partition by list (release_id);
 
 comment on table layer.flood_hazard is 'Flood hazard areas of the ISPRA mosaic (D.Lgs. 49/2010). The classes are nested: an area of P3 lies again in P2 and P1, so their areas must not be added up.';
-comment on column layer.flood_hazard.release_id is 'The release (ledger) that the row belongs to; the partition key.';
-comment on column layer.flood_hazard.member_id is 'The shapefile that the row was read from (ledger).';
-comment on column layer.flood_hazard.position is 'Ordinal of the feature in its shapefile, from 1.';
+comment on column layer.flood_hazard.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.flood_hazard.member_id is 'Member that the row was read from (ledger.member): the shapefile.';
+comment on column layer.flood_hazard.position is 'Number of the feature in its shapefile, from 1.';
 comment on column layer.flood_hazard.class is 'P3: floods of 20–50 years; P2: 100–200 years; P1: 200–500 years or extreme; HPH: an area whose class is missing, by text and by file name.';
 comment on column layer.flood_hazard.scenario is 'The text that the class was read from, verbatim; null: none, the class is that of the file.';
 comment on column layer.flood_hazard.area_m2 is 'Area in square metres, EPSG:3035.';
@@ -32,7 +32,7 @@ create table layer.flood_hazard_piece (
 ) partition by list (release_id);
 
 comment on table layer.flood_hazard_piece is 'The same areas cut into pieces of at most 256 vertices, for joins with parcels; pieces of one area do not overlap.';
-comment on column layer.flood_hazard_piece.release_id is 'The release (ledger) that the row belongs to; the partition key.';
+comment on column layer.flood_hazard_piece.release_id is 'Release of the row (ledger.release). Partition key.';
 comment on column layer.flood_hazard_piece.member_id is 'As in flood_hazard.';
 comment on column layer.flood_hazard_piece.position is 'As in flood_hazard; many pieces share it.';
 comment on column layer.flood_hazard_piece.class is 'As in flood_hazard.';
@@ -48,7 +48,7 @@ create table layer.flood_coverage (
 ) partition by list (release_id);
 
 comment on table layer.flood_coverage is 'Which scenarios each member holds, how far they reach, and where they were not mapped: there a place without an area of this class is not free of it, nobody has said.';
-comment on column layer.flood_coverage.release_id is 'The release (ledger) that the row belongs to; the partition key.';
+comment on column layer.flood_coverage.release_id is 'Release of the row (ledger.release). Partition key.';
 comment on column layer.flood_coverage.member_id is 'The member that holds the class.';
 comment on column layer.flood_coverage.position is 'The first feature of the class in that member.';
 comment on column layer.flood_coverage.class is 'P1, P2 or P3; HPH: areas of no class, which map no scenario.';

@@ -18,9 +18,9 @@ create table layer.boundary (
   geom geometry(multipolygon, 4326) not null
 ) partition by list (release_id);
 comment on table layer.boundary is 'Boundaries of comuni, provinces and regions (ISTAT)';
-comment on column layer.boundary.release_id is 'Release (ledger.release)';
+comment on column layer.boundary.release_id is 'Release of the row (ledger.release). Partition key.';
 comment on column layer.boundary.member_id is 'File member (ledger.member): the layer';
-comment on column layer.boundary.position is 'Number of the record in its layer, from 1';
+comment on column layer.boundary.position is 'Number of the record in its layer, from 1.';
 comment on column layer.boundary.kind is 'comune, provincia or regione';
 comment on column layer.boundary.code is 'ISTAT code as of the vintage, text: comune 6 digits; provincia 3 digits (UTS; metropolitan cities 2xx, in editions before them the province); regione 2 digits';
 comment on column layer.boundary.belfiore is 'Cadastral code of the comune; null: the file has none (all but GeoJSON)';

@@ -20,9 +20,9 @@ create table layer.census_section (
 ) partition by list (release_id);
 
 comment on table layer.census_section is 'Census sections of the territorial bases 2021.';
-comment on column layer.census_section.release_id is 'The release (ledger) that the row belongs to; the partition key.';
-comment on column layer.census_section.member_id is 'The shapefile that the row was read from (ledger).';
-comment on column layer.census_section.position is 'Ordinal of the feature in its shapefile, from 1.';
+comment on column layer.census_section.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.census_section.member_id is 'Member that the row was read from (ledger.member): the shapefile.';
+comment on column layer.census_section.position is 'Number of the feature in its shapefile, from 1.';
 comment on column layer.census_section.section_id is 'SEZ21_ID: number of the comune and 7 digits, without leading zeros, as published (11–13 digits).';
 comment on column layer.census_section.region_code is 'ISTAT region code.';
 comment on column layer.census_section.istat_code is 'ISTAT code of the comune, 6 digits.';
@@ -119,8 +119,8 @@ create table layer.census_indicator (
 ) partition by list (release_id);
 
 comment on table layer.census_indicator is 'Indicators of the permanent census by section of the 2021 bases; no small counts are withheld. A section without a row had no residents in the edition 2021, and is not known in later ones.';
-comment on column layer.census_indicator.release_id is 'The release (ledger) that the row belongs to; the partition key.';
-comment on column layer.census_indicator.member_id is 'The workbook or CSV that the row was read from (ledger).';
+comment on column layer.census_indicator.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.census_indicator.member_id is 'Member that the row was read from (ledger.member): the workbook or CSV.';
 comment on column layer.census_indicator.position is 'Row of the sheet, or line of the CSV.';
 comment on column layer.census_indicator.section_id is 'SEZ21_ID, as in census_section.';
 comment on column layer.census_indicator.region_code is 'ISTAT region code.';

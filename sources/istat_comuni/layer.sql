@@ -26,8 +26,8 @@ create table layer.comune_code (
   code_103 text
 ) partition by list (release_id);
 comment on table layer.comune_code is 'Comuni in force (ISTAT, Elenco dei comuni italiani) with their cadastral, statistical and former codes';
-comment on column layer.comune_code.release_id is 'Release (ledger.release)';
-comment on column layer.comune_code.member_id is 'File member (ledger.member)';
+comment on column layer.comune_code.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.comune_code.member_id is 'Member that the row was read from (ledger.member).';
 comment on column layer.comune_code.position is 'Line of the file, from 1; the last line of a record of several';
 comment on column layer.comune_code.belfiore is 'Cadastral code (codice catastale, Belfiore): letter and three digits';
 comment on column layer.comune_code.istat_code is 'ISTAT code in force, 6 digits, text';

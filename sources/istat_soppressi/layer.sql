@@ -18,9 +18,9 @@ create table layer.comune_suppressed (
   successor_name text not null
 ) partition by list (release_id);
 comment on table layer.comune_suppressed is 'Suppressed comuni (ISTAT) and the comuni that took over their territory';
-comment on column layer.comune_suppressed.release_id is 'Release (ledger.release)';
-comment on column layer.comune_suppressed.member_id is 'File member (ledger.member)';
-comment on column layer.comune_suppressed.position is 'Line of the file, from 1';
+comment on column layer.comune_suppressed.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.comune_suppressed.member_id is 'Member that the row was read from (ledger.member).';
+comment on column layer.comune_suppressed.position is 'Line of the file, from 1.';
 comment on column layer.comune_suppressed.istat_code is 'ISTAT code of the suppressed comune, 6 digits, text';
 comment on column layer.comune_suppressed.name is 'Its name';
 comment on column layer.comune_suppressed.province_code is 'Its province (UTS), 3 digits, text';

@@ -37,9 +37,9 @@ create table layer.income (
   over_120k_eur int8
 ) partition by list (release_id);
 comment on table layer.income is 'MEF: personal income tax returns (IRPEF); taxpayers, not households, and gross individual income';
-comment on column layer.income.release_id is 'Release (ledger.release)';
-comment on column layer.income.member_id is 'File member (ledger.member)';
-comment on column layer.income.position is 'Line of the file, from 1';
+comment on column layer.income.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.income.member_id is 'Member that the row was read from (ledger.member).';
+comment on column layer.income.position is 'Line of the file, from 1.';
 comment on column layer.income.tax_year is 'Year in which the income was earned';
 comment on column layer.income.level is 'comune, cap (postal code of a comune that has several) or unplaced (taxpayers whose place is missing or wrong; for reconciliation only)';
 comment on column layer.income.belfiore is 'Cadastral code of the comune of fiscal domicile; null: unplaced';

@@ -29,8 +29,8 @@ create table layer.cultural_place (
   regions_reached int2 not null
 ) partition by list (release_id);
 comment on table layer.cultural_place is 'Places of culture (MiC), with the coordinates as published: where each is placed, core.point_of_interest says';
-comment on column layer.cultural_place.release_id is 'Release (ledger.release)';
-comment on column layer.cultural_place.member_id is 'File member (ledger.member)';
+comment on column layer.cultural_place.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.cultural_place.member_id is 'Member that the row was read from (ledger.member).';
 comment on column layer.cultural_place.position is 'Last line of the record, from 1';
 comment on column layer.cultural_place.place_id is 'Identifier as published';
 comment on column layer.cultural_place.name is 'Name';

@@ -27,8 +27,8 @@ create table layer.school (
   regions_reached int2 not null
 ) partition by list (release_id);
 comment on table layer.school is 'Schools of the State and private ones (MIM); published without coordinates: where each is placed, core.point_of_interest says';
-comment on column layer.school.release_id is 'Release (ledger.release)';
-comment on column layer.school.member_id is 'File member (ledger.member)';
+comment on column layer.school.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.school.member_id is 'Member that the row was read from (ledger.member).';
 comment on column layer.school.position is 'Last line of the record, from 1';
 comment on column layer.school.kind is 'List: STAT of the State, PAR private; AUTSTAT and AUTPAR of Aosta, Trento and Bolzano';
 comment on column layer.school.school_year is 'ANNOSCOLASTICO, 2024_2025';

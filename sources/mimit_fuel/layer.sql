@@ -28,9 +28,9 @@ create table layer.fuel_station (
   regions_reached int2 not null
 ) partition by list (release_id);
 comment on table layer.fuel_station is 'Active fuel stations (MIMIT), with the coordinates that they report: where each is placed, core.point_of_interest says';
-comment on column layer.fuel_station.release_id is 'Release (ledger.release)';
-comment on column layer.fuel_station.member_id is 'File member (ledger.member)';
-comment on column layer.fuel_station.position is 'Line of the file, from 1';
+comment on column layer.fuel_station.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.fuel_station.member_id is 'Member that the row was read from (ledger.member).';
+comment on column layer.fuel_station.position is 'Line of the file, from 1.';
 comment on column layer.fuel_station.station_id is 'idImpianto';
 comment on column layer.fuel_station.brand is 'Bandiera; null: not stated';
 comment on column layer.fuel_station.type is 'Tipo Impianto: Stradale, Autostradale; null: not stated';

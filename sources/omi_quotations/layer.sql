@@ -29,9 +29,9 @@ create table layer.omi_quotation (
   rental_surface text
 ) partition by list (release_id);
 comment on table layer.omi_quotation is 'OMI quotations (VALORI): price ranges of a zone by type of building and state';
-comment on column layer.omi_quotation.release_id is 'Release (ledger.release)';
-comment on column layer.omi_quotation.member_id is 'File member (ledger.member)';
-comment on column layer.omi_quotation.position is 'Line of the file, from 1';
+comment on column layer.omi_quotation.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.omi_quotation.member_id is 'Member that the row was read from (ledger.member).';
+comment on column layer.omi_quotation.position is 'Line of the file, from 1.';
 comment on column layer.omi_quotation.semester is 'Half-year, 2025_1';
 comment on column layer.omi_quotation.half_year is 'The same as a number: year × 2 + (half − 1)';
 comment on column layer.omi_quotation.elaborated is 'Day of the elaboration as the title line says';
@@ -72,9 +72,9 @@ create table layer.omi_zone (
   microzona int4
 ) partition by list (release_id);
 comment on table layer.omi_zone is 'OMI zones (ZONE) of a half-year, also those without quotations';
-comment on column layer.omi_zone.release_id is 'Release (ledger.release)';
-comment on column layer.omi_zone.member_id is 'File member (ledger.member)';
-comment on column layer.omi_zone.position is 'Line of the file, from 1';
+comment on column layer.omi_zone.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.omi_zone.member_id is 'Member that the row was read from (ledger.member).';
+comment on column layer.omi_zone.position is 'Line of the file, from 1.';
 comment on column layer.omi_zone.semester is 'Half-year, 2025_1';
 comment on column layer.omi_zone.half_year is 'The same as a number: year × 2 + (half − 1)';
 comment on column layer.omi_zone.elaborated is 'Day of the elaboration as the title line says';
@@ -103,8 +103,8 @@ create table layer.omi_perimeter (
   geom geometry(multipolygon, 4326) not null
 ) partition by list (release_id);
 comment on table layer.omi_perimeter is 'Perimeters of OMI zones (KML) of a half-year';
-comment on column layer.omi_perimeter.release_id is 'Release (ledger.release)';
-comment on column layer.omi_perimeter.member_id is 'File member (ledger.member)';
+comment on column layer.omi_perimeter.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.omi_perimeter.member_id is 'Member that the row was read from (ledger.member).';
 comment on column layer.omi_perimeter.position is 'Placemark of the file, from 1';
 comment on column layer.omi_perimeter.semester is 'Half-year, 2025_1';
 comment on column layer.omi_perimeter.half_year is 'The same as a number: year × 2 + (half − 1)';

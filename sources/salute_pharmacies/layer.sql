@@ -28,9 +28,9 @@ create table layer.pharmacy (
   regions_reached int2 not null
 ) partition by list (release_id);
 comment on table layer.pharmacy is 'Pharmacies (Ministero della Salute), open and closed, with the coordinates as published: where each is placed, core.point_of_interest says';
-comment on column layer.pharmacy.release_id is 'Release (ledger.release)';
-comment on column layer.pharmacy.member_id is 'File member (ledger.member)';
-comment on column layer.pharmacy.position is 'Line of the file, from 1';
+comment on column layer.pharmacy.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.pharmacy.member_id is 'Member that the row was read from (ledger.member).';
+comment on column layer.pharmacy.position is 'Line of the file, from 1.';
 comment on column layer.pharmacy.pharmacy_id is 'cod_farmacia; a pharmacy that moved has several rows, one of them open at most';
 comment on column layer.pharmacy.name is 'descrizione_farmacia';
 comment on column layer.pharmacy.address is 'indirizzo; null: not stated';

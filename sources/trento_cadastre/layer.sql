@@ -18,7 +18,7 @@ create table layer.trento_parcel (
   geom geometry(multipolygon, 4326) not null
 ) partition by list (release_id);
 comment on table layer.trento_parcel is 'Parcels of the cadastral map of Trento, their pieces united';
-comment on column layer.trento_parcel.release_id is 'Release (ledger.release)';
+comment on column layer.trento_parcel.release_id is 'Release of the row (ledger.release). Partition key.';
 comment on column layer.trento_parcel.member_id is 'File member (ledger.member): the shapefile of the pieces';
 comment on column layer.trento_parcel.position is 'Number of the parcel''s own piece (P) in its shapefile, from 1; of a parcel without one, of its first';
 comment on column layer.trento_parcel.ccat is 'Comune catastale, 3 digits';
@@ -39,9 +39,9 @@ create table layer.trento_piece (
   roof text
 ) partition by list (release_id);
 comment on table layer.trento_piece is 'Pieces of the parcels of Trento beside the one that stands for the parcel; their ground is part of it';
-comment on column layer.trento_piece.release_id is 'Release (ledger.release)';
-comment on column layer.trento_piece.member_id is 'File member (ledger.member)';
-comment on column layer.trento_piece.position is 'Number of the piece in its shapefile, from 1';
+comment on column layer.trento_piece.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.trento_piece.member_id is 'Member that the row was read from (ledger.member).';
+comment on column layer.trento_piece.position is 'Number of the piece in its shapefile, from 1.';
 comment on column layer.trento_piece.ccat is 'Comune catastale, 3 digits';
 comment on column layer.trento_piece.code is 'Number of the parcel that it belongs to';
 comment on column layer.trento_piece.roof is 'PT_FABB: S under a roof, N not; null: not said';
@@ -56,9 +56,9 @@ create table layer.trento_building (
   geom geometry(multipolygon, 4326) not null
 ) partition by list (release_id);
 comment on table layer.trento_building is 'Pieces of the parcels of Trento that lie under a roof (PT_FABB S)';
-comment on column layer.trento_building.release_id is 'Release (ledger.release)';
-comment on column layer.trento_building.member_id is 'File member (ledger.member)';
-comment on column layer.trento_building.position is 'Number of the piece in its shapefile, from 1';
+comment on column layer.trento_building.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.trento_building.member_id is 'Member that the row was read from (ledger.member).';
+comment on column layer.trento_building.position is 'Number of the piece in its shapefile, from 1.';
 comment on column layer.trento_building.ccat is 'Comune catastale, 3 digits';
 comment on column layer.trento_building.code is 'Number of the parcel that it belongs to';
 comment on column layer.trento_building.reference is 'Reference of that parcel';
@@ -81,9 +81,9 @@ create table layer.trento_boundary (
   geom geometry(multipolygon, 4326) not null
 ) partition by list (release_id);
 comment on table layer.trento_boundary is 'Boundaries of the comuni catastali of Trento, each with the comune that it is of';
-comment on column layer.trento_boundary.release_id is 'Release (ledger.release)';
-comment on column layer.trento_boundary.member_id is 'File member (ledger.member)';
-comment on column layer.trento_boundary.position is 'Number of the record in its shapefile, from 1';
+comment on column layer.trento_boundary.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.trento_boundary.member_id is 'Member that the row was read from (ledger.member).';
+comment on column layer.trento_boundary.position is 'Number of the record in its shapefile, from 1.';
 comment on column layer.trento_boundary.ccat is 'Comune catastale, 3 digits';
 comment on column layer.trento_boundary.name is 'Its Italian name, as published';
 comment on column layer.trento_boundary.name_other is 'Its German name; null: none';

@@ -31,8 +31,8 @@ create table layer.radiance_tile (
 ) partition by list (release_id);
 
 comment on table layer.radiance_tile is 'Mean radiance of the nights of a year, nW cm⁻² sr⁻¹, cells of 15″. The cells stay in the file, and are read when parcels are built.';
-comment on column layer.radiance_tile.release_id is 'The release (ledger) that the row belongs to; the partition key.';
-comment on column layer.radiance_tile.member_id is 'The file, or the member of a zip, that holds the cells (ledger).';
+comment on column layer.radiance_tile.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.radiance_tile.member_id is 'Member that holds the cells (ledger.member): the file, or an entry of a zip.';
 comment on column layer.radiance_tile.position is 'Always 1: a file holds one raster.';
 comment on column layer.radiance_tile.name is 'Name of the raster as published, without ending; of rasters that overlap the first by name counts.';
 comment on column layer.radiance_tile.epsg is 'EPSG number of the CRS of the cells.';
