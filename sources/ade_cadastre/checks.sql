@@ -31,7 +31,7 @@ having count(*) > 1;
 
 -- check: parcel_sheet_missing
 -- level: warn
--- expects: the sheet of every parcel is among the sheets
+-- expects: the sheet of every parcel is in the list of sheets
 select
   left(p.reference, 11) as sheet_reference,
   count(*) as parcels

@@ -473,7 +473,7 @@ function decode(bytes: Uint8Array): string {
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     let line = 1;
     let column = 1;
-    // The character is incomplete: only later bytes show the error, but it is here.
+    // Number of bytes of an unfinished character. Later bytes reveal an error in it, but its position is here.
     let pending = 0;
     try {
       for (const byte of bytes) {
@@ -484,7 +484,7 @@ function decode(bytes: Uint8Array): string {
         pending = 0;
       }
     } catch {
-      // Line and column point to the byte before the first invalid one.
+      // Line and column are now the position of the first invalid character.
     }
     throw new Refusal('not_utf8', 'expected UTF-8, found a byte that is not', { line, column });
   }

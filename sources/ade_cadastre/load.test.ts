@@ -98,7 +98,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
       gml_id: 'CadastralParcel.IT.AGE.PLA.Z001_001200.345', kind: 'land', made_valid: false, administrative_unit: null, file_belfiore: null,
       area: near(SQUARE), polygons: 1, west: near(14.501), south: near(41.502), srid: 4326, valid: true,
     });
-    expect(warnings).toEqual(['ade_cadastre: the sheet of every parcel is among the sheets: 2 rows say otherwise']);
+    expect(warnings).toEqual(['ade_cadastre: the sheet of every parcel is in the list of sheets: 2 rows say otherwise']);
   });
 
   it('keep holes and multiple polygons', async () => {

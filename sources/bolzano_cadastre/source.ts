@@ -1,4 +1,4 @@
-/** The land register's map of Bolzano: the layer of parcels of the province's open geodata service, whatever form it was taken in. */
+/** The land register's map of Bolzano: the parcel layer of the province's open geodata service, in any of its formats. */
 import { jsonKeys } from '../../pipelines/readers/head.ts';
 import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
@@ -7,12 +7,12 @@ import { defineSource, type Probe, type Recognition } from '../../pipelines/cont
 import { manifest } from './manifest.ts';
 import { COLUMNS, MARKS, OPTIONAL, parcelSchema, TYPES } from './schema.ts';
 
-/** The layer as the service names it, with or without its workspace. */
+/** Name of the layer in the service, with or without its workspace. */
 const WHOLE: WholeName = { whole: /^(?:p_bz-Cadastre[_:.-])?(?:ParcelsAggregate|WebRepresentation)$/i, stated: /ParcelsAggregate|WebRepresentation/i };
 
 function isMine({ path, fields, head }: Pick<VectorLook, 'path' | 'fields' | 'head'>): boolean {
   if (fields !== null) return MARKS.every((mark) => fields.some((field) => mark.test(field)));
-  // The first properties may be those of the reference system.
+  // The first properties may belong to the reference system.
   const names = /json$/i.test(path) ? [...head.toString('utf8').matchAll(/"properties"\s*:\s*\{([^{}]*)/g)].flatMap(([, inner = '']) => jsonKeys(inner)).join(' ') : head.toString('latin1');
   return MARKS.every((mark) => mark.test(names));
 }
@@ -24,7 +24,7 @@ function editionOf(name: string): string | null {
 }
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
-  // What the service answers as GeoJSON is called .json by many programs.
+  // Many programs save the service's GeoJSON answer as .json.
   const plain = probe.entries === null && /\.json$/i.test(probe.name);
   const mine = (plain ? [{ path: probe.name, fields: null, changed: null, head: probe.head, properties: null }] : await lookAtVectors(probe)).filter(isMine);
   if (mine.length === 0) return null;
@@ -39,7 +39,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   };
 }
 
-// Names that mean the same are listed together in the manifest.
+// Names with the same meaning share one key in the manifest.
 const ignored = Object.fromEntries(Object.entries(manifest.ignored).flatMap(([names, reason]) => names.split(', ').map((name) => [name, reason])));
 
 const READING: VectorReading<keyof typeof COLUMNS> = {

@@ -2,7 +2,7 @@ import type { Download } from '../../pipelines/contract/download.ts';
 
 export default {
   cycle: ['01-31', '06-30'],
-  // Each edition has an address with a hash of its own, which only this page links.
+  // The URL of each edition contains a hash and is linked only on this page.
   files: () => [{
     base: 'https://rischi.protezionecivile.gov.it/it/sismico/attivita/classificazione-sismica/', editions: [{ path: '', name: 'classificazione-sismica.csv' }],
     link: /\/classificazione-?sismica[^/"]*\d{4}[^/"]*\.csv$/i,

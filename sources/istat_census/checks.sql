@@ -1,12 +1,12 @@
--- purpose: what must hold of a release of census sections or indicators
+-- purpose: checks of a release of census sections or indicators
 -- reads: layer.census_section, layer.census_indicator
 -- writes: none
--- grain: offending rows
+-- grain: one row per violation
 -- crs: EPSG:4326
 
 -- check: census_section_unique
 -- level: error
--- expects: a section has one row in a release
+-- expects: a census section has one row in a release
 select
   section_id,
   count(*) as rows
@@ -16,7 +16,7 @@ having count(*) > 1;
 
 -- check: census_indicator_unique
 -- level: error
--- expects: a section has one row per reference year in a release
+-- expects: a census section has one row per reference year in a release
 select
   section_id,
   reference_year,

@@ -1,7 +1,7 @@
 -- purpose: stations can be told apart
 -- reads: layer.station
 -- writes: none
--- grain: one row per offence
+-- grain: one row per violation
 -- crs: none
 
 -- check: one_place_per_name
