@@ -31,7 +31,7 @@ create table layer.land_cover_piece (
   geom geometry(polygon, 4326) not null
 ) partition by list (release_id);
 
-comment on table layer.land_cover_piece is 'The same polygons cut into pieces of at most 256 vertices, for joins with parcels; pieces of one polygon do not overlap.';
+comment on table layer.land_cover_piece is 'The same polygons cut into pieces of at most 256 vertices, for joins with parcels. Pieces of one polygon do not overlap.';
 comment on column layer.land_cover_piece.release_id is 'Release of the row (ledger.release). Partition key.';
 comment on column layer.land_cover_piece.member_id is 'As in land_cover_polygon.';
 comment on column layer.land_cover_piece.position is 'As in land_cover_polygon. Many pieces share it.';

@@ -1,4 +1,4 @@
--- purpose: photovoltaic potential of the Global Solar Atlas, by reference: where the cells of each raster lie, not the cells
+-- purpose: photovoltaic potential of the Global Solar Atlas by reference: the extent and format of each raster, not its cells
 -- reads: none
 -- writes: layer.pvout_tile
 -- grain: one row per raster
@@ -26,7 +26,7 @@ create table layer.pvout_tile (
   geom geometry(polygon, 4326) not null
 ) partition by list (release_id);
 
-comment on table layer.pvout_tile is 'Electricity that 1 kWp of photovoltaics gives in a mean year, kWh/kWp, cells of 30″. The cells stay in the file and are read when parcels are built.';
+comment on table layer.pvout_tile is 'Electricity from 1 kWp of photovoltaics in a mean year, kWh/kWp, cells of 30″. The cells stay in the file and are read when parcels are built.';
 comment on column layer.pvout_tile.release_id is 'Release of the row (ledger.release). Partition key.';
 comment on column layer.pvout_tile.member_id is 'Member that holds the cells (ledger.member): the file, or an entry of a zip.';
 comment on column layer.pvout_tile.position is 'Always 1: a file holds one raster.';

@@ -31,5 +31,5 @@ create table layer.shoreline_coverage (
 comment on table layer.shoreline_coverage is 'How far the segments of each member reach; beyond, a shore without a segment is not stable, nobody has said.';
 comment on column layer.shoreline_coverage.release_id is 'Release of the row (ledger.release). Partition key.';
 comment on column layer.shoreline_coverage.member_id is 'Member that the row was read from (ledger.member): a file or a layer.';
-comment on column layer.shoreline_coverage.position is 'Its first feature.';
+comment on column layer.shoreline_coverage.position is 'Number of the member''s first feature.';
 comment on column layer.shoreline_coverage.regions is 'ISTAT codes of the regions whose boxes (core.region_box) a segment reaches.';

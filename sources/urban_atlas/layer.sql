@@ -33,10 +33,10 @@ create table layer.land_use_piece (
   geom geometry(polygon, 4326) not null
 ) partition by list (release_id);
 
-comment on table layer.land_use_piece is 'The same polygons cut into pieces of at most 256 vertices, for joins with parcels; pieces of one polygon do not overlap.';
+comment on table layer.land_use_piece is 'The same polygons cut into pieces of at most 256 vertices, for joins with parcels. Pieces of one polygon do not overlap.';
 comment on column layer.land_use_piece.release_id is 'Release of the row (ledger.release). Partition key.';
 comment on column layer.land_use_piece.member_id is 'As in land_use_polygon.';
-comment on column layer.land_use_piece.position is 'As in land_use_polygon; many pieces share it.';
+comment on column layer.land_use_piece.position is 'As in land_use_polygon. Many pieces share it.';
 comment on column layer.land_use_piece.code is 'As in land_use_polygon.';
 comment on column layer.land_use_piece.geom is 'The piece, EPSG:4326.';
 
@@ -80,5 +80,5 @@ create table layer.urban_boundary_piece (
 comment on table layer.urban_boundary_piece is 'The same boundaries cut into pieces of at most 256 vertices, for joins with parcels.';
 comment on column layer.urban_boundary_piece.release_id is 'Release of the row (ledger.release). Partition key.';
 comment on column layer.urban_boundary_piece.member_id is 'As in urban_boundary.';
-comment on column layer.urban_boundary_piece.position is 'As in urban_boundary; many pieces share it.';
+comment on column layer.urban_boundary_piece.position is 'As in urban_boundary. Many pieces share it.';
 comment on column layer.urban_boundary_piece.geom is 'The piece, EPSG:4326.';
