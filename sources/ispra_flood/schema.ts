@@ -22,7 +22,7 @@ const BY_PROBABILITY: Readonly<Record<string, FloodClass>> = { high: 'P3', mediu
 const BY_PREFIX: Readonly<Record<string, FloodClass>> = { HPH: 'P3', MPH: 'P2', LPH: 'P1' };
 
 /**
- * In `Pericolosità idraulica elevata - HighProbabilityHazard`, the English word decides, in any case, because the Italian ones are written with and
+ * In `Pericolosità idraulica elevata - HighProbabilityHazard`, the English word decides, in any case, because the Italian ones occur with and
  * without the accent. In the web services' `Aree a pericolosita' idraulica media P2`, the code decides. A missing text is null, not an error, because the file's
  * name may have the class.
  */

@@ -1,7 +1,7 @@
 import { yearsSince, type Download } from '../../pipelines/contract/download.ts';
 
 export default {
-  // As of 1 January, published in spring.
+  // Boundaries of 1 January, published in spring.
   cycle: ['04-15'],
   files: (_region, today) => {
     const [newest, before] = yearsSince(today, 3);

@@ -1,4 +1,4 @@
-/** Suppressed comuni: the bridge from old codes to those in force. */
+/** Suppressed comuni, which lead from old codes to current ones. */
 import { normaliseHeader, peekRows, resembles } from '../../pipelines/formats/csv.ts';
 import { readCsvRows } from '../../pipelines/readers/csv-rows.ts';
 import { isWhole, type WholeName } from '../../pipelines/readers/packaging.ts';
@@ -7,7 +7,7 @@ import { isoDate } from '../../pipelines/readers/iso-date.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, schema } from './schema.ts';
 
-/** `comuni-soppressi`, `Elenco-comuni-soppressi_2024`; another word names a part. */
+/** `comuni-soppressi`, `Elenco-comuni-soppressi_2024`; another word makes the file a part. */
 const WHOLE: WholeName = { whole: /^(?:istat[-_ ])?(?:elenco[-_ ](?:dei[-_ ])?)?comuni[-_ ]soppressi(?:[-_ ]*(?:al|del|\d))*$/i, stated: /comuni[-_ ]soppressi/i };
 
 const raw_suppressed: Columns = {
@@ -31,7 +31,7 @@ export default defineSource({
     if (probe.entries !== null) return null;
     const [header = [], ...rows] = peekRows(probe.head, ';', Infinity);
     if (!resembles(header, EDITIONS)) return null;
-    // Under another name of the column: the only days of a row.
+    // If the column has another name, search all cells: they are the only days of a row.
     const at = header.map(normaliseHeader).indexOf(normaliseHeader(COLUMNS.event_date));
     const days = at === -1 ? rows.flat() : rows.flatMap((row) => row[at] ?? []);
     const newest = days.map((cell) => isoDate(cell.trim())).filter((day) => day !== null).sort().at(-1);
