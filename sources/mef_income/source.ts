@@ -11,12 +11,12 @@ function recogniseCsv(head: Buffer, names: readonly string[]): Recognition | nul
   const at = names.join('!');
   const [header = [], first = []] = peekRows(head, ';', 2);
   if (!resembles(header, EDITIONS.comunale)) return null;
-  // The name, where it says one, decides: without its column the table by postal code looks like the one by comune.
+  // The name decides if it states the role, because the table by postal code without its column looks like the one by comune.
   const role = header.map(normaliseHeader).includes('cap') || /_subcomunale(?![a-z])/i.test(at) ? 'subcomunale' : 'comunale';
   const year = /^20\d{2}$/.exec(first[header.map(normaliseHeader).indexOf(COLUMNS.tax_year)]?.trim() ?? '')?.[0];
   if (year === undefined) {
     expectColumns(header, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, editions: EDITIONS[role], at: `${at}:1` });
-    throw inputError('MEF table has no tax year', {
+    throw inputError('the MEF table has no tax year', {
       code: 'VINTAGE_MISSING', at: `${at}:2`, detail: `expected a year in the first cell, found ${JSON.stringify(first.join(';').slice(0, 40))}`, hint: 'Download the file again.',
     });
   }

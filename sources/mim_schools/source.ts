@@ -9,7 +9,7 @@ import { COLUMNS, raw_school, schoolYear } from './schema.ts';
 /** `SCUANAGRAFESTAT20242520240901`: list, school year, day of issue. */
 const WHOLE: WholeName = { whole: /^SCUANA(?:GRAFE|AUT)(?:STAT|PAR)\d{6}(?:\d{8})?$/i, stated: /^SCUANA(?:GRAFE|AUT)/i };
 const USED = Object.values(COLUMNS).map(normaliseHeader);
-/** Share of the columns that are used which a changed header must have to be known for what it is. */
+/** Share of the mapped columns that a changed header must have to be recognised. */
 const RESEMBLING = 0.6;
 /** Regions whose schools the lists of the autonomous provinces and of Aosta have. */
 const AUTONOMOUS = /AOSTA|TRENTO|BOLZANO|TRENTINO/i;
@@ -22,12 +22,12 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const at = (name: string): number => names.indexOf(normaliseHeader(name));
   const year = rows.map((row) => schoolYear(row[at(COLUMNS.school_year)] ?? '')).find((found) => found !== null) ?? schoolYear(/(20\d{4})/.exec(probe.name)?.[1] ?? '');
   if (year === null) {
-    throw inputError('the list of schools says no school year', {
+    throw inputError('the list of schools states no school year', {
       code: 'VINTAGE_MISSING', at: `${probe.name}:2`, detail: 'expected ANNOSCOLASTICO such as 202425, found none', hint: 'Download the file again.',
     });
   }
   const [, group, list] = /SCUANA(GRAFE|AUT)(STAT|PAR)/i.exec(probe.name) ?? [];
-  // A copy under another name: lists of private schools do not name an institute that runs them, those of the autonomous provinces have only theirs.
+  // A copy under another name. Lists of private schools do not name an institute, and those of the autonomous provinces have only their regions.
   const kind = list?.toUpperCase() ?? (at('CODICEISTITUTORIFERIMENTO') === -1 ? 'PAR' : 'STAT');
   const isAutonomous = group === undefined ? rows.length > 0 && rows.every((row) => AUTONOMOUS.test(row[at(COLUMNS.region)] ?? '')) : group.toUpperCase() === 'AUT';
   const [, y, m, d] = /\d{6}(20\d{2})(\d{2})(\d{2})$/.exec(stemOf(probe.name)) ?? [];
