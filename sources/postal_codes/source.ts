@@ -7,10 +7,10 @@ import { manifest } from './manifest.ts';
 import { columnsOf, delimiterOf, read } from './read.ts';
 import { ALIASES, FOREIGN, tables } from './schema.ts';
 
-/** A table of comuni and CAP is narrow; wide ones are about something else and happen to have a CAP. */
+/** Maximum number of columns. A table of comuni and CAP is narrow; wide ones are about something else. */
 const MAX_COLUMNS = 20;
 
-/** Does this first line name a CAP and a comune, and nothing that belongs to other tables? */
+/** Whether this first line names a CAP and a comune, and no column of other tables. */
 function isTable(head: Buffer): boolean {
   const line = firstLine(head.toString('latin1').replace(/^\u00ef\u00bb\u00bf/, ''));
   const names = line.split(delimiterOf(line)).map((cell) => normaliseHeader(cell.replace(/^"|"$/g, '')));
@@ -23,7 +23,7 @@ function isTable(head: Buffer): boolean {
   );
 }
 
-/** A list whose first object has a CAP and a code of the comune. */
+/** Whether this is a list whose first object has a CAP and a code of the comune. */
 function isJson(head: Buffer): boolean {
   const text = head.toString('utf8').replace(/^\uFEFF/, '');
   if (!/^\s*\[\s*\{/.test(text)) return false;
@@ -32,7 +32,7 @@ function isJson(head: Buffer): boolean {
   return used.cap !== undefined && (used.belfiore !== undefined || used.istat_code !== undefined) && !keys.some((key) => FOREIGN.includes(key));
 }
 
-/** Polygons with a CAP. Of a GeoPackage and a GeoJSON the first bytes must name the column and the kind of geometry. */
+/** Whether this is a layer of polygons with a CAP. The first bytes of a GeoPackage or GeoJSON must name the column and the geometry type. */
 function isArea({ path, fields, head }: VectorLook): boolean {
   const named = (name: string): boolean => (ALIASES.cap as readonly string[]).includes(normaliseHeader(name));
   if (fields !== null)
@@ -42,7 +42,7 @@ function isArea({ path, fields, head }: VectorLook): boolean {
     const keys = jsonKeys(text);
     return /"(?:Multi)?Polygon"/.test(text) && keys.some(named) && !keys.some((key) => FOREIGN.includes(normaliseHeader(key)));
   }
-  // Column definitions of the tables, as SQLite keeps them: `"cap" TEXT(5)`.
+  // Column definitions of the tables, as SQLite stores them: `"cap" TEXT(5)`.
   const columns = [...text.matchAll(/"(\w{1,40})"\s+(?:TEXT|VARCHAR|INTEGER|MEDIUMINT|INT|REAL|(?:MULTI)?POLYGON|GEOMETRY)/gi)].map(([, name = '']) => name);
   return /"\w+"\s+(?:MULTI)?POLYGON/i.test(text) && columns.some(named) && !columns.some((column) => FOREIGN.includes(normaliseHeader(column)));
 }

@@ -1,4 +1,4 @@
--- purpose: TINITALY, by reference: where the cells of each raster lie, not the cells
+-- purpose: TINITALY by reference: the extent and format of each raster, not its cells
 -- reads: none
 -- writes: layer.tinitaly_tile
 -- grain: one row per raster
@@ -46,5 +46,5 @@ comment on column layer.tinitaly_tile.block_height is 'Number of rows of these b
 comment on column layer.tinitaly_tile.cells is 'Number of cells with a value, in blocks that overlap Italy.';
 comment on column layer.tinitaly_tile.min_value is 'Lowest value of these cells, metres; null if no cell has a value.';
 comment on column layer.tinitaly_tile.max_value is 'Highest value of these cells, metres; null if no cell has a value.';
-comment on column layer.tinitaly_tile.elevation_of is 'Always ground: what the elevations are of.';
+comment on column layer.tinitaly_tile.elevation_of is 'Always ground: the elevations are those of the ground.';
 comment on column layer.tinitaly_tile.geom is 'Extent of the raster, EPSG:4326.';

@@ -63,7 +63,7 @@ join (
 ) p on p.file_id = m.file_id and p.ccat = b.ccat
 where abs(p.drawn_area_m2 - b.drawn_area_m2) > b.drawn_area_m2 / 1000;
 
--- The publisher's parcels meet without a gap. A centimetre is more than sums of floats lose; what is more, but little, is one parcel drawn otherwise.
+-- The publisher's parcels meet without a gap. Sums of floats lose less than 0.01 m2. A larger difference that is still small is one parcel drawn differently.
 -- check: parcels_cover_the_boundary_exactly
 -- level: warn
 -- expects: the areas of the parcels of a comune catastale add up to its area, to 0.01 m2

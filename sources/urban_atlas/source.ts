@@ -5,7 +5,7 @@ import type { VectorLayer } from '../../pipelines/formats/vector.ts';
 import { manifest } from './manifest.ts';
 import { landUseOf } from './schema.ts';
 
-/** `IT025L3_NAPOLI_UA2018_v013`: the urban area, its name, the year, the issue; what else stands behind the year is another product. */
+/** `IT025L3_NAPOLI_UA2018_v013`: the urban area, its name, the year, the issue. Any other text after the year is another product. */
 const NAME = /^([A-Z]{2}\d{3}L\d)_.+?_UA(\d{4})([^]*)$/i;
 const ISSUE = /^_v(\d+)$/i;
 const LAYERS: LayerNames = { subject: 'land use', year: '2018', map: /_UA(\d{4})(?!\d)/i, changes: /(?:^|_)changes?(?![a-z])/i };
@@ -18,7 +18,7 @@ const URBAN_CORE = /_Urban_?Core$/i;
 
 const hasColumns = ({ fields, head }: VectorLook): boolean => ['code_2018', 'class_2018'].every((name) => (fields === null ? head.toString('latin1').toLowerCase().includes(name) : fields.includes(name)));
 
-/** Returns why a file or layer is not read, by its name; null when it is read, or when the name is not of the Urban Atlas. */
+/** Returns why a file or layer is not read, by its name; null if it is read, or if the name is not of the Urban Atlas. */
 function notRead(name: string): LayerAside | null {
   const [, , , rest = ''] = NAME.exec(name) ?? [];
   const isRead = rest === '' || ISSUE.test(rest) || BOUNDARY.test(rest) || URBAN_CORE.test(rest);
@@ -28,7 +28,7 @@ function notRead(name: string): LayerAside | null {
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
   const own = looks.filter(({ path }) => !BOUNDARY.test(stemOf(path)) && !URBAN_CORE.test(stemOf(path)));
-  // The names inside count before the name of the zip. Of several files one that is read is enough.
+  // The names inside take precedence over the name of the zip. Of several files, one that is read is enough.
   const inside = own.map(({ path }) => stemOf(path)).filter(isNamed);
   const names = inside.length > 0 ? inside : [stemOf(probe.name)].filter(isNamed);
   const [name] = names;
@@ -53,16 +53,16 @@ function readingOf(file: InputFile, { name, fields }: VectorLayer): VectorReadin
   if (BOUNDARY.test(name)) {
     return {
       table: 'raw_urban_area', geometry: 'polygon', ofEurope: true,
-      // Of the boundary its shape alone is used.
+      // Only the shape of the boundary is used.
       columns: { mapped: {}, ignored: { ...manifest.ignored, fua_code: 'only the shape is used' }, mayLack: ['*'] },
       types: {},
       row: () => ({ values: [] }),
     };
   }
   if (!fields.some((field) => /^code_2018$/i.test(field.name))) {
-    throw inputError('the file holds a layer that is not known', {
+    throw inputError('the file contains an unknown layer', {
       code: 'LAYER_UNEXPECTED', at: `${file.name}, layer ${name}`, detail: `expected the land use with code_2018, …_Boundary or …_UrbanCore, found ${fields.map((field) => field.name).join(', ')}`,
-      hint: 'Give the file as it was downloaded. If it is, remove it from the folder and report its layers.',
+      hint: 'Use the file as downloaded. If it is unchanged, remove it from the folder and report its layers.',
     });
   }
   return {

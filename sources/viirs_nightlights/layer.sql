@@ -1,4 +1,4 @@
--- purpose: light at night, by reference: where the cells of each raster lie, not the cells
+-- purpose: light at night by reference: the extent and format of each raster, not its cells
 -- reads: none
 -- writes: layer.radiance_tile
 -- grain: one row per raster
@@ -50,7 +50,7 @@ comment on column layer.radiance_tile.cells is 'Number of cells with a value, in
 comment on column layer.radiance_tile.min_value is 'Lowest value of these cells, nW cm⁻² sr⁻¹; null if no cell has a value.';
 comment on column layer.radiance_tile.max_value is 'Highest value of these cells, nW cm⁻² sr⁻¹; null if no cell has a value.';
 comment on column layer.radiance_tile.year is 'Year of the nights.';
-comment on column layer.radiance_tile.product is 'Product that the name begins with: VNP46A4, VJ146A4 or VNL; null: loaded by an earlier version.';
-comment on column layer.radiance_tile.collection is 'Collection of NASA in the name, 1 or 2; 0: the name states none; null: loaded by an earlier version.';
-comment on column layer.radiance_tile.regions is 'ISTAT codes of the regions whose box the raster reaches; null: loaded by an earlier version.';
+comment on column layer.radiance_tile.product is 'Product at the start of the name: VNP46A4, VJ146A4 or VNL; null if loaded by an earlier version.';
+comment on column layer.radiance_tile.collection is 'Collection of NASA in the name, 1 or 2; 0 if the name states none; null if loaded by an earlier version.';
+comment on column layer.radiance_tile.regions is 'ISTAT codes of the regions whose box the raster overlaps; null if loaded by an earlier version.';
 comment on column layer.radiance_tile.geom is 'Extent of the raster, EPSG:4326.';
