@@ -1,4 +1,4 @@
-/** A publisher adds, removes, renames or doubles a column: an added one is reported and the rows stay the same; the others refuse the file. */
+/** Tests added, removed, renamed and doubled columns. An added column is reported and the rows stay the same. With the others, the file is rejected. */
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -18,15 +18,15 @@ import { goldenOf, trial } from '../harness/trial.ts';
 const sources = await loadSources();
 const { seed } = testEnvironment();
 const REGION = { parcels: 60, seed: 11 };
-/** Most columns of a table that are tried for each change, drawn at random. */
+/** Maximum number of columns of a table, drawn at random, that are tried for each change. */
 const DRAWN = 60;
 const root = mkdtempSync(join(tmpdir(), 'mappale-columns-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 interface Table {
-  /** File that is given to the source. */
+  /** File given to the source. */
   readonly path: string;
-  /** Entry of the zip, or file beside the given one, which holds the columns. */
+  /** Entry of the zip, or file next to the given one, that has the columns. */
   readonly part: string;
   readonly isZipped: boolean;
   readonly content: Editable;
@@ -37,16 +37,16 @@ type Exception = readonly [source: string, part: RegExp, column: RegExp, reason:
 /** Columns that a file may lack, next to those that the manifest lists as optional. */
 const MAY_LACK: readonly Exception[] = [
   ['ade_cadastre', /_map\.gml$|sheet/, /^(?:LEVEL|LEVELNAME|LEVELNAME_LOCALE|ORIGINALMAPSCALEDENOMINATOR|BEGINLIFESPANVERSION|ENDLIFESPANVERSION)$/, 'a sheet may come without them; they are not used'],
-  ['bolzano_cadastre', /./, /_NOME_(?:DE|IT)$/, 'names of places: exports have them in one language or in two'],
-  ['ingv_mps04', /./, /^(?:id|fid)$/i, 'number of the node: its coordinates say as much'],
-  ['ispra_shoreline', /./, /./, 'the publisher lists no columns: which of them an edition has is not known'],
-  ['istat_comuni', /./, /107 Province/, 'an earlier edition lacks just this column'],
-  ['mic_places', /./, /./, 'a query names the columns that it wants'],
+  ['bolzano_cadastre', /./, /_NOME_(?:DE|IT)$/, 'names of places; exports have them in one or two languages'],
+  ['ingv_mps04', /./, /^(?:id|fid)$/i, 'number of the node; its coordinates identify it'],
+  ['ispra_shoreline', /./, /./, 'the publisher lists no columns, so those of an edition are unknown'],
+  ['istat_comuni', /./, /107 Province/, 'an earlier edition lacks only this column'],
+  ['mic_places', /./, /./, 'a query selects its columns'],
   ['salute_pharmacies', /./, /^data_inizio_validita$/, 'an edition lacks it'],
-  ['postal_codes', /./, /./, 'the operator\'s own tables: they have any columns'],
+  ['postal_codes', /./, /./, 'tables of the operator, with any columns'],
 ];
 
-/** Files that are known by this very column: without it they are refused as another file. */
+/** Columns by which files are recognised. Without such a column, the file is rejected as another file. */
 const KNOWN_BY: readonly Exception[] = [
   ['bolzano_cadastre', /./, /^PART_(?:CODICE?|ISTAT)$/, 'FILE_UNKNOWN or FILE_CHANGED'],
   ['ingv_mps04', /./, /^(?:x|y|lat|lon|latitudine|longitudine|ag|pga|ag\(g\))$/i, 'FILE_UNKNOWN'],
@@ -79,7 +79,7 @@ async function tablesOf(path: string): Promise<Table[]> {
   return tables;
 }
 
-/** Writes the file with the edit into a new folder. */
+/** Writes the edited file into a new folder. */
 async function withEdit({ path, part, isZipped, content }: Table, edit: Edit): Promise<string> {
   const place = mkdtempSync(join(root, 'edit-'));
   const target = join(place, basename(path));
@@ -104,7 +104,7 @@ interface Golden {
   readonly members?: readonly { readonly records: number; readonly rejects: readonly unknown[]; readonly added?: Readonly<Record<string, unknown>> }[];
 }
 
-/** What must stay the same: rows, and how many records were read and refused. Positions in a GML count bytes, which an added property moves. */
+/** Returns what must stay the same: rows, and the numbers of records and rejects. Positions in a GML count bytes, which an added property moves. */
 function heldOf({ rows = {}, members = [] }: Golden): unknown {
   return {
     rows: Object.entries(rows).map(([table, each]) => [table, each.map(({ position, ...values }) => values)]),
@@ -112,7 +112,7 @@ function heldOf({ rows = {}, members = [] }: Golden): unknown {
   };
 }
 
-/** A table of each layout among the synthetic files and fixtures that are read without an error. */
+/** Returns a table of each layout among the synthetic files and fixtures that are read without an error. */
 async function layoutsOf(id: string): Promise<{ table: Table; before: Golden }[]> {
   const source = sources.find((each) => each.id === id)!;
   const folder = join(root, id);
@@ -134,7 +134,7 @@ async function layoutsOf(id: string): Promise<{ table: Table; before: Golden }[]
   return layouts;
 }
 
-/** A layer that is left aside by name: nothing of it is read. */
+/** A layer that is ignored by name, without reading its columns. */
 const ASIDE = /RipGeo/;
 
 describe.each(sources.map((source) => [source.id, source] as const))(`source %s (seed ${seed})`, (id, source) => {
@@ -170,7 +170,7 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
     expect(offences).toEqual([]);
   });
 
-  it('refuses a removed, a renamed and a doubled column with COLUMNS_CHANGED', async () => {
+  it('rejects a removed, a renamed and a doubled column with COLUMNS_CHANGED', async () => {
     const offences: string[] = [];
     for (const { table } of await layoutsOf(id)) {
       for (const kind of ['removed', 'renamed', 'doubled'] as const) {

@@ -17,7 +17,7 @@ comment on column layer.station.release_id is 'Release of the row (ledger.releas
 comment on column layer.station.member_id is 'Member that the row was read from (ledger.member).';
 comment on column layer.station.position is 'Line of the file, from 1.';
 comment on column layer.station.station_code is 'Code of the station: S and five digits, text';
-comment on column layer.station.name is 'Its name';
-comment on column layer.station.geom is 'Where it is, EPSG:4326';
--- serves: stations near a place
+comment on column layer.station.name is 'Name of the station';
+comment on column layer.station.geom is 'Position, EPSG:4326';
+-- serves: stations near a position
 create index on layer.station using gist (geom);
