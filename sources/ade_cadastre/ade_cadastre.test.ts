@@ -88,7 +88,7 @@ describe('the reader', () => {
     expect(told.at(-1)).toBeGreaterThan(file.size * 0.3);
   });
 
-  it('gives with each member the envelope that makes a refused record a readable document', async () => {
+  it('gives with each member the envelope that makes a rejected record a readable document', async () => {
     const text = readFileSync(fixture('names-that-contradict.gml'), 'utf8');
     let envelope = { before: '', after: '' };
     const raws: string[] = [];

@@ -126,7 +126,7 @@ export class GmlDocument {
 
   /**
    * Reads the complete members.
-   * @param final no more bytes follow
+   * @param final whether the document ends here
    * @throws input errors `COLUMNS_CHANGED`, `SRS_UNEXPECTED`, `ELEMENT_UNEXPECTED`, `RESPONSE_TRUNCATED`
    */
   process(final: boolean = false): void {
@@ -136,7 +136,7 @@ export class GmlDocument {
     }
   }
 
-  /** Ends the document: no more bytes follow. */
+  /** Ends the document after its last byte. */
   finish(): void {
     if (this.#prologue !== null) throw new Refusal('document_truncated', 'expected a GML document, found its end before the root element', START);
     this.process(true);

@@ -81,7 +81,7 @@ from raw_sheet
 group by hashtextextended(reference, 0)
 having count(*) > 1;
 
--- Of the rows of one file with the same reference, keep the first one by member (paths in order), then by position.
+-- Keep the first of the rows of one file with the same reference: by member (paths in order), then by position.
 create unlogged table surplus as
 select
   n.layer,

@@ -6,7 +6,7 @@ import { lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/reade
 import { manifest } from './manifest.ts';
 import { EDITIONS, record } from './schema.ts';
 
-/** Whether a table without IDAG looks like this source. The other columns say little, so the table may have no more columns than the edition. */
+/** Whether a table without IDAG looks like this source. The other columns say little, so the table may have at most as many columns as the edition. */
 function isAlike(fields: readonly string[]): boolean {
   return fields.length <= EDITIONS[2021].length && resembles(fields, EDITIONS);
 }

@@ -1,5 +1,5 @@
 /**
- * Reads L3 Ortho tiles. A row has some 2 kB, of which 60 bytes are wanted and the rest is the displacement series. The
+ * Reads L3 Ortho tiles. A row has some 2 kB: 60 wanted bytes and the displacement series. The
  * wanted fields are cut out of the bytes, and the end of the line is found with `indexOf`, never field by field.
  */
 import type { Readable } from 'node:stream';

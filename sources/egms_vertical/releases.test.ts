@@ -1,4 +1,4 @@
-/** Tests the releases of EGMS L3 Ortho, each of which has its own header. */
+/** Tests the releases of EGMS L3 Ortho, which have different headers. */
 import { writeFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

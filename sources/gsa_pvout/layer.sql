@@ -28,8 +28,8 @@ create table layer.pvout_tile (
 
 comment on table layer.pvout_tile is 'Electricity from 1 kWp of photovoltaics in a mean year, kWh/kWp, cells of 30″. The cells stay in the file and are read when parcels are built.';
 comment on column layer.pvout_tile.release_id is 'Release of the row (ledger.release). Partition key.';
-comment on column layer.pvout_tile.member_id is 'Member that holds the cells (ledger.member): the file, or an entry of a zip.';
-comment on column layer.pvout_tile.position is 'Always 1: a file holds one raster.';
+comment on column layer.pvout_tile.member_id is 'Member with the cells (ledger.member): the file, or an entry of a zip.';
+comment on column layer.pvout_tile.position is 'Always 1, because a file contains one raster.';
 comment on column layer.pvout_tile.name is 'Name of the raster as published, without its extension. Where rasters overlap, the first by name counts.';
 comment on column layer.pvout_tile.epsg is 'EPSG number of the CRS of the cells.';
 comment on column layer.pvout_tile.width is 'Number of cells from west to east.';

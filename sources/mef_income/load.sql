@@ -4,7 +4,7 @@
 -- grain: one row per tax year, level, comune and postal code
 -- crs: none
 
--- Of the rows of one file with the same key, the last one counts.
+-- The last of the rows of one file with the same key counts.
 create table income_ranked as
 select
   i.*,

@@ -17,7 +17,7 @@ export const manifest: Manifest = {
   vintageRule: 'the day or year in the name, `luoghi_della_cultura_20260701`; otherwise unknown',
   downloads: [
     { url: 'https://dati.cultura.gov.it/sparql', note: 'the answer to sources/mic_places/query.sparql, page by page, as luoghi_della_cultura_<day>.csv' },
-    { url: 'https://dati.beniculturali.it/', note: 'the ministry\'s own list, datasetLuoghiDellaCultura, as CSV: places with an institutional name only' },
+    { url: 'https://dati.beniculturali.it/', note: 'the ministry\'s list, datasetLuoghiDellaCultura, as CSV: places with an institutional name only' },
   ],
   cadence: 'continuous; an export has the data of its day',
   crs: 'WGS 84 degrees',
@@ -46,7 +46,7 @@ export const manifest: Manifest = {
   },
   // A query selects its columns.
   optional: ['*'],
-  // The query gives 58,941 places, of which 6,721 have an institutional name.
+  // The query gives 58,941 places, and 6,721 of them have an institutional name.
   envelope: { records: { places: { min: 20_000, max: 100_000 }, published: { min: 3_000, max: 100_000 } }, rejectShare: 0.01 },
   layers: ['cultural_place'],
 };

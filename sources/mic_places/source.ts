@@ -27,7 +27,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const [header = []] = peekRows(probe.head, delimiterOf(probe.head.toString('latin1')), 1);
   const about = { vintage: vintageOf(probe.name), region: null, complete: isWhole([probe.name], WHOLE) };
   if (resembles(header, PUBLISHED)) return { role: 'published', ...about };
-  // Of two files of one day, the answer to the query takes precedence over the ministry's list, which has fewer places and columns.
+  // On the same day, the answer to the query takes precedence over the ministry's list, which has fewer places and columns.
   const asked = { role: 'places', dated: 'query', ...about };
   if (resembles(header, ANSWER)) return asked;
   const names = header.map(normaliseHeader);

@@ -5,7 +5,7 @@
 -- crs: EPSG:4326
 
 -- A zip may have a half-year several times (all Italy, and one comune requested later). A file has either all of a comune or nothing, so
--- the newest elaboration counts comune by comune, and rows missing from it are dropped. Of equal ones, the first member counts.
+-- the newest elaboration counts comune by comune, and rows missing from it are dropped. If two are equal, the first member counts.
 -- `repeated`: equal to the row that counts; `superseded`: different from it, or missing from the newest elaboration.
 create table quotation_ranked as
 select

@@ -38,7 +38,7 @@ create table layer.trento_piece (
   code text not null,
   roof text
 ) partition by list (release_id);
-comment on table layer.trento_piece is 'Further pieces of the parcels of Trento, besides the piece in trento_parcel. Their area is part of the parcel';
+comment on table layer.trento_piece is 'Further pieces of the parcels of Trento, in addition to the piece in trento_parcel. Their area is part of the parcel';
 comment on column layer.trento_piece.release_id is 'Release of the row (ledger.release). Partition key.';
 comment on column layer.trento_piece.member_id is 'Member that the row was read from (ledger.member).';
 comment on column layer.trento_piece.position is 'Number of the piece in its shapefile, from 1.';

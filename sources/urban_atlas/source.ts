@@ -28,7 +28,7 @@ function notRead(name: string): LayerAside | null {
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
   const own = looks.filter(({ path }) => !BOUNDARY.test(stemOf(path)) && !URBAN_CORE.test(stemOf(path)));
-  // The names inside take precedence over the name of the zip. Of several files, one that is read is enough.
+  // The names inside take precedence over the name of the zip. One file that is read is enough.
   const inside = own.map(({ path }) => stemOf(path)).filter(isNamed);
   const names = inside.length > 0 ? inside : [stemOf(probe.name)].filter(isNamed);
   const [name] = names;

@@ -32,8 +32,8 @@ create table layer.radiance_tile (
 
 comment on table layer.radiance_tile is 'Mean radiance of the nights of a year, nW cm⁻² sr⁻¹, cells of 15″. The cells stay in the file and are read when parcels are built.';
 comment on column layer.radiance_tile.release_id is 'Release of the row (ledger.release). Partition key.';
-comment on column layer.radiance_tile.member_id is 'Member that holds the cells (ledger.member): the file, or an entry of a zip.';
-comment on column layer.radiance_tile.position is 'Always 1: a file holds one raster.';
+comment on column layer.radiance_tile.member_id is 'Member with the cells (ledger.member): the file, or an entry of a zip.';
+comment on column layer.radiance_tile.position is 'Always 1, because a file contains one raster.';
 comment on column layer.radiance_tile.name is 'Name of the raster as published, without its extension. Where rasters overlap, the first by name counts.';
 comment on column layer.radiance_tile.epsg is 'EPSG number of the CRS of the cells.';
 comment on column layer.radiance_tile.width is 'Number of cells from west to east.';

@@ -73,7 +73,7 @@ describe('tiles of a region', () => {
     expect(tilesOf(box, 3035, 100_000)).toContainEqual({ east: 46, north: 20 });
   });
 
-  it('use boxes within Italy, each of which contains its region\'s capital', () => {
+  it('use boxes within Italy that contain their region\'s capital', () => {
     const capitals = [
       [7.69, 45.07], [7.32, 45.74], [9.19, 45.47], [11.12, 46.07], [12.33, 45.44], [13.77, 45.65], [8.93, 44.41], [11.34, 44.49], [11.26, 43.77],
       [12.39, 43.11], [13.52, 43.62], [12.5, 41.9], [13.4, 42.35], [14.66, 41.56], [14.27, 40.85],

@@ -1,4 +1,4 @@
-/** Tests files of which a part could be lost silently. Each is rejected with the reason. */
+/** Tests files that could lose a part silently. Each is rejected with the reason. */
 import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
