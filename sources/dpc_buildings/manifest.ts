@@ -4,7 +4,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 export const manifest: Manifest = {
   id: 'dpc_buildings',
   version: 2,
-  title: 'Aggregati strutturali: footprints of adjoining buildings, by comune',
+  title: 'Aggregati strutturali: footprints of buildings that stand together, by comune',
   attribution: {
     holder: HOLDERS.protezioneCivile,
     license: 'CC-BY-4.0',

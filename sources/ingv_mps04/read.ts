@@ -66,7 +66,7 @@ export function isGrid(path: string, head: Buffer): boolean {
 const NODES_PER_DEGREE = [50, 20];
 
 /**
- * Returns the nodes per degree of a grid from the coordinates in its first bytes. Chooses the step with the most multiples among them, or the finest of several.
+ * Returns the nodes per degree of a grid from the coordinates in its first bytes. Chooses the step with most multiples among them, or the finest one.
  * @param head bytes of a grid that `isGrid` recognises
  */
 export function nodesPerDegree(path: string, head: Buffer): number {

@@ -23,8 +23,8 @@ const BY_PREFIX: Readonly<Record<string, FloodClass>> = { HPH: 'P3', MPH: 'P2', 
 
 /**
  * In `Pericolosità idraulica elevata - HighProbabilityHazard`, the English word decides, in any case, because the Italian ones occur with and
- * without the accent. In the web services' `Aree a pericolosita' idraulica media P2`, the code decides. A missing text is null, not an error, because the file's
- * name may have the class.
+ * without the accent. In the web services' `Aree a pericolosita' idraulica media P2`, the code decides. A missing text is null, not an error, because
+ * the file's name may have the class.
  */
 export const scenario = z.union([z.null(), z.string().trim().pipe(z.union([
   z.literal('').transform(() => null),

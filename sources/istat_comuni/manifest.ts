@@ -4,7 +4,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 export const manifest: Manifest = {
   id: 'istat_comuni',
   version: 1,
-  title: 'ISTAT: current codes of comuni, provinces and regions',
+  title: 'ISTAT: codes of comuni, provinces and regions in force',
   attribution: {
     holder: HOLDERS.istat,
     license: 'CC-BY-4.0',

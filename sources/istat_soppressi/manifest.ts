@@ -4,7 +4,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 export const manifest: Manifest = {
   id: 'istat_soppressi',
   version: 1,
-  title: 'ISTAT: suppressed comuni and their successors',
+  title: 'ISTAT: suppressed comuni and what became of them',
   attribution: {
     holder: HOLDERS.istat,
     license: 'CC-BY-4.0',

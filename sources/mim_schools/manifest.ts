@@ -7,7 +7,7 @@ const CONTACT = 'contact of the school: not served';
 export const manifest: Manifest = {
   id: 'mim_schools',
   version: 2,
-  title: 'MIM: state and private schools',
+  title: 'MIM: schools, of the State and private ones',
   attribution: {
     holder: HOLDERS.istruzione,
     license: 'IODL-2.0',

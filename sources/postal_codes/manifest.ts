@@ -4,7 +4,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 export const manifest: Manifest = {
   id: 'postal_codes',
   version: 3,
-  title: 'Postal codes (CAP) of comuni, and their areas, supplied by the operator',
+  title: 'Postal codes (CAP) of comuni, and their areas, as the operator supplies them',
   attribution: {
     holder: HOLDERS.operator,
     license: 'as agreed by the operator with the supplier',
