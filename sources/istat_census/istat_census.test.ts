@@ -209,14 +209,14 @@ describe('recognising indicators', () => {
 
   it('names the issue of 2023 with all comuni in its note', () => {
     const { note = '' } = source.manifest.downloads.find(({ url }) => url.endsWith('Dati_regionali_2023.zip')) ?? {};
-    expect(note).toContain('issued again under the same name on 2026-03-05');
+    expect(note).toContain('reissued under the same name on 2026-03-05');
     expect(note).not.toContain('withheld');
   });
 
   it('ignores the list of fields, and does not recognise files of other sources', async () => {
     const list = join(folder, 'TRACCIATO FILE REGIONALI.xlsx');
     await writeXlsx(list, 'TRACCIATO', [['SEZ21_ID', 'Codice della sezione'], ['P1', 'Popolazione residente - totale']]);
-    expect(await recognition(list)).toMatchObject({ role: 'field_list', ignored: expect.stringContaining('no data') });
+    expect(await recognition(list)).toMatchObject({ role: 'field_list', ignored: expect.stringContaining('without data') });
     await writeFile(join(folder, 'altro.csv'), 'a;b\n1;2\n');
     expect(await recognition(join(folder, 'altro.csv'))).toBeNull();
   });
