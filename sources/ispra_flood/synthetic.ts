@@ -1,7 +1,7 @@
 /**
  * The synthetic region's flood mosaic, as ISPRA packs it: a folder with one shapefile per scenario and the licence. Along every
  * valley there are three nested, jagged areas of many vertices across the whole region. The quirks are between the valleys. Each comune
- * has an area of each scenario, by which a map of a part of Italy covers it.
+ * has an area of each scenario, so that a map of a part of Italy covers it.
  */
 import { join } from 'node:path';
 import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, spikedArea, zonesByBlock, type CellArea } from '../../pipelines/synthetic/cell-zones.ts';

@@ -1,7 +1,7 @@
 /**
  * The synthetic region's landslide mosaic in both forms: the shapefile of 2020–2021, which is older and must not be served, and the edition of
  * 2024, also a shapefile if no GeoPackage can be written. A polygon has one class, but polygons of two
- * authorities overlap and disagree. Each comune has an area of each class, by which a map of a part of Italy covers it.
+ * authorities overlap and disagree. Each comune has an area of each class, so that a map of a part of Italy covers it.
  */
 import { join } from 'node:path';
 import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, spikedArea, zonesByBlock, type CellArea } from '../../pipelines/synthetic/cell-zones.ts';

@@ -1,7 +1,7 @@
 -- purpose: census sections (territorial bases 2021) and their indicators
 -- reads: none
 -- writes: layer.census_section, layer.census_indicator
--- grain: one row per section; one row per section and reference year
+-- grain: one row per census section; one row per census section and reference year
 -- crs: EPSG:4326
 
 create table layer.census_section (

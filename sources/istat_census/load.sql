@@ -1,7 +1,7 @@
 -- purpose: makes census sections valid and reprojects them once; loads indicators once per census section and year
 -- reads: staging.raw_census_section, staging.raw_census_indicator
 -- writes: layer.census_section, layer.census_indicator
--- grain: one row per section; one row per section and reference year
+-- grain: one row per census section; one row per census section and reference year
 -- crs: from the file's CRS to EPSG:4326
 
 -- Records that repeat another one of the file: the first is kept. If a census section was delivered in several
