@@ -19,7 +19,7 @@ const SERVICE_EDITION = '2020';
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
   const isService = looks.some((look) => SERVICES.some(({ column }) => hasColumn(look, column)));
-  // The mosaic is recognised by name, because one column is too little. A file that lacks the column is reported when it is read. The services' columns are unique.
+  // The mosaic is recognised by name, because one column is too little and its absence is reported on reading. The services' columns are unique.
   const mine = looks.filter(({ path }) => isService || NAME.test(`${probe.name}/${path}`));
   if (mine.length === 0) return null;
   const vintage = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((edition) => edition !== null) ?? (isService ? SERVICE_EDITION : null);
