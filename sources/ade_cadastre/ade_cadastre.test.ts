@@ -1,4 +1,4 @@
-/** The cadastre's reader, quirk by quirk: fixtures are named after what the publisher's files do. */
+/** Tests the cadastre's reader quirk by quirk. Each fixture is named after a quirk of the publisher's files. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,30 +24,30 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-describe('a file of the cadastre', () => {
-  it.each(FIXTURES)('%s gives what its golden file says', async (name) => {
+describe('files of the cadastre', () => {
+  it.each(FIXTURES)('reads %s as its golden file expects', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z]+$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, fixture(name)))).toEqual(golden);
   });
 
-  it('has one golden file for each fixture and none besides', () => {
+  it('have exactly one golden file per fixture', () => {
     expect(readdirSync(join(FOLDER, 'golden')).sort()).toEqual(FIXTURES.map((name) => name.replace(/\.[a-z]+$/, '.json')).sort());
   });
 
-  it.each(['regione', 'VALLE-AOSTA', 'FRIULI-VENEZIA-GIULIA'])('named %s.zip is recognised by content, its region by the publisher\'s name or the provinces inside', async (name) => {
+  it.each(['regione', 'VALLE-AOSTA', 'FRIULI-VENEZIA-GIULIA'])('are recognised by content as %s.zip, and their region by the publisher\'s name or the provinces inside', async (name) => {
     const path = join(folder, `${name}.zip`);
     await writeFile(path, readFileSync(fixture('MOLISE.zip')));
     const { recognition } = await trial(source, path);
     expect(recognition).toEqual({ role: 'regione', vintage: '2026-07-01', region: { regione: 14, 'VALLE-AOSTA': 2, 'FRIULI-VENEZIA-GIULIA': 6 }[name], complete: name !== 'regione' });
   });
 
-  it('has the newest date of the entries of the outer zip, whatever the inner ones say', async () => {
+  it('are dated by the newest entry of the outer zip, not by the inner zips', async () => {
     const path = join(folder, 'undated.zip');
     await writeZip(path, [['CB.zip', readFileSync(fixture('PS.zip')), { level: 0 }]]);
     expect((await trial(source, path)).recognition).toEqual({ role: 'regione', vintage: '1980-01-01', region: 14, complete: false });
   });
 
-  it('gives the same rows when provinces are stored instead of deflated', async () => {
+  it('give the same rows when provinces are stored instead of deflated', async () => {
     const path = join(folder, 'stored.zip');
     await writeZip(path, [['CB.zip', readFileSync(fixture('PS.zip')), { level: 0 }]]);
     const stored = await collect(source, path, { role: 'regione' });
@@ -58,7 +58,7 @@ describe('a file of the cadastre', () => {
 });
 
 describe('the reader', () => {
-  it('asks whether a member is held already before it parses it, with its path, checksum and size', async () => {
+  it('asks with path, checksum and size whether a member is already loaded before it parses the member', async () => {
     const asked: unknown[] = [];
     const opened: string[] = [];
     await source.read(await inputFile(fixture('Z001_BORGO D`ESEMPIO.zip'), { role: 'comune' }), {
@@ -68,7 +68,7 @@ describe('the reader', () => {
       },
       member: (facts) => {
         opened.push(facts.path);
-        return Promise.reject(new Error('no member should be opened'));
+        return Promise.reject(new Error('expected no member to be opened'));
       },
       progress: () => undefined,
     });
@@ -79,7 +79,7 @@ describe('the reader', () => {
     ]);
   });
 
-  it('tells progress in bytes of the outermost file, ending at its size but for the directories', async () => {
+  it('reports progress in bytes of the outermost file, up to its size without the zip directories', async () => {
     const told: number[] = [];
     const file = await inputFile(fixture('MOLISE.zip'), { role: 'regione' });
     await source.read(file, { reuse: () => Promise.resolve(true), member: () => Promise.reject(new Error('unused')), progress: (bytes) => told.push(bytes) });
@@ -88,7 +88,7 @@ describe('the reader', () => {
     expect(told.at(-1)).toBeGreaterThan(file.size * 0.3);
   });
 
-  it('gives with each member what makes a readable document of one refused record', async () => {
+  it('gives with each member the envelope that makes a rejected record a readable document', async () => {
     const text = readFileSync(fixture('names-that-contradict.gml'), 'utf8');
     let envelope = { before: '', after: '' };
     const raws: string[] = [];
@@ -110,7 +110,7 @@ describe('the reader', () => {
     });
     expect(raws).toHaveLength(5);
     const path = join(folder, 'retry.gml');
-    // The publisher mended the label.
+    // The publisher repaired the label.
     await writeFile(path, envelope.before + raws[0]!.replace('<CP:LABEL>9<', '<CP:LABEL>1<') + envelope.after);
     const { collected } = await trial(source, path);
     expect(collected!.members[0]!.rejects).toEqual([]);
@@ -127,21 +127,21 @@ describe('the national cadastral reference', () => {
     ['Z002B012700', { belfiore: 'Z002', section: 'B', sheet: '0127', attachment: '0', development: '0', label: null }],
     ['Z001_1234QU', { belfiore: 'Z001', section: null, sheet: '1234', attachment: 'Q', development: 'U', label: null }],
     ['Z001_0025D1.12/A.3', { belfiore: 'Z001', section: null, sheet: '0025', attachment: 'D', development: '1', label: '12/A.3' }],
-  ])('%s is read whole', (text, parts) => {
+  ])('is parsed into all its parts: %s', (text, parts) => {
     expect(parseReference(text)).toEqual(parts);
   });
 
-  it.each(['', 'Z001', 'z001_001300.1', 'Z001-001300.1', 'Z001_01300.1', 'Z001_001300.', 'Z001_001300. 1', 'Z001_001300.1 ', 'Z001_0013001', 'Z001_001300\n.1', 'Z0011001300.1', 'Z001_0013a0.1', 'Z001_001300.<b>1</b>', 'Z001_001300.1<', 'Z001_001300.1"', 'Z001_001300.1&2'])('%j is none', (text) => {
+  it.each(['', 'Z001', 'z001_001300.1', 'Z001-001300.1', 'Z001_01300.1', 'Z001_001300.', 'Z001_001300. 1', 'Z001_001300.1 ', 'Z001_0013001', 'Z001_001300\n.1', 'Z0011001300.1', 'Z001_0013a0.1', 'Z001_001300.<b>1</b>', 'Z001_001300.1<', 'Z001_001300.1"', 'Z001_001300.1&2'])('is not recognised in %j', (text) => {
     expect(parseReference(text)).toBeNull();
   });
 });
 
-describe('a province\'s sigla', () => {
-  it.each([['PS', 11], ['PU', 11], ['FO', 8], ['FC', 8], ['BT', 16], ['MB', 3], ['SU', 20], ['cb', 14], ['AO', 2], ['NA', 15]])('%s lies in region %i', (sigla, region) => {
+describe('the sigla of a province', () => {
+  it.each([['PS', 11], ['PU', 11], ['FO', 8], ['FC', 8], ['BT', 16], ['MB', 3], ['SU', 20], ['cb', 14], ['AO', 2], ['NA', 15]])('maps %s to region %i', (sigla, region) => {
     expect(regionOfSigla(sigla)).toBe(region);
   });
 
-  it('that never was lies nowhere', () => {
+  it('maps a sigla that never existed to no region', () => {
     expect(regionOfSigla('XX')).toBeUndefined();
   });
 });

@@ -1,12 +1,12 @@
--- purpose: the cadastral map holds together
+-- purpose: checks that the cadastral map is consistent
 -- reads: layer.cadastral_parcel, layer.cadastral_sheet
 -- writes: none
--- grain: one row per offence
+-- grain: one row per violation
 -- crs: EPSG:4326
 
 -- check: parcel_reference_repeated
 -- level: error
--- expects: a reference names one parcel of a file, also beside members taken over from an earlier release
+-- expects: a reference names one parcel of a file, including members reused from an earlier release
 select
   p.reference,
   count(*) as parcels
@@ -20,7 +20,7 @@ having count(*) > 1;
 
 -- check: sheet_reference_repeated
 -- level: error
--- expects: a reference names one sheet of a file, also beside members taken over from an earlier release
+-- expects: a reference names one sheet of a file, including members reused from an earlier release
 select
   s.reference,
   count(*) as sheets
@@ -31,7 +31,7 @@ having count(*) > 1;
 
 -- check: parcel_sheet_missing
 -- level: warn
--- expects: the sheet of every parcel is among the sheets
+-- expects: the sheet of every parcel is in the list of sheets
 select
   left(p.reference, 11) as sheet_reference,
   count(*) as parcels
@@ -45,7 +45,7 @@ group by left(p.reference, 11);
 
 -- check: parcel_of_another_comune
 -- level: warn
--- expects: the file's name and ADMINISTRATIVEUNIT name the comune of the parcel's reference
+-- expects: the file name and ADMINISTRATIVEUNIT name the comune of the parcel's reference
 select
   belfiore,
   administrative_unit,
@@ -58,7 +58,7 @@ group by belfiore, administrative_unit, file_belfiore;
 
 -- check: sheet_of_another_comune
 -- level: warn
--- expects: the file's name and ADMINISTRATIVEUNIT name the comune of the sheet's reference
+-- expects: the file name and ADMINISTRATIVEUNIT name the comune of the sheet's reference
 select
   belfiore,
   administrative_unit,

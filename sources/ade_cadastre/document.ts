@@ -1,20 +1,20 @@
 /**
- * One GML document, pushed in chunks of any size: prologue, members, epilogue. Every byte belongs to something that was read,
- * or to a problem that is reported with it; nothing is skipped. A member that is not well-formed is set aside alone, and the
- * next one is read: the publisher has such files, and the rest of their comune is good.
+ * Parses one GML document, pushed in chunks of any size: prologue, members, epilogue. Every byte belongs either to something that was read
+ * or to a reported problem. Nothing is skipped. A member that is not well-formed is rejected alone, and reading goes on with the
+ * next one. The publisher has such files, and the rest of their comune is good.
  */
 import { inputError } from '../../pipelines/contract/source.ts';
 import { isXmlMisc, XmlElementParser, XmlError, XmlPrologueParser, type Place, type XmlRoot } from '../../pipelines/formats/xml.ts';
 import { isSpace, ParcelScanner } from './scan.ts';
 import { NAMESPACES, Refusal, writeMember, type Rows } from './strict.ts';
 
-/** A member may be as long as this: a million positions. The longest parcels (roads of a large comune) have some hundred KiB. */
+/** Maximum length of a member: a million positions. The longest parcels (roads of a large comune) have some hundred KiB. */
 export const MEMBER_BYTES = 32 * 1024 * 1024;
-/** The root's start tag ends within these. */
+/** The root's start tag must end within these bytes. */
 const PROLOGUE_BYTES = 65_536;
 /** Names of elements are shorter than this. */
 const NAME_BYTES = 256;
-/** How much of a member that is too long is kept. */
+/** Number of bytes kept of a member that is too long. */
 const EXCERPT_BYTES = 65_536;
 const FIRST_BYTES = 1024 * 1024;
 
@@ -23,20 +23,20 @@ const START: Place = { line: 1, column: 1 };
 export interface Root {
   /** As written: `wfs:FeatureCollection`. */
   readonly name: string;
-  /** How `wfs:member` is written under the root's namespaces. */
+  /** Name of `wfs:member` as written under the root's namespaces. */
   readonly memberName: string;
-  /** True when `wfs`, `gml` and `CP` are what the publisher means by them: the scanner knows no other prefixes. */
+  /** True if `wfs`, `gml` and `CP` have the publisher's namespaces. The scanner knows no other prefixes. */
   readonly usual: boolean;
   /** Prefix → URI; `''` for the default one. */
   readonly namespaces: Readonly<Record<string, string>>;
   /** Everything up to the root's start tag, as published. */
   readonly text: string;
-  /** Null when it is not a number (`unknown`). */
+  /** Null if the value is not a number (`unknown`). */
   readonly numberMatched: number | null;
   readonly numberReturned: number | null;
 }
 
-/** Something that cannot be used. */
+/** Part of a document that cannot be used. */
 export interface Problem {
   /** Byte offset in the document. */
   readonly position: number;
@@ -48,23 +48,23 @@ export interface Problem {
 }
 
 export interface DocumentOptions {
-  /** How errors name the document. */
+  /** Name of the document in errors. */
   readonly at: string;
-  /** False: every member takes the strict path. For tests. */
+  /** False sends every member through the strict path. For tests. */
   readonly fast?: boolean;
-  /** Another limit than `MEMBER_BYTES`. For tests. */
+  /** Limit that replaces `MEMBER_BYTES`. For tests. */
   readonly memberBytes?: number;
 }
 
-/** An element of which more is needed; offsets are those of the document. */
+/** An element that needs more bytes. Offsets are offsets in the document. */
 interface Unfinished {
   readonly position: number;
   readonly parser: XmlElementParser;
-  /** Bytes before went into the parser. */
+  /** Bytes before this offset went into the parser. */
   fed: number;
-  /** UTF-16 units that went into the parser. */
+  /** Number of UTF-16 units that went into the parser. */
   units: number;
-  /** Up to here its end tag was looked for in vain. */
+  /** The end tag was not found before this offset. */
   searched: number;
 }
 
@@ -79,27 +79,27 @@ export class GmlDocument {
   #rows: Rows | null = null;
   #scanner: ParcelScanner | null = null;
   #buffer: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  /** What lies before is done with. */
+  /** Bytes before this index are processed. */
   #start = 0;
   #end = 0;
   /** Offset of the buffer's first byte in the document. */
   #origin = 0;
   /** End of the last complete member in the buffer, or less than `#start`. */
   #limit = 0;
-  /** The element at `#start` as far as it was parsed. */
+  /** The element at `#start`, parsed as far as its bytes have arrived. */
   #unfinished: Unfinished | null = null;
   #memberName: Buffer = Buffer.alloc(0);
   #memberOpen: Buffer = Buffer.alloc(0);
   #memberClose: Buffer = Buffer.alloc(0);
   #rootClose: Buffer = Buffer.alloc(0);
   root: Root | null = null;
-  /** Members, and other stretches that became problems: rows + problems. */
+  /** Number of members and of other parts that became problems: rows + problems. */
   records = 0;
-  /** Openings of members. */
+  /** Number of start tags of members. */
   members = 0;
   /** True when the document ended before its root did. */
   truncated = false;
-  /** To be taken away by the caller after each call. */
+  /** Problems since the last call. The caller removes them after each call. */
   problems: Problem[] = [];
 
   constructor(options: DocumentOptions) {
@@ -109,15 +109,15 @@ export class GmlDocument {
   }
 
   /**
-   * Takes bytes; members are read by `process`.
-   * @throws Refusal when the prologue is not well-formed; input errors `ROOT_UNEXPECTED`, `XML_UNEXPECTED` when it is another document
+   * Takes bytes; `process` reads the members.
+   * @throws Refusal when the prologue is not well-formed; input errors `ROOT_UNEXPECTED`, `XML_UNEXPECTED` when it is a different document
    */
   push(chunk: Uint8Array): void {
     this.#append(chunk);
     if (this.#prologue !== null) this.#readPrologue(this.#prologue);
   }
 
-  /** Where rows go; before `process`. */
+  /** Sets where rows go. Call before `process`. */
   open(rows: Rows): void {
     this.#rows = rows;
     this.#scanner = new ParcelScanner(rows.parcels, rows.fileBelfiore);
@@ -125,8 +125,8 @@ export class GmlDocument {
   }
 
   /**
-   * Reads what is complete.
-   * @param final nothing more will come
+   * Reads the complete members.
+   * @param final whether the document ends here
    * @throws input errors `COLUMNS_CHANGED`, `SRS_UNEXPECTED`, `ELEMENT_UNEXPECTED`, `RESPONSE_TRUNCATED`
    */
   process(final: boolean = false): void {
@@ -136,7 +136,7 @@ export class GmlDocument {
     }
   }
 
-  /** No more bytes will come. */
+  /** Ends the document after its last byte. */
   finish(): void {
     if (this.#prologue !== null) throw new Refusal('document_truncated', 'expected a GML document, found its end before the root element', START);
     this.process(true);
@@ -152,7 +152,7 @@ export class GmlDocument {
     }
   }
 
-  /** A problem of the document as a whole; it counts as one record. */
+  /** Reports a problem of the document as a whole. It counts as one record. */
   report(code: string, message: string): void {
     this.records += 1;
     this.problems.push({ position: 0, code, message, raw: Buffer.from(this.root?.text ?? ''), place: START });
@@ -166,7 +166,7 @@ export class GmlDocument {
     if (this.#memberClose.length > 0) this.#findLimit(before);
   }
 
-  /** Looks for the last complete member among what is new. */
+  /** Finds the last complete member among the new bytes. */
   #findLimit(from: number): void {
     const begin = Math.max(this.#start, from - this.#memberClose.length);
     const found = this.#buffer.subarray(begin, this.#end).lastIndexOf(this.#memberClose);
@@ -210,8 +210,8 @@ export class GmlDocument {
   }
 
   /**
-   * Scans the member at `at` without the properties that were added: by the strict path every member of such a document would take many times as long.
-   * @returns where the member ends, or −1
+   * Scans the member at `at` without the added properties. The strict path would take many times as long for every member of such a document.
+   * @returns the index after the member, or −1
    */
   #scanWithout(added: ReadonlySet<string>, scanner: ParcelScanner, at: number): number {
     const close = this.#find(this.#memberClose, at);
@@ -235,15 +235,15 @@ export class GmlDocument {
       if (end < 0) break;
       at = end;
     }
-    // A member that the scanner takes has all properties.
+    // A member that the scanner accepts has all properties.
     if (scanner.rows > 0) parcels.complete();
     this.#start = at;
     this.#countMembers(from, at);
   }
 
   /**
-   * Counts openings, apart from the scanner: a row that it lost would be missed. The search is for the bare name because its
-   * first letter is rare, which a search for `<` is not: three times faster.
+   * Counts start tags independently of the scanner, to detect a row that the scanner lost. It searches for the bare name because the
+   * name's first letter is rarer than `<`, which makes the search three times faster.
    */
   #countMembers(from: number, until: number): void {
     const buffer = this.#buffer.subarray(0, until);
@@ -255,7 +255,7 @@ export class GmlDocument {
     }
   }
 
-  /** Whatever comes next, outside of the hot path. @returns false when it needs more bytes */
+  /** Reads the next element or text outside the hot path. @returns false if it needs more bytes */
   #step(final: boolean): boolean {
     if (this.#state === 'skipping') return this.#skip(final);
     const buffer = this.#buffer;
@@ -293,7 +293,7 @@ export class GmlDocument {
     return this.#setAside(at, false, new Refusal('xml_malformed', 'expected wfs:member, found an end tag that closes nothing', START), final);
   }
 
-  /** A comment or a processing instruction between members. */
+  /** Reads a comment or a processing instruction between members. */
   #comment(at: number, final: boolean): boolean {
     const buffer = this.#buffer;
     const comment = buffer[at + 1] === 0x21;
@@ -307,13 +307,13 @@ export class GmlDocument {
     return this.#setAside(at, false, new Refusal('xml_malformed', 'expected wfs:member, found broken or forbidden markup', START), final);
   }
 
-  /** Members come after the root, and `open` before `process`. */
+  /** Returns a value that the root element or `open` must have set, which come before the members. */
   #known<T>(value: T | null): T {
     if (value === null) throw new Error(`${this.#at}: a member before the document was opened`);
     return value;
   }
 
-  /** One element between the members: a member, or the collection's `boundedBy`. */
+  /** Reads one element between the members: a member, or the collection's `boundedBy`. */
   #element(at: number, final: boolean): boolean {
     const buffer = this.#buffer;
     let nameEnd = at + 1;
@@ -332,7 +332,7 @@ export class GmlDocument {
     let found: ReturnType<XmlElementParser['write']> = null;
     try {
       while (found === null) {
-        // Fed up to each end tag of its name: the first is the element's own, unless it stands in a comment.
+        // Feed up to each end tag with this name. The first is the end of the element, unless it is inside a comment.
         const fed = work.fed - this.#origin;
         const tag = this.#find(close, work.searched - this.#origin);
         const end = tag < 0 ? -1 : this.#find('>', tag);
@@ -373,18 +373,18 @@ export class GmlDocument {
     }
     if (found.element.name === 'wfs:boundedBy' || found.element.name === 'gml:boundedBy') return true;
     if (found.element.name === 'wfs:truncatedResponse') {
-      throw inputError('the service broke off its answer', {
-        code: 'RESPONSE_TRUNCATED', at: this.#at, detail: `expected members, found wfs:truncatedResponse after ${this.members}`, hint: 'Ask the service again.',
+      throw inputError('the service cut off its answer', {
+        code: 'RESPONSE_TRUNCATED', at: this.#at, detail: `expected members, found wfs:truncatedResponse after ${this.members}`, hint: 'Request the data from the service again.',
       });
     }
-    throw inputError('the collection holds an element that is not known', {
+    throw inputError('the collection contains an unknown element', {
       code: 'ELEMENT_UNEXPECTED', at: this.#at, detail: `expected wfs:member, found ${found.element.name}`, hint: 'The publisher may have changed the format. Remove the file from the folder, or report it.',
     });
   }
 
   /**
-   * Makes a problem of what starts at `at`. A member ends with its end tag or before the next member, whichever comes first;
-   * anything else ends before the next member.
+   * Turns the bytes from `at` into a problem. A member ends with its end tag or before the next member, whichever comes first.
+   * Anything else ends before the next member.
    */
   #setAside(at: number, isMember: boolean, refusal: Refusal, final: boolean): boolean {
     this.#unfinished = null;
@@ -401,7 +401,7 @@ export class GmlDocument {
     return true;
   }
 
-  /** Where reading can start again, or −1. */
+  /** Returns the index where reading can resume, or −1. */
   #resume(from: number, endTagCounts: boolean): number {
     const candidates: number[] = [];
     const rootEnd = this.#find(this.#rootClose, from);
@@ -421,7 +421,7 @@ export class GmlDocument {
     return candidates.length === 0 ? -1 : Math.min(...candidates);
   }
 
-  /** A member that is too long becomes a problem at once; its bytes are passed over until the next one. */
+  /** Reports a member that is too long and skips its bytes up to the next member. */
   #skipFrom(at: number): boolean {
     this.#unfinished = null;
     this.members += 1;
@@ -452,7 +452,7 @@ export class GmlDocument {
     return false;
   }
 
-  /** Like `indexOf`, inside what the buffer holds. */
+  /** Like `indexOf`, within the bytes that the buffer holds. */
   #find(what: Buffer | string, from: number): number {
     return this.#buffer.subarray(0, this.#end).indexOf(what, from);
   }
@@ -465,7 +465,7 @@ export class GmlDocument {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** @throws Refusal `not_utf8` at the first byte that is wrong */
+/** @throws Refusal `not_utf8` at the first invalid byte */
 function decode(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes);
@@ -473,7 +473,7 @@ function decode(bytes: Uint8Array): string {
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     let line = 1;
     let column = 1;
-    // Bytes of a character that is not complete yet: the fault is told only by what follows, but lies there.
+    // Number of bytes of an unfinished character. Later bytes reveal an error in it, but its position is here.
     let pending = 0;
     try {
       for (const byte of bytes) {
@@ -484,13 +484,13 @@ function decode(bytes: Uint8Array): string {
         pending = 0;
       }
     } catch {
-      // Line and column stand before the first byte that is wrong.
+      // Line and column are now the position of the first invalid character.
     }
     throw new Refusal('not_utf8', 'expected UTF-8, found a byte that is not', { line, column });
   }
 }
 
-/** @returns a member without properties of these names, which hold text alone; null when it has none of them */
+/** @returns the member without properties of these names, which contain only text; null if it has none of them */
 function without(member: Buffer, names: ReadonlySet<string>): Buffer | null {
   let left = member;
   for (const name of names) {
@@ -504,7 +504,7 @@ function without(member: Buffer, names: ReadonlySet<string>): Buffer | null {
   return left === member ? null : left;
 }
 
-/** Bytes that are not UTF-8 become text that is not well-formed. */
+/** Decodes bytes; those that are not UTF-8 become text that is not well-formed. */
 function decodeOrEmptyTag(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes);
@@ -520,19 +520,19 @@ function malformed(error: XmlError, expected: string): Refusal {
 function rootOf(prologue: XmlPrologueParser, root: XmlRoot, at: string): Root {
   const { version, encoding, hasDoctype } = prologue;
   if ((version ?? '1.0') !== '1.0' || (encoding ?? 'utf-8').toLowerCase() !== 'utf-8' || hasDoctype) {
-    throw inputError('the document is not the XML that is read', {
+    throw inputError('the document is not in a supported form of XML', {
       code: 'XML_UNEXPECTED',
       at,
       detail: `expected XML 1.0 in UTF-8 without DOCTYPE, found ${version ?? '1.0'} in ${encoding ?? 'UTF-8'}${hasDoctype ? ' with DOCTYPE' : ''}`,
-      hint: 'The publisher changed the format, or this is another document. Convert it to UTF-8.',
+      hint: 'The publisher changed the format, or this is a different document. Convert it to UTF-8 without DOCTYPE.',
     });
   }
   if (root.uri !== NAMESPACES.wfs || root.local !== 'FeatureCollection') {
-    throw inputError('the document is no collection of features', {
+    throw inputError('the document is not a collection of features', {
       code: 'ROOT_UNEXPECTED',
       at,
       detail: `expected {${NAMESPACES.wfs}}FeatureCollection, found {${root.uri}}${root.local}`,
-      hint: 'The service may have answered with an error: look into the file, and download it again.',
+      hint: 'The service may have answered with an error. Open the file to check, and download it again.',
     });
   }
   const { namespaces } = root;

@@ -1,4 +1,4 @@
-/** The properties of the features of one document, held against those that are known. */
+/** Compares the properties of the features of one document with the known ones. */
 import type { AddedColumnSink } from '../../pipelines/formats/csv.ts';
 import { PropertyColumns } from '../../pipelines/readers/property-columns.ts';
 import { manifest } from './manifest.ts';
@@ -6,17 +6,17 @@ import { manifest } from './manifest.ts';
 export interface FeatureColumns {
   readonly parcels: PropertyColumns<string>;
   readonly sheets: PropertyColumns<string>;
-  /** Names of properties that were added, as tags have them: `CP:NEW`. */
+  /** Names of added properties, as written in tags: `CP:NEW`. */
   readonly added: ReadonlySet<string>;
 }
 
 const GEOMETRY = 'msGeometry';
 const OF_PARCELS = ['INSPIREID_LOCALID', 'LABEL', 'NATIONALCADASTRALREFERENCE', 'ADMINISTRATIVEUNIT', GEOMETRY];
 const OF_SHEETS = ['INSPIREID_LOCALID', 'LABEL', 'NATIONALCADASTRALZONINGREFERENCE', 'ADMINISTRATIVEUNIT', GEOMETRY];
-/** Of sheets, which are not in all of them: MapServer leaves out what is empty. */
+/** Properties that not every sheet has: MapServer leaves out empty ones. */
 const OF_SOME_SHEETS = ['BEGINLIFESPANVERSION', 'ENDLIFESPANVERSION', 'LEVEL', 'ORIGINALMAPSCALEDENOMINATOR'];
 
-/** @param sink of the document's member @param at how errors name the document */
+/** @param sink of the document's member @param at name of the document in errors */
 export function featureColumns(sink: AddedColumnSink, at: string): FeatureColumns {
   const added = new Set<string>();
   const noting: AddedColumnSink = {

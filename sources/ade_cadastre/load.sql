@@ -1,12 +1,12 @@
--- purpose: parcels and sheets become layers: valid, each reference once in a file
+-- purpose: loads parcels and sheets into layers, valid and with each reference once per file
 -- reads: staging.raw_parcel, staging.raw_sheet
 -- writes: layer.cadastral_parcel, layer.cadastral_sheet, duplicate, entangled, reject
 -- grain: one row per parcel, one row per sheet
--- crs: RDN2008 (EPSG:6706) in, EPSG:4326 out; PROJ holds the two for the same (no-op, accuracy 1 m), so the SRID is set and nothing computed
+-- crs: RDN2008 (EPSG:6706) in, EPSG:4326 out; PROJ treats the two as identical (no-op, accuracy 1 m), so only the SRID is set
 
--- Each step works on the few rows that are not as they should be; the many others are read twice and written once.
+-- Each step works on the few rows that need attention. The many others are read twice and written once.
 
--- 1. Invalid geometries (15 in a million), mended, and their rings in a fixed order, which versions of GEOS do not agree on.
+-- 1. Repair invalid geometries (15 in a million) and put their rings in a fixed order, which differs between versions of GEOS.
 create unlogged table suspect as
 select
   'parcel' as layer,
@@ -24,7 +24,7 @@ select
 from raw_sheet s
 where not st_isvalid(s.geom);
 
--- 2. What is no comune (A000), and what is nothing at all.
+-- 2. Reject the pseudo-comune A000 and empty geometries.
 create unlogged table refused as
 select
   u.layer,
@@ -65,7 +65,7 @@ select
 from raw_sheet s
 where starts_with(s.reference, 'A000');
 
--- 3. References that occur again. Grouped by hash, because an int8 costs half of a text; the few that are found are compared as text.
+-- 3. Find repeated references. They are grouped by hash, because an int8 costs half as much as a text, and the few matches are compared as text.
 create unlogged table repeated as
 select
   'parcel' as layer,
@@ -81,7 +81,7 @@ from raw_sheet
 group by hashtextextended(reference, 0)
 having count(*) > 1;
 
--- Of those of one file that say the same reference, the first one stays: by member (paths in order), then by place.
+-- Keep the first of the rows of one file with the same reference: by member (paths in order), then by position.
 create unlogged table surplus as
 select
   n.layer,
@@ -143,7 +143,7 @@ select
 from surplus
 where not same;
 
--- Members that say what another one says, too: which of them counts hangs on both, so that neither is taken over without the other.
+-- Members that repeat references of other members. The choice of the kept row depends on both, so neither is reused without the other.
 create table entangled as
 select member_id
 from raw_parcel
@@ -158,7 +158,7 @@ select layer, member_id, position from refused
 union all
 select layer, member_id, position from surplus;
 
--- 4. The layers. Reference and identifiers agree (the reader refused what contradicts itself), so names are cut from the reference.
+-- 4. Create the layers. Reference and identifiers agree, because the reader rejected contradictions, so names are cut from the reference.
 create table cadastral_parcel as
 select
   release.release_id,
@@ -173,7 +173,7 @@ select
   p.reference,
   'CadastralParcel.IT.AGE.PLA.' || p.reference as gml_id,
   case
-    -- The word, then whatever numbers and letters the office adds (STRADA001B, STRADA001/B); longer words are names.
+    -- STRADA or ACQUA, then any numbers and letters that the office adds (STRADA001B, STRADA001/B). Longer words are names.
     when upper(substr(p.reference, 13, 6)) = 'STRADA' and substr(p.reference, 19) ~* '^([^a-z].*|[a-z]|bis|ter|quater)?$' then 'road'
     when upper(substr(p.reference, 13, 5)) = 'ACQUA' and substr(p.reference, 18) ~* '^([^a-z].*|[a-z]|bis|ter|quater)?$' then 'water'
     else 'land'

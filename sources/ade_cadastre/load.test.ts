@@ -1,4 +1,4 @@
-/** From staged parcels to layers, on both engines: what SQL mends, drops, refuses and warns of. Expected values are drawn on paper. */
+/** Tests the load from staged parcels to layers on both engines: what SQL repairs, drops, rejects and warns about. Expected values were worked out by hand. */
 import { openRun } from '../../test/harness/run.ts';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ interface Parcel {
   readonly made_valid: boolean;
   readonly administrative_unit: string | null;
   readonly file_belfiore: string | null;
-  /** In square degrees, as drawn. */
+  /** In square degrees. */
   readonly area: number;
   readonly polygons: number;
   readonly west: number;
@@ -70,7 +70,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
   }
 
   async function loadFixture(name: string): Promise<{ loaded: Loaded; parcels: Parcel[]; refused: Refused[] }> {
-    // A copy of its own: the survey looks at the folder's other files too.
+    // Use a folder with only this file: the survey looks at the folder's other files too.
     const path = join(folder, name);
     await cp(join(FIXTURES, name), path);
     const loaded = await loadFile(cadastre, path);
@@ -90,7 +90,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
   const near = (value: number): unknown => expect.closeTo(value, 12);
   const SQUARE = 0.0005 ** 2;
 
-  it('have every name of the parcel, cut from its reference, and the square where it was drawn', async () => {
+  it('have every name of the parcel, cut from its reference, and its polygon', async () => {
     const { parcels, loaded } = await loadFixture('parcels.gml');
     expect(loaded).toMatchObject({ records: 3, rows: 3, rejects: 0, duplicates: 0 });
     expect(parcels[2]).toEqual({
@@ -98,10 +98,10 @@ describeDatabase('the layers of the cadastre', (engine) => {
       gml_id: 'CadastralParcel.IT.AGE.PLA.Z001_001200.345', kind: 'land', made_valid: false, administrative_unit: null, file_belfiore: null,
       area: near(SQUARE), polygons: 1, west: near(14.501), south: near(41.502), srid: 4326, valid: true,
     });
-    expect(warnings).toEqual(['ade_cadastre: the sheet of every parcel is among the sheets: 2 rows say otherwise']);
+    expect(warnings).toEqual(['ade_cadastre: the sheet of every parcel is in the list of sheets: 2 rows say otherwise']);
   });
 
-  it('keep holes and several polygons', async () => {
+  it('keep holes and multiple polygons', async () => {
     const { parcels } = await loadFixture('multisurface-with-one-polygon-and-hole.gml');
     expect(parcels.map(({ area, polygons }) => ({ area, polygons }))).toEqual([
       { area: near(SQUARE - 0.0002 ** 2), polygons: 1 },
@@ -110,7 +110,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
     ]);
   });
 
-  it('tell sections, attachments and developments apart', async () => {
+  it('distinguish sections, attachments and developments', async () => {
     const sections = await loadFixture('sections-a-and-b.gml');
     expect(sections.parcels.map(({ section, sheet, label }) => ({ section, sheet, label }))).toEqual([
       { section: 'A', sheet: '0001', label: '1' }, { section: 'B', sheet: '0001', label: '1' },
@@ -121,14 +121,14 @@ describeDatabase('the layers of the cadastre', (engine) => {
     ]);
   });
 
-  it('know roads and water by their labels, and nothing else', async () => {
+  it('recognise roads and water by their labels only', async () => {
     const { parcels } = await loadFixture('labels-with-letters.gml');
     expect(parcels.map(({ label, kind }) => `${label}: ${kind}`)).toEqual([
       'A: land', '12/A: land', 'STRADA001: road', 'ACQUA005: water', '1.2: land', 'STRADARIO: land', '12 BIS: land',
     ]);
   });
 
-  it('STRADA001B and every suffix of roads and waters has its kind', async () => {
+  it('recognise roads and waters with any suffix, such as STRADA001B', async () => {
     const { parcels } = await loadFixture('roads-and-waters-with-suffixes.gml');
     expect(parcels.map(({ label, kind }) => `${label}: ${kind}`)).toEqual([
       'STRADA001B: road', 'STRADA001/B: road', 'STRADA002-BIS: road', 'strada003: road', 'Strada: road', 'STRADAA: road', 'STRADA 004 A: road', 'STRADABIS: road',
@@ -136,7 +136,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
     ]);
   });
 
-  it('hold a reference once: what repeats is counted, what contradicts is refused', async () => {
+  it('keep each reference once, count repeated records and reject contradicting ones', async () => {
     const { loaded, parcels, refused } = await loadFixture('duplicated-ids.gml');
     expect(loaded).toMatchObject({ records: 5, rows: 2, rejects: 2, duplicates: 1 });
     expect(parcels.map(({ reference, south }) => ({ reference, south }))).toEqual([
@@ -148,13 +148,13 @@ describeDatabase('the layers of the cadastre', (engine) => {
     expect(await database.query('select code, records from ledger.duplicate where release_id = $1', [loaded.releaseId])).toEqual([{ code: 'same_parcel', records: 1 }]);
   });
 
-  it('hold a sheet once where a map file stands in the place of a parcel file', async () => {
+  it('keep each sheet once when a map file replaces a parcel file', async () => {
     const { loaded } = await loadFixture('stray-map-file.zip');
     expect(loaded).toMatchObject({ records: 2, rows: 1, rejects: 0, duplicates: 1 });
     expect(await database.query('select code from ledger.duplicate where release_id = $1', [loaded.releaseId])).toEqual([{ code: 'same_sheet' }]);
   });
 
-  it('mend what crosses itself, and say so', async () => {
+  it('repair a polygon that crosses itself and set made_valid', async () => {
     const { parcels } = await loadFixture('self-intersection.gml');
     // A bow tie: two triangles that meet in the middle of the square.
     expect(parcels.map(({ made_valid, area, polygons }) => ({ made_valid, area, polygons }))).toEqual([
@@ -162,7 +162,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
     ]);
   });
 
-  it('refuse what has too few points for an area, and drop such holes', async () => {
+  it('reject a ring with too few points for an area, and drop such holes', async () => {
     const { loaded, parcels, refused } = await loadFixture('too-few-points.gml');
     expect(loaded).toMatchObject({ records: 4, rows: 2, rejects: 2, duplicates: 0 });
     expect(refused.map(({ code, raw }) => [code, raw.split(' ')[0]])).toEqual([['geometry_empty', 'Z001_000100.1'], ['geometry_empty', 'Z001_000100.2']]);
@@ -171,7 +171,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
     ]);
   });
 
-  it('hold sheets with their dates and scales', async () => {
+  it('keep sheets with their dates and scales', async () => {
     const { loaded } = await loadFixture('sheets.gml');
     expect(await database.query(
       `select reference, belfiore, sheet, attachment, development, label, gml_id, begin_date::text, end_date::text, scale_denominator, made_valid
@@ -184,24 +184,24 @@ describeDatabase('the layers of the cadastre', (engine) => {
     ].map((row) => ({ ...row, belfiore: 'Z001', gml_id: `CadastralZoning.IT.AGE.MAP.${row.reference}`, end_date: null, made_valid: false })));
   });
 
-  it('keep a parcel of another comune than its file says, with a warning', async () => {
+  it('keep a parcel of another comune than the file name says, with a warning', async () => {
     const { parcels } = await loadFixture('file-of-another-comune.zip');
     expect(parcels.map(({ reference, file_belfiore }) => ({ reference, file_belfiore }))).toEqual([
       { reference: 'Z001_000100.1', file_belfiore: 'Z009' }, { reference: 'Z009_000100.1', file_belfiore: null },
     ]);
-    expect(warnings).toContain('ade_cadastre: the file\'s name and ADMINISTRATIVEUNIT name the comune of the parcel\'s reference: 1 rows say otherwise');
+    expect(warnings).toContain('ade_cadastre: the file name and ADMINISTRATIVEUNIT name the comune of the parcel\'s reference: 1 rows say otherwise');
     const contradicting = await loadFixture('names-that-contradict.gml');
     expect(contradicting.parcels.map(({ reference, administrative_unit }) => ({ reference, administrative_unit }))).toEqual([{ reference: 'Z001_000100.5', administrative_unit: 'Z009' }]);
   });
 
-  it('refuse parcels outside of Italy, one by one, and ask whether axes were exchanged', async () => {
+  it('reject each parcel outside Italy and ask whether its axes were swapped', async () => {
     const { loaded, parcels, refused } = await loadFixture('axes-exchanged.gml');
     expect(loaded).toMatchObject({ records: 3, rows: 1, rejects: 2 });
     expect(parcels.map(({ reference }) => reference)).toEqual(['Z001_000100.A']);
     expect(refused.map(({ code, message }) => [code, message.includes('swapped?')])).toEqual([['coordinates_swapped', true], ['outside_italy', false]]);
   });
 
-  it('hold a whole region: every record is a row, a refusal or a duplicate', async () => {
+  it('account for every record of a whole region as a row, a reject or a duplicate', async () => {
     const { loaded, parcels, refused } = await loadFixture('MOLISE.zip');
     expect(loaded).toMatchObject({ records: 12, rows: 10, rejects: 1, duplicates: 1 });
     expect(refused.map(({ code, message }) => [code, message])).toEqual([
@@ -211,7 +211,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
     expect(warnings).toEqual([]);
   });
 
-  it('refuse A000, which is no comune, and no other code, whatever any list has', async () => {
+  it('reject the pseudo-comune A000 and no other code, whether or not a list has it', async () => {
     const { loaded, parcels, refused } = await loadFixture('unknown-comune-a000.gml');
     expect(loaded).toMatchObject({ records: 2, rows: 1, rejects: 1 });
     expect(parcels.map(({ reference }) => reference)).toEqual(['Z001_000100.1']);

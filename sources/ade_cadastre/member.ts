@@ -1,27 +1,27 @@
-/** One GML document becomes one member: rows, and what cannot be used with its line and column. */
+/** Reads one GML document into one member: rows, and rejects with line and column. */
 import { inputError, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
 import { inflated, type EntryExtent } from '../../pipelines/formats/zip.ts';
 import { GmlDocument } from './document.ts';
 import { featureColumns } from './feature-columns.ts';
 import { Refusal } from './strict.ts';
 
-/** Cadastral code at the start of a file's name. The rest of the name is not reliable: apostrophes and accents are backticks. */
+/** Cadastral code at the start of a file's name. The rest of the name is unreliable, because backticks replace apostrophes and accents. */
 const FILE_BELFIORE = /^([A-Z]\d{3})_/;
 
 export interface Input {
   /** Path inside the file, `''` for the file itself. */
   readonly path: string;
   readonly name: string;
-  /** How errors name it. */
+  /** Name of the document in errors. */
   readonly at: string;
-  /** An entry of a zip, whose checksum says that these are the publisher's bytes, and which any thread can read; or a plain file. */
+  /** An entry of a zip, whose checksum verifies the publisher's bytes and which any thread can read, or a plain file. */
   readonly from: EntryExtent | (() => AsyncIterable<Buffer>);
 }
 
 /**
  * Reads one document into one member.
- * @param progress takes the bytes of the document that are done
- * @throws input errors of the zip, and those of `GmlDocument`; `XML_MALFORMED`, `GML_TRUNCATED` for a document that is refused as a whole
+ * @param progress receives the number of processed bytes of the document
+ * @throws input errors of the zip and of `GmlDocument`; `XML_MALFORMED`, `GML_TRUNCATED` for a document that is rejected as a whole
  */
 export async function readDocument(input: Input, sink: Pick<Sink, 'member'>, progress: (bytes: number) => void): Promise<void> {
   const { from } = input;
@@ -52,7 +52,7 @@ export async function readDocument(input: Input, sink: Pick<Sink, 'member'>, pro
       progress(bytes);
       if (document.root === null) continue;
       if (member === null) {
-        // Around a single record the counts of the header would be wrong.
+        // The counts in the header would be wrong for a single record.
         const before = document.root.text.replace(/\b(numberMatched|numberReturned)=(["'])\d+\2/g, '$1=$2unknown$2');
         member = await openMember(before, `</${document.root.name}>`);
         document.open({ parcels: member.writer('raw_parcel'), sheets: member.writer('raw_sheet'), fileBelfiore: FILE_BELFIORE.exec(input.name)?.[1] ?? null, columns: featureColumns(member, input.at) });
@@ -72,7 +72,7 @@ export async function readDocument(input: Input, sink: Pick<Sink, 'member'>, pro
     await member.close(document.records);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    // The prologue itself: no root, so no members. How many parcels that costs nobody can say, so it is never one record that is refused.
+    // The prologue itself is broken, so there are no members. The number of lost parcels is unknown, so the document is never rejected as one record.
     if (error.code === 'document_truncated') throw truncated(input.at, verified);
     throw inputError('the document is not well-formed', {
       code: 'XML_MALFORMED', at: `${input.at}:${error.place.line}`, detail: `${error.message} (column ${error.place.column})`, hint: again(verified),
@@ -88,14 +88,14 @@ function truncated(at: string, verified: boolean): Error {
   });
 }
 
-/** @param verified the zip's checksum says that it was packed so */
+/** @param verified whether the zip's checksum matches */
 function again(verified: boolean): string {
-  return verified ? 'The zip was packed with it so. Take that document out of the zip to load the others, or wait for the publisher\'s next edition.' : 'The download was probably cut short. Download the file again.';
+  return verified ? 'The document was already broken when the zip was created. Remove it from the zip to load the others, or wait for the publisher\'s next release.' : 'The download was probably cut short. Download the file again.';
 }
 
 /**
- * Lines and columns of byte offsets, which only problems need: a second reader follows behind the first one as far as it is
- * asked, so that a document without problems pays nothing.
+ * Finds lines and columns of byte offsets, which only problems need. A second reader follows the first one only as far as
+ * requested, so that a document without problems costs nothing.
  */
 class Lines {
   readonly #open: () => AsyncIterable<Buffer>;
@@ -103,7 +103,7 @@ class Lines {
   #chunk: Buffer = Buffer.alloc(0);
   /** Offset of the chunk's first byte. */
   #offset = 0;
-  /** Bytes of the chunk that were counted. */
+  /** Number of bytes of the chunk that were counted. */
   #counted = 0;
   #line = 1;
   /** Offset of the line's first byte. */
@@ -113,7 +113,7 @@ class Lines {
     this.#open = open;
   }
 
-  /** Line and column (in bytes) from 1. Offsets must not fall, except to 0. */
+  /** Returns line and column (in bytes), from 1. Offsets must not decrease, except to 0. */
   async at(offset: number): Promise<{ line: number; column: number }> {
     if (offset === 0) return { line: 1, column: 1 };
     this.#chunks ??= this.#open()[Symbol.asyncIterator]();

@@ -1,6 +1,6 @@
 /**
  * Sigle of provinces as they occur in the names of the publisher's zips, by region. The cadastre keeps old ones (PS for Pesaro,
- * FO or FC for Forlì, no BT, MB, FM …), and new ones may appear; so all that ever were are listed. They tell only the region.
+ * FO or FC for Forlì, no BT, MB, FM …), and new ones may appear, so all past and present ones are listed. They only determine the region.
  */
 const SIGLE: Readonly<Record<number, string>> = {
   1: 'AL AT BI CN NO TO VB VC',
@@ -28,7 +28,7 @@ const SIGLE: Readonly<Record<number, string>> = {
 const REGION_OF = new Map<string, number>();
 for (const [region, sigle] of Object.entries(SIGLE)) for (const sigla of sigle.split(' ')) REGION_OF.set(sigla, Number(region));
 
-/** ISTAT region code of a province's sigla, or undefined. */
+/** Returns the ISTAT region code of a province's sigla, or undefined. */
 export function regionOfSigla(sigla: string): number | undefined {
   return REGION_OF.get(sigla.toUpperCase());
 }

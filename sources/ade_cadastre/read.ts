@@ -1,4 +1,4 @@
-/** Files, zips of files, zips of zips: each GML document becomes one member. */
+/** Reads files, zips of files and zips of zips. Each GML document becomes one member. */
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path/posix';
 import { findRegion } from '../../pipelines/contract/regions.ts';
@@ -8,33 +8,33 @@ import { replay, type SinkMessage } from '../../pipelines/readers/threaded-sink.
 import type { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { readDocument, type Input } from './member.ts';
 
-/** Italy's zip holds regions', those provinces', those comuni's. */
+/** Depth of nested archives: Italy's zip contains zips of regions, which contain zips of provinces, which contain zips of comuni. */
 const DEPTH = 4;
 
-/** Files that tools leave in zips; never the publisher's data. */
+/** Files that tools add to zips. They are never the publisher's data. */
 const LITTER = /(?:^|\/)(?:__MACOSX\/|(?:\.DS_Store|Thumbs\.db|[^/]*\.gfs)$)/i;
 
-/** A smaller zip is read before a thread would have started. */
+/** Size below which a zip is read without threads, because it is read before a thread would have started. */
 const THREADED_BYTES = 4 * 1024 * 1024;
-/** Two make rows as fast as a COPY takes them; each needs some 70 MB. */
+/** Maximum number of threads. Two produce rows as fast as a COPY takes them; each needs some 70 MB. */
 const MOST_THREADS = 2;
-/** Documents that are read, or wait to be, ahead of the one whose rows are taken, for each thread: comuni differ in size. */
+/** Number of documents per thread that are read or queued ahead of the current one. Comuni differ in size. */
 const AHEAD = 3;
 
-/** @throws input errors of the zip, and those of `readDocument` */
+/** @throws input errors of the zip and of `readDocument` */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
-  // One processor is left to this thread and the database.
+  // Leave one processor to this thread and the database.
   const threads = Math.max(1, Math.min(MOST_THREADS, availableParallelism() - 1));
   await readIn(file.size < THREADED_BYTES ? 0 : threads, file, sink);
 }
 
-/** @param threads that read documents ahead; 0: this one reads them. The sink is given the same, in the same order. */
+/** @param threads that read documents ahead; with 0 the calling thread reads them. The sink receives the same rows in the same order. */
 export async function readIn(threads: number, file: InputFile, sink: Sink): Promise<void> {
   if (file.role === 'gml') {
     await readDocument({ path: '', name: file.name, at: file.name, from: () => file.open() as AsyncIterable<Buffer> }, sink, (bytes) => sink.progress(bytes));
     return;
   }
-  // Started before the zip is opened: a province has to be inflated first, and they are ready by then.
+  // Start the threads before the zip is opened: a province has to be inflated first, and the threads are ready by then.
   const pool = threads === 0 ? null : new Threads<Input, SinkMessage>(new URL('./thread.ts', import.meta.url), threads);
   let archive: ZipArchive | null = null;
   try {
@@ -46,17 +46,17 @@ export async function readIn(threads: number, file: InputFile, sink: Sink): Prom
   }
 }
 
-/** What the walk through the archives came to: a document, the end of an archive, or why it cannot go on. */
+/** Result of a step through the archives: a document, the end of an archive, or the reason why the walk cannot go on. */
 type Step = Found | { readonly leave: ZipArchive } | { readonly failure: unknown };
 
 interface Found {
   readonly input: Input;
   readonly facts: MemberFacts;
-  /** Bytes of the outermost file that it stands for. */
+  /** Number of bytes of the outermost file that the document accounts for. */
   readonly weight: number;
 }
 
-/** @param ahead steps that may be begun before their turn */
+/** @param ahead number of steps that may start early */
 async function readArchive(outermost: ZipArchive, pool: Threads<Input, SinkMessage> | null, ahead: number, sink: Sink): Promise<void> {
   let done = 0;
   const turns: (() => Promise<void>)[] = [];
@@ -81,7 +81,7 @@ async function readArchive(outermost: ZipArchive, pool: Threads<Input, SinkMessa
   for (const turn of turns) await turn();
 }
 
-/** The walk; a failure has its turn too, so that everything before it is read first, however far ahead the walk was. */
+/** Walks the archives. A failure is yielded in order too, so that everything before it is read first, however far ahead the walk was. */
 async function* steps(outermost: ZipArchive): AsyncGenerator<Step, void, undefined> {
   try {
     yield* walk(outermost, '', 1, 1);
@@ -90,7 +90,7 @@ async function* steps(outermost: ZipArchive): AsyncGenerator<Step, void, undefin
   }
 }
 
-/** In a zip of Italy the outer folder of zips is a region's. */
+/** Returns the region of an entry: in a zip of Italy, the outer folder of zips is a region. */
 function regionOf(path: string, depth: number): { region?: number } {
   const region = depth === DEPTH ? findRegion(path.replace(/(\.zip)?\/.*$/is, '')) : undefined;
   return region === undefined ? {} : { region: region.code };
@@ -98,17 +98,17 @@ function regionOf(path: string, depth: number): { region?: number } {
 
 /**
  * @param folder path of the archive inside the file, with `/`
- * @param share bytes of the outermost file for one byte of this archive
+ * @param share number of bytes of the outermost file per byte of this archive
  */
 async function* walk(archive: ZipArchive, folder: string, depth: number, share: number): AsyncGenerator<Step, void, undefined> {
-  // Sorted, so that the same entries in another order give the same rows: the first of two contradicting parcels is the one that stays.
+  // Sorted, so that the order of entries does not matter: the first of two contradicting parcels is kept.
   const entries = archive.entries.filter(({ path, isFolder }) => !isFolder && !LITTER.test(path)).sort((a, b) => (a.path < b.path ? -1 : 1));
   for (const entry of entries) {
     const path = folder + entry.path;
     if (/\.zip$/i.test(entry.path) && depth < DEPTH) {
       const inner = await archive.archive(entry.path);
       yield* walk(inner, `${path}/`, depth + 1, share * (entry.compressedSize / Math.max(1, entry.size)));
-      // It stays open until its last document is read.
+      // The archive stays open until its last document is read.
       yield { leave: inner };
     } else if (/\.gml$/i.test(entry.path)) {
       const from = await archive.extent(entry.path);
@@ -118,11 +118,11 @@ async function* walk(archive: ZipArchive, folder: string, depth: number, share: 
         weight: entry.compressedSize * share,
       };
     } else {
-      throw inputError('the zip holds something that is not known', {
+      throw inputError('the zip contains an unknown file', {
         code: 'ENTRY_UNEXPECTED',
         at: `${archive.label}!${entry.path}`,
-        detail: 'expected zips of provinces and comuni, and <code>_<NAME>_map.gml and _ple.gml inside of them',
-        hint: 'Give the zip as it was downloaded. If it is, report it.',
+        detail: 'expected zips of provinces and comuni, and <code>_<NAME>_map.gml and _ple.gml inside them',
+        hint: 'Use the zip as downloaded from the publisher. If it is unchanged, report the problem.',
       });
     }
   }

@@ -1,4 +1,4 @@
-/** Which of the publisher's files is this? Known by what its first document says, however deep in zips it lies. */
+/** Recognises the publisher's files by the content of their first document, however deep in zips it is. */
 import { constants, inflateRawSync } from 'node:zlib';
 import { stemOf } from '../../pipelines/readers/packaging.ts';
 import { findRegion } from '../../pipelines/contract/regions.ts';
@@ -6,12 +6,12 @@ import { MappaleError, type Probe, type Recognition } from '../../pipelines/cont
 import { regionOfSigla } from './provinces.ts';
 
 const LOCAL_HEADER = 0x04034b50;
-/** 64 KiB of a document inflate to less; where they do not, the zip is opened instead. */
+/** 64 KiB of a document inflate to less than this. Otherwise the zip is opened instead. */
 const HEAD_INFLATED_BYTES = 8 * 1024 * 1024;
-/** Entries that are looked into before the zip is left to other sources. */
+/** Number of entries that are inspected before the zip is left to other sources. */
 const TRIED = 3;
 
-/** Zips around the first document, by depth. */
+/** Roles by the number of zips around the first document. */
 const ROLES = ['gml', 'comune', 'provincia', 'regione', 'italia'] as const;
 
 export async function recognise(probe: Probe): Promise<Recognition | null> {
@@ -32,7 +32,7 @@ export async function recognise(probe: Probe): Promise<Recognition | null> {
   return null;
 }
 
-/** `MOLISE.zip` and `ITALIA.zip` are the whole; zips of provinces under another name may be some of them. */
+/** `MOLISE.zip` and `ITALIA.zip` are complete. Under another name, a zip of provinces may have only some of them. */
 function isWhole(role: (typeof ROLES)[number], name: string): boolean {
   return role === 'regione' ? findRegion(stemOf(name)) !== undefined : role === 'italia' && /^italia$/i.test(stemOf(name));
 }
@@ -48,10 +48,10 @@ function regionOf(role: (typeof ROLES)[number], name: string, inside: readonly s
 }
 
 /**
- * How many zips lie around the first document, or null when it is not ours. The heads of zips begin with the heads of their
- * first entries, so this looks through all levels at once; a zip that begins with something else has to be opened.
+ * Returns the number of zips around the first document, or null if the document is not the cadastre's. A zip starts with the head of its
+ * first entry, so this looks through all levels at once. A zip that starts with something else has to be opened.
  * @param path inside the probed zip
- * @param levels that are looked into: a zip may hold itself
+ * @param levels maximum number of levels to inspect, because a zip may contain itself
  */
 async function depthOf(probe: Probe, path: string, head: Buffer, levels: number): Promise<number | null> {
   if (levels === 0) return null;
@@ -62,19 +62,19 @@ async function depthOf(probe: Probe, path: string, head: Buffer, levels: number)
   return depth === null ? null : depth + 1;
 }
 
-/** The first document or zip of a zip, by its list of entries; null when there is no such list. */
+/** Returns the first document or zip of a zip from its list of entries; null if there is no such list. */
 async function firstListed(probe: Probe, path: string): Promise<{ path: string; head: Buffer } | null> {
   try {
     const first = (await probe.entriesOf(path)).find((entry) => !entry.isFolder && /\.(zip|gml)$/i.test(entry.path));
     return first === undefined ? null : { path: first.path, head: await probe.headOf(`${path}/${first.path}`) };
   } catch (error) {
-    // Called a zip, and none: then it is not the cadastre's either.
+    // The name says zip but the content does not, so it is not the cadastre's file either.
     if (error instanceof MappaleError && error.kind === 'input') return null;
     throw error;
   }
 }
 
-/** The first file of a zip whose first bytes these are. */
+/** Returns the first file of a zip that starts with these bytes. */
 function firstEntry(zip: Buffer): { path: string; head: Buffer } | null {
   let at = 0;
   while (at + 30 <= zip.length && zip.readUInt32LE(at) === LOCAL_HEADER) {
@@ -97,7 +97,7 @@ function firstEntry(zip: Buffer): { path: string; head: Buffer } | null {
   return null;
 }
 
-/** A WFS collection of MapServer, and either empty or with one of the two features. */
+/** Whether this is the head of a MapServer WFS collection that is empty or has one of the two features. */
 function isOurs(head: Buffer): boolean {
   const text = head.toString('latin1');
   if (!/<(?:\w+:)?FeatureCollection\s/.test(text) || !text.includes('http://mapserver.gis.umn.edu/mapserver') || !text.includes('http://www.opengis.net/wfs/2.0')) return false;

@@ -6,26 +6,26 @@
 export interface Reference {
   /** CCCC: cadastral code of the comune, `H833`. */
   readonly belfiore: string;
-  /** Z: letter of the census section (sezione censuaria), null where the map has `_`. */
+  /** Z: letter of the sezione censuaria, null if the map has `_`. */
   readonly section: string | null;
   /** FFFF: sheet (foglio) with its zeros, `0013`; for a quadro d'unione the number of the request. */
   readonly sheet: string;
-  /** A: attachment (allegato), `0` when there is none, `Q` for a quadro d'unione. */
+  /** A: attachment (allegato), `0` if there is none, `Q` for a quadro d'unione. */
   readonly attachment: string;
-  /** S: development (sviluppo), `0` when there is none, `U` for a quadro d'unione. */
+  /** S: development (sviluppo), `0` if there is none, `U` for a quadro d'unione. */
   readonly development: string;
-  /** What stands after the first dot: `594`, `A`, `STRADA001`, `ACQUA005`; null for a sheet. */
+  /** Text after the first dot: `594`, `A`, `STRADA001`, `ACQUA005`; null for a sheet. */
   readonly label: string | null;
 }
 
-/** Characters before the dot. Never split at `_`: it is there only when the comune has no census sections. */
+/** Number of characters before the dot. Never split at `_`: it occurs only if the comune has no sezioni censuarie. */
 export const SHEET_REFERENCE_LENGTH = 11;
 
 const GRAMMAR = /^([A-Z]\d{3})([A-Z_])(\d{4})([0-9A-Z])([0-9A-Z])(?:\.([^]+))?$/u;
-/** Not allowed in a label: controls, markup, and any space but single ones between words. */
+/** Not allowed in a label: control characters, markup, and spaces other than single ones between words. */
 const NOT_IN_LABEL = /[\p{C}<>&"]|(?! )\p{Z}|^ | $| {2}/u;
 
-/** The parts of a reference, or null when it is not one. */
+/** Returns the parts of a reference, or null if the text is not one. */
 export function parseReference(text: string): Reference | null {
   const match = GRAMMAR.exec(text);
   if (match === null || (match[6] !== undefined && NOT_IN_LABEL.test(match[6]))) return null;

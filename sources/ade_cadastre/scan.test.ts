@@ -1,6 +1,6 @@
 /**
- * The scanner against a real XML parser: documents are damaged at random, cut at random, and whatever the scanner takes, a strict
- * parser must take, with the same values. The reading here is another one than the source's: a plain walk over saxes' events.
+ * Compares the scanner with a real XML parser. Documents are damaged and cut at random. A strict parser must accept everything that the
+ * scanner accepts, with the same values. The parser here is independent of the source: a plain walk over saxes' events.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ import { tables } from './tables.ts';
 const fixture = (name: string): Buffer => readFileSync(fileURLToPath(new URL(`./fixture/${name}.gml`, import.meta.url)));
 
 interface Outcome {
-  /** COPY bytes of both tables, in hex: strings are compared at once. */
+  /** COPY bytes of both tables in hex, so that strings can be compared at once. */
   readonly parcels: string;
   readonly sheets: string;
   readonly rows: number;
@@ -27,14 +27,14 @@ interface Outcome {
   readonly records: number;
   readonly members: number;
   readonly truncated: boolean;
-  /** Code of the error that stopped the reading. */
+  /** Code of the error that stopped the read. */
   readonly error: string | null;
 }
 
 interface RunOptions {
   readonly fast?: boolean;
   readonly memberBytes?: number;
-  /** Size of the next chunk; default: all at once. */
+  /** Returns the size of the next chunk. Default: the whole document. */
   readonly chunk?: () => number;
 }
 
@@ -69,7 +69,7 @@ function run(bytes: Buffer, { fast = true, chunk, memberBytes }: RunOptions = {}
   };
 }
 
-/** References and positions (lon, lat) of the members of a well-formed document; null when it is not well-formed. */
+/** Returns references and positions (lon, lat) of the members of a well-formed document; null if it is not well-formed. */
 function plainReading(bytes: Buffer): { reference: string; rings: number[][] }[] | null {
   const members: { reference: string; rings: number[][] }[] = [];
   const parser = new SaxesParser({ xmlns: true });
@@ -102,7 +102,7 @@ function plainReading(bytes: Buffer): { reference: string; rings: number[][] }[]
   }
 }
 
-/** References and positions of COPY rows, in order: the reference is the third field, the geometry the last. */
+/** Returns references and positions of COPY rows, in order. The reference is the third field, the geometry the last. */
 function copied(hex: string): { position: number; reference: string; rings: number[][] }[] {
   const bytes = Buffer.from(hex, 'hex');
   const rows = [];
@@ -172,7 +172,7 @@ function damage(bytes: Buffer, random: Random): Buffer {
 const HEADS = ['parcels', 'multisurface-with-one-polygon-and-hole', 'labels-with-letters', 'one-line', 'sheets', 'entities-comments-and-other-spellings', 'other-prefixes', 'crlf-and-no-indentation', 'numbers-of-other-lengths'];
 
 describe('a damaged document', () => {
-  it.each(HEADS)('%s is taken by the scanner only as far as a strict parser takes it', (name) => {
+  it.each(HEADS)('is accepted by the scanner only as far as a strict parser accepts it: %s', (name) => {
     const whole = fixture(name);
     let damagedDocuments = 0;
     for (let seed = 0; seed < 400; seed += 1) {
@@ -180,34 +180,34 @@ describe('a damaged document', () => {
       const bytes = damage(whole, random);
       const fast = run(bytes);
       const because = `${name}, seed ${seed}`;
-      // Member by member: the strict path alone says the same of every row and every refusal.
+      // The strict path alone must give the same rows and rejects, member by member.
       expect(run(bytes, { fast: false }), because).toEqual(fast);
       const { error, problems, truncated } = fast;
       const reading = plainReading(bytes);
       if (reading === null) {
         damagedDocuments += 1;
-        expect(error !== null || truncated || problems.length > 0, `${because}: not well-formed, but taken without a word`).toBe(true);
+        expect(error !== null || truncated || problems.length > 0, `${because}: not well-formed, but accepted without a reported problem`).toBe(true);
         continue;
       }
       if (error !== null) continue;
       expect(fast.records, because).toBe(fast.rows + problems.length);
       expect(fast.members, because).toBe(reading.length);
-      // Every row is one of the members, in order, with the same numbers; short rings are padded.
+      // Every row is one of the members, in order, with the same numbers. Short rings are padded.
       const rows = [...copied(fast.parcels), ...copied(fast.sheets)].sort((a, b) => a.position - b.position);
       let next = 0;
       for (const { reference, rings } of rows) {
         const padded = ({ rings: own }: { rings: number[][] }): number[][] =>
           own.map((ring) => (ring.length < 8 ? [...ring, ...Array.from({ length: (8 - ring.length) / 2 }, () => ring.slice(-2)).flat()] : ring));
         while (next < reading.length && (reading[next]!.reference !== reference || JSON.stringify(padded(reading[next]!)) !== JSON.stringify(rings))) next += 1;
-        expect(next, `${because}: ${reference} is no member that the parser sees`).toBeLessThan(reading.length);
+        expect(next, `${because}: ${reference} is not a member that the parser sees`).toBeLessThan(reading.length);
         next += 1;
       }
     }
     expect(damagedDocuments).toBeGreaterThan(50);
   });
 
-  // Names must agree in five places, so damage in one of them never reaches the scanner's judgement of characters.
-  it('whose label holds any byte or snippet, in all five places, is judged as a strict parser judges it', () => {
+  // Names must agree in five places, so damage in only one of them never reaches the scanner's check of characters.
+  it('is judged as by a strict parser when its label contains any byte or snippet in all five places', () => {
     const text = fixture('parcels').toString('latin1');
     const parts: Buffer[] = [...Array.from({ length: 256 }, (_, byte) => Buffer.from([byte])), ...SNIPPETS];
     let refused = 0;
@@ -231,7 +231,7 @@ describe('a damaged document', () => {
     expect(refused).toBeGreaterThan(200);
   });
 
-  it('loses no byte: what is refused stands in the document where it says', () => {
+  it('loses no byte: each rejected part is in the document at its reported position', () => {
     for (let seed = 0; seed < 500; seed += 1) {
       const bytes = damage(fixture('parcels'), randomOf('places', seed));
       const { error, problems } = run(bytes);
@@ -245,7 +245,7 @@ describe('a damaged document', () => {
 
 describe('a document in chunks', () => {
   it.each([...HEADS, 'broken-between-members', 'invalid-token-in-gml-id', 'comment-never-closed', 'not-utf8', 'geometry-quirks', 'truncated-in-member', 'content-after-document', 'byte-order-mark', 'prologue-malformed', 'other-prefixes-and-invalid-token'])(
-    '%s gives the same however it is cut, byte by byte too',
+    'gives the same result for any chunk size down to one byte: %s',
     (name) => {
       const bytes = fixture(name);
       const whole = run(bytes);
@@ -258,7 +258,7 @@ describe('a document in chunks', () => {
     },
   );
 
-  it('gives the same when it is damaged and cut', () => {
+  it('gives the same result when it is damaged and cut', () => {
     for (let seed = 0; seed < 400; seed += 1) {
       const random = randomOf('damaged chunks', seed);
       const bytes = damage(fixture(random.pick(HEADS)), random);
@@ -266,7 +266,7 @@ describe('a document in chunks', () => {
     }
   });
 
-  it('is longer than the buffer, and still each member is read once', () => {
+  it('is read with each member once when it is longer than the buffer', () => {
     const text = fixture('parcels').toString();
     const open = text.indexOf('    <wfs:member>');
     const close = text.lastIndexOf('</wfs:FeatureCollection>');
@@ -282,10 +282,10 @@ describe('a member that is too long', () => {
   const text = fixture('parcels').toString();
   const long = text.replace('<CP:LABEL>2<', `<CP:LABEL>2${' '.repeat(20_000)}<`);
 
-  it.each([1, 100, 5000, 1_000_000])('is refused with its beginning, and the next one is read (chunks of %i)', (size) => {
+  it.each([1, 100, 5000, 1_000_000])('is rejected with its beginning, and the next one is read (chunks of %i)', (size) => {
     const { problems, rows, records } = run(Buffer.from(long), { memberBytes: 8000, chunk: () => size });
     if (size > 8000) {
-      // What came at once needs no limit to be parsed: it is refused for what it says.
+      // A member that arrives in one piece needs no limit. It is rejected for its content.
       expect(problems.map(({ code }) => code)).toEqual(['reference_contradicts_label']);
     } else expect(problems.map(({ code }) => code)).toEqual(['member_too_large']);
     expect(problems[0]!.position).toBe(text.indexOf('<wfs:member>', text.indexOf('<wfs:member>') + 1));
@@ -294,12 +294,12 @@ describe('a member that is too long', () => {
 });
 
 describe('numbers', () => {
-  /** A parcel with these latitudes and longitudes, between two fixed corners. */
+  /** Returns a parcel with these latitudes and longitudes, between two fixed corners. */
   function documentOf(pairs: readonly string[]): Buffer {
     return Buffer.from(fixture('wfs-answer-of-one-parcel').toString().replace(/(<gml:posList srsDimension="2">)[^<]*/, `$1${[...pairs, pairs[0]].join(' ')} `));
   }
 
-  it('are rounded as JavaScript rounds them, whatever their length', () => {
+  it('are rounded as in JavaScript at any length', () => {
     for (let seed = 0; seed < 300; seed += 1) {
       const random = randomOf('numbers', seed);
       const number = (least: number, most: number): string => {
@@ -316,7 +316,7 @@ describe('numbers', () => {
     }
   });
 
-  it('of the publisher\'s eight decimals need no other path than the scanner', () => {
+  it('with the publisher\'s eight decimals are read by the scanner alone', () => {
     const random = randomOf('eight decimals');
     const pairs = Array.from({ length: 500 }, () => `${(35 + random.next() * 12).toFixed(8)} ${(6 + random.next() * 12).toFixed(8)}`);
     const bytes = documentOf(pairs);
@@ -333,7 +333,7 @@ describe('numbers', () => {
 });
 
 describe('the scanner', () => {
-  it.each(['parcels', 'multisurface-with-one-polygon-and-hole', 'crlf-and-no-indentation', 'one-line', 'sections-a-and-b'])('takes every member of %s itself', (name) => {
+  it.each(['parcels', 'multisurface-with-one-polygon-and-hole', 'crlf-and-no-indentation', 'one-line', 'sections-a-and-b'])('reads every member of %s itself', (name) => {
     const bytes = fixture(name);
     const writer = new RowWriter(tables.raw_parcel, () => undefined);
     const scanner = new ParcelScanner(writer, 'Z001');
@@ -347,7 +347,7 @@ describe('the scanner', () => {
     expect(writer.rows).toBe(members);
   });
 
-  it('leaves to the strict parser what it does not know, and takes back what it began', () => {
+  it('leaves unknown members to the strict parser and undoes its partial row', () => {
     const bytes = fixture('entities-comments-and-other-spellings');
     const writer = new RowWriter(tables.raw_parcel, () => undefined);
     const scanner = new ParcelScanner(writer, 'Z001');

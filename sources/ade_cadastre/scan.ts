@@ -1,10 +1,10 @@
 /**
- * The hot path: one parcel of the publisher's MapServer dialect, from bytes to a row of a binary COPY, with no strings and no
- * objects in between.
+ * The hot path: turns one parcel of the publisher's MapServer dialect from bytes into a row of a binary COPY, without creating strings or
+ * objects.
  *
- * It accepts only what it has seen byte by byte: tags in the publisher's order and spelling, with any XML white space between
- * them; names that agree with each other; plain decimals; closed rings. Whatever else a member holds makes it say no, and the
- * strict parser decides. So it can be wrong in one way only, by accepting what a strict parser would refuse, and a property
+ * It accepts only known byte sequences: tags in the publisher's order and spelling, with any XML white space between
+ * them, names that agree with each other, plain decimals and closed rings. For a member with anything else, it returns −1 and the
+ * strict parser decides. It can therefore be wrong in only one way: by accepting a member that a strict parser would reject. A property
  * test looks for that. Format: MapServer, WFS 2.0 output with GML 3.2.
  */
 import { ITALY } from '../../pipelines/readers/italy.ts';
@@ -22,9 +22,9 @@ export const EWKB_MULTIPOLYGON = 6;
 
 const UPPER = 1;
 const DIGIT = 2;
-/** What may stand in a label here: visible ASCII without markup and quotes. */
+/** Characters of a label that the scanner accepts: visible ASCII without markup and quotes. */
 const LABEL = 4;
-/** What MapServer prints in a corner of an envelope. */
+/** Characters that MapServer prints in a corner of an envelope. */
 const CORNER = 8;
 
 const KIND = new Uint8Array(256);
@@ -40,10 +40,10 @@ const LESS_THAN = 0x3c;
 const LETTER_P = 0x50;
 const UNDERSCORE = 0x5f;
 
-/** Longest run that is remembered. */
+/** Longest run of tags that is remembered. */
 const RUN_BYTES = 2_048;
 const { west: WEST, south: SOUTH, east: EAST, north: NORTH } = ITALY;
-/** A number is at most this long here; `-` and exponents are left to the strict parser. */
+/** Maximum length of a number. `-` and exponents are left to the strict parser. */
 const NUMBER_BYTES = 40;
 
 /** True for the four characters that XML calls white space. */
@@ -52,20 +52,20 @@ export function isSpace(byte: number | undefined): boolean {
 }
 
 /**
- * Tags that follow each other with nothing but white space between them. The white space of the last match is remembered
- * with them, so that the next match is a comparison of whole words: eight bytes at a time, as the numbers that they would be. Tags are
- * ASCII without NUL, which is never NaN nor one of the two zeros, the only numbers that equality and the bytes tell apart.
+ * Tags that follow each other with only white space between them. The white space of the last match is remembered
+ * with them, so that the next match compares eight bytes at a time, read as floating-point numbers. Tags are
+ * ASCII without NUL, so they are never NaN or one of the two zeros, the only numbers for which equality differs from equal bytes.
  */
 class Run {
   readonly #tags: readonly Uint8Array[];
-  /** White space may come before the first tag. */
+  /** Whether white space may come before the first tag. */
   readonly #leading: boolean;
   words: Float64Array = new Float64Array(0);
-  /** The last eight bytes, for lengths that are no multiple of eight. */
+  /** The last eight bytes, for lengths that are not a multiple of eight. */
   tail = 0;
-  /** Bytes of the remembered text; 0 when there is none. */
+  /** Number of bytes of the remembered text; 0 if there is none. */
   length = 0;
-  /** Bytes of white space before the first tag in the last match. */
+  /** Number of bytes of white space before the first tag in the last match. */
   lead = 0;
 
   constructor(leading: boolean, ...tags: readonly string[]) {
@@ -73,7 +73,7 @@ class Run {
     this.#tags = tags.map((tag) => Buffer.from(tag, 'latin1'));
   }
 
-  /** @returns where the match ends, or −1 */
+  /** @returns the index after the match, or −1 */
   learn(bytes: Uint8Array, view: DataView, from: number, limit: number): number {
     let at = from;
     let first = from;
@@ -97,7 +97,7 @@ class Run {
   }
 }
 
-/** @returns where the match ends, or −1 */
+/** @returns the index after the match, or −1 */
 function match(run: Run, bytes: Uint8Array, view: DataView, from: number, limit: number): number {
   const { length, words } = run;
   const end = from + length;
@@ -111,7 +111,7 @@ function match(run: Run, bytes: Uint8Array, view: DataView, from: number, limit:
   return end;
 }
 
-/** True when `size` bytes at `a` and at `b` are the same; both lie before the view's end. */
+/** Whether the `size` bytes at `a` and at `b` are equal. Both are before the view's end. */
 function same(bytes: Uint8Array, view: DataView, a: number, b: number, size: number): boolean {
   let i = 0;
   for (; i + 4 <= size; i += 4) if (view.getInt32(a + i, true) !== view.getInt32(b + i, true)) return false;
@@ -147,12 +147,12 @@ export class ParcelScanner {
   readonly #file: Buffer | null;
   #bytes: Uint8Array = new Uint8Array(0);
   #view: DataView = new DataView(new ArrayBuffer(0));
-  /** Rows that were written. */
+  /** Number of rows written. */
   rows = 0;
-  /** Where the reader of coordinates stands. */
+  /** Current index of the coordinate reader. */
   #at = 0;
   #out: DataView = new DataView(new ArrayBuffer(0));
-  /** Where the EWKB ends. */
+  /** End index of the EWKB. */
   #to = 0;
 
   /**
@@ -164,18 +164,18 @@ export class ParcelScanner {
     this.#file = fileBelfiore === null ? null : Buffer.from(fileBelfiore, 'latin1');
   }
 
-  /** The buffer that the next calls look at. */
+  /** Sets the buffer that the next calls read. */
   use(bytes: Uint8Array): void {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   /**
-   * One member, with the white space before it.
-   * @param from where it starts
-   * @param limit bytes from here on are not looked at
-   * @param origin what the buffer's first byte is in the document
-   * @returns where the member ends, or −1 when the strict parser must decide; then nothing was written
+   * Scans one member, with the white space before it.
+   * @param from index where the member starts
+   * @param limit index of the first byte that is not read
+   * @param origin offset of the buffer's first byte in the document
+   * @returns the index after the member, or −1 if the strict parser must decide; then nothing was written
    */
   scan(from: number, limit: number, origin: number): number {
     const bytes = this.#bytes;
@@ -241,7 +241,7 @@ export class ParcelScanner {
     return bytes[reference] === file[0] && bytes[reference + 1] === file[1] && bytes[reference + 2] === file[2] && bytes[reference + 3] === file[3];
   }
 
-  /** The reference and the number of the geometry in the feature (`.1`, `.2.1`), up to the closing quote. */
+  /** Scans the reference and the number of the geometry in the feature (`.1`, `.2.1`), up to the closing quote. */
   #geometryId(from: number, limit: number, reference: number, size: number): number {
     const bytes = this.#bytes;
     let at = from + size;
@@ -293,7 +293,7 @@ export class ParcelScanner {
     return at;
   }
 
-  /** Field length and head of the EWKB; both counts are filled in at the end. @returns where the field length stands */
+  /** Writes the field length and the head of the EWKB. Both counts are filled in at the end. @returns the index of the field length */
   #openMultiPolygon(): number {
     const writer = this.#writer;
     writer.ensure(64);
@@ -314,7 +314,7 @@ export class ParcelScanner {
     this.#writer.length = this.#to;
   }
 
-  /** The writer's buffer changes when it grows and when a chunk leaves. */
+  /** Looks at the writer's buffer again, which changes when it grows and when a chunk is sent. */
   #look(): void {
     const { buffer } = this.#writer;
     if (this.#out.buffer !== buffer.buffer) this.#out = new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength);
@@ -326,7 +326,7 @@ export class ParcelScanner {
     this.#look();
   }
 
-  /** One polygon's rings, from the exterior's first coordinate to the white space before `</gml:Polygon>`. */
+  /** Reads the rings of one polygon, from the exterior's first coordinate to the white space before `</gml:Polygon>`. */
   #rings(from: number, limit: number): number {
     const bytes = this.#bytes;
     const view = this.#view;
@@ -356,7 +356,7 @@ export class ParcelScanner {
     return at;
   }
 
-  /** `lat lon lat lon … ` up to `<`: at least four positions, the last one the first. Written lon, lat. */
+  /** Reads `lat lon lat lon … ` up to `<`: at least four positions, the last equal to the first. Writes lon, lat. */
   #ring(from: number, limit: number): number {
     const bytes = this.#bytes;
     if (this.#to + 64 > this.#out.byteLength) this.#grow();
@@ -372,7 +372,7 @@ export class ParcelScanner {
     this.#at = from;
     for (;;) {
       lat = this.#number(limit);
-      // NaN, outside Italy or not followed by one space: comparisons are false for NaN.
+      // NaN, outside Italy, or not followed by one space. Comparisons with NaN are false.
       if (!(lat >= SOUTH && lat <= NORTH) || bytes[this.#at] !== SPACE) return -1;
       this.#at += 1;
       lon = this.#number(limit);
@@ -402,7 +402,7 @@ export class ParcelScanner {
   }
 
   /**
-   * A plain decimal, rounded as `Number` rounds it: digits as one integer below 2^53, divided once by a power of ten below
+   * Reads a plain decimal, rounded as by `Number`: the digits as one integer below 2^53, divided once by a power of ten below
    * 10^22, both exact. @returns NaN for everything else
    */
   #number(limit: number): number {
@@ -439,7 +439,7 @@ export class ParcelScanner {
     return (whole * 1e8 + fraction) / 1e8;
   }
 
-  /** Digits, and perhaps a point and digits; any length. */
+  /** Reads digits of any length, optionally with a point and more digits. */
   #anyNumber(limit: number): number {
     const bytes = this.#bytes;
     const from = this.#at;

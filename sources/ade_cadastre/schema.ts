@@ -1,9 +1,9 @@
-/** What a feature says, and how its text becomes values. The scanner's fast path accepts a part of this, byte by byte. */
+/** Properties of a feature and the conversion of their text to values. The scanner's fast path accepts a subset of this, byte by byte. */
 import { z } from 'zod';
 import { isoDate } from '../../pipelines/readers/iso-date.ts';
 import { parseReference } from './reference.ts';
 
-/** Prefixes that the publisher puts before a reference. */
+/** Prefix that the publisher puts before a reference. */
 export const PARCEL_ID = 'IT.AGE.PLA.';
 export const SHEET_ID = 'IT.AGE.MAP.';
 export const PARCEL_GML_ID = `CadastralParcel.${PARCEL_ID}`;
@@ -38,7 +38,7 @@ export const sheetSchema = z.strictObject({
   NATIONALCADASTRALZONINGREFERENCE: reference,
   BEGINLIFESPANVERSION: date.optional(),
   ENDLIFESPANVERSION: date.optional(),
-  // 1stOrder and 2ndOrder are comuni and sections in INSPIRE's hierarchy: as sheets they would cover everything.
+  // 1stOrder and 2ndOrder are comuni and sections in INSPIRE's hierarchy. As sheets they would cover everything.
   LEVEL: z.literal('3rdOrder', { error: 'expected 3rdOrder' }).optional(),
   LEVELNAME: z.string().optional(),
   LEVELNAME_LOCALE: z.string().optional(),

@@ -1,6 +1,6 @@
 /**
- * The strict path: one member that a real XML parser has read, judged field by field. It decides everything that the scanner
- * leaves to it: it makes the row, or it says what is wrong and where.
+ * The strict path: checks one member, read by a real XML parser, field by field. It decides everything that the scanner
+ * leaves to it, and either writes the row or reports what is wrong and where.
  */
 import type { ZodError } from 'zod';
 import type { RowWriter } from '../../pipelines/formats/copy.ts';
@@ -20,7 +20,7 @@ export const NAMESPACES = {
   CP: 'http://mapserver.gis.umn.edu/mapserver',
 } as const;
 
-/** Why an element is not what it should be; becomes a reject. */
+/** Reason why an element is not as expected. It becomes a reject. */
 export class Refusal extends Error {
   readonly code: string;
   readonly place: Place;
@@ -32,7 +32,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Rows go here. */
+/** Target of the rows. */
 export interface Rows {
   readonly parcels: RowWriter;
   readonly sheets: RowWriter;
@@ -42,14 +42,14 @@ export interface Rows {
   readonly columns: FeatureColumns;
 }
 
-/** Positions of one ring, `lon, lat` after each other. */
+/** Positions of one ring as alternating `lon, lat`. */
 type Ring = Float64Array;
 
 /**
  * Writes the row of one `wfs:member`.
  * @param position byte offset of the member
- * @param at how errors name the file
- * @throws Refusal when the member is no row; input errors `COLUMNS_CHANGED`, `SRS_UNEXPECTED` when the publisher changed something
+ * @param at name of the file in errors
+ * @throws Refusal if the member cannot become a row; input errors `COLUMNS_CHANGED`, `SRS_UNEXPECTED` if the publisher changed the format
  */
 export function writeMember(member: XmlElement, position: number, rows: Rows, at: string): void {
   noAttributes(member);
@@ -109,7 +109,7 @@ function writeSheet(feature: XmlElement, position: number, rows: Rows, at: strin
   writer.end();
 }
 
-/** The comune that the feature names, and the one that the file's name names, each only where it is another one. */
+/** Writes the comune named by the feature and the one in the file name, each only if it differs from the reference. */
 function writeComuni(writer: RowWriter, reference: Reference, administrativeUnit: string, rows: Rows): void {
   writer.value('text', administrativeUnit === reference.belfiore ? null : administrativeUnit);
   writer.value('text', rows.fileBelfiore === reference.belfiore ? null : rows.fileBelfiore);
@@ -124,7 +124,7 @@ function expectIds(feature: XmlElement, gmlId: string, localId: string, gmlPrefi
   }
 }
 
-/** The first of zod's complaints as a refusal at the field that it is about. */
+/** Returns the first of zod's issues as a refusal at its field. */
 function refusalOf(error: ZodError, feature: XmlElement): Refusal {
   const { field, message } = firstIssue(error);
   const element = feature.children.find(({ name }) => name === `CP:${field}`);
@@ -134,11 +134,11 @@ function refusalOf(error: ZodError, feature: XmlElement): Refusal {
   return new Refusal(code, `${field}: ${message}, found ${JSON.stringify(found)}`, (element ?? feature).place);
 }
 
-/** Name of a property as it is reported: without the publisher's prefix. */
+/** Returns the name of a property for messages, without the publisher's prefix. */
 const nameOf = ({ name }: XmlElement): string => (name.startsWith('CP:') ? name.slice(3) : name);
 
 /**
- * Flat properties as text, and the geometry. Unknown properties and attributes are reported and passed over.
+ * Reads flat properties as text, and the geometry. Unknown properties and attributes are reported and skipped.
  * @throws Refusal; input error `COLUMNS_CHANGED`
  */
 function readFeature(
@@ -241,7 +241,7 @@ function readRing(list: XmlElement): Ring {
   const [inside] = list.children;
   if (inside !== undefined) throw new Refusal('markup_unexpected', `expected coordinates, found ${inside.name}`, list.place);
   const ring: number[] = [];
-  // Word by word: a list of the words would take ten times the memory of the numbers.
+  // Word by word: an array of all words would take ten times the memory of the numbers.
   const words = /[^ \t\r\n]+/g;
   let lat: number | null = null;
   for (let word = words.exec(list.text); word !== null; word = words.exec(list.text)) {
@@ -261,7 +261,7 @@ function readRing(list: XmlElement): Ring {
   if (lon !== lastLon || first !== last) {
     throw new Refusal('ring_not_closed', `expected the last position to be the first, found ${first} ${lon} and ${last} ${lastLon}`, list.place);
   }
-  // PostGIS takes no ring of fewer than four positions. Saying the last one again keeps the point set; load.sql finds the area empty.
+  // PostGIS accepts no ring of fewer than four positions. Repeating the last one keeps the point set, and load.sql finds that the area is empty.
   while (ring.length < 8) ring.push(lastLon, last);
   return Float64Array.from(ring);
 }
@@ -274,11 +274,11 @@ function coordinate(word: string, what: string, list: XmlElement): number {
 
 function expectSrs(name: string, element: XmlElement, at: string): void {
   if (new RegExp(`^(?:urn:ogc:def:crs:EPSG:[0-9.]*:|https?://www\\.opengis\\.net/def/crs/EPSG/[0-9.]+/)${SRID}$`).test(name)) return;
-  throw inputError('coordinates are in a reference system that is not known', {
+  throw inputError('the coordinates are in an unknown reference system', {
     code: 'SRS_UNEXPECTED',
     at,
     detail: `expected urn:ogc:def:crs:EPSG::${SRID}, found ${name} on ${element.name}`,
-    hint: 'Ask the service for EPSG:6706, and give that answer instead.',
+    hint: 'Request EPSG:6706 from the service and use that answer instead.',
   });
 }
 
@@ -296,7 +296,7 @@ function noText(element: XmlElement): void {
   }
 }
 
-/** EWKB MultiPolygon, little endian, as one field. */
+/** Writes an EWKB MultiPolygon, little endian, as one field. */
 function writeMultiPolygon(writer: RowWriter, polygons: readonly (readonly Ring[])[]): void {
   let size = 13;
   for (const rings of polygons) {

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Coordinates of a little-endian EWKB multipolygon. */
+/** Returns the coordinates of a little-endian EWKB multipolygon. */
 function coordinates(ewkb: Buffer): [number, number][][][] {
   let at = 9;
   const uint = (): number => ewkb.readUInt32LE((at += 4) - 4);
@@ -38,7 +38,7 @@ function coordinates(ewkb: Buffer): [number, number][][][] {
 }
 
 describe('the synthetic cadastral map', () => {
-  test('holds every parcel of the region with its very corners, and the quirks beside them', () => {
+  test('contains every parcel of the region with its exact corners, and the quirks', () => {
     const staged = new Map<string, [number, number][][][][]>();
     for (const { reference, geom } of collected.rows['raw_parcel']!) staged.set(String(reference), [...(staged.get(String(reference)) ?? []), coordinates(geom as Buffer)]);
     const repeated: string[] = [];
@@ -49,24 +49,24 @@ describe('the synthetic cadastral map', () => {
       staged.delete(parcel.reference);
     }
     expect(repeated).toEqual(['repeated', 'contradicted']);
-    // What is left: the comune that does not exist, the ring to be repaired, and the one that encloses nothing, which only the database can tell.
+    // The rest: the comune that does not exist, the ring to be repaired, and the one without an area, which only the database can detect.
     const { pseudoComune, repaired } = quirks(region);
     expect([...staged.keys()].sort()).toEqual([pseudoComune, repaired, 'Z001_000100.9004'].sort());
   });
 
-  test('holds every sheet, those of one comune twice', () => {
+  test('contains every sheet, those of one comune twice', () => {
     const sheets = region.comuni.flatMap((comune) => [...region.sheets(comune)].map(({ reference }) => reference));
     const staged = collected.rows['raw_sheet']!.map(({ reference }) => String(reference));
     expect(new Set(staged)).toEqual(new Set(sheets));
     expect(staged.length - sheets.length).toBe(quirks(region).duplicates - 1);
   });
 
-  test('has one member that is not well-formed, which costs nothing but itself', () => {
+  test('has one member that is not well-formed, which is the only loss', () => {
     const rejects = collected.members.flatMap(({ rejects: found }) => found.map(({ code }) => code));
     expect(rejects).toEqual(Array<string>(quirks(region).rejects.xml_malformed).fill('xml_malformed'));
   });
 
-  test('lies in zips of provinces and comuni whose names have backticks', () => {
+  test('is packed in zips of provinces and comuni whose names have backticks', () => {
     expect(collected.members.map(({ path }) => path)).toContain('IS.zip/Z001_CASTEL DELL`INVENTATO.zip/Z001_CASTEL DELL`INVENTATO_ple.gml');
     expect(collected.members.map(({ path }) => path)).toContain('CB.zip/Z005_ROCCAPPARENTE_map.gml');
     expect(cadastralName("Città d'Invenzione-Sopra")).toBe('CITTA` D`INVENZIONE SOPRA');
@@ -80,7 +80,7 @@ describe('the synthetic cadastral map', () => {
     await rm(again, { recursive: true });
   });
 
-  test('has a truth of each parcel: its parts and its ground area', () => {
+  test('has a truth for each parcel with its parts and its ground area', () => {
     const truth = synthetic.truth!(region);
     for (const parcel of region.parcels(region.comuni[1])) {
       const { basic } = truth(parcel) as {
@@ -92,7 +92,7 @@ describe('the synthetic cadastral map', () => {
       };
       const { comune_code, section, sheet, attachment, development } = basic.cadastral;
       expect(`${comune_code}${section}${sheet}${attachment}${development}`).toBe(parcel.sheet.reference);
-      // Cells are 41 × 44 m, their corners moved by up to 15 %; up to twelve cells make a parcel.
+      // Cells are 41 × 44 m, with corners moved by up to 15 %. A parcel has up to twelve cells.
       expect(basic.area_m2 / parcel.cells.length).toBeGreaterThan(900);
       expect(basic.area_m2 / parcel.cells.length).toBeLessThan(3000);
     }

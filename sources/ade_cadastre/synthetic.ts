@@ -1,9 +1,9 @@
 /**
  * The synthetic region's cadastral map: `MOLISE.zip` › `CB.zip` › `Z001_CASTEL DELL`INVENTATO.zip` › `_map.gml` and `_ple.gml`,
- * in the dialect of the publisher's MapServer. Written as a stream; the largest thing held is one feature.
+ * in the dialect of the publisher's MapServer. It is written as a stream; memory holds at most one feature.
  *
- * The quirks are extra to the region's parcels and, where they have a place of their own, lie west of the region, so that no
- * zone of another source reaches them.
+ * The quirks are additional to the region's parcels. Quirks with a geometry are west of the region, outside the
+ * zones of all other sources.
  */
 import { join } from 'node:path';
 import { itemAt } from '../../pipelines/synthetic/items.ts';
@@ -17,18 +17,18 @@ import { writeZip, zipStream, type ZipEntry } from '../../pipelines/synthetic/zi
 const RELEASE = '2026-07-01';
 const DATED = { modified: RELEASE };
 const SRS = 'urn:ogc:def:crs:EPSG::6706';
-/** A comune that does not exist, with which the publisher fills a sliver. */
+/** A pseudo-comune that the publisher uses for a sliver. */
 const PSEUDO = 'A000';
 
-/** What the files hold beyond the region's parcels and sheets, so that a test knows what must become of it. */
+/** Additional content of the files beyond the region's parcels and sheets, for the expectations of tests. */
 export interface Quirks {
-  /** Members that must be refused, by the code of the reject. */
+  /** Number of members that must be rejected, by the code of the reject. */
   readonly rejects: Readonly<Record<'xml_malformed' | 'geometry_empty' | 'reference_conflict' | 'comune_unknown', number>>;
-  /** Members that say again what an earlier one said: a parcel byte by byte, and the sheets of a map that lies in the zip twice. */
+  /** Number of members that repeat an earlier one: a parcel byte by byte, and the sheets of a map that is in the zip twice. */
   readonly duplicates: number;
-  /** Reference of a parcel that is accepted although the region does not have it: its ring crosses itself and is repaired. */
+  /** Reference of a parcel that is accepted although it is not a parcel of the region: its ring crosses itself and is repaired. */
   readonly repaired: string;
-  /** Members of `comune_unknown`; they are only refused where the list of comuni is loaded. */
+  /** Reference of the member with `comune_unknown`. It is only rejected if the list of comuni is loaded. */
   readonly pseudoComune: string;
 }
 
@@ -41,7 +41,7 @@ export function quirks(region: SyntheticRegion): Quirks {
   };
 }
 
-/** The comune whose map lies in the province's zip once more. */
+/** The comune whose map is in the province's zip a second time. */
 const strayComune = (region: SyntheticRegion): SyntheticComune => itemAt(region.comuni, region.comuni.length - 1);
 const sheetOf = (comune: SyntheticComune): string => `${comune.belfiore}_000100`;
 
@@ -51,7 +51,7 @@ function sheetCount(region: SyntheticRegion, comune: SyntheticComune): number {
   return count;
 }
 
-/** The publisher's spelling of a name: capitals, spaces, and a backtick for apostrophes and accents. */
+/** Converts a name to the publisher's spelling: capitals, spaces, and a backtick for apostrophes and accents. */
 export function cadastralName(name: string): string {
   return name.normalize('NFD').replace(/\p{M}/gu, '`').replaceAll("'", '`').replaceAll('-', ' ').toUpperCase();
 }
@@ -81,7 +81,7 @@ function polygonText(polygon: MultiPolygon[number], attributes: string, indent: 
   return `${text}${indent}</gml:Polygon>\n`;
 }
 
-/** One polygon without holes stands alone; anything else is a MultiSurface, whose polygons carry no srsName. */
+/** Returns the GML of a geometry. A polygon without holes is written alone. Anything else is a MultiSurface, whose polygons carry no srsName. */
 function geometryText(id: string, polygons: MultiPolygon): string {
   const indent = '          ';
   let text = '        <CP:msGeometry>\n';
@@ -98,7 +98,7 @@ function geometryText(id: string, polygons: MultiPolygon): string {
   return `${text}        </CP:msGeometry>\n`;
 }
 
-/** @param label as it is to stand in the file, which for one quirk is not well-formed */
+/** @param label as it should be in the file; in one quirk it is not well-formed */
 function parcelMember(reference: string, label: string, belfiore: string, polygons: MultiPolygon): string {
   const id = `CadastralParcel.IT.AGE.PLA.${reference}`;
   return `    <wfs:member>\n      <CP:CadastralParcel gml:id="${id}">\n${envelope(polygons, '        ')}${geometryText(id, polygons)}`
@@ -141,7 +141,7 @@ function* collection(feature: 'CadastralParcel' | 'CadastralZoning', count: numb
   yield '</wfs:FeatureCollection>\n\n';
 }
 
-/** A quadrangle of some 40 m west of the region, one place per number. */
+/** Returns a quadrangle of some 40 m west of the region, at a different position for each number. */
 function outside(region: SyntheticRegion, number: number): Box {
   const west = region.box[0] - 0.01;
   const south = region.box[3] - 0.001 * number;
@@ -149,7 +149,7 @@ function outside(region: SyntheticRegion, number: number): Box {
   return [round(west), round(south), round(west + 0.0005), round(south + 0.0004)];
 }
 
-/** Members that one comune's parcels are followed by. */
+/** Returns the members that follow the parcels of one comune. */
 function quirkyMembers(region: SyntheticRegion): string[] {
   const [comune] = region.comuni;
   const land = firstLand(region, comune, 2);
@@ -160,7 +160,7 @@ function quirkyMembers(region: SyntheticRegion): string[] {
     parcelMember(repeated.reference, repeated.label, comune.belfiore, repeated.polygons),
     parcelMember(contradicted.reference, contradicted.label, comune.belfiore, [boxPolygon(outside(region, 1))]),
     parcelMember(`${sheet}.9001`, '9001 & 9002', comune.belfiore, [boxPolygon(outside(region, 2))]),
-    // Two opposite corners are swapped: the ring crosses itself.
+    // Two opposite corners are swapped, so the ring crosses itself.
     parcelMember(`${sheet}.9003`, '9003', comune.belfiore, [[[a, b, d, c, a]]]),
     parcelMember(`${sheet}.9004`, '9004', comune.belfiore, [[[a, b, a]]]),
   ];
@@ -184,7 +184,7 @@ function parcels(region: SyntheticRegion, comune: SyntheticComune): ZipEntry {
   return [`${stem(comune)}_ple.gml`, collection('CadastralParcel', comune.parcelCount + extra.length, [boxPolygon(comune.box)], members()), DATED];
 }
 
-/** What lies in a province's zip. */
+/** Yields the entries of a province's zip. */
 function* comuneZips(region: SyntheticRegion, province: SyntheticProvince): Generator<ZipEntry> {
   const comuni = region.comuni.filter((comune) => comune.province.code === province.code);
   for (const comune of comuni) yield [`${stem(comune)}.zip`, zipStream([map(region, comune), parcels(region, comune)]), DATED];
@@ -197,7 +197,7 @@ function* comuneZips(region: SyntheticRegion, province: SyntheticProvince): Gene
   }
 }
 
-/** The publisher has no map where the provinces keep land registers. */
+/** Whether the region has its own land registers, for which the publisher has no map. */
 function hasLandRegisters({ comuniCatastali }: SyntheticRegion): boolean {
   return comuniCatastali.length > 0;
 }
@@ -218,7 +218,7 @@ const synthetic: Synthetic = {
         label,
         cadastral_reference: reference,
         kind,
-        /** Exact: the published corners. */
+        /** The published corners, without rounding. */
         polygons,
         /** Square metres in EPSG:3035, not rounded. */
         area_m2: polygonsAreaM2(polygons),

@@ -1,8 +1,8 @@
 import type { Columns } from '../../pipelines/contract/source.ts';
 
 /**
- * Staging tables. A parcel's other names (belfiore, section, sheet, label, gml_id …) all follow from its reference, and the
- * reader has refused the parcels whose names contradict it; so they are not copied but cut from it in load.sql.
+ * Staging tables. A parcel's other names (belfiore, section, sheet, label, gml_id …) follow from its reference, and the
+ * reader rejects parcels whose names contradict it. They are therefore not staged but cut from the reference in load.sql.
  */
 export const tables = {
   raw_parcel: {

@@ -1,4 +1,4 @@
-/** What runs in a thread of `read`: the same reading of one document as without threads. */
+/** Entry point of a reader thread: reads one document exactly as `read` does without threads. */
 import { serveReader } from '../../pipelines/readers/threaded-sink.ts';
 import { readDocument, type Input } from './member.ts';
 import { tables } from './tables.ts';

@@ -1,4 +1,4 @@
-/** The cadastre read by threads gives what it gives without them: members, rows, refusals and errors, in one order. */
+/** Tests that reading the cadastre with threads gives the same members, rows, rejects and errors in the same order as without. */
 import { readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Comuni of these many parcels; some of them are refused. */
+/** Writes comuni with these numbers of parcels. Some of the parcels are rejected. */
 async function writeRegion(path: string, sizes: readonly number[]): Promise<void> {
   await writeZip(path, [province(sizes)]);
 }
@@ -66,7 +66,7 @@ interface Outcome extends Pick<Collected, 'members' | 'rows'> {
   readonly failure: Record<string, unknown> | null;
 }
 
-/** What came, and how it failed. Of the member that failed, how many of its rows were seen is left to chance. */
+/** Returns the received data and the failure. For the failed member, the number of rows seen is undetermined. */
 async function outcome(threads: number, path: string): Promise<Outcome> {
   let failure: Outcome['failure'] = null;
   const collected = await collect({
@@ -87,23 +87,23 @@ async function outcome(threads: number, path: string): Promise<Outcome> {
 }
 
 describe('a zip of the cadastre', () => {
-  it.each(ZIPS)('%s gives the same by a thread and without', async (name) => {
+  it.each(ZIPS)('gives the same result with and without a thread: %s', async (name) => {
     expect(await outcome(1, join(FIXTURES, name))).toEqual(await outcome(0, join(FIXTURES, name)));
   });
 
-  it.each([2, 3])('of comuni of all sizes gives the same by %i threads', async (threads) => {
+  it.each([2, 3])('gives the same result for comuni of all sizes with %i threads', async (threads) => {
     const alone = await outcome(0, region);
     expect(alone.members.map(({ records }) => records)).toEqual([50, 45_000, 3, 1, 2_000, 2_000, 700, 0, 12]);
     expect(alone.members.map(({ rejects }) => rejects.length)).toEqual([1, 23, 0, 0, 1, 1, 1, 0, 1]);
     expect(alone.members[1]!.rejects[22]!.message).toMatch(/^expected LABEL 44010 as in .* \(line 44012, column \d+\)$/);
     const threaded = await outcome(threads, region);
     expect(threaded.members).toEqual(alone.members);
-    // Compared as text: a difference among a hundred thousand buffers is found in a second.
+    // Compared as text, which finds a difference among a hundred thousand buffers within a second.
     const text = (rows: Collected['rows']): string => JSON.stringify(rows, (_key, value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value));
     expect(text(threaded.rows) === text(alone.rows)).toBe(true);
   });
 
-  it('that ends in something unknown is read up to there first', async () => {
+  it('is read up to an unknown entry before the error is reported', async () => {
     const path = join(folder, 'with-a-page.zip');
     await writeZip(path, [province([50, 3, 20]), ['README.txt', 'not of the publisher']]);
     const threaded = await outcome(2, path);
@@ -112,7 +112,7 @@ describe('a zip of the cadastre', () => {
     expect(threaded).toEqual(await outcome(0, path));
   });
 
-  it('is not read where members are held already, neither in its turn nor ahead', async () => {
+  it('is not read where members are already loaded, neither in order nor ahead', async () => {
     const opened: string[] = [];
     const asked: string[] = [];
     const told: number[] = [];
@@ -122,7 +122,7 @@ describe('a zip of the cadastre', () => {
       reuse: async ({ path }) => asked.push(path) > 0,
       member: ({ path }) => {
         opened.push(path);
-        return Promise.reject(new Error('no member should be opened'));
+        return Promise.reject(new Error('expected no member to be opened'));
       },
       progress: (bytes) => told.push(bytes),
     });
@@ -134,7 +134,7 @@ describe('a zip of the cadastre', () => {
 });
 
 describeDatabase('staging by threads', (engine) => {
-  it('puts the same rows into the table, in the same order, and accounts for each member', async () => {
+  it('stages the same rows in the same order and accounts for each member', async () => {
     const database = await engine.openDatabase();
     const registered = await registerSource('ade_cadastre');
     await migrate(database, [registered]);

@@ -38,7 +38,7 @@ async function zipped(name: string, entry: string, content: string | Buffer): Pr
   return path;
 }
 
-/** A good line of INDIR with some fields changed. */
+/** Returns a valid line of INDIR with some fields changed. */
 function line(fields: Readonly<Partial<Record<(typeof INDIR_COLUMNS)[number], string>>> = {}): string {
   const usual: Record<string, string> = {
     CODICE_COMUNE: 'Z001', CODICE_ISTAT: '094901', PROGRESSIVO_NAZIONALE: '9000001', ODONIMO: 'VIA INVENTATA', PROGRESSIVO_ACCESSO: '1001', CIVICO: '1',
@@ -48,12 +48,12 @@ function line(fields: Readonly<Partial<Record<(typeof INDIR_COLUMNS)[number], st
 }
 
 describe('reading ANNCSU', () => {
-  it.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+  it.each(readdirSync(join(FOLDER, 'fixture')))('reads %s as its golden file expects', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.csv$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('a zip gives what the plain file gives', async () => {
+  it('gives the same rows from a zip as from the plain file', async () => {
     const plain = await trial(source, join(FOLDER, 'fixture', 'INDIR_MOLI_20260602.csv'));
     const zip = await trial(source, await zipped('indirizzarioMolise20260602.zip', 'INDIR_MOLI_20260602.csv', readFileSync(join(FOLDER, 'fixture', 'INDIR_MOLI_20260602.csv'))));
     expect(zip.recognition).toEqual(plain.recognition);
@@ -61,7 +61,7 @@ describe('reading ANNCSU', () => {
     expect(zip.collected!.members[0]!.path).toBe('INDIR_MOLI_20260602.csv');
   });
 
-  it('a zip that was cut is an error, never fewer rows', async () => {
+  it('reports a truncated zip as an error and never returns fewer rows', async () => {
     const whole = readFileSync(await zipped('INDIR_MOLI_20260602.zip', 'INDIR_MOLI_20260602.csv', HEADER + line().repeat(2000)));
     for (const bytes of [whole.length - 30, Math.floor(whole.length / 2), 100]) {
       const { error, collected } = await trial(source, written('cut_20260602.zip', whole.subarray(0, bytes)));
@@ -86,12 +86,12 @@ describe('reading ANNCSU', () => {
     ['comune_Z001_indirizzario_20260223_reexport.csv', null, false, '2026-02-23'],
     ['getds.php?INDIR_CALA_20260602', 18, true, '2026-06-02'],
     ['getds.php@INDIR_ITA 20260602', null, true, '2026-06-02'],
-  ])('the name %s says the region and the day', async (name, region, complete, vintage) => {
+  ])('takes the region and the day from the name %s', async (name, region, complete, vintage) => {
     const { recognition } = await trial(source, written(name, HEADER + line()));
     expect(recognition).toEqual({ role: 'INDIR', vintage, region, complete });
   });
 
-  it('a download that was saved under its address is dated by the file inside, else by the day of the zip entry', async () => {
+  it('dates a download saved under its URL by the file inside, otherwise by the day of the zip entry', async () => {
     const dated = await trial(source, await zipped('getds.php?INDIR_CALA', 'INDIR_CALA_20260602.csv', HEADER + line()));
     expect(dated.recognition).toEqual({ role: 'INDIR', vintage: '2026-06-02', region: 18, complete: true });
     expect(dated.collected!.members[0]!.records).toBe(1);
@@ -99,12 +99,12 @@ describe('reading ANNCSU', () => {
     expect(undated.recognition).toEqual({ role: 'STRAD', vintage: '1980-01-01', region: 18, complete: true });
   });
 
-  it('other files are not claimed', async () => {
+  it('does not recognise other files', async () => {
     for (const content of ['', 'a;b;c\n1;2;3\n', 'CODICE_COMUNE;ODONIMO\n', '\0\0\0']) expect((await trial(source, written('other.csv', content))).recognition).toBeNull();
     expect((await trial(source, await zipped('other_20260602.zip', 'readme.txt', 'text'))).recognition).toBeNull();
   });
 
-  it('a reject keeps its line as published, also one that is not text', async () => {
+  it('keeps the line of a reject as published, even if it is not text', async () => {
     const bad = Buffer.from(line({ ODONIMO: 'VIA CAFF\u00e8' }), 'latin1');
     const { collected } = await trial(source, written('raw_20260602.csv', Buffer.concat([Buffer.from(HEADER + line({ CIVICO: '1A' })), bad])));
     const [first, second] = collected!.members[0]!.rejects;
@@ -112,12 +112,12 @@ describe('reading ANNCSU', () => {
     expect(Buffer.from(second!.raw as Buffer).equals(bad.subarray(0, -1))).toBe(true);
   });
 
-  it('a file without line ends is refused before it fills the memory', async () => {
+  it('rejects a file without line ends before it fills the memory', async () => {
     const { error } = await trial(source, written('endless_20260602.csv', HEADER + 'x'.repeat(3_000_000)));
     expect(error?.code).toBe('ANNCSU_LINE_TOO_LONG');
   });
 
-  it('lines out of the order of streets repeat a street at most where it was forgotten', async () => {
+  it('repeats a street only if its lines are far apart and the street was forgotten', async () => {
     const lines = Array.from({ length: 300 }, (_, i) => line({ PROGRESSIVO_NAZIONALE: String(9_000_000 + (i % 3)), ODONIMO: `VIA ${'ABC'[i % 3]}`, PROGRESSIVO_ACCESSO: String(i) }));
     const { collected } = await trial(source, written('mixed_20260602.csv', HEADER + lines.join('')));
     const rows = collected!.rows['raw_access']!;
@@ -126,7 +126,7 @@ describe('reading ANNCSU', () => {
   });
 });
 
-// --- the fast path against the law -----------------------------------------------------------------------------------
+// --- the fast path compared with the schema -----------------------------------------------------------------------------------
 
 const ODD: Readonly<Record<string, readonly string[]>> = {
   key: ['', '0', '1', '999999999999999', '1000000000000000', '12a', ' 12', '-1', '1,0', '٣'],
@@ -151,12 +151,12 @@ function randomLine(random: Random, access: number): string {
     fields[column] = random.pick(ODD[KIND[column] ?? 'text']!);
   }
   const made = line(fields).slice(0, -1);
-  // By letters, not by UTF-16 units: half a pair is no text.
+  // By code points, not by UTF-16 units, because half a surrogate pair is not text.
   const letters = Array.from(made);
   return random.below(12) === 0 ? `${letters.slice(0, random.below(letters.length)).join('')}${random.pick([';', '', ';;', 'x'])}` : made;
 }
 
-/** What the schema says of one line, by itself. */
+/** Returns the schema's result for one line. */
 function law(text: string): { values: Record<string, unknown> } | { code: string } {
   const fields = text.split(';');
   if (fields.length !== INDIR_COLUMNS.length) return { code: 'separator_count' };
@@ -178,7 +178,7 @@ function law(text: string): { values: Record<string, unknown> } | { code: string
 }
 
 describe('the fast path', () => {
-  it.each([1, 2, 3, 4])('says of thousands of random lines what the schema says, however the stream is cut (seed %i)', async (seed) => {
+  it.each([1, 2, 3, 4])('gives the same result as the schema for thousands of random lines in any chunks (seed %i)', async (seed) => {
     const random = randomOf('anncsu law', seed);
     const lines = Array.from({ length: 4_000 }, (_, i) => randomLine(random, i + 1));
     const bytes = Buffer.from(`${HEADER}${lines.join('\n')}\n`);
@@ -191,7 +191,7 @@ describe('the fast path', () => {
         at += size;
       }
     }
-    // `collect` opens the file by its path; here its stream is cut at random places.
+    // `collect` opens the file by its path. Here its stream is cut at random positions.
     const collected = await collect({ ...source, read: (_file, sink) => source.read({ ...file, open: () => Readable.from(pieces()) }, sink) }, path, { role: 'INDIR' });
     const member = collected.members[0]!;
     expect(member.records).toBe(lines.length);
@@ -227,7 +227,7 @@ const raw = (
     ${values.first === true ? `${STREET_ARRAY}, array['odonimo'], array['via'], array['finta']` : 'null, null, null, null'})`;
 
 describeDatabase('loading ANNCSU', (engine) => {
-  it('keeps every address, with its point only where it can be believed', async () => {
+  it('keeps every address, with its point only if the point is plausible', async () => {
     const cases: readonly [Parameters<typeof raw>[2], string][] = [
       [{ first: true }, 'good'], [{ metodo: 'null' }, 'without_method'], [{ x: 'null', y: 'null', metodo: 'null' }, 'none'], [{ x: 'null', y: 'null' }, 'method_without_coordinates'],
       [{ x: 'null' }, 'incomplete'], [{ y: 'null' }, 'incomplete'], [{ x: '0', y: '0' }, 'zero'], [{ x: '41.9', y: '14.25' }, 'swapped'],
@@ -243,7 +243,7 @@ describeDatabase('loading ANNCSU', (engine) => {
     });
   });
 
-  it('takes every street from INDIR, too: STRAD may be of another day', async () => {
+  it('takes every street from INDIR too, because STRAD may be of another day', async () => {
     const inserts = `insert into raw_access values ${raw(2, 1001, { first: true })}, ${raw(3, 1002)}, ${raw(4, 1003, { street: 2, first: true })};
       insert into raw_street values (2, 2, 2, 'Z001', '094901', null, 'VIA FINTA', null, null, null, 1, 'Via Finta', null, null, array['odonimo'], array['via'], array['finta']),
         (2, 3, 3, 'Z001', '094901', null, 'VIA VUOTA', null, null, null, 0, 'Via Vuota', null, null, array['odonimo'], array['via'], array['vuota']);`;
@@ -256,7 +256,7 @@ describeDatabase('loading ANNCSU', (engine) => {
     });
   });
 
-  it('tells repeated accesses and streets apart, refuses A000 with its line, and accounts for every row', async () => {
+  it('separates repeated accesses and streets, rejects A000 with its line, and accounts for every row', async () => {
     const inserts = `insert into raw_access values ${raw(2, 1001, { first: true })}, ${raw(3, 1001, { x: '14.3' })}, ${raw(4, 1002)}, ${raw(5, 1003, { belfiore: 'A000', street: 9, first: true })}, ${raw(6, 1003, { belfiore: 'A000', street: 9 })};
       insert into raw_street values ${[[2, 1, 'Z001'], [3, 1, 'Z001'], [4, 8, 'A000']].map(([position, key, comune]) => `(2, ${position}, ${key}, '${comune}', '094901', 'C7', 'VIA FINTA', null, null, null, 3, 'Via Finta', null, null, array['odonimo'], array['via'], array['finta'])`).join(', ')};`;
     await loaded(await engine.openDatabase(), 'anncsu_addresses', inserts, async ({ session, checks }) => {
@@ -275,7 +275,7 @@ describeDatabase('loading ANNCSU', (engine) => {
     });
   });
 
-  it('stops when an access names a street of another comune', async () => {
+  it('fails if an access names a street of another comune', async () => {
     const inserts = `insert into raw_access values ${raw(2, 1001, { first: true })}, ${raw(3, 1002, { belfiore: 'Z002', first: true })};`;
     await loaded(await engine.openDatabase(), 'anncsu_addresses', inserts, async ({ checks }) => {
       expect((await checks()).map(({ name, level }) => [name, level])).toEqual([['accesso_street_known', 'error']]);
@@ -284,7 +284,7 @@ describeDatabase('loading ANNCSU', (engine) => {
 });
 
 describe('the synthetic addresses', () => {
-  it('are read with exactly the quirks that were put in', async () => {
+  it('are read with exactly the quirks that were added', async () => {
     const region = makeRegion({ parcels: 900, seed: 5 });
     await synthetic.write(region, folder);
     const indir = await trial(source, join(folder, 'indirizzarioMolise20260602.zip'));
@@ -294,7 +294,7 @@ describe('the synthetic addresses', () => {
     expect(strad.collected!.members[0]!.rejects).toEqual([]);
     const total = strad.collected!.rows['raw_street']!.reduce((sum, row) => sum + Number(row['total_accesses']), 0);
     const missing = indir.collected!.rows['raw_access']!.filter(({ progressivo_nazionale }) => progressivo_nazionale === 9_001_001).length;
-    // One line repeats another, one is of no comune; one street is not in STRAD.
+    // One line repeats another, one has no valid comune, and one street is missing from STRAD.
     expect(indir.collected!.rows['raw_access']).toHaveLength(total + missing + 2);
     expect(statSync(join(folder, 'indirizzarioMolise20260602.zip')).size).toBeGreaterThan(5_000);
   });

@@ -1,12 +1,12 @@
--- purpose: what must hold of a release of ANNCSU
+-- purpose: checks of an ANNCSU release
 -- reads: layer.odonimo, layer.odonimo_indir, layer.accesso
 -- writes: none
--- grain: one row per offence
+-- grain: one row per violation
 -- crs: none
 
 -- check: accesso_street_known
 -- level: error
--- expects: every access belongs to a street of its own comune
+-- expects: every access belongs to a street of the same comune
 select
   a.progressivo_accesso,
   a.progressivo_nazionale,
@@ -22,7 +22,7 @@ where i.belfiore is distinct from a.belfiore;
 
 -- check: total_accesses_agree
 -- level: warn
--- expects: where INDIR was loaded with STRAD, each street has as many accesses as STRAD says
+-- expects: each street has as many accesses as STRAD states, if INDIR was loaded with STRAD
 select
   o.progressivo_nazionale,
   o.total_accesses,
@@ -36,7 +36,7 @@ having count(a.progressivo_accesso) <> o.total_accesses;
 
 -- check: coordinates_not_swapped
 -- level: warn
--- expects: longitude in COORD_X_COMUNE and latitude in COORD_Y_COMUNE; swapped? The addresses are kept without a point
+-- expects: COORD_X_COMUNE is the longitude and COORD_Y_COMUNE the latitude; swapped? The addresses are kept without a point
 select
   belfiore,
   count(*) as swapped

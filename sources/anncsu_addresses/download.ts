@@ -1,6 +1,6 @@
 import { BROWSER, fixed, MONTHLY, type Download } from '../../pipelines/contract/download.ts';
 
-/** The publisher's keys of regions, by ISTAT code. */
+/** The publisher's codes of regions, by ISTAT code. */
 const KEYS: readonly string[] = [
   'PIEM', 'VALL', 'LOMB', 'TREN', 'VENE', 'FRIU', 'LIGU', 'EMIL', 'TOSC', 'UMBR', 'MARC', 'LAZI', 'ABRU', 'MOLI', 'CAMP', 'PUGL', 'BASI', 'CALA', 'SICI', 'SARD',
 ];
@@ -10,7 +10,7 @@ export default {
   headers: { ...BROWSER, referer: 'https://www.anncsu.gov.it/it/consultazione-dellarchivio/open-data/' },
   // INDIR_ITA.zip of 2026-09-15, which has all regions.
   largest: 336_000_000,
-  // The key is the whole query, without a sign of equality behind it: with one the server answers 406.
+  // The code is the whole query, without an equals sign after it. With one, the server answers 406.
   files: ({ code }) => ['STRAD', 'INDIR'].map((kind) => `${kind}_${KEYS[code - 1] ?? ''}`)
     .map((key) => fixed('https://anncsu.open.agenziaentrate.gov.it/age-inspire/opendata/anncsu/getds.php?', `${key}.zip`, key)),
 } satisfies Download;

@@ -1,10 +1,10 @@
--- purpose: streets and accesses of a file, each once, with the points that can be believed
+-- purpose: loads streets and accesses of a file, each once, with plausible points only
 -- reads: staging.raw_access, staging.raw_street
 -- writes: layer.odonimo, layer.odonimo_indir, layer.accesso
 -- grain: as the layers
--- crs: EPSG:6706 degrees become EPSG:4326; PROJ takes the two as identical, so only the number of the CRS changes
+-- crs: EPSG:6706 degrees become EPSG:4326; PROJ treats the two as identical, so only the SRID changes
 
--- The streets of INDIR stand on the rows of their first accesses.
+-- The streets of INDIR are on the rows of their first accesses.
 create table indir_street as
 select
   member_id,
@@ -27,7 +27,7 @@ select
 from raw_access
 where street is not null;
 
--- Keys that occur twice are few: they are found by hashing keys alone, and only their rows are sorted.
+-- Few keys occur twice. They are found by hashing keys alone, and only their rows are sorted.
 create table repeated_access as
 select
   progressivo_accesso
@@ -67,7 +67,7 @@ from (
 ) as ranked
 where place > 1;
 
--- The line is put together again from its fields; zeros behind the last decimal are not kept by the staged numbers.
+-- The line is rebuilt from its fields. Trailing zeros of decimals are lost, because the staged numbers do not keep them.
 create table reject as
 select
   raw.member_id,

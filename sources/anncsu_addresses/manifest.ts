@@ -1,7 +1,7 @@
 import { HOLDERS } from '../../pipelines/contract/holders.ts';
 import type { Manifest } from '../../pipelines/contract/source.ts';
 
-/** The column of STRAD without a name. */
+/** The unnamed column of STRAD. */
 export const GHOST_COLUMN = "'' (10th column of STRAD)";
 
 export const manifest: Manifest = {
@@ -15,24 +15,24 @@ export const manifest: Manifest = {
     text: 'Fonte: ANNCSU - Istat e Agenzia delle Entrate, CC BY 4.0',
   },
   vintageRule:
-    'the eight digits of the date in the name of the CSV (INDIR_CALA_20260602.csv is 2026-06-02), else in the name of the zip '
-    + '(indirizzarioCalabria20260602.zip), else the date of the zip entry; a bare CSV without a date in its name is refused',
+    'the eight digits of the date in the name of the CSV (INDIR_CALA_20260602.csv is 2026-06-02), otherwise in the name of the zip '
+    + '(indirizzarioCalabria20260602.zip), otherwise the date of the zip entry; a bare CSV without a date in its name is rejected',
   downloads: [
     {
       url: 'https://anncsu.open.agenziaentrate.gov.it/age-inspire/opendata/anncsu/getds.php?INDIR_ITA',
       note:
         'INDIR or STRAD, underscore, ITA or the region: ABRU BASI CALA CAMP EMIL FRIU LAZI LIGU LOMB MARC MOLI PIEM PUGL SARD SICI TOSC TREN UMBR VALL VENE. '
-        + 'The name is a bare query (no = behind it), and a browser\'s User-Agent is needed. Only the latest release is served: keep the old ones.',
+        + 'The name is the whole query (no = after it), and a browser\'s User-Agent is required. The publisher serves only the latest release, so keep the old ones.',
     },
   ],
   cadence: 'monthly',
   crs: 'EPSG:6706 (RDN2008 2D); COORD_X_COMUNE is the longitude, COORD_Y_COMUNE the latitude, degrees with a decimal comma',
   keep: 'newest',
   ignored: {
-    [GHOST_COLUMN]: 'every line of STRAD ends with a separator: the column behind it has no name and no value; a value in it is a reject',
+    [GHOST_COLUMN]: 'every line of STRAD ends with a separator, so the last column has no name and no value; a value in it is a reject',
   },
   envelope: {
-    // National release: 27.4 M accesses, 1.22 M streets. No minimum: regions differ a hundredfold.
+    // National release: 27.4 M accesses, 1.22 M streets. No minimum, because regions differ a hundredfold.
     records: { INDIR: { max: 40_000_000 }, STRAD: { max: 2_000_000 } },
     rejectShare: 0.01,
   },

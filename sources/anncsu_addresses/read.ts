@@ -1,9 +1,9 @@
 /**
  * Reads INDIR and STRAD, zipped or plain, in constant memory.
  *
- * INDIR repeats the street on the line of each of its accesses, and lines of one street follow each other. So the bytes of
- * the street's columns are compared with those of the line before; only when they differ are they parsed, normalised and
- * written, on the row of that access; and only the access's columns are scanned on every line.
+ * INDIR repeats the street on the line of each of its accesses, and lines of one street follow each other. The bytes of
+ * the street's columns are therefore compared with those of the previous line. Only if they differ are they parsed, normalised and
+ * written, on the row of that access. The access's columns are scanned on every line.
  */
 import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
@@ -24,42 +24,42 @@ const LF = 0x0a;
 const CR = 0x0d;
 const SEPARATOR = 0x3b;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
-/** No line of the publisher is longer than a few hundred bytes; a file without line ends is something else. */
+/** Maximum length of a line. The publisher's lines have at most a few hundred bytes, so a file without line ends is something else. */
 const LONGEST_LINE = 1_048_576;
 /** Types of the columns of raw_access up to metodo. */
 const ACCESS_TYPES: readonly ColumnType[] = [
   'int8', 'int8', 'text', 'text', 'int4', 'text', 'text', 'int4', 'int4', 'float8', 'float8', 'float8', 'int2',
 ];
-/** The four columns behind them, null, as COPY writes it. */
+/** The four columns after them, null, as COPY writes them. */
 const STREET_NULLS = Buffer.alloc(16, 0xff);
-/** Streets that were written lately; a file whose lines are not in the order of streets repeats some of them, no more. */
+/** Number of recent streets that are remembered. A file that is not ordered by street repeats only some streets. */
 const REMEMBERED_STREETS = 65_536;
 
 export interface Header {
   readonly role: Role;
-  /** Null: the columns are in the publisher's order, without others between them. */
+  /** Null if the columns are in the publisher's order, without others between them. */
   readonly layout: Layout | null;
 }
 
-/** Columns in another order, or with added ones between them. */
+/** A different order of columns, or added columns between them. */
 interface Layout {
   readonly columns: FoundColumns<string>;
-  /** How many columns there are. */
+  /** Number of columns. */
   readonly width: number;
   /** Index of each column of the publisher's order. */
   readonly order: readonly number[];
 }
 
 /**
- * Understands the first line.
- * @returns null when it is no header of ANNCSU
- * @throws `COLUMNS_CHANGED` when it is, with other columns than this version reads
+ * Parses the first line.
+ * @returns null if it is not a header of ANNCSU
+ * @throws `COLUMNS_CHANGED` if it is one that lacks columns
  */
 export function parseHeader(bytes: Buffer, at: string): Header | null {
   const line = (bytes.subarray(0, 3).equals(BOM) ? bytes.subarray(3) : bytes).toString('utf8').replace(/\r$/, '');
   const names = line.split(';');
   if (!resembles(names, { INDIR: INDIR_COLUMNS, STRAD: STRAD_COLUMNS })) return null;
-  // A header that changed may lack any one column: what the streets' file has none of decides, however much is left of it.
+  // A changed header may lack any column, so the role depends on the columns that STRAD never has.
   const role: Role = INDIR_COLUMNS.some((name) => !(STRAD_COLUMNS as readonly string[]).includes(name) && names.includes(name)) ? 'INDIR' : 'STRAD';
   const expected: readonly string[] = role === 'INDIR' ? INDIR_COLUMNS : STRAD_COLUMNS;
   if (names.length === expected.length && names.every((name, index) => name === expected[index])) return { role, layout: null };
@@ -86,9 +86,9 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   try {
     const entry = archive.entries.find(({ path, isFolder }) => !isFolder && /\.csv$/i.test(path));
     if (entry === undefined) {
-      throw inputError('ANNCSU zip without its CSV', { code: 'ANNCSU_ZIP', at: file.name, detail: 'expected one .csv, found none', hint: 'Download the file again.' });
+      throw inputError('the ANNCSU zip has no CSV', { code: 'ANNCSU_ZIP', at: file.name, detail: 'expected one .csv, found none', hint: 'Download the file again.' });
     }
-    // Never taken over from an earlier release: which rows repeat others depends on all members of the release.
+    // Members are never reused from an earlier release: which rows repeat others depends on all members of the release.
     const member = await sink.member({ path: entry.path, crc32: entry.crc32, size: entry.size, envelope });
     const ratio = entry.size === 0 ? 0 : entry.compressedSize / entry.size;
     await readCsv(await archive.stream(entry.path), `${file.name}!${entry.path}`, role, member, (bytes) => sink.progress(bytes * ratio));
@@ -98,8 +98,8 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
 }
 
 /**
- * Cuts the stream at its line ends and counts the lines by themselves: the count is taken on whole chunks before any line
- * is looked at, so that it can disagree with the reader.
+ * Cuts the stream at its line ends and counts the lines separately. The count is taken on whole chunks before any line
+ * is read, so that it can disagree with the reader.
  */
 async function readCsv(stream: Readable, at: string, role: Role, member: MemberSink, progress: (bytes: number) => void): Promise<void> {
   const lines: Lines = role === 'INDIR' ? new IndirLines(member) : new StradLines(member);
@@ -135,28 +135,28 @@ async function readCsv(stream: Readable, at: string, role: Role, member: MemberS
     if (full !== undefined) await full;
   }
   if (carry !== null) {
-    // The publisher ends every line. A last one without its end is whole in files that were saved again; with columns missing
-    // it shows that the file was cut, and then an unknown number of lines is missing.
+    // The publisher ends every line. Without a line end, the last line is complete in files that were saved again. With columns missing,
+    // it shows that the file was truncated, and an unknown number of lines is missing.
     const separators = carry.filter((byte) => byte === SEPARATOR).length;
     const expected = lines.width(role) - 1;
     if (headed && separators < expected) {
-      throw inputError('ANNCSU file is cut short', {
+      throw inputError('the ANNCSU file is truncated', {
         code: 'ANNCSU_TRUNCATED', at: `${at}:${lines.position + 1}`, detail: `expected ${expected} separators in the last line, found ${separators} and no end of line`,
-        hint: 'Download the file again; the zip protects itself by its CRC, a loose CSV does not.',
+        hint: 'Download the zip again. Unlike a plain CSV, its CRC detects missing data.',
       });
     }
     const line = Buffer.concat([carry, Buffer.from([LF])]);
     if (headed) lines.take(line);
     else headed = takeHeader(line, role, at, lines);
   }
-  if (!headed) throw inputError('ANNCSU file is empty', { code: 'ANNCSU_EMPTY', at, detail: 'expected a header line, found nothing', hint: 'Download the file again.' });
+  if (!headed) throw inputError('the ANNCSU file is empty', { code: 'ANNCSU_EMPTY', at, detail: 'expected a header line, found nothing', hint: 'Download the file again.' });
   await member.close(lineEnds + (endsOpen ? 1 : 0) - 1);
 }
 
 function takeHeader(line: Buffer, role: Role, at: string, lines: Lines): true {
   const header = parseHeader(line.subarray(0, line.length - 1), at);
   if (header?.role !== role) {
-    throw inputError('not the ANNCSU file it was taken for', { code: 'ANNCSU_HEADER', at: `${at}:1`, detail: `expected the header of ${role}, found ${JSON.stringify(line.toString('latin1', 0, 80))}`, hint: 'Download the file again.' });
+    throw inputError('the file does not have the expected ANNCSU header', { code: 'ANNCSU_HEADER', at: `${at}:1`, detail: `expected the header of ${role}, found ${JSON.stringify(line.toString('latin1', 0, 80))}`, hint: 'Download the file again.' });
   }
   lines.position = 1;
   lines.arrange(header.layout);
@@ -164,12 +164,12 @@ function takeHeader(line: Buffer, role: Role, at: string, lines: Lines): true {
 }
 
 function tooLong(at: string, line: number, bytes: number): Error {
-  return inputError('line without an end', { code: 'ANNCSU_LINE_TOO_LONG', at: `${at}:${line}`, detail: `expected a line end within ${LONGEST_LINE} bytes, found none in ${bytes}`, hint: 'Download the file again: this is no CSV.' });
+  return inputError('a line has no end', { code: 'ANNCSU_LINE_TOO_LONG', at: `${at}:${line}`, detail: `expected a line end within ${LONGEST_LINE} bytes, found none in ${bytes}`, hint: 'The file is not a CSV. Download it again.' });
 }
 
-/** Takes whole lines and turns each into a row or a reject. */
+/** Takes whole lines and converts each to a row or a reject. */
 abstract class Lines {
-  /** Number of the line that was taken last. */
+  /** Number of the last line taken. */
   position = 0;
   protected readonly member: MemberSink;
   #layout: Layout | null = null;
@@ -184,7 +184,7 @@ abstract class Lines {
     layout?.columns.reportTo(this.member);
   }
 
-  /** How many columns a line has. */
+  /** Returns the number of columns of a line. */
   width(role: Role): number {
     return this.#layout?.width ?? (role === 'INDIR' ? INDIR_COLUMNS : STRAD_COLUMNS).length;
   }
@@ -196,7 +196,7 @@ abstract class Lines {
     while (start < bytes.length) {
       const end = bytes.indexOf(LF, start);
       this.position += 1;
-      // A file that passed through a Windows editor has CRLF.
+      // A file saved by a Windows editor has CRLF.
       const stop = end > start && bytes[end - 1] === CR ? end - 1 : end;
       if (clean || this.#isText(bytes, start, stop)) {
         if (this.#layout === null) this.line(bytes, start, stop);
@@ -206,10 +206,10 @@ abstract class Lines {
     }
   }
 
-  /** One line, known to be UTF-8 without NUL. */
+  /** Reads one line of valid UTF-8 without NUL. */
   protected abstract line(bytes: Buffer, start: number, end: number): void;
 
-  /** Reads a line of another layout as if it had the publisher's. A line that is refused is kept in that form, which the member's envelope fits. */
+  /** Reads a line of another layout as if it had the publisher's. A rejected line is kept in the publisher's layout, which fits the member's envelope. */
   #arranged({ columns, width, order }: Layout, text: string): void {
     const cells = text.split(';');
     if (cells.length !== width) return this.reject('separator_count', `expected ${width - 1} separators, found ${cells.length - 1}`, text);
@@ -230,7 +230,7 @@ abstract class Lines {
     this.member.reject({ position: this.position, code, message, raw });
   }
 
-  /** Fields of a line, or null after a reject because of their number. */
+  /** Returns the fields of a line, or null after a reject because of their number. */
   protected fields(text: string, columns: readonly string[]): string[] | null {
     const fields = text.split(';');
     if (fields.length === columns.length) return fields;
@@ -239,7 +239,7 @@ abstract class Lines {
   }
 }
 
-/** What is made of a street's names: for display and for search. */
+/** Texts derived from a street's names, for display and for search. */
 interface Names {
   readonly displayName: string;
   readonly displayLocalita: string | null;
@@ -286,9 +286,9 @@ class StradLines extends Lines {
 class IndirLines extends Lines {
   readonly #writer: RowWriter;
   readonly #scanner: AccessScanner;
-  /** Bytes of the street's columns of the line before, with the separator behind them. */
+  /** Bytes of the street's columns of the previous line, with the separator after them. */
   #prefix: Buffer = Buffer.alloc(0);
-  /** 0 when the line before had no good street. */
+  /** 0 if the previous line had no valid street. */
   #prefixLength = 0;
   /** The street's columns, until its first access is accepted. */
   #unwritten: { readonly columns: string; readonly street: IndirStreet } | null = null;
@@ -306,7 +306,7 @@ class IndirLines extends Lines {
     this.#endRow();
   }
 
-  /** The columns of the street, on the first line that has them, and null on the others. */
+  /** Writes the columns of the street on its first line, and null on the others. */
   #endRow(): void {
     const writer = this.#writer;
     if (this.#unwritten === null) {
@@ -334,12 +334,12 @@ class IndirLines extends Lines {
     const length = this.#prefixLength;
     if (length === 0 || end - start < length) return false;
     const prefix = this.#prefix;
-    // From the end: streets of one comune differ in their names, not in the codes in front.
+    // Compare from the end: streets of one comune differ in their names, not in the leading codes.
     for (let i = length - 1; i >= 0; i -= 1) if (bytes[start + i] !== prefix[i]) return false;
     return true;
   }
 
-  /** Parses the street's columns; false when they are not good, and then the slow path says why. */
+  /** Parses the street's columns. Returns false if they are invalid; the slow path then finds the reason. */
   #takeStreet(bytes: Buffer, start: number, end: number): boolean {
     this.#prefixLength = 0;
     let at = start;
@@ -363,7 +363,7 @@ class IndirLines extends Lines {
     this.reject(code, message, text);
   }
 
-  /** The law itself: every column by the schema. */
+  /** Checks every column with the schema. */
   #slow(bytes: Buffer, start: number, end: number): void {
     const text = bytes.toString('utf8', start, end);
     const fields = this.fields(text, INDIR_COLUMNS);
@@ -380,7 +380,7 @@ class IndirLines extends Lines {
   }
 }
 
-/** Values of the columns of raw_access up to metodo, in their order. */
+/** Returns the values of the columns of raw_access up to metodo, in their order. */
 function accessValues(street: IndirStreet, access: IndirAccess): unknown[] {
   return [
     access.PROGRESSIVO_ACCESSO, street.PROGRESSIVO_NAZIONALE, street.CODICE_COMUNE, access.CODICE_COMUNALE_ACCESSO, access.CIVICO, access.ESPONENTE,

@@ -1,6 +1,6 @@
 /**
- * The fast path over the access's columns of an INDIR line: bytes in, COPY bytes out, nothing between. It accepts a line
- * only when it is sure of every field; all others go to `schema.ts`, which alone decides what is a reject.
+ * The fast path over the access's columns of an INDIR line: copies bytes to COPY bytes directly. It accepts a line
+ * only if it is sure of every field. All others go to `schema.ts`, which alone decides what is a reject.
  */
 import type { RowWriter } from '../../pipelines/formats/copy.ts';
 
@@ -9,13 +9,13 @@ const COMMA = 0x2c;
 const MINUS = 0x2d;
 const ZERO = 0x30;
 const NINE = 0x39;
-/** Digits that are exact in a double. */
+/** Maximum number of digits that a double holds exactly. */
 const EXACT_DIGITS = 15;
-/** Below minus this, a number may stand for none: the schema decides. */
+/** A number of −9,999 or less may mean no data, so the schema decides. */
 const LOWEST = 9_999;
-/** Powers of ten that are exact in a double, and enough of them. */
+/** Powers of ten that are exact in a double, as many as needed. */
 const TEN: readonly number[] = Array.from({ length: EXACT_DIGITS + 1 }, (_, power) => 10 ** power);
-/** A row without its texts: 13 lengths, four int8 or float8 of 8 bytes, four int4, one int2, the comune. */
+/** Size of a row without its texts: 13 lengths, four int8 or float8 of 8 bytes, four int4, one int2, the comune. */
 const FIXED_BYTES = 160;
 
 const number = new DataView(new ArrayBuffer(8));
@@ -35,7 +35,7 @@ export class AccessScanner {
     this.#out = writer.buffer;
   }
 
-  /** Sets the street of the lines that follow. @param comune four ASCII characters */
+  /** Sets the street of the following lines. @param comune four ASCII characters */
   street(key: number, comune: string): void {
     const street = this.#street;
     street.writeInt32BE(8, 0);
@@ -46,9 +46,9 @@ export class AccessScanner {
   }
 
   /**
-   * One line from its ninth column on. The bytes are UTF-8 without NUL.
-   * @returns true when the access's columns of a row were written: the caller adds the columns behind them and ends the
-   * row. False when the line is not surely good; then nothing was written.
+   * Scans one line from its ninth column on. The bytes are UTF-8 without NUL.
+   * @returns true if the access's columns of a row were written; the caller adds the columns after them and ends the
+   * row. False if the line is not certainly valid; then nothing was written.
    */
   scan(bytes: Buffer, at: number, end: number, position: number): boolean {
     const writer = this.#writer;
@@ -94,7 +94,7 @@ export class AccessScanner {
     return true;
   }
 
-  /** Value of a run of 1 … `most` digits; −1 when it is empty or longer. */
+  /** Returns the value of a run of 1 … `most` digits; −1 if it is empty or longer. */
   #digits(bytes: Buffer, most: number): number {
     const start = this.#at;
     let at = start;
@@ -162,11 +162,11 @@ export class AccessScanner {
       } else if (byte === COMMA && decimals < 0) decimals = 0;
       else break;
     }
-    // Fifteen digits and a power of ten are exact, and their quotient is rounded once: the same double as of the text.
+    // Fifteen digits and a power of ten are exact, and their quotient is rounded once, which gives the same double as the text.
     if (digits === 0 || digits > EXACT_DIGITS || decimals === 0) return false;
     this.#at = at;
     const value = decimals > 0 ? mantissa / TEN[decimals]! : mantissa;
-    // −9999 is no number, and nothing in Italy is as far below zero.
+    // −9999 means no data, and no value in Italy is so far below zero.
     if (negative && value >= LOWEST) return false;
     number.setFloat64(0, negative ? -value : value);
     this.#int32(8);
@@ -175,7 +175,7 @@ export class AccessScanner {
     return true;
   }
 
-  /** One digit 1–5, or nothing, at the end of the line. */
+  /** Reads one digit 1–5, or nothing, at the end of the line. */
   #method(bytes: Buffer): boolean {
     if (this.#at === this.#end) {
       this.#int32(-1);

@@ -1,10 +1,10 @@
 /**
- * One line of INDIR or STRAD as text, and what it means: the only definition of the format.
+ * Parses one line of INDIR or STRAD into values. The only definition of the format.
  *
  * Source: the publisher's column metadata (`metadata_indirizzario.json`, `metadata_stradario.json` of the open data page).
  * UTF-8 without BOM, LF, `;`, no quoting of any kind, decimal comma, empty = not stated.
- * `scan.ts` has a fast path over bytes for well-formed INDIR lines; whatever it does not accept at once comes here, and a
- * property test holds the two against each other.
+ * `scan.ts` has a fast path over bytes for well-formed INDIR lines. All other lines come here, and a
+ * property test compares the two.
  */
 import { z } from 'zod';
 import { isNoData } from '../../pipelines/readers/no-data.ts';
@@ -21,7 +21,7 @@ export const INDIR_COLUMNS = [
   'COORD_Y_COMUNE', 'QUOTA', 'METODO',
 ] as const;
 
-/** The first eight columns of INDIR say the street; the rest says the access. */
+/** Number of leading columns of INDIR that describe the street. The rest describes the access. */
 export const INDIR_STREET_COLUMNS = 8;
 
 export type Role = 'INDIR' | 'STRAD';
@@ -33,22 +33,22 @@ function invalid(code: string, message: string): { message: string; params: { co
 const field = z.string().refine((text) => !text.includes('\0'), invalid('nul_character', 'expected text, found a NUL character'));
 const optionalText = field.transform((text) => (text === '' ? null : text));
 
-/** Digits, without sign, at most 15: exact in a double. */
+/** Digits without sign, at most 15, so that they are exact in a double. */
 const key = (code: string): z.ZodType<number, string> =>
   z.string().refine((text) => /^\d{1,15}$/.test(text), invalid(code, 'expected 1 to 15 digits')).transform(Number);
 
-/** At most 9 digits: an int4. */
+/** At most 9 digits, so that the value fits an int4. */
 const whole = (code: string): z.ZodType<number | null, string> =>
   z.string().refine((text) => /^\d{0,9}$/.test(text), invalid(code, 'expected at most 9 digits, or nothing')).transform((text) => (text === '' ? null : Number(text)));
 
-/** Decimal comma; no exponent, no thousands separator; `,5` is 0.5. What says that there is no number is none: the address stays. */
+/** Decimal comma, no exponent, no thousands separator; `,5` is 0.5. A value that means no data is missing, and the address stays. */
 const DECIMAL = /^-?(?:\d+(?:,\d+)?|,\d+)$/;
 const decimal = (code: string): z.ZodType<number | null, string> =>
   z.string().refine((text) => text === '' || isNoData(text) || (text.length <= 40 && DECIMAL.test(text)), invalid(code, 'expected a number with a decimal comma, or nothing'))
     .transform((text) => (text === '' || isNoData(text) ? null : Number(text.replace(',', '.').replace(/^(-?)\./, '$10.'))));
 
 const streetColumns = {
-  /** Belfiore code; the join key of everything, as provinces are renumbered and comuni merged. */
+  /** Belfiore code, the join key throughout, because provinces are renumbered and comuni merge. */
   CODICE_COMUNE: z.string().refine((text) => /^[A-Z]\d{3}$/.test(text), invalid('comune_code_malformed', 'expected a letter and three digits')),
   CODICE_ISTAT: z.string().refine((text) => /^(?:\d{6})?$/.test(text), invalid('istat_code_malformed', 'expected six digits, or nothing'))
     .transform((text) => (text === '' ? null : text)),
@@ -62,9 +62,9 @@ const streetColumns = {
 
 export const stradRow = z.strictObject({
   ...streetColumns,
-  /** Number of accesses; 0 is allowed, and such streets have no line in INDIR. */
+  /** Number of accesses. Streets with 0 have no line in INDIR. */
   TOTALE_ACCESSI: whole('total_accesses_malformed'),
-  /** The column behind the last separator. */
+  /** The column after the last separator. */
   '': z.string().refine((text) => text === '', invalid('ghost_column_filled', 'expected nothing behind the last separator')),
 });
 
@@ -76,11 +76,11 @@ export const indirAccess = z.strictObject({
   CODICE_COMUNALE_ACCESSO: optionalText,
   CIVICO: whole('civico_malformed'),
   ESPONENTE: optionalText,
-  /** ROSSO, NERO, and rarely something else: kept as published. */
+  /** ROSSO, NERO, and rarely something else. Kept as published. */
   SPECIFICITA: optionalText,
   /** Metres along the street, where accesses are numbered by distance. */
   METRICO: whole('metrico_malformed'),
-  /** Ordinal of an access without a number, behind the civico or metrico of the same line. */
+  /** Ordinal of an access without a number, after the civico or metrico of the same line. */
   PROGRESSIVO_SNC: whole('snc_malformed'),
   COORD_X_COMUNE: decimal('coordinate_malformed'),
   COORD_Y_COMUNE: decimal('coordinate_malformed'),
@@ -94,12 +94,12 @@ export type StradRow = z.output<typeof stradRow>;
 export type IndirStreet = z.output<typeof indirStreet>;
 export type IndirAccess = z.output<typeof indirAccess>;
 
-/** Fields by column name. */
+/** Returns the fields by column name. */
 export function record(columns: readonly string[], fields: readonly string[]): Record<string, string> {
   return Object.fromEntries(columns.map((column, index) => [column, fields[index] ?? '']));
 }
 
-/** @returns the stable code and the one-line message of a refused line: `CIVICO: expected …, found "12A"`. */
+/** @returns the stable code and the one-line message of a rejected line: `CIVICO: expected …, found "12A"`. */
 export function refusal(error: z.ZodError, fields: Readonly<Record<string, string>>): { readonly code: string; readonly message: string } {
   const { field, message, code } = firstIssue(error);
   // One column has no name.

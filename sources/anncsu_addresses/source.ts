@@ -4,7 +4,7 @@ import { findRegion } from '../../pipelines/contract/regions.ts';
 import { manifest } from './manifest.ts';
 import { parseHeader, read } from './read.ts';
 
-/** The publisher's areas. TREN is Trentino-Alto Adige, FRIU Friuli-Venezia Giulia, VALL Valle d'Aosta. */
+/** The publisher's codes of areas. TREN is Trentino-Alto Adige, FRIU Friuli-Venezia Giulia, VALL Valle d'Aosta. */
 const AREAS: Readonly<Record<string, number | null>> = {
   ITA: null, PIEM: 1, VALL: 2, LOMB: 3, TREN: 4, VENE: 5, FRIU: 6, LIGU: 7, EMIL: 8, TOSC: 9, UMBR: 10, MARC: 11, LAZI: 12, ABRU: 13, MOLI: 14, CAMP: 15,
   PUGL: 16, BASI: 17, CALA: 18, SICI: 19, SARD: 20,
@@ -24,16 +24,16 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   return describe(`${probe.name}!${entry.path}`, [basename(entry.path), probe.name], await probe.headOf(entry.path), entry.modified);
 }
 
-/** @throws `COLUMNS_CHANGED`, `ANNCSU_AREA_UNKNOWN`, `ANNCSU_VINTAGE_UNKNOWN` for files whose header is surely ANNCSU's. */
+/** @throws `COLUMNS_CHANGED`, `ANNCSU_AREA_UNKNOWN`, `ANNCSU_VINTAGE_UNKNOWN` for files with an ANNCSU header */
 function describe(at: string, names: readonly string[], head: Buffer, modified: string | null): Recognition | null {
   const end = head.indexOf(0x0a);
   const header = parseHeader(head.subarray(0, end < 0 ? head.length : end), at);
   if (header === null) return null;
   const vintage = vintageOf(names) ?? modified;
   if (vintage === null) {
-    throw inputError('vintage of an ANNCSU file is not known', {
+    throw inputError('the vintage of an ANNCSU file is unknown', {
       code: 'ANNCSU_VINTAGE_UNKNOWN', at, detail: 'expected the date of the release in the name, found none',
-      hint: `Give the file the name that it has in the publisher's zip: ${header.role}_CALA_20260602.csv.`,
+      hint: `Give the file its name in the publisher's zip, such as ${header.role}_CALA_20260602.csv.`,
     });
   }
   const area = areaOf(names, at);
@@ -50,22 +50,22 @@ function vintageOf(names: readonly string[]): string | null {
   return null;
 }
 
-/** The area that a name states; null when none does: then it is an extract, and its rows say where they are. */
+/** Returns the area that a name states; null if none does. Then the file is an extract and its rows state their area. */
 function areaOf(names: readonly string[], at: string): { readonly region: number | null } | null {
   for (const name of names) {
     const code = AREA.exec(name)?.[1]?.toUpperCase();
     if (code !== undefined) {
       const region = AREAS[code];
       if (region !== undefined) return { region };
-      throw inputError('area of an ANNCSU file is not known', {
+      throw inputError('the area of an ANNCSU file is unknown', {
         code: 'ANNCSU_AREA_UNKNOWN', at, detail: `expected one of ${Object.keys(AREAS).join(' ')}, found ${code}`,
-        hint: 'Give the file the name it was published with.',
+        hint: 'Give the file the name under which it was published.',
       });
     }
     const long = LONG_NAME.exec(name)?.[1];
     if (long === undefined) continue;
     if (/^italia$/i.test(long)) return { region: null };
-    // `FriuliVeneziaGiulia`, `ValledAosta`: names without blanks are compared by their letters.
+    // `FriuliVeneziaGiulia`, `ValledAosta`: names without spaces are compared by their letters.
     const region = findRegion(long);
     if (region !== undefined) return { region: region.code };
   }

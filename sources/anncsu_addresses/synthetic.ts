@@ -1,4 +1,4 @@
-/** STRAD and INDIR of the synthetic region in the publisher's format, with its quirks, and which access points each parcel owns. */
+/** STRAD and INDIR of the synthetic region in the publisher's format, with its quirks, and the access points of each parcel. */
 import { join } from 'node:path';
 import { accessesOf, streetsOf, type Access, type PlacedAccesses } from '../../pipelines/synthetic/access-points.ts';
 import { itemAt } from '../../pipelines/synthetic/items.ts';
@@ -8,7 +8,7 @@ import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { INDIR_COLUMNS, STRAD_COLUMNS } from './schema.ts';
 
 const DATE = '20260602';
-/** Stands for no comune at all. */
+/** Code of a comune that does not exist. */
 const UNKNOWN_COMUNE = 'A000';
 
 // --- files ---------------------------------------------------------------------------------------------------------
@@ -20,12 +20,12 @@ function accessLine({ street, ...access }: Access, key = access.key): string {
   ].join(';');
 }
 
-/** Lines that must be refused or told apart, after the good ones of the first comune. */
+/** Returns lines that must be rejected or separated as duplicates. They follow the valid ones of the first comune. */
 function refused(good: Access): (string | Uint8Array)[] {
   const line = accessLine(good);
   const at = (column: string, value: string): string => line.split(';').map((field, index) => (INDIR_COLUMNS[index] === column ? value : field)).join(';');
   return [
-    `${line}\n`, // says again what another line said
+    `${line}\n`, // repeats another line
     `${line.slice(0, line.lastIndexOf(';'))}\n`, // the last field is missing
     `${at('CIVICO', '12A')}\n`,
     `${at('METODO', '9')}\n`,
@@ -50,7 +50,7 @@ function* stradLines(region: SyntheticRegion): Generator<string> {
     const counts = new Map<number, number>();
     for (const { street } of accessesOf(region, comune).accesses) counts.set(street.key, (counts.get(street.key) ?? 0) + 1);
     for (const street of streetsOf(comune)) {
-      // One street is known from INDIR alone.
+      // One street is only in INDIR.
       if (comune.index === 1 && street.odonimo === 'VIALE ROMA') continue;
       yield `${[comune.belfiore, comune.istatCode, street.key, '', street.odonimo, street.localita, counts.get(street.key) ?? 0, street.lingua1, '', ''].join(';')}\n`;
     }
@@ -75,7 +75,7 @@ const synthetic: Synthetic = {
 };
 export default synthetic;
 
-/** An access as the section `address` must show it. */
+/** Returns an access as the section `address` must show it. */
 function answer(region: SyntheticRegion, { key, street, shown, point }: Access): Record<string, unknown> {
   const { comune } = street;
   return {

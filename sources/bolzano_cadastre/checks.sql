@@ -1,12 +1,12 @@
--- purpose: the parcels of Bolzano hold together
+-- purpose: checks that the parcels of Bolzano are consistent
 -- reads: layer.bolzano_parcel, layer.bolzano_comune
 -- writes: none
--- grain: one row per offence
+-- grain: one row per violation
 -- crs: none
 
 -- check: parcel_of_bolzano_repeated
 -- level: error
--- expects: a reference names one parcel of a file, also beside members taken over from an earlier release
+-- expects: a reference names one parcel of a file, including members reused from an earlier release
 select
   p.reference,
   count(*) as parcels
@@ -17,7 +17,7 @@ having count(*) > 1;
 
 -- check: drawn_as_registered
 -- level: warn
--- expects: parcels of 100 m2 and more are drawn at least half and at most twice as large as they are registered
+-- expects: the drawn area of a parcel of 100 m2 or more is between half and twice the registered area
 select
   ccat,
   count(*) as parcels,
@@ -29,7 +29,7 @@ group by ccat;
 
 -- check: comune_catastale_says_its_comune
 -- level: error
--- expects: each comune catastale says its comune, by ISTAT code or by name
+-- expects: each comune catastale names its comune, by ISTAT code or by name
 select
   ccat,
   parcels
@@ -40,7 +40,7 @@ where istat_code is null
 
 -- check: comune_catastale_in_one_comune
 -- level: warn
--- expects: all parcels of a comune catastale say the same of it
+-- expects: all parcels of a comune catastale agree on its names and its comune
 select
   c.ccat,
   c.parcels as say_so,

@@ -1,10 +1,10 @@
--- purpose: records become parcels, each code of a comune catastale (C.C.) one, and the C.C. a layer
+-- purpose: merges records into parcels, unifies the code of each comune catastale (C.C.), and loads the C.C.
 -- reads: staging.raw_parcel
 -- writes: layer.bolzano_parcel, layer.bolzano_piece, layer.bolzano_comune, reject
 -- grain: one row per parcel; per further record of a parcel; per member and C.C.
 -- crs: from the file's CRS to EPSG:4326
 
--- What is invalid is mended, its rings in a fixed order, which versions of GEOS do not agree on.
+-- Repair invalid geometries and put their rings in a fixed order, which differs between versions of GEOS.
 create unlogged table mended as
 select
   member_id,
@@ -39,7 +39,7 @@ from raw_parcel p
 left join mended m using (member_id, position)
 where not coalesce(st_isempty(m.geom), false);
 
--- Edges are divided to 200 m before they are reprojected: see core.in_degrees. In degrees nothing is divided.
+-- Edges are divided to 200 m before they are reprojected: see core.in_degrees. Geometries in degrees are not divided.
 create table bolzano_parcel as
 with drawn as (
   select

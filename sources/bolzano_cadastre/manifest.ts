@@ -11,15 +11,15 @@ export const manifest: Manifest = {
     url: 'https://geoportale.retecivica.bz.it/',
     text: 'Provincia autonoma di Bolzano - Alto Adige, mappa catastale',
   },
-  vintageRule: 'the day or year in the name of the file, else the newest day of the entries of the zip, else the day of the last change in the head of the .dbf; undated where none gives one',
+  vintageRule: 'the day or year in the name of the file, otherwise the newest day of the entries of the zip, otherwise the day of the last change in the header of the .dbf; undated if there is none',
   downloads: [
     {
       url: 'https://geoservices1.civis.bz.it/geoserver/p_bz-Cadastre/ows?service=WFS&version=2.0.0&request=GetFeature&typeNames=p_bz-Cadastre:ParcelsAggregate&outputFormat=application/json&srsName=EPSG:4326',
-      note: 'layer ParcelsAggregate of the open geodata service, as GeoJSON, GeoPackage or shapefile; of the whole province or of some comuni catastali',
+      note: 'layer ParcelsAggregate of the open geodata service, as GeoJSON, GeoPackage or shapefile, for the whole province or some comuni catastali',
     },
   ],
   cadence: 'yearly',
-  crs: 'as the file says: ETRS89 / UTM zone 32N (EPSG:25832); GeoJSON that says none: WGS 84 longitude, latitude',
+  crs: 'as the file states: ETRS89 / UTM zone 32N (EPSG:25832); GeoJSON without a CRS: WGS 84 longitude, latitude',
   keep: 'newest',
   ignored: {
     'fid|id|gml_id|objectid': 'numbers of the program that wrote the file',

@@ -1,4 +1,4 @@
--- purpose: the comuni catastali (C.C.) that each file has
+-- purpose: the comuni catastali (C.C.) in each file
 -- reads: layer.bolzano_parcel, layer.bolzano_piece, layer.bolzano_comune
 -- writes: place
 -- grain: one row per layer, file and C.C.

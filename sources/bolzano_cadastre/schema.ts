@@ -1,10 +1,10 @@
-/** What a record of the parcels says, and how its fields become values. */
+/** Converts the fields of a parcel record to values. */
 import { z } from 'zod';
 import type { Editions } from '../../pipelines/formats/csv.ts';
 
 /**
- * Our name → the publisher's columns. A shapefile cuts names to ten letters and numbers those that become alike; which way depends on the
- * program, so that the spellings of GeoServer (`PART_CCA00`) and of GDAL (`PART_CCA_1`) are both known.
+ * The project's names → the publisher's columns. A shapefile cuts names to ten letters and numbers those that become equal. The numbering depends on the
+ * program, so the spellings of GeoServer (`PART_CCA00`) and of GDAL (`PART_CCA_1`) are both listed.
  */
 export const COLUMNS = {
   code: ['part_codice', 'part_codic'],
@@ -17,10 +17,10 @@ export const COLUMNS = {
   istat_code: 'part_istat',
 } as const;
 
-/** The Italian names stand in some exports only. */
+/** Columns that only some exports have: the Italian names. */
 export const OPTIONAL = ['name', 'comune_name'] as const;
 
-/** Declared types of the columns: exports of the service write codes and areas as numbers or as text. */
+/** Declared types of the columns. Exports of the service write codes and areas as numbers or as text. */
 export const TYPES = {
   code: 'text', registered_area_m2: ['text', 'number'], ccat: ['text', 'number'], name_other: 'text', name: 'text', comune_name_other: 'text', comune_name: 'text', istat_code: ['text', 'number'],
 } as const;
@@ -34,11 +34,11 @@ const text = z.union([z.string(), z.number(), z.null()]).transform((value) => (v
 const said = text.transform((value) => (value === '' ? null : value));
 
 export const parcelSchema = z.strictObject({
-  /** `481/1` is a land parcel, `.107/2`, with a dot, a building parcel. */
+  /** `481/1` is a land parcel; `.107/2`, with a dot, is a building parcel. */
   code: text.pipe(z.string().regex(/^\.?\d[0-9A-Za-z/]*$/, 'expected a number such as 481/1 or .107/2')),
-  /** Square metres as registered. */
+  /** Registered area in square metres. */
   registered_area_m2: text.pipe(z.string().regex(/^$|^\d+(\.\d+)?$/, 'expected square metres or nothing')).transform((value) => (value === '' ? null : Number(value))),
-  /** As written. */
+  /** Kept as written. */
   ccat: text.pipe(z.string().regex(/^[0-9A-Za-z]+$/, 'expected the code of a comune catastale')),
   name_other: said,
   name: said,

@@ -8,7 +8,7 @@ import { defineSource, type Probe, type Recognition } from '../../pipelines/cont
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, parcelSchema, TYPES } from './schema.ts';
 
-/** The layer as the service names it, with or without its workspace. */
+/** Name of the layer in the service, with or without its workspace. */
 const WHOLE: WholeName = { whole: /^(?:p_bz-Cadastre[_:.-])?(?:ParcelsAggregate|WebRepresentation)$/i, stated: /ParcelsAggregate|WebRepresentation/i };
 
 /** Has a file most of the parcels' columns? Which of them it lacks, reading it says. */
@@ -26,7 +26,7 @@ function editionOf(name: string): string | null {
 }
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
-  // What the service answers as GeoJSON is called .json by many programs.
+  // Many programs save the service's GeoJSON answer as .json.
   const plain = probe.entries === null && /\.json$/i.test(probe.name);
   const mine = (plain ? [{ path: probe.name, fields: null, changed: null, head: probe.head, properties: null }] : await lookAtVectors(probe)).filter(isMine);
   if (mine.length === 0) return null;

@@ -19,7 +19,7 @@ function records({ label, comuneCatastale, polygons, comune }: SyntheticParcel &
     PART_CCAT_CODICE: comuneCatastale.code,
     PART_CCAT_NOME_DE: comuneCatastale.otherName,
     PART_CAMM_NOME_DE: comune.otherName,
-    // A number, which has lost its zero.
+    // A number, so the leading zero is lost.
     PART_ISTAT: Number(comune.istatCode),
   };
   return polygons.map((polygon) => ({ type: 'Feature', properties, geometry: { type: 'Polygon', coordinates: polygon } }));
@@ -51,7 +51,7 @@ const synthetic: Synthetic = {
       return {
         basic: {
           gml_id: reference, label, cadastral_reference: reference, kind, polygons, area_m2: polygonsAreaM2(polygons),
-          // Without Italian names the German one is the name.
+          // The German name is the name where there are no Italian names.
           cadastral: { comune_catastale: { code: comuneCatastale.code, name: comuneCatastale.otherName }, kind: label.startsWith('.') ? 'building' : 'land', comune_code: comune.belfiore },
         },
       };

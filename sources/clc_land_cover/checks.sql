@@ -1,7 +1,7 @@
--- purpose: what must hold of the land cover of a release
+-- purpose: checks of the land cover of a release
 -- reads: layer.land_cover_polygon, layer.land_cover_piece
 -- writes: none
--- grain: offending rows
+-- grain: one row per violation
 -- crs: EPSG:4326
 
 -- check: land_cover_near_italy
@@ -17,7 +17,7 @@ where not geom && st_makeenvelope(4, 33, 21, 49.5, 4326);
 
 -- check: land_cover_pieces_whole
 -- level: error
--- expects: the pieces of a polygon make it up again, to a millionth
+-- expects: the pieces of a polygon add up to the polygon, to a millionth
 select
   member_id,
   position,
@@ -44,7 +44,7 @@ where whole.area is null
 
 -- check: land_cover_polygon_repeated
 -- level: warn
--- expects: a polygon stands once in a file; one that repeats is counted once in the share of a parcel
+-- expects: a polygon is in a file once; a repeated polygon counts once in the share of a parcel
 select
   member_id,
   clc_id,

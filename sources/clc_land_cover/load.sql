@@ -1,11 +1,11 @@
--- purpose: polygons made valid and reprojected once, cut into pieces, the names of their classes, and how far they reach
+-- purpose: makes polygons valid, reprojects them once, cuts them into pieces, and records class names and covered regions
 -- reads: staging.raw_land_cover, core.region_box
 -- writes: layer.land_cover_polygon, layer.land_cover_piece, layer.land_cover_class, layer.land_cover_reach
 -- grain: one row per published polygon; one per piece; one per class of a member; one per member
 -- crs: from the file's CRS to EPSG:4326
 
--- Edges are divided to 40 m before they are reprojected: see core.in_degrees. Neighbours share their edges and are divided alike. Validity is looked at
--- first: repairing is dear, and most polygons need none.
+-- Edges are divided to 40 m before they are reprojected: see core.in_degrees. Neighbours share their edges and are divided alike. Validity is checked
+-- first, because repairing is expensive and most polygons need no repair.
 create table land_cover_polygon as
 with reprojected as materialized (
   select
@@ -52,7 +52,7 @@ where not exists (
     and land_cover_polygon.position = raw.position
 );
 
--- The pieces lie in the order of a Hilbert curve, so that neighbours are together on disk for the joins.
+-- The pieces are in the order of a Hilbert curve, so that neighbours are together on disk for the joins.
 create table land_cover_piece as
 select
   release.release_id,
@@ -65,7 +65,7 @@ cross join release
 cross join lateral core.area_pieces(cover.geom) as piece (geom)
 order by piece.geom, cover.member_id, cover.position;
 
--- serves: section land_cover, which reads the pieces that meet a region's box
+-- serves: section land_cover, which reads the pieces that intersect a region's box
 create index land_cover_piece_geom_idx on land_cover_piece using gist (geom);
 
 create table land_cover_class as

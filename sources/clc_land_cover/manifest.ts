@@ -13,20 +13,20 @@ export const manifest: Manifest = {
       "Generated using European Union's Copernicus Land Monitoring Service information; https://doi.org/10.2909/71c95a07-e296-44fc-b22b-415f42acfdf0. "
       + 'Cut to cadastral parcels. This product is not endorsed by the European Union.',
   },
-  vintageRule: 'the year behind CLC in the name (U2018_CLC2018_V2020_20u1 is 2018); V2020_20u1 is the issue; only 2018 is read; of a file with several layers the layer of 2018 (clc18_it)',
+  vintageRule: 'the year after CLC in the name (U2018_CLC2018_V2020_20u1 is 2018); V2020_20u1 is the issue; only 2018 is read; in a file with several layers, the layer of 2018 (clc18_it)',
   downloads: [
     {
       url: 'https://land.copernicus.eu/en/products/corine-land-cover/clc2018',
-      note: 'Download, with an EU Login: vector, Europe, as GeoPackage (u2018_clc2018_v2020_20u1_geoPackage.zip); as downloaded, or the layer cut to Italy as GeoPackage, shapefile or GeoJSON',
+      note: 'Download, with an EU Login: vector, Europe, as GeoPackage (u2018_clc2018_v2020_20u1_geoPackage.zip), as downloaded, or the layer cut to Italy as GeoPackage, shapefile or GeoJSON',
     },
   ],
   cadence: 'every six years',
-  crs: 'as the file says; EPSG:3035 (ETRS89-LAEA) as published',
+  crs: 'as the file states; EPSG:3035 (ETRS89-LAEA) as published',
   keep: 'newest',
   ignored: {
     'Remark*': 'notes of the interpreters, empty as published',
-    'Area_Ha*': 'area in hectares: measured again, of what was kept',
-    'objectid*': 'row number of the program that wrote the file',
+    'Area_Ha*': 'area in hectares; the area of the kept polygon is measured instead',
+    'objectid*': 'row number added by the program that wrote the file',
     fid: 'see objectid',
     'shape_*': 'length and area in the file\'s CRS: see Area_Ha',
   },

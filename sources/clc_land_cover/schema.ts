@@ -1,7 +1,7 @@
-/** The classes of CORINE Land Cover, and how a record's fields become values. */
+/** The classes of CORINE Land Cover, and the conversion of a record's fields to values. */
 import { z } from 'zod';
 
-/** The 44 classes of the third level in Italian, as ISPRA's nomenclature of CORINE Land Cover has them. */
+/** The 44 classes of the third level, with the names of ISPRA's Italian nomenclature of CORINE Land Cover. */
 export const CLASSES: ReadonlyMap<string, string> = new Map([
   ['111', 'Zone residenziali a tessuto continuo'],
   ['112', 'Zone residenziali a tessuto discontinuo e rado'],
@@ -52,8 +52,8 @@ export const CLASSES: ReadonlyMap<string, string> = new Map([
 const text = z.union([z.string(), z.number()], 'expected a text or a number').transform((value) => String(value).trim());
 
 export const landCoverRow = z.strictObject({
-  // 990, 995 and 999 of the raster legend (unclassified, no data) are no classes.
+  // 990, 995 and 999 of the raster legend (unclassified, no data) are not classes.
   code: text.refine((code) => CLASSES.has(code), 'expected one of the 44 classes, 111 to 523'),
-  // Who cuts the map may lose it.
+  // A tool that cuts the map may lose this column.
   clc_id: z.union([text, z.null()]).transform((id) => (id === '' ? null : id)),
 }).transform(({ code, clc_id }) => ({ code, clc_id, description: CLASSES.get(code) ?? '' }));

@@ -5,22 +5,22 @@ import { lookAtVectors, readVectorFile, sidecarsOf, whyAside, type LayerNames, t
 import { manifest } from './manifest.ts';
 import { landCoverRow } from './schema.ts';
 
-/** `U2018_CLC2018_V2020_20u1`, and `clc18_it` in national deliveries: the first year is the campaign, the one behind CLC is mapped. */
+/** `U2018_CLC2018_V2020_20u1`, and `clc18_it` in national deliveries. The first year is that of the campaign, the year after CLC that of the map. */
 const LAYERS: LayerNames = {
   subject: 'land cover', year: '2018', map: /(?:^|[_.-])CLC_?(\d{4}|\d{2})(?!\d)/i, changes: /(?:^|[_.-])CHA_?\d/i,
 };
 /** Issue of the map, `V2020_20u1`. */
 const ISSUE = /(?:^|_)CLC\d{4}_V(\d{4}_?\d+[a-z]?\d*)/i;
-/** As published; what is cut out of it by somebody says more in its name, or less. */
+/** Name of the whole map as published. A file cut from it has a longer or shorter name. */
 const WHOLE = /^U\d{4}_CLC2018_V\d{4}_\d+[a-z]?\d*(?:_(?:geoPackage|shp|vector))?$/i;
-/** What the map is published as besides. */
+/** Other formats in which the map is published. */
 const OTHER_FORM = /\.(?:tiff?|gdb(?:\/|$))/i;
-/** Overseas departments of France, which the package has in layers of their own. */
+/** Overseas departments of France, which are separate layers of the package. */
 const OVERSEAS = /_FR_[A-Z]{3}$/i;
 
 const hasColumn = ({ fields, head }: VectorLook): boolean => (fields === null ? /"?code_18"?\b/i.test(head.toString('latin1')) : fields.includes('code_18'));
 
-/** Table of a GeoPackage with a map or with changes. The layer of the right year may be defined behind the first bytes, so any of them is enough. */
+/** Table of a GeoPackage with a map or with changes. The layer of the right year may be defined after the first bytes, so any of them is enough. */
 const TABLE = /CREATE TABLE "(?:\w{1,60}_)?(?:CLC|CHA)_?\d{2,4}(?:_\w{1,60})?"/i;
 const hasTable = ({ path, head }: VectorLook): boolean => /\.gpkg$/i.test(path) && TABLE.test(head.toString('latin1'));
 
@@ -32,9 +32,9 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   );
   if (looks.length === 0) {
     const other = [probe.name, ...(probe.entries ?? []).map(({ path }) => path)].find((name) => OTHER_FORM.test(name));
-    return other === undefined || !LAYERS.map.test(stemOf(probe.name)) ? null : aside(probe.name, 'the raster or File Geodatabase of CORINE; the vector map is read, as GeoPackage or shapefile');
+    return other === undefined || !LAYERS.map.test(stemOf(probe.name)) ? null : aside(probe.name, 'this is the raster or File Geodatabase of CORINE; use the vector map as GeoPackage or shapefile');
   }
-  // The name of the zip decides for all its files; without a year in it, one file of the right year is enough.
+  // The name of the zip decides for all its files. If it has no year, one file of the right year is enough.
   const outer = whyAside(stemOf(probe.name), LAYERS);
   const statements = looks.map(({ path }) => outer ?? whyAside(stemOf(path), LAYERS));
   const [other] = statements;

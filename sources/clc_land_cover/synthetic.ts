@@ -1,7 +1,7 @@
 /**
- * The synthetic region's land cover in the form of the map of Europe: polygons that leave no gap and do not overlap, drawn across comuni. The matrix of the
- * landscape, arable land or forest, is a few polygons of tens of thousands of corners, with a hole for each patch of other classes; some of these have a
- * hole with another class again. Polygons elsewhere in Europe are there to be passed over, and one of a class that is none.
+ * The synthetic region's land cover in the form of the map of Europe: polygons without gaps or overlaps, drawn across comuni. The matrix
+ * of the landscape, arable land or forest, is a few polygons of tens of thousands of corners. Each patch of another class is a hole in the matrix,
+ * and some patches have a hole with another class again. Polygons elsewhere in Europe, which must be skipped, and one of an unknown class are added.
  */
 import { join } from 'node:path';
 import { boxArea, CellGrid, finely, jaggedArea, zonesByBlock, type CellArea, type CellBox } from '../../pipelines/synthetic/cell-zones.ts';
@@ -18,19 +18,19 @@ import { CLASSES } from './schema.ts';
 
 const NAME = 'U2018_CLC2018_V2020_20u1';
 /**
- * Cells of a square block of four patches, and corners of a patch's edge in each: in Italy a polygon has some 240 ha, and a block of 80 cells has 1,160;
- * a dense one has 290.
+ * Number of cells of a square block of four patches, and number of corners of a patch's edge per cell. In Italy a polygon has some 240 ha. A block of 80 cells
+ * has 1,160 ha, a dense one 290 ha.
  */
 const DENSE = { block: 40, cornersPerCell: 4 };
 const USUAL = { block: 80, cornersPerCell: 2 };
 type Density = typeof DENSE;
 const densityOf = ({ dense }: SyntheticRegion): Density => (dense ? DENSE : USUAL);
-/** Blocks of a polygon of the matrix, each way. */
+/** Number of blocks of a polygon of the matrix, in each direction. */
 const MATRIX = 16;
-/** What lies beyond the region's south-western corner. */
+/** Margin beyond the region's south-western corner. */
 const MARGIN = 30;
 
-/** A polygon: an area, and what is cut out of it. */
+/** A polygon: an area and its holes. */
 interface Zone {
   readonly code: string;
   readonly area: CellArea;
@@ -41,7 +41,7 @@ const MATRICES: readonly string[] = ['211', '311', '231', '323'];
 const BANDS: readonly string[] = ['243', '242', '223', '311', '112', '221', '324', '313', '121', '321', '211', '512'];
 const VILLAGES: readonly string[] = ['112', '131', '142', '111', '333'];
 
-/** The patches of the block whose south-west cell is (x, y): bands one above the other, one of them with a village in it. */
+/** Returns the patches of the block whose south-west cell is (x, y): bands one above the other, one of them with a village in it. */
 function patches({ block, cornersPerCell }: Density, x: number, y: number): Zone[] {
   const nth = x / block + 5 * (y / block);
   const band = (south: number, north: number): CellArea => jaggedArea([x + 4.5, y + south, x + 36.5, y + north], cornersPerCell);
@@ -54,16 +54,16 @@ function patches({ block, cornersPerCell }: Density, x: number, y: number): Zone
   ];
 }
 
-/** All patches of a block together: what the matrix leaves out. */
+/** Returns the union of the patches of a block: the hole in the matrix. */
 function gap({ cornersPerCell }: Density, x: number, y: number): CellArea {
   return jaggedArea([x + 4.5, y + 4.5, x + 36.5, y + 36.5], cornersPerCell);
 }
 
-/** The polygon of the matrix whose south-west cell is (x, y). */
+/** Returns the polygon of the matrix whose south-west cell is (x, y). */
 function matrix(density: Density, grid: CellGrid, x: number, y: number): Zone {
   const { block } = density;
   const size = MATRIX * block;
-  // Its border runs through the middle of cells, and around the region.
+  // Its border runs through the middle of cells and around the region.
   const box: CellBox = [x === 0 ? -MARGIN : x + 0.5, y === 0 ? -MARGIN : y + 0.5, x + size + 0.5, y + size + 0.5];
   const holes: CellArea[] = [];
   for (let row = y; row < Math.min(y + size, grid.rows); row += block) {
@@ -88,7 +88,7 @@ function* rows(region: SyntheticRegion): Generator<Row> {
   };
   for (let y = 0; y < grid.rows; y += size) for (let x = 0; x < grid.columns; x += size) yield drawn(matrix(density, grid, x, y));
   for (let y = 0; y < grid.rows; y += block) for (let x = 0; x < grid.columns; x += block) yield* patches(density, x, y).map(drawn);
-  // Andalusia, Lapland, Iceland; and land of no class, which the raster's legend has and the map should not.
+  // Andalusia, Lapland, Iceland, and land without a class, which the raster's legend has but the map should not have.
   for (const [code, x, y] of [['223', 3_000_000, 1_700_000], ['412', 4_900_000, 5_000_000], ['322', 2_900_000, 4_990_000], ['990', 4_650_000, 2_050_000]] as const) {
     yield { code, polygons: [[boxRing([x, y, x + 700, y + 900])]] };
   }
@@ -129,7 +129,7 @@ const synthetic: Synthetic = {
     const { block } = density;
     const patchesAt = zonesByBlock(block, (x, y) => patches(density, x, y));
     const matrixAt = zonesByBlock(MATRIX * block, (x, y) => [matrix(density, grid, x, y)]);
-    // The border of the matrix runs through the first cells of a polygon: they have a part in the one before.
+    // The border of the matrix runs through the first cells of a polygon, so they also have a part in the previous polygon.
     const near = ([column, row]: readonly [number, number]): Zone[] => (
       [...patchesAt([column, row]), ...[column, Math.max(0, column - 1)].flatMap((x) => [row, Math.max(0, row - 1)].flatMap((y) => matrixAt([x, y])))]
     );
@@ -153,7 +153,7 @@ const synthetic: Synthetic = {
   },
 };
 
-/** As the publisher states them, with six decimals. */
+/** Returns hectares with six decimals, as published. */
 function hectares(polygons: readonly Polygon[]): number {
   return Math.round(polygonsArea(polygons) * 100) / 1e6;
 }

@@ -21,18 +21,18 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('a tile of the surface', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s as its golden file expects', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z0-9]+$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('of the synthetic region is cut to it, and a region across two degrees has two', async () => {
+  it('is cut to the synthetic region, and a region across two degrees has two tiles', async () => {
     const region = makeRegion({ parcels: 600, seed: 3 });
     await synthetic.write({ ...region, box: [14.99, 41.99, 15.01, 42] }, folder);
     expect(readdirSync(folder).sort()).toEqual(['N41_00_E014', 'N41_00_E015', 'N42_00_E014', 'N42_00_E015'].map((place) => `Copernicus_DSM_COG_10_${place}_00_DEM.tif`));
     const { collected } = await trial(source, join(folder, 'Copernicus_DSM_COG_10_N41_00_E014_00_DEM.tif'));
     const tile = collected!.rows['raw_tile']![0]!;
-    // Its first row is that of the second above the southern edge of the tile to the north.
+    // Its first row is one second north of the southern edge of the tile to the north.
     expect(Number(tile['north'])).toBeCloseTo(42 + 0.5 / 3600, 9);
     expect(Number(tile['west']) + Number(tile['width']) / 3600).toBeCloseTo(15 - 0.5 / 3600, 9);
   });
@@ -44,7 +44,7 @@ describeDatabase('loading tiles of the surface', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it('knows their extent, and warns of those far from Italy', async () => {
+  it('stores their extent and warns about tiles far from Italy', async () => {
     const tile = (member: number, name: string, west: number, north: number): string =>
       `(${member}, 1, '${name}', 4326, 3600, 3600, ${west} - 0.5 / 3600, ${north} + 0.5 / 3600, 1.0 / 3600, 1.0 / 3600, null, 'float32', 1024, 1024, 12960000, 1, 900)`;
     const found = await loaded(database, 'copernicus_dem', `insert into raw_tile values ${tile(1, 'N41_E014', 14, 42)}, ${tile(2, 'N41_E015', 15, 42)}, ${tile(3, 'N55_E014', 14, 56)}`, async ({ session, checks }) => ({

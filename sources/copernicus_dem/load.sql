@@ -2,7 +2,7 @@
 -- reads: staging.raw_tile
 -- writes: layer.copernicus_tile
 -- grain: one row per raster
--- crs: EPSG:4326, as the files have it
+-- crs: EPSG:4326, as in the files
 
 create table copernicus_tile as
 select

@@ -13,14 +13,14 @@ export const manifest: Manifest = {
       'Produced using Copernicus WorldDEM-30 © DLR e.V. 2010-2014 and © Airbus Defence and Space GmbH 2014-2018 provided under COPERNICUS by the European Union and ESA; '
       + 'all rights reserved.',
   },
-  vintageRule: 'the files say no edition: 2021, when the model was opened to all',
+  vintageRule: 'always 2021, the year in which the model became open; the files state no edition',
   downloads: [
     {
       url: 'https://copernicus-dem-30m.s3.amazonaws.com/',
       note: 'one GeoTIFF per degree, Copernicus_DSM_COG_10_N42_00_E014_00_DEM/Copernicus_DSM_COG_10_N42_00_E014_00_DEM.tif; no registration',
     },
   ],
-  cadence: 'irregular: tiles are mended now and then',
+  cadence: 'irregular: tiles are corrected from time to time',
   crs: 'EPSG:4326; metres above the geoid EGM2008',
   keep: 'newest',
   ignored: {},

@@ -14,7 +14,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const recognition: Recognition = { role: 'tile', vintage: VINTAGE, region: null, place, complete: false, ...look.dated };
   const [latitude, longitude] = [degrees(north), degrees(east)];
   const reaches = longitude < ITALY.east && longitude + 1 > ITALY.west && latitude < ITALY.north && latitude + 1 > ITALY.south;
-  return reaches ? recognition : { ...recognition, ignored: `the tile ${place} lies outside Italy` };
+  return reaches ? recognition : { ...recognition, ignored: `the tile ${place} is outside Italy` };
 }
 
 /** `E014` → 14, `S05` → −5. */

@@ -1,17 +1,17 @@
-/** The surface in tiles of 1°, each cut to the region; it reaches everywhere, and is told where the ground is not known. */
+/** The surface in tiles of 1°, each cut to the region. It covers everything and is served where the ground is unknown. */
 import { join } from 'node:path';
 import { writeGeoTiff } from '../../pipelines/synthetic/raster-writer.ts';
 import { groundModel, SURFACE_CELL_DEG, surfaceModel, reliefOf } from '../../pipelines/synthetic/relief.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 
-/** Cells of a tile, and of the blocks that it is stored in. */
+/** Number of cells of a tile, and of its blocks. */
 const TILE = 3600;
 const BLOCK = 1024;
 
 const synthetic: Synthetic = {
   async write(region, folder) {
     const { columns, rows, value } = surfaceModel(region);
-    // The first row of a tile is that of its northern edge, its last one a second above the southern: rows count southward from the equator.
+    // Rows run from north to south. The last row is one arc second north of the tile's southern edge.
     for (let tileRow = Math.floor(rows[0] / TILE); tileRow * TILE < rows[1]; tileRow += 1) {
       for (let tileColumn = Math.floor(columns[0] / TILE); tileColumn * TILE < columns[1]; tileColumn += 1) {
         const [west, east] = [Math.max(columns[0], tileColumn * TILE), Math.min(columns[1], (tileColumn + 1) * TILE)];

@@ -1,12 +1,12 @@
--- purpose: what must hold of the structural aggregates of a release
+-- purpose: checks of the structural aggregates of a release
 -- reads: layer.dpc_building
 -- writes: none
--- grain: offending rows
+-- grain: one row per violation
 -- crs: EPSG:4326
 
 -- check: dpc_building_in_italy
 -- level: error
--- expects: every aggregate lies in or around Italy, between 6 and 19 degrees east and 35 and 48 degrees north
+-- expects: every aggregate is in or around Italy, between 6 and 19 degrees east and 35 and 48 degrees north
 select
   member_id,
   position,
@@ -18,7 +18,7 @@ where not geom @ st_makeenvelope(6, 35, 19, 48, 4326);
 
 -- check: dpc_building_of_a_size
 -- level: warn
--- expects: an aggregate covers a square metre at least, and no more than the largest halls, 500,000 m²
+-- expects: an aggregate covers between 1 m² and 500,000 m², the size of the largest halls
 select
   member_id,
   position,

@@ -1,4 +1,4 @@
--- purpose: footprints made valid and reprojected once
+-- purpose: makes footprints valid and reprojects them once
 -- reads: staging.raw_dpc_building
 -- writes: layer.dpc_building
 -- grain: one row per published polygon
@@ -54,5 +54,5 @@ where not exists (
     and dpc_building.position = raw.position
 );
 
--- serves: section buildings, which reads the footprints that meet a region's box
+-- serves: section buildings, which reads the footprints that intersect a region's box
 create index dpc_building_geom_idx on dpc_building using gist (geom);

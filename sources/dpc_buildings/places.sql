@@ -1,4 +1,4 @@
--- purpose: the comuni that each file of structural aggregates has
+-- purpose: the comuni in each file of structural aggregates
 -- reads: layer.dpc_building
 -- writes: place
 -- grain: one row per file and comune

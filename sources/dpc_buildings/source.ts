@@ -6,7 +6,7 @@ import { lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/reade
 import { manifest } from './manifest.ts';
 import { EDITIONS, record } from './schema.ts';
 
-/** Without its number an aggregate is little more than a label: only a table of as few columns is taken for one that lost it. */
+/** Whether a table without IDAG looks like this source. The other columns say little, so the table may have at most as many columns as the edition. */
 function isAlike(fields: readonly string[]): boolean {
   return fields.length <= EDITIONS[2021].length && resembles(fields, EDITIONS);
 }

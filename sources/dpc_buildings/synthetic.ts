@@ -1,6 +1,6 @@
 /**
- * Structural aggregates of the synthetic region: a shapefile for each comune that the national topographic database does not reach, one of them plain and
- * the others in a zip, and one for a comune that it does reach, which covers all its ground: served by mistake, it would show everywhere.
+ * Structural aggregates of the synthetic region: one shapefile for each comune outside the national topographic database. One of them is plain and
+ * the others are in a zip. One more file, for a comune inside that database, covers all its area, so that serving it by mistake would show everywhere.
  */
 import { join } from 'node:path';
 import { BuildingTruth, buildingSource, buildingsOf } from '../../pipelines/synthetic/buildings.ts';
@@ -11,7 +11,7 @@ import { shapefileEntries, writeShapefile, type ShapefileFeature, type Shapefile
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
-/** As the files of the publisher have it. */
+/** The day in the publisher's files. */
 const DAY = '2021-03-23';
 
 function feature(region: SyntheticRegion, comune: SyntheticComune, number: number, polygon: Polygon): ShapefileFeature {
@@ -51,7 +51,7 @@ const synthetic: Synthetic = {
     const buildings = new BuildingTruth(region);
     return (parcel) => {
       const source = buildingSource(region, parcel.comune);
-      // The land register of Trento says no more of its roofs.
+      // The land register of Trento has no further data about its roofs.
       const found = source === 'aggregates' || source === 'register' ? buildings.of(parcel) : null;
       return {
         coverage: { buildings: source === null ? 'not_mapped' : 'mapped' },

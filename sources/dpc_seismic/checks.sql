@@ -1,7 +1,7 @@
--- purpose: the seismic classification says one thing of each comune
+-- purpose: checks that each comune has one seismic class
 -- reads: layer.seismic_zone
 -- writes: none
--- grain: one row per offence
+-- grain: one row per violation
 -- crs: none
 
 -- check: one_zone_per_comune

@@ -4,7 +4,7 @@ export default {
   cycle: ['01-31', '06-30'],
   // classificazione2024.csv.
   largest: 332_254,
-  // Each edition has an address with a hash of its own, which only this page links.
+  // The URL of each edition contains a hash and is linked only on this page.
   files: () => [{
     base: 'https://rischi.protezionecivile.gov.it/it/sismico/attivita/classificazione-sismica/', editions: [{ path: '', name: 'classificazione-sismica.csv' }],
     link: /\/classificazione-?sismica[^/"]*\d{4}[^/"]*\.csv$/i,

@@ -1,4 +1,4 @@
--- purpose: the seismic classification becomes a layer; a row that repeats another is told apart
+-- purpose: loads the seismic classification; repeated rows become duplicates
 -- reads: staging.raw_seismic
 -- writes: layer.seismic_zone
 -- grain: one row per comune

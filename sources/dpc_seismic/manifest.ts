@@ -11,19 +11,19 @@ export const manifest: Manifest = {
     url: 'https://rischi.protezionecivile.gov.it/it/sismico/attivita/classificazione-sismica/',
     text: 'Dipartimento della Protezione Civile - Presidenza del Consiglio dei Ministri, classificazione sismica dei comuni italiani, CC BY 4.0',
   },
-  vintageRule: 'the year of the column (`Classificazione 2021`), else the year in the file name (`classificazione-sismica-aggiornata-maggio-2025.csv` → `2025`)',
+  vintageRule: 'the year of the column (`Classificazione 2021`), otherwise the year in the file name (`classificazione-sismica-aggiornata-maggio-2025.csv` → `2025`)',
   downloads: [
     {
       url: 'https://rischi.protezionecivile.gov.it/it/sismico/attivita/classificazione-sismica/',
-      note: 'the CSV is linked on this page under an address that changes with each edition',
+      note: 'the CSV is linked on this page under a URL that changes with each edition',
     },
   ],
   cadence: 'yearly',
   crs: null,
   keep: 'newest',
   ignored: {
-    "PROV/CITTA'_METROPOLITANA": 'name of the province; it follows from the comune',
-    Province: 'name of the province in the editions until 2022; it follows from the comune',
+    "PROV/CITTA'_METROPOLITANA": 'name of the province; follows from the comune',
+    Province: 'name of the province in the editions until 2022; follows from the comune',
   },
   envelope: {
     records: { comuni: { min: 7_000, max: 8_200 } },

@@ -1,7 +1,7 @@
-/** One row of the seismic classification: from text to values. */
+/** Converts one row of the seismic classification to values. */
 import { z } from 'zod';
 
-/** Our name → the publisher's columns through the editions. */
+/** The project's names → the publisher's columns in all editions. */
 export const COLUMNS = {
   region_name: 'Regione',
   sigla: 'SIGLA_PROV',
@@ -10,7 +10,7 @@ export const COLUMNS = {
   label: ['ZONA_SISMICA', 'Classificazione*'],
 } as const;
 
-/** All columns of each edition; a `*` stands for the year. */
+/** All columns of each edition; a `*` means the year. */
 export const EDITIONS = {
   '2020–2022': ['Regione', 'Province', 'CodiceIstat', 'Denominazione', 'Classificazione*'],
   '2023–2025': ['REGIONE', "PROV/CITTA'_METROPOLITANA", 'SIGLA_PROV', 'COMUNE', 'COD_ISTAT_COMUNE', 'ZONA_SISMICA'],
@@ -19,10 +19,10 @@ export const EDITIONS = {
 /** The editions until 2022 have no car plate codes. */
 export const OPTIONAL = ['sigla'] as const;
 
-/** `3`, `2B`, `2A-3A-3B`; the editions until 2022 write several zones without dashes: `2A3A3B`, `12A`. */
+/** `3`, `2B`, `2A-3A-3B`. The editions until 2022 write several zones without dashes: `2A3A3B`, `12A`. */
 const LABEL = /^[1-4][ABS]?(-?[1-4][ABS]?)*$/;
 
-/** The most severe zone that a label names: the smallest digit. */
+/** Returns the most severe zone of a label: the smallest digit. */
 export function mostSevere(label: string): number {
   return Math.min(...[...label.matchAll(/[1-4]/g)].map(([digit]) => Number(digit)));
 }

@@ -1,4 +1,4 @@
-/** The seismic zone of each comune. */
+/** The source of the seismic zone of each comune. */
 import { normaliseHeader, peekRows, resembles } from '../../pipelines/formats/csv.ts';
 import { readCsvRows } from '../../pipelines/readers/csv-rows.ts';
 import { peekWorkbook, readXlsxRows } from '../../pipelines/readers/xlsx-rows.ts';
@@ -8,7 +8,7 @@ import { defineSource, inputError, type Columns, type InputFile, type Probe, typ
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, schema } from './schema.ts';
 
-/** `classificazione-sismica-aggiornata-maggio-2025`, `classificazione2024`: words of the publisher and days; another word names a part. */
+/** `classificazione-sismica-aggiornata-maggio-2025`, `classificazione2024`: words of the publisher and days. Another word makes the file a part. */
 const WHOLE: WholeName = {
   whole: /^classificazione(?:[-_ ]*(?:sismica|dei|aggiornata|aggiornamento|comuni|italiani|al|gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto|settembre|ottobre|novembre|dicembre|\d))*$/i,
   stated: /^classificazione/i,
@@ -37,9 +37,9 @@ export default defineSource({
     const zone = header.find((name) => /^classificazione(_\d{4})?$/.test(normaliseHeader(name)));
     const vintage = /(20\d\d)/.exec(zone ?? '')?.[1] ?? /(?<!\d)(20\d\d)(?!\d)/.exec(probe.name)?.[1];
     if (vintage === undefined) {
-      throw inputError('the year of the seismic classification is not known', {
+      throw inputError('the year of the seismic classification is unknown', {
         code: 'VINTAGE_MISSING', at: probe.name, detail: 'expected a year in the zone\'s column or in the file name, found none',
-        hint: 'Give the file back the name it was downloaded under, for instance classificazione-sismica-2025.csv.',
+        hint: 'Give the file the name that it had when it was downloaded, such as classificazione-sismica-2025.csv.',
       });
     }
     const dated = workbook === null ? undefined : await workbookDate(probe);

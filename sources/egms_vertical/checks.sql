@@ -1,7 +1,7 @@
--- purpose: what must hold of the cells of a release
+-- purpose: checks of the cells of a release
 -- reads: layer.egms_cell
 -- writes: none
--- grain: offending rows
+-- grain: one row per violation
 -- crs: none
 
 -- check: egms_cell_unique
@@ -18,7 +18,7 @@ having count(*) > 1;
 
 -- check: egms_pid_unique
 -- level: warn
--- expects: a pid names one cell; the same pid in two cells means that tiles of different products were mixed
+-- expects: a pid names one cell; a pid in two cells means that tiles of different products were mixed
 select
   pid,
   count(*) as rows
@@ -29,7 +29,7 @@ having min(ix) <> max(ix)
 
 -- check: egms_velocity_plausible
 -- level: warn
--- expects: no cell moves faster than 200 mm/year, beyond what the product can follow without losing phase
+-- expects: no cell moves faster than 200 mm/year, above which the product loses phase
 select
   member_id,
   position,

@@ -2,7 +2,7 @@ import type { Download, Edition } from '../../pipelines/contract/download.ts';
 import { tilesOf } from '../../pipelines/readers/map-tiles.ts';
 
 export default {
-  // A release of five years comes in the last quarter of the year after them.
+  // A release of five years is published in the last quarter of the following year.
   cycle: ['01-15'],
   tokenParameter: 'id',
   // Estimate for a full tile: the CSV in the zip has 1 to 2 GB.
@@ -15,6 +15,6 @@ export default {
     };
     return { base: 'https://egms.land.copernicus.eu/insar-api/archive/download/', editions: [issue(2), issue(1)], optional: true };
   }),
-  byHand: () => 'log in at https://egms.land.copernicus.eu/ (EU Login, free), Download, choose L3 Ortho, component U, and the tiles of the region; save the zips as they are. '
-    + 'Or copy the token behind "id=" of one of the download links, set MAPPALE_EGMS_VERTICAL_TOKEN to it and run the same command again: it lasts some hours',
+  byHand: () => 'log in at https://egms.land.copernicus.eu/ (EU Login, free), choose Download, L3 Ortho, component U, and the tiles of the region, and save the zips without unpacking them. '
+    + 'Alternatively, copy the token after "id=" in one of the download links, set MAPPALE_EGMS_VERTICAL_TOKEN to it and run the same command again. The token is valid for some hours',
 } satisfies Download;

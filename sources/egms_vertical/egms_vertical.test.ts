@@ -21,7 +21,7 @@ const GOLDEN = fileURLToPath(new URL('./golden/', import.meta.url));
 const fixture = (name: string): string => join(FIXTURE, name);
 
 let folder: string;
-/** What `recognise` needs of a registered source. */
+/** The source with the fields that `recognise` needs. */
 const registered = { ...source, id: source.manifest.id } as RegisteredSource;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
@@ -34,7 +34,7 @@ async function recognition(path: string): Promise<Recognition | null> {
   return (await recognise({ path, size: readFileSync(path).length }, [registered]))?.recognition ?? null;
 }
 
-/** What a golden file holds: the rows without provenance, the rejects without words. */
+/** Returns the content of a golden file: the rows without provenance, the rejects without messages. */
 function summary({ members, rows }: Collected): unknown {
   expect(members).toHaveLength(1);
   const member = members[0]!;
@@ -55,11 +55,11 @@ async function zipped(name: string, entries: Readonly<Record<string, Buffer | st
 describe('reading a tile', () => {
   const names = readdirSync(GOLDEN).map((file) => file.replace(/\.json$/, ''));
 
-  it.each(names)('%s gives its golden rows and rejects', async (name) => {
+  it.each(names)('reads %s into its golden rows and rejects', async (name) => {
     expect(summary(await read(fixture(`${name}.csv`)))).toEqual(JSON.parse(readFileSync(join(GOLDEN, `${name}.json`), 'utf8')));
   });
 
-  it('a zipped tile gives what the plain one gives', async () => {
+  it('gives the same rows from a zipped tile as from the plain one', async () => {
     const csv = readFileSync(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv'));
     const path = await zipped('EGMS_L3_E46N20_100km_U_2018_2022_1.zip', {
       'EGMS_L3_E46N20_100km_U_2018_2022_1.tiff': 'not read', 'EGMS_L3_E46N20_100km_U_2018_2022_1.csv': csv, 'EGMS_L3_E46N20_100km_U_2018_2022_1.xml': '<a/>',
@@ -69,7 +69,7 @@ describe('reading a tile', () => {
     expect(summary(collected)).toEqual(JSON.parse(readFileSync(join(GOLDEN, 'EGMS_L3_E46N20_100km_U_2018_2022_1.json'), 'utf8')));
   });
 
-  it('a reject keeps the beginning of its line and says what was found', async () => {
+  it('keeps the beginning of the line in a reject and states the value found', async () => {
     const { members } = await read(fixture('strings-instead-of-numbers_U.csv'));
     const first = members[0]!.rejects[0]!;
     expect(first.message).toBe('mean_velocity: expected a decimal number, found "nan"');
@@ -83,7 +83,7 @@ describe('reading a tile', () => {
     ['column-twice_U.csv', 'COLUMNS_CHANGED', /:1$/],
     ['level-2b.csv', 'EGMS_LEVEL', /:1$/],
     ['empty_U.csv', 'EGMS_EMPTY', /empty_U\.csv$/],
-  ])('%s is refused as a whole with %s', async (name, code, at) => {
+  ])('rejects %s as a whole with %s', async (name, code, at) => {
     await expect(read(fixture(name))).rejects.toMatchObject({ code, kind: 'input', at: expect.stringMatching(at), detail: expect.stringMatching(/expected .* found /) });
   });
 
@@ -94,14 +94,14 @@ describe('reading a tile', () => {
     expect(members[0]!.rows).toBeGreaterThan(0);
   });
 
-  it('a zip that was cut short is refused, not read in part', async () => {
+  it('rejects a truncated zip instead of reading it in part', async () => {
     const path = await zipped('whole.zip', { 'EGMS_L3_E46N20_100km_U_2018_2022_1.csv': readFileSync(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv')) });
     const bytes = readFileSync(path);
     await writeFile(join(folder, 'EGMS_L3_E46N20_100km_U.zip'), bytes.subarray(0, bytes.length - 30));
     await expect(read(join(folder, 'EGMS_L3_E46N20_100km_U.zip'))).rejects.toMatchObject({ code: 'ZIP_UNREADABLE' });
   });
 
-  it('the chunks in which the bytes arrive do not matter', async () => {
+  it('gives the same result for any chunk size', async () => {
     const text = ['crlf_U.csv', 'strings-instead-of-numbers_U.csv', 'blank-lines_U.csv', 'no-final-newline_U.csv'];
     for (const name of text) {
       const whole = summary(await read(fixture(name)));
@@ -112,7 +112,7 @@ describe('reading a tile', () => {
   });
 });
 
-/** Reads bytes that arrive in pieces of a given size. */
+/** Reads bytes that arrive in chunks of a given size. */
 async function collectChunks(bytes: Buffer, size: number): Promise<Collected> {
   const path = join(folder, 'chunks_U.csv');
   await writeFile(path, bytes);
@@ -126,7 +126,7 @@ async function collectChunks(bytes: Buffer, size: number): Promise<Collected> {
 }
 
 describe('the fast path and the schema', () => {
-  it('accept and refuse the same rows, with the same values', async () => {
+  it('accept and reject the same rows with the same values', async () => {
     const random = randomOf('egms fast path');
     const tokens: Record<string, string[]> = {
       pid: ['3OaTn5TNYv', '0000000000', '3OaTn5TNY', '3OaTn5TNYvv', '3OaTn-TNYv', ''],
@@ -135,7 +135,7 @@ describe('the fast path and the schema', () => {
     };
     const lines: string[] = [];
     const texts: Record<string, string>[] = [];
-    // Mostly good fields, so that each bad one is met alone.
+    // Mostly valid fields, so that each invalid one occurs alone.
     const draw = (list: string[]): string => (random.next() < 0.75 ? list[0]! : random.pick(list));
     for (let i = 0; i < 4_000; i += 1) {
       const text: Record<string, string> = {};
@@ -156,7 +156,7 @@ describe('the fast path and the schema', () => {
     expect(members[0]!.rejects.length).toBe(texts.length - expected.length);
   });
 
-  it('counts lines by themselves in any chunks', () => {
+  it('count the same number of lines in any chunks', () => {
     const bytes = Buffer.from('header\r\n\r\na,b\r\n\nc,d\r\ne');
     for (let size = 1; size <= bytes.length; size += 1) {
       const counter = new LineCounter();
@@ -167,14 +167,14 @@ describe('the fast path and the schema', () => {
 });
 
 describe('recognising files', () => {
-  it('a tile of a release, zipped or plain, and the baseline without one', async () => {
+  it('recognises a tile of a release, zipped or plain, and the baseline without a release', async () => {
     const csv = readFileSync(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv'));
     expect(await recognition(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv'))).toEqual({ role: 'vertical', vintage: '2018_2022', region: null, complete: false, dated: '001', place: 'E46N20' });
     expect(await recognition(await zipped('EGMS_L3_E46N20_100km_U_2018_2022_1.zip', { 'EGMS_L3_E46N20_100km_U_2018_2022_1.csv': csv }))).toMatchObject({ role: 'vertical', vintage: '2018_2022', dated: '001', place: 'E46N20' });
     expect(await recognition(fixture('EGMS_L3_E46N20_100km_U.baseline.csv'))).toMatchObject({ role: 'vertical', vintage: '2015_2021' });
   });
 
-  it('an issue _2 is of the same years as _1, and newer, zipped or plain', async () => {
+  it('treats issue _2 as newer than _1 of the same years, zipped or plain', async () => {
     const csv = readFileSync(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv'));
     const found: (Recognition | null)[] = [];
     for (const issue of ['1', '2', '10']) {
@@ -190,13 +190,13 @@ describe('recognising files', () => {
     expect(new Set(issues).size).toBe(3);
   });
 
-  it('a renamed tile by its columns and the years of its series', async () => {
+  it('recognises a renamed tile by its columns and the years of its series', async () => {
     expect(await recognition(fixture('crlf_U.csv'))).toMatchObject({ place: 'E46N20' });
     expect(await recognition(fixture('crlf_U.csv'))).toMatchObject({ role: 'vertical', vintage: '2018_2018' });
     expect(await recognition(await zipped('naples.zip', { 'tile_U.csv': readFileSync(fixture('crlf_U.csv')) }))).toMatchObject({ role: 'vertical', vintage: '2018_2018' });
   });
 
-  it('the east component is known and left aside, as are raster and metadata', async () => {
+  it('recognises and ignores the east component, the raster and the metadata', async () => {
     expect(await recognition(fixture('EGMS_L3_E46N20_100km_E_2018_2022_1.csv'))).toMatchObject({ role: 'horizontal', ignored: expect.stringContaining('vertical') });
     for (const extension of ['tiff', 'xml']) {
       const path = join(folder, `EGMS_L3_E46N20_100km_U_2018_2022_1.${extension}`);
@@ -210,16 +210,16 @@ describe('recognising files', () => {
     ['level-2b.csv', 'EGMS_LEVEL', 'L3 Ortho'],
     ['without-component.csv', 'EGMS_COMPONENT', 'name'],
     ['column-missing_U.csv', 'COLUMNS_CHANGED', 'as downloaded'],
-  ])('%s is refused with %s and a hint', async (name, code, hint) => {
+  ])('rejects %s with %s and a hint', async (name, code, hint) => {
     await expect(recognition(fixture(name))).rejects.toMatchObject({ code, kind: 'input', hint: expect.stringContaining(hint) });
   });
 
-  it('a zip of that name without a CSV is refused', async () => {
+  it('rejects a zip with the name of a tile but without a CSV', async () => {
     const path = await zipped('EGMS_L3_E46N22_100km_U_2018_2022_1.zip', { 'EGMS_L3_E46N22_100km_U_2018_2022_1.tiff': 'x' });
     await expect(recognition(path)).rejects.toMatchObject({ code: 'EGMS_ZIP' });
   });
 
-  it('files of others are not claimed', async () => {
+  it('does not recognise files of other sources', async () => {
     const path = join(folder, 'others.csv');
     await writeFile(path, 'CODREG;REGIONE;SEZ21_ID\n1;x;2\n');
     expect(await recognition(path)).toBeNull();
@@ -230,7 +230,7 @@ describe('recognising files', () => {
 });
 
 describeDatabase('loading tiles', (engine) => {
-  it('knows a tile by its name, also one without a cell, and a renamed one by its cells; a cell that two tiles have stays in both', async () => {
+  it('finds a tile by its name even without cells, a renamed one by its cells, and keeps a cell of two tiles in both', async () => {
     const found = await loaded(await engine.openDatabase(), 'egms_vertical', `
       delete from member where member_id > 5;
       update member set file_id = member_id;

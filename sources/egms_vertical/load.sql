@@ -1,11 +1,11 @@
--- purpose: cells by integer key, one row per cell of a tile, and the tiles themselves
+-- purpose: loads cells with integer keys, one row per cell of a tile, and the tiles
 -- reads: staging.raw_egms_cell
 -- writes: layer.egms_cell, layer.egms_tile
--- grain: one row per cell of a file, of a cell that it repeats the best-fitting series; one row per tile of a file
--- crs: none; the key is the cell's place on the 100 m grid of EPSG:3035
+-- grain: one row per cell of a file, with the best-fitting series of a repeated cell; one row per tile of a file
+-- crs: none; the key is the cell's position on the 100 m grid of EPSG:3035
 
--- Few cells repeat, so their keys are found first and only they are sorted. Of two files each keeps its own: which of them counts is decided
--- where a region's parcels are looked at.
+-- Few cells repeat, so their keys are found first and only their rows are sorted. Each of two files keeps its own cell. The choice between them is made
+-- when a region's parcels are processed.
 create table repeated_cell as
 select
   member_id,
@@ -59,7 +59,7 @@ order by iy, ix;
 -- serves: section subsidence, which reads the rows of the grid that a region spans
 create index egms_cell_iy_idx on egms_cell using brin (iy);
 
--- A tile says its place in its name, and covers it also where no cell was measured. In a renamed file the cells say it.
+-- A tile's position is in its name, and the tile covers it even without measured cells. In a renamed file the cells have the position.
 create table egms_tile as
 with named as (
   select

@@ -19,20 +19,20 @@ export const manifest: Manifest = {
   downloads: [
     {
       url: 'https://egms.land.copernicus.eu/',
-      note: 'EGMS Explorer, with an EU Login: L3 Ortho, U component, one zip per 100 km tile. The download address carries a token that expires; a saved error page is refused.',
+      note: 'EGMS Explorer, with an EU Login: L3 Ortho, U component, one zip per 100 km tile. The download URL contains a token that expires. A saved error page is rejected.',
     },
   ],
   cadence: 'yearly',
   crs: 'EPSG:3035 (ETRS89-LAEA); easting and northing are the centre of a 100 m cell',
   keep: 'newest',
   ignored: {
-    acceleration_std: 'the contract serves no uncertainty of the acceleration',
+    acceleration_std: 'uncertainty of the acceleration: not served',
     seasonality: 'amplitude of the yearly cycle: not served',
     seasonality_std: 'see seasonality',
     gnss_velocity_n: 'northward velocity of the reference network, since 2020–2024: horizontal, not served',
     gnss_velocity_e: 'eastward velocity of the reference network, since 2020–2024: horizontal, not served',
     gnss_velocity_u: 'upward velocity of the reference network, since 2020–2024: mean_velocity is published next to it and is served',
-    YYYYMMDD: 'displacement series, one column per acquisition (about 300): its fit (velocity, acceleration, rmse) is what is served',
+    YYYYMMDD: 'displacement series, one column per acquisition (about 300); its fit (velocity, acceleration, rmse) is served instead',
   },
   envelope: { rejectShare: 0.005 },
   layers: ['egms_cell'],

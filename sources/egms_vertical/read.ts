@@ -1,5 +1,5 @@
 /**
- * Reads L3 Ortho tiles. A row is some 2 kB, of which 60 bytes are wanted and the rest is the displacement series: the
+ * Reads L3 Ortho tiles. A row has some 2 kB: 60 wanted bytes and the displacement series. The
  * wanted fields are cut out of the bytes, and the end of the line is found with `indexOf`, never field by field.
  */
 import type { Readable } from 'node:stream';
@@ -16,31 +16,31 @@ const COMMA = 0x2c;
 const POINT = 0x2e;
 const MINUS = 0x2d;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
-/** A raw record in a reject is cut after this many bytes: what is wrong stands in front, the series behind is of no use. */
+/** Number of bytes of a raw record that a reject keeps. The errors are in these bytes, and the series after them is of no use. */
 const RAW_BYTES = 512;
-/** Columns that only the level 2 products have. Others add latitude and longitude to L3 as well, so these two prove nothing. */
+/** Columns that only the level 2 products have. Other programs add latitude and longitude to L3 too, so these two prove nothing. */
 const LEVEL_2 = ['mp_type', 'los_east', 'los_north', 'los_up', 'incidence_angle', 'track_angle', 'temporal_coherence', 'amplitude_dispersion', 'line', 'pixel'];
 const LEAST_OF_LEVEL_2 = 2;
-/** Rows whose values of added columns are looked at. */
+/** Number of rows from which values of added columns are sampled. */
 const SAMPLED_ROWS = 100;
 const DATE = /^(?:19|20)\d{6}$/;
 /** Powers of ten that are exact in a double. */
 const TEN = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
 
-/** Where the wanted fields stand in this file. */
+/** Position of the wanted fields in this file. */
 export interface Header {
   /** Column index of each field, in the order of `FIELDS`. */
   readonly columns: readonly number[];
   /** First and last date column, `20180103`; null in a file without a series. */
   readonly dates: readonly [string, string] | null;
   readonly width: number;
-  /** What was found, for columns that were added. */
+  /** The columns found, for reporting added columns. */
   readonly found: FoundColumns<(typeof FIELDS)[number]>;
 }
 
 /**
  * Splits the header line of an L3 tile, of any component.
- * @returns the column names; null when the line is no EGMS header
+ * @returns the column names; null if the line is not an EGMS header
  * @throws `EGMS_LEVEL` for a level 2 file
  */
 export function columnNames(line: string, at: string): readonly string[] | null {
@@ -48,7 +48,7 @@ export function columnNames(line: string, at: string): readonly string[] | null 
   if (!resembles(names, EDITIONS)) return null;
   const level2 = LEVEL_2.filter((name) => names.includes(name));
   if (level2.length < LEAST_OF_LEVEL_2) return names;
-  throw inputError('EGMS level 2 file: one line of sight, not the vertical component', {
+  throw inputError('this is an EGMS level 2 file, with one line of sight and not the vertical component', {
     code: 'EGMS_LEVEL',
     at,
     detail: `expected the columns of L3 Ortho (pid, easting, northing, height, …), found also ${level2.join(', ')}`,
@@ -57,7 +57,7 @@ export function columnNames(line: string, at: string): readonly string[] | null 
 }
 
 /**
- * Finds the columns of an L3 tile by name, in any order. Date columns are data: any number of them is accepted.
+ * Finds the columns of an L3 tile by name, in any order. Any number of date columns is accepted.
  * @throws `COLUMNS_CHANGED`
  */
 export function headerOf(names: readonly string[], at: string): Header {
@@ -67,13 +67,13 @@ export function headerOf(names: readonly string[], at: string): Header {
 }
 
 /**
- * Counts records by themselves, on the raw bytes before any parsing: lines that are neither the header nor blank.
- * Kept apart from the reader on purpose, so that the two can disagree.
+ * Counts records separately, on the raw bytes before any parsing: lines that are neither the header nor blank.
+ * It is independent of the reader, so that the two can disagree.
  */
 export class LineCounter {
   #lines = 0;
   #blank = 0;
-  /** Bytes of the open line, CR left out. */
+  /** Number of bytes of the unfinished line, without CR. */
   #open = 0;
 
   count(chunk: Buffer): void {
@@ -87,30 +87,30 @@ export class LineCounter {
     this.#open += this.#visible(chunk, start, chunk.length);
   }
 
-  /** Records so far, with an unended last line. */
+  /** Number of records so far, including an unfinished last line. */
   get records(): number {
     return Math.max(0, this.#lines - this.#blank + (this.#open > 0 ? 1 : 0) - 1);
   }
 
   #visible(chunk: Buffer, start: number, end: number): number {
-    // Only the line's last byte can be the CR of a CRLF; a line of nothing else is blank.
+    // Only the line's last byte can be the CR of a CRLF. A line with nothing else is blank.
     return end > start && chunk[end - 1] === CR ? end - start - 1 : end - start;
   }
 }
 
-/** The CSV inside a tile's zip. @throws `EGMS_ZIP` when there is not exactly one. */
+/** Returns the CSV inside a tile's zip. @throws `EGMS_ZIP` if there is not exactly one */
 export function csvEntry(paths: readonly string[], at: string): string {
   const found = paths.filter((path) => path.toLowerCase().endsWith('.csv'));
   if (found.length === 1) return found[0]!;
-  throw inputError('EGMS zip without its CSV', {
+  throw inputError('the EGMS zip has no CSV', {
     code: 'EGMS_ZIP',
     at,
-    detail: `expected one .csv beside the .tiff and the .xml, found ${found.length === 0 ? paths.join(', ') || 'an empty zip' : found.join(', ')}`,
-    hint: 'Download the tile again; one zip holds one tile.',
+    detail: `expected one .csv with the .tiff and the .xml, found ${found.length === 0 ? paths.join(', ') || 'an empty zip' : found.join(', ')}`,
+    hint: 'Download the tile again. Each zip contains one tile.',
   });
 }
 
-/** Streams one tile, zipped or plain. Positions are line numbers, the header being line 1. */
+/** Streams one tile, zipped or plain. Positions are line numbers; the header is line 1. */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   if (!(await isZip(file.path))) {
     const member = await sink.member({ path: '', size: file.size });
@@ -131,7 +131,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   }
 }
 
-/** @param progress takes the bytes of CSV read so far */
+/** @param progress receives the number of CSV bytes read so far */
 async function readCsv(stream: Readable, at: string, member: MemberSink, progress: (bytes: number) => void): Promise<void> {
   const counter = new LineCounter();
   const rows = new TileRows(member, at);
@@ -164,18 +164,18 @@ async function readCsv(stream: Readable, at: string, member: MemberSink, progres
   await member.close(counter.records);
 }
 
-/** Rows of one tile on their way to the staging table. */
+/** Writes the rows of one tile to the staging table. */
 class TileRows {
   readonly #member: MemberSink;
   readonly #writer: RowWriter;
   readonly #at: string;
   #header: Header | null = null;
-  /** Slot of each leading column, −1 when it is not wanted; it ends with the last wanted one. */
+  /** Slot of each leading column up to the last wanted one; −1 for an unwanted column. */
   #slots: Int8Array = new Int8Array(0);
   readonly #from = new Int32Array(FIELDS.length);
   readonly #to = new Int32Array(FIELDS.length);
   #number = 0;
-  /** Rows that are still looked at for values of added columns. */
+  /** Number of rows that are still to be sampled for values of added columns. */
   #sampled = 0;
 
   constructor(member: MemberSink, at: string) {
@@ -184,7 +184,7 @@ class TileRows {
     this.#at = at;
   }
 
-  /** Takes every complete line of the chunk. @returns where the open one starts. */
+  /** Takes every complete line of the chunk. @returns where the unfinished line starts */
   lines(chunk: Buffer, start: number): number {
     for (let end = chunk.indexOf(LF, start); end !== -1; end = chunk.indexOf(LF, start)) {
       this.line(chunk, start, end);
@@ -203,19 +203,19 @@ class TileRows {
   }
 
   /**
-   * A last line without its end is whole in some writers' files; with fewer columns than the header it shows that the file
-   * was cut, and then an unknown number of cells is missing.
+   * Some programs leave the last line without its end, although it is complete. If it has fewer columns than the header, the file
+   * was truncated, and an unknown number of cells is missing.
    */
   lastLine(bytes: Buffer): void {
     if (this.#header !== null && bytes.length > 0) {
       let columns = 1;
       for (const byte of bytes) if (byte === COMMA) columns += 1;
       if (columns < this.#header.width) {
-        throw inputError('EGMS file is cut short', {
+        throw inputError('the EGMS file is truncated', {
           code: 'EGMS_TRUNCATED',
           at: `${this.#at}:${this.#number + 1}`,
           detail: `expected ${this.#header.width} columns in the last line, found ${columns} and no end of line`,
-          hint: 'Unpack or download the tile again; the zip protects itself by its CRC, a loose CSV does not.',
+          hint: 'Unpack or download the tile again. Unlike a plain CSV, the zip\'s CRC detects missing data.',
         });
       }
     }
@@ -224,7 +224,7 @@ class TileRows {
 
   end(): void {
     if (this.#header === null) {
-      throw inputError('EGMS file is empty', { code: 'EGMS_EMPTY', at: this.#at, detail: 'expected a header line, found nothing', hint: 'Download the tile again.' });
+      throw inputError('the EGMS file is empty', { code: 'EGMS_EMPTY', at: this.#at, detail: 'expected a header line, found nothing', hint: 'Download the tile again.' });
     }
   }
 
@@ -233,9 +233,9 @@ class TileRows {
     const at = `${this.#at}:${this.#number}`;
     const names = columnNames(line, at);
     if (names === null) {
-      throw inputError('not an EGMS CSV', {
+      throw inputError('the file is not an EGMS CSV', {
         code: 'EGMS_HEADER', at, detail: `expected a header with pid, easting and mean_velocity, found ${JSON.stringify(line.slice(0, 80))}`,
-        hint: 'Give the tile as it was downloaded.',
+        hint: 'Use the tile as downloaded.',
       });
     }
     const header = headerOf(names, at);
@@ -252,7 +252,7 @@ class TileRows {
     this.#header?.found.sample((index) => cells[index]);
   }
 
-  /** Finds the wanted fields; false when the line ends before the last of them. */
+  /** Finds the wanted fields. Returns false if the line ends before the last of them. */
   #split(buffer: Buffer, start: number, end: number): boolean {
     const slots = this.#slots;
     let at = start;
@@ -270,7 +270,7 @@ class TileRows {
     return true;
   }
 
-  /** Writes a row that is well formed beyond doubt; false leaves the decision to the schema. */
+  /** Writes a row that is certainly well formed. Returns false to leave the decision to the schema. */
   #fast(buffer: Buffer, start: number, end: number): boolean {
     if (!this.#split(buffer, start, end)) return false;
     const from = this.#from;
@@ -303,13 +303,13 @@ class TileRows {
     return true;
   }
 
-  /** Lets the schema decide, and says what is wrong. */
+  /** Lets the schema decide, and reports what is wrong. */
   #slow(buffer: Buffer, start: number, end: number): void {
     const raw = Buffer.from(buffer.subarray(start, Math.min(end, start + RAW_BYTES)));
     const reject = (code: string, message: string): void => this.#member.reject({ position: this.#number, code, message, raw });
     if (raw.includes('mean_velocity')) {
       this.#headerAgain(buffer.toString('utf8', start, end));
-      return reject('header_repeated', 'expected a cell, found the header again: tiles were pasted together');
+      return reject('header_repeated', 'expected a cell, found the header again; tiles were concatenated');
     }
     if (!this.#split(buffer, start, end)) {
       return reject('columns_missing', `expected at least ${this.#slots.length} columns, found the end of the line`);
@@ -322,12 +322,12 @@ class TileRows {
     reject(code, message);
   }
 
-  /** Tiles that were pasted together carry the header again. Another series is harmless; moved fields would be read as others. */
+  /** Handles a repeated header, as in concatenated tiles. Another series is harmless, but moved fields would be read as other fields. */
   #headerAgain(line: string): void {
     const at = `${this.#at}:${this.#number}`;
     const names = columnNames(line, at);
     if (names !== null && headerOf(names, at).columns.every((column, slot) => column === this.#header!.columns[slot])) return;
-    throw columnsChanged(at, 'expected the fields where the first header has them, found a second header with other positions: tiles were pasted together');
+    throw columnsChanged(at, 'expected the fields where the first header has them, found a second header with other positions; tiles were concatenated');
   }
 }
 
@@ -336,8 +336,8 @@ function isBase62(byte: number): boolean {
 }
 
 /**
- * A plain decimal: at most 7 digits, and, when `signed`, a minus in front and up to 6 decimals; NaN otherwise. Mantissa and power of ten
- * are exact in a double, so the quotient is the nearest double, the same that `Number` gives.
+ * Returns a plain decimal: at most 7 digits and, if `signed`, a leading minus and up to 6 decimals; NaN otherwise. Mantissa and power of ten
+ * are exact in a double, so the quotient is the nearest double, the same as from `Number`.
  */
 function decimalOf(buffer: Buffer, from: number, to: number, signed: boolean): number {
   let at = from;

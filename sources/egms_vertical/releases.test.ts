@@ -1,4 +1,4 @@
-/** Releases of EGMS L3 Ortho: each has its own header. */
+/** Tests the releases of EGMS L3 Ortho, which have different headers. */
 import { writeFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const random = randomOf('egms releases', seed);
 const folder = mkdtempSync(join(tmpdir(), 'mappale-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A value for each column; `row` makes the cells distinct. */
+/** Returns a value for each column. `row` makes the cells distinct. */
 function valueOf(column: string, row: number): string {
   if (column === 'pid') return `made00000${row}`;
   if (column === 'easting') return `${4_597_550 + 100 * row}`;
@@ -60,7 +60,7 @@ describe.each(RELEASES)(`an EGMS tile of %s (seed ${seed})`, (years, header) => 
     expect(moved.collected!.rows['raw_egms_cell']).toMatchObject(expected);
   });
 
-  it('is refused when a column is missing, doubled or renamed', async () => {
+  it('is rejected when a column is missing, doubled or renamed', async () => {
     for (const [index, column] of columns.entries()) {
       const changes = {
         missing: columns.filter((_, at) => at !== index),
@@ -74,7 +74,7 @@ describe.each(RELEASES)(`an EGMS tile of %s (seed ${seed})`, (years, header) => 
     }
   });
 
-  it('is set aside with a reason when it is a horizontal component, whatever its columns are', async () => {
+  it('is ignored with a reason when it is a horizontal component, whatever its columns are', async () => {
     for (const names of [columns, [...columns, `made_${random.below(1_000_000)}`], columns.slice(0, 4)]) {
       for (const component of ['E', 'N']) {
         const { recognition, error } = await trial(source, tile(nameOf(component, years), names));
@@ -84,7 +84,7 @@ describe.each(RELEASES)(`an EGMS tile of %s (seed ${seed})`, (years, header) => 
     }
   });
 
-  it('is set aside with a reason when it is a renamed E tile, or the raster of a tile', async () => {
+  it('is ignored with a reason when it is a renamed E tile, or the raster of a tile', async () => {
     expect((await trial(source, tile('naples_E.csv', columns))).recognition?.ignored).toContain('horizontal component E');
     for (const extension of ['tiff', 'tif', 'xml']) {
       expect((await trial(source, tile(nameOf('U', years).replace('csv', extension), columns))).recognition?.ignored).toContain('raster or metadata');
@@ -93,13 +93,13 @@ describe.each(RELEASES)(`an EGMS tile of %s (seed ${seed})`, (years, header) => 
 });
 
 describe('other EGMS files', () => {
-  it('refuses level 2 by its own code, also under a name of level 3', async () => {
+  it('are rejected with their own code at level 2, even under a name of level 3', async () => {
     const level2 = 'pid,mp_type,latitude,longitude,easting,northing,height_ortho,height_ellipse,line,pixel,rmse_ts,temporal_coherence,amplitude_dispersion,incidence_angle,track_angle,'
       + 'los_east,los_north,los_up,mean_velocity,mean_velocity_std,acceleration,acceleration_std,seasonality,seasonality_std,gnss_velocity';
     expect((await trial(source, tile(nameOf('U', '2020_2024'), level2.split(',')))).error?.code).toBe('EGMS_LEVEL');
   });
 
-  it('writes synthetic tiles with the header of their release', async () => {
+  it('are written as synthetic tiles with the header of their release', async () => {
     const place = mkdtempSync(join(tmpdir(), 'mappale-test-'));
     await synthetic.write(makeRegion({ parcels: 200, seed: 3 }), place);
     const found = new Map<string, string>();
@@ -114,7 +114,7 @@ describe('other EGMS files', () => {
   });
 
   const ustica = 'egms/EGMS_L3_E45N17_100km_U_2020_2024_1.zip';
-  it.skipIf(realData(ustica) === null)('reads the tile of Ustica of 2020–2024', async () => {
+  it.skipIf(realData(ustica) === null)('are read from the tile of Ustica of 2020–2024', async () => {
     const { collected, recognition } = await trial(source, realData(ustica)!);
     expect(recognition).toMatchObject({ vintage: '2020_2024', place: 'E45N17', dated: '001' });
     const rows = collected!.rows['raw_egms_cell']!;

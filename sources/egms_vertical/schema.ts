@@ -1,9 +1,9 @@
 /**
- * One row of an L3 Ortho CSV as text, and what it means.
+ * Converts one row of an L3 Ortho CSV to values.
  *
  * Source of the format: EGMS Product Description v3.0 (2025-08-07), table 6. Numbers are plain decimals, never exponents.
- * `read.ts` has a fast path over bytes for well-formed rows; whatever it does not accept at once comes here, and a test
- * holds the two against each other, so this schema is the only definition.
+ * `read.ts` has a fast path over bytes for well-formed rows. All other rows come here, and a test
+ * compares the two, so this schema is the only definition.
  */
 import { z } from 'zod';
 import { NO_DATA, isNoData } from '../../pipelines/readers/no-data.ts';
@@ -11,14 +11,14 @@ import { firstIssue, refusalOf, type Refusal } from '../../pipelines/readers/ref
 
 /** Side of a cell in metres. */
 export const CELL_M = 100;
-/** Coordinates of EPSG:3035 are positive and below this all over Europe. */
+/** Upper limit of the coordinates of EPSG:3035, which are positive all over Europe. */
 export const MAX_COORDINATE_M = 10_000_000;
-/** Faster than a metre a year is no ground motion that interferometry can follow: a sentinel or a shifted column. */
+/** Maximum velocity: interferometry cannot follow a metre a year, so a higher value is a sentinel or a shifted column. */
 export const MAX_VELOCITY_MM_YEAR = 1_000;
-/** The same for its change; and no land of Europe lies as deep as this, nor as high. */
+/** Maximum acceleration, for the same reason. No land of Europe is below or above the limits of height either. */
 export const MAX_ACCELERATION_MM_YEAR2 = 1_000;
 export const HEIGHT_M = [-1_000, 9_000] as const;
-/** Digits before and after the point; their sum stays below 2^53, so that the fast path divides exactly. */
+/** Digits before and after the point. Together they are below 2^53, so that the fast path divides exactly. */
 const DECIMAL = /^-?\d{1,7}(\.\d{1,6})?$/;
 
 const decimal = z.string().regex(DECIMAL, 'expected a decimal number').transform(Number);
@@ -54,7 +54,7 @@ export type EgmsField = keyof EgmsRow;
 /** Fields in the order of the staging table. */
 export const FIELDS: readonly EgmsField[] = ['pid', 'easting', 'northing', 'height', 'rmse', 'mean_velocity', 'mean_velocity_std', 'acceleration'];
 
-/** What stands for a measurement, and may be missing. */
+/** Fields of measurements, which may be missing. */
 const MEASURED: readonly string[] = FIELDS.filter((field) => !['pid', 'easting', 'northing'].includes(field));
 
 const FIT = ['mean_velocity', 'mean_velocity_std', 'acceleration', 'acceleration_std', 'seasonality', 'seasonality_std'];
@@ -64,7 +64,7 @@ export const EDITIONS = {
   '2020–2024': ['pid', 'easting', 'northing', 'height_ortho', 'rmse_ts', ...FIT, 'gnss_velocity_n', 'gnss_velocity_e', 'gnss_velocity_u'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Our field → its names in the releases. */
+/** Field → its column names in the releases. */
 export const COLUMNS: Readonly<Record<EgmsField, readonly string[]>> = {
   pid: ['pid'],
   easting: ['easting'],
@@ -76,7 +76,7 @@ export const COLUMNS: Readonly<Record<EgmsField, readonly string[]>> = {
   acceleration: ['acceleration'],
 };
 
-/** @returns the stable code and the one-line message of a refused row; a cell whose place is good and whose motion is no number was not measured. */
+/** @returns the stable code and the one-line message of a rejected row; a cell with a valid position and without motion was not measured */
 export function refusal(text: Readonly<Record<string, string>>, error: z.ZodError): Refusal {
   const found = refusalOf(text, error);
   if (error.issues.every(({ path }) => MEASURED.includes(String(path[0]))) && MEASURED.some((field) => isNoData(text[field])))

@@ -8,7 +8,7 @@ const NAME = /EGMS_L3_(E\d{2}N\d{2})_100km_([A-Z])(?:_(\d{4}_\d{4})(?:_(\d+))?)?
 const BASELINE = '2015_2021';
 /** Component in the name of a renamed file. */
 const COMPONENT = /_([ENU])(?=[_.-]|$)/;
-/** The component that is read; all others are horizontal. */
+/** The component that is read. All others are horizontal. */
 const VERTICAL = 'U';
 /** Files of the same zip, which some users unpack into the same folder. */
 const COMPANION = /\.(?:tiff?|xml)$/i;
@@ -16,16 +16,16 @@ const COMPANION = /\.(?:tiff?|xml)$/i;
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const named = NAME.exec(probe.name);
   if (named !== null && COMPANION.test(probe.name)) {
-    return { role: 'companion', vintage: named[3] ?? BASELINE, region: null, complete: false, ignored: 'raster or metadata of a tile: the same cells are read from its CSV' };
+    return { role: 'companion', vintage: named[3] ?? BASELINE, region: null, complete: false, ignored: 'raster or metadata of a tile; the same cells are read from its CSV' };
   }
   if (probe.entries === null) {
     if (/\.zip$/i.test(probe.name)) {
       if (named === null && !/^EGMS_L/i.test(probe.name)) return null;
-      throw inputError('EGMS download is not a zip', {
+      throw inputError('the EGMS download is not a zip', {
         code: 'EGMS_DOWNLOAD_REFUSED',
         at: probe.name,
         detail: `expected a zip, found ${describe(probe.head)}`,
-        hint: 'The Explorer answers "429 Too Many Requests" or a login page when asked too fast or with an old token: get a new link and download the tile again.',
+        hint: 'The Explorer answers "429 Too Many Requests" or a login page if requests are too frequent or the token is old. Get a new link and download the tile again.',
       });
     }
     return recogniseCsv(probe.name, probe.name, probe.head);
@@ -34,7 +34,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const inside = paths.find((path) => NAME.test(path));
   if (named === null && inside === undefined && !paths.some((path) => path.toLowerCase().endsWith('.csv'))) return null;
   if (named === null && inside === undefined) {
-    // A renamed tile: any other zip with one small CSV gets this far, so its header decides and nothing is thrown.
+    // This may be a renamed tile or any other zip with one small CSV, so its header decides and nothing is thrown.
     const csv = paths.filter((path) => path.toLowerCase().endsWith('.csv'));
     const [only] = csv;
     return only === undefined || csv.length > 1 ? null : recogniseCsv(probe.name, only, await probe.headOf(only));
@@ -42,12 +42,12 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const csv = csvEntry(paths, probe.name);
   const recognised = recogniseCsv(probe.name, csv, await probe.headOf(csv));
   if (recognised !== null) return recognised;
-  throw inputError('not an EGMS CSV', {
+  throw inputError('the file is not an EGMS CSV', {
     code: 'EGMS_HEADER', at: `${probe.name}!${csv}`, detail: 'expected a header with pid, easting and mean_velocity', hint: 'Download the tile again.',
   });
 }
 
-/** @throws `EGMS_LEVEL`, `COLUMNS_CHANGED`, `EGMS_COMPONENT` for files that are surely EGMS. */
+/** @throws `EGMS_LEVEL`, `COLUMNS_CHANGED`, `EGMS_COMPONENT` for files that are certainly EGMS */
 function recogniseCsv(fileName: string, csvName: string, head: Buffer): Recognition | null {
   const end = head.indexOf(0x0a);
   const line = head.toString('utf8', 0, end === -1 ? head.length : end);
@@ -55,33 +55,33 @@ function recogniseCsv(fileName: string, csvName: string, head: Buffer): Recognit
   const names = columnNames(line, at);
   const named = NAME.exec(csvName) ?? NAME.exec(fileName);
   const component = componentOf(csvName) ?? componentOf(fileName);
-  // The columns of a component that is not read are not looked at.
+  // The columns of a component that is not read are not checked.
   if (component !== undefined && component !== VERTICAL && (named !== null || names !== null)) return horizontal(component, named?.[3] ?? BASELINE);
   if (names === null) return null;
   const header = headerOf(names, at);
   const vintage = named !== null ? named[3] ?? BASELINE : header.dates === null ? null : header.dates.map((date) => date.slice(0, 4)).join('_');
   if (vintage === null) {
-    throw inputError('EGMS release unknown', {
-      code: 'EGMS_RELEASE', at, detail: 'expected a release in the name or date columns in the header, found neither', hint: 'Give the file the name it was published with.',
+    throw inputError('the EGMS release is unknown', {
+      code: 'EGMS_RELEASE', at, detail: 'expected a release in the name or date columns in the header, found neither', hint: 'Give the file the name under which it was published.',
     });
   }
   if (component === undefined) {
-    throw inputError('EGMS component unknown', {
+    throw inputError('the EGMS component is unknown', {
       code: 'EGMS_COMPONENT',
       at,
-      detail: 'expected U (vertical) or E (east) in the name, found neither; the columns of the two are the same',
-      hint: 'Give the file the name it was published with, EGMS_L3_<tile>_100km_U_<release>.csv.',
+      detail: 'expected U (vertical) or E (east) in the name, found neither (both have the same columns)',
+      hint: 'Give the file the name under which it was published, EGMS_L3_<tile>_100km_U_<release>.csv.',
     });
   }
   const place = named?.[1]?.toUpperCase() ?? tileOf(header, head);
   return {
     role: 'vertical', vintage, region: null, complete: false,
-    // Issues sort as text: the tenth comes after the second.
+    // Padded, because issues sort as text and the tenth comes after the second.
     ...(named?.[4] === undefined ? {} : { dated: named[4].padStart(3, '0') }), ...(place === undefined ? {} : { place }),
   };
 }
 
-/** Component that a file name states, as its publisher writes it or before the extension. */
+/** Returns the component in a file name, in the publisher's position or before the extension. */
 function componentOf(name: string): string | undefined {
   return NAME.exec(name)?.[2]?.toUpperCase() ?? COMPONENT.exec(name.replace(/\.(?:csv|zip)$/i, ''))?.[1];
 }
@@ -89,11 +89,11 @@ function componentOf(name: string): string | undefined {
 function horizontal(component: string, vintage: string): Recognition {
   return {
     role: 'horizontal', vintage, region: null, complete: false,
-    ignored: `horizontal component ${component}: only the vertical component is read, whose tiles are named …_100km_U…`,
+    ignored: `horizontal component ${component}; only the vertical component is read, whose tiles are named …_100km_U…`,
   };
 }
 
-/** Tile of the first row, for a file whose name does not say it. */
+/** Returns the tile of the first row, for a file without the tile in its name. */
 function tileOf({ columns }: Header, head: Buffer): string | undefined {
   const cells = head.toString('latin1').split(/\r?\n/)[1]?.split(',') ?? [];
   const [east, north] = (['easting', 'northing'] as const).map((field) => /^\d{6,7}$/.exec(cells[columns[FIELDS.indexOf(field)] ?? -1] ?? '')?.[0].padStart(7, '0').slice(0, 2));

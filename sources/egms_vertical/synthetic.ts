@@ -1,6 +1,6 @@
 /**
- * Synthetic tiles over the synthetic region, as the Explorer delivers them: one zip per tile, a loose CSV beside, the east
- * component of one tile, and a tile of an older release. Every value follows from the cell's place and the seed.
+ * Synthetic tiles over the synthetic region, as the Explorer delivers them: one zip per tile, a plain CSV, the east
+ * component of one tile, and a tile of an older release. Every value follows from the cell's position and the seed.
  */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -17,25 +17,25 @@ const RELEASE = '2020_2024_1';
 const OLDER_RELEASE = '2018_2022_1';
 /** Date columns of the release 2020–2024. */
 const DATES = 303;
-/** Regions with more cells get a shorter series: it is skipped when read, and writing gigabytes of it would prove nothing more. */
+/** Regions with more cells get a shorter series. The reader skips the series, and writing gigabytes of it would prove nothing more. */
 const CELLS_WITH_FULL_SERIES = 50_000;
 const SHORT_SERIES = 24;
-/** Cells around the region's box, so that no parcel lacks a neighbour by chance of the drawing. */
+/** Number of cells around the region's box, so that every parcel has neighbours. */
 const MARGIN = 20;
 const CELLS_PER_TILE = 1_000;
-/** Overlaps below this are a matter of rounding, not of ground. */
+/** Overlaps below this come from rounding. */
 const LEAST_OVERLAP_M2 = 0.01;
 
-/** Columns before the series, and what a line of the release has between the fit and the series. */
+/** Columns before the series, and the text that a line of the release has between the fit and the series. */
 interface Layout {
   readonly columns: string;
   readonly reference: string;
 }
-/** Velocity of the reference network is part of the newer release. */
+/** The newer release, which includes the velocity of the reference network. */
 const LAYOUT: Layout = { columns: EDITIONS['2020–2024'].join(','), reference: '2.1,-0.7,-1.5,' };
 const OLDER_LAYOUT: Layout = { columns: EDITIONS['2015–2023'].join(','), reference: '' };
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** Values at which a class begins or ends; a tenth of the cells has one of them exactly. */
+/** Values at which a class begins or ends. A tenth of the cells has exactly one of them. */
 const BOUNDARY_VELOCITIES = [-2, -5, -10, -20, 2, 0, -1.9, -2.1, 2.1, 1.9];
 const BOUNDARY_ACCELERATIONS = [0.1, -0.1, 0.11, -0.11, 0];
 
@@ -46,7 +46,7 @@ interface Cell {
   readonly acceleration: number;
 }
 
-/** 32 well-mixed bits for a cell and a purpose. */
+/** Returns 32 well-mixed bits for a cell and a purpose. */
 function mix(seed: number, ix: number, iy: number, purpose: number): number {
   let hash = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(ix, 0xcc9e2d51) ^ Math.imul(iy, 0x1b873593) ^ Math.imul(purpose + 1, 0x27d4eb2f);
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
@@ -54,7 +54,7 @@ function mix(seed: number, ix: number, iy: number, purpose: number): number {
   return (hash ^ (hash >>> 15)) >>> 0;
 }
 
-/** Motion of a cell, or null where nothing was measured: single cells here and there, and whole patches as under woods. */
+/** Returns the motion of a cell, or null where nothing was measured: single cells, and whole patches as under woods. */
 function cellAt(seed: number, ix: number, iy: number): Cell | null {
   if (mix(seed, ix, iy, 0) % 8 === 0) return null;
   if (mix(seed, Math.floor(ix / 5), Math.floor(iy / 5), 1) % 9 === 0) return null;
@@ -72,7 +72,7 @@ function cellAt(seed: number, ix: number, iy: number): Cell | null {
 
 function pidOf(seed: number, ix: number, iy: number): string {
   let pid = '';
-  // Ten digits of 62 hold the key and make it unique; the mixing only hides the order.
+  // Ten digits of base 62 contain the key and make it unique. The mixing only hides the order.
   let key = ix * 100_000 + iy;
   for (let i = 0; i < 6; i += 1) {
     pid += BASE62.charAt(key % 62);
@@ -86,7 +86,7 @@ function pidOf(seed: number, ix: number, iy: number): string {
   return pid;
 }
 
-/** Acquisition days, six apart, as column names. */
+/** Returns acquisition days, six days apart, as column names. */
 function dateColumns(firstDay: string, count: number): string {
   const start = Date.parse(`${firstDay}T00:00:00Z`);
   return Array.from({ length: count }, (_, i) => new Date(start + i * 6 * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')).join(',');
@@ -114,7 +114,7 @@ export interface TileOptions {
   readonly seed: number;
 }
 
-/** A tile of its own, every cell measured, as blocks of lines; for measuring the reader. */
+/** Yields a separate tile with every cell measured, as blocks of lines, for benchmarks of the reader. */
 export function* tileLines({ tile, rows, dates, seed }: TileOptions): Generator<string> {
   const tail = tails(dates, LAYOUT);
   let block = `${LAYOUT.columns},${dateColumns('2020-01-03', dates)}\n`;
@@ -131,11 +131,11 @@ export function* tileLines({ tile, rows, dates, seed }: TileOptions): Generator<
   yield block;
 }
 
-/** The cells of the region: first column, first row, beyond the last column, beyond the last row. */
+/** Returns the cells of the region: first column, first row, and the column and row after the last ones. */
 function gridOf(region: SyntheticRegion): Box {
   const [west, south, east, north] = region.box;
   let [x0, y0, x1, y1] = [Infinity, Infinity, -Infinity, -Infinity];
-  // The edges of a box in degrees are curves here: their corners and middles bound them well within the margin.
+  // The edges of a box in degrees are curves here. Their corners and middles bound them well within the margin.
   for (const lon of [west, (west + east) / 2, east]) {
     for (const lat of [south, (south + north) / 2, north]) {
       const [x, y] = laeaEurope.forward([lon, lat]);
@@ -176,7 +176,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
         const cell = cellAt(seed, ix, iy);
         if (cell === null) continue;
         block += line(seed, ix, iy, cell, tail);
-        // Now and then the cell again with a worse fit and another motion: it must lose, in whatever order it stands.
+        // Some cells are repeated with a worse fit and another motion. The repeated row must lose in any order.
         if (mix(seed, ix, iy, 8) % 500 === 0) block = line(seed, ix, iy, { velocity: 99.9, acceleration: 9.99 }, tail, 9.9) + block;
       }
       if (block !== '') yield block;
@@ -189,7 +189,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   }
   for (const [tx, ty] of tiles) await writeTile(folder, tileName(tx, ty, 'U', RELEASE), rowsOf(tx, ty));
 
-  // A tile beyond the region, unpacked, with fewer dates, that repeats cells of its neighbour and has rows that must be refused.
+  // A plain tile outside the region, with fewer dates, that repeats cells of its neighbour and has rows that must be rejected.
   const [lastX, lastY] = itemAt(tiles, tiles.length - 1);
   const middle: readonly [number, number] = [Math.floor((x0 + x1) / 2), Math.floor((y0 + y1) / 2)];
   const fewer = tails(2, LAYOUT);
@@ -207,7 +207,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   const loose = [`${LAYOUT.columns},${dateColumns('2020-01-03', 2)}\n`, ...repeated, ...good, ...refused];
   await pipeline(loose, createWriteStream(join(folder, `${tileName(lastX + 1, lastY, 'U', RELEASE)}.csv`)));
 
-  // Must not be served: the other component, and an older release with other motions.
+  // These must not be served: the other component, and an older release with other motions.
   const [tx, ty] = itemAt(tiles, 0);
   const others = (ends: readonly string[]): string[] =>
     Array.from({ length: 20 }, (_, i) => line(seed, middle[0] + i, middle[1], { velocity: 55.5, acceleration: 5.55 }, ends));
@@ -216,13 +216,13 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   await writeTile(folder, tileName(tx, ty, 'U', OLDER_RELEASE), [olderHeader, ...others(tails(dates, OLDER_LAYOUT))]);
 }
 
-/** Half away from zero on the 15 digits that a double carries, as PostgreSQL's numeric rounds it. */
+/** Rounds half away from zero on the 15 digits of a double, like PostgreSQL's numeric. */
 function round2(value: number): number {
   const hundredfold = Math.round(Number((Math.abs(value) * 100).toPrecision(13)));
   return hundredfold === 0 ? 0 : (Math.sign(value) * hundredfold) / 100;
 }
 
-/** What the contract derives from the two rounded means. */
+/** Returns the classes that the contract derives from the two rounded means. */
 function classify(velocity: number, acceleration: number): Record<string, unknown> {
   const sinking = -velocity;
   const riskClass = sinking < 2 ? 1 : sinking < 5 ? 2 : sinking < 10 ? 3 : sinking < 20 ? 4 : 5;
@@ -263,7 +263,7 @@ function truthOf(seed: number, parcel: SyntheticParcel): Record<string, unknown>
 
 const synthetic: Synthetic = {
   write,
-  // Every tile that the region has a part in is written.
+  // Every tile that overlaps the region is written.
   truth: (region) => (parcel) => ({ subsidence: truthOf(region.seed, parcel), coverage: { subsidence: 'mapped' } }),
 };
 export default synthetic;

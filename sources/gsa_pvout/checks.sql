@@ -1,12 +1,12 @@
--- purpose: what must hold of the rasters of a release
+-- purpose: checks of the rasters of a release
 -- reads: layer.pvout_tile
 -- writes: none
--- grain: offending rows
+-- grain: one row per violation
 -- crs: EPSG:4326
 
 -- check: pvout_tile_in_italy
 -- level: error
--- expects: every raster reaches Italy, between 6 and 19 degrees east and 35 and 47.5 degrees north
+-- expects: every raster overlaps Italy, between 6 and 19 degrees east and 35 and 47.5 degrees north
 select
   member_id,
   position,

@@ -2,5 +2,5 @@ import type { Download } from '../../pipelines/contract/download.ts';
 
 export default {
   cycle: ['01-31'],
-  byHand: () => 'open https://globalsolaratlas.info/download/italy, GIS data, "LTAym_YearlyMonthlyTotals (GeoTIFF)", accept the terms; save the zip as it is. Not the daily totals',
+  byHand: () => 'open https://globalsolaratlas.info/download/italy, choose GIS data, "LTAym_YearlyMonthlyTotals (GeoTIFF)" (not the daily totals), accept the terms, and save the zip without unpacking it',
 } satisfies Download;

@@ -22,16 +22,16 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the yield of photovoltaics', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s as its golden file expects', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z0-9]+$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('of another country is refused, because it has no values in Italy', async () => {
+  it('is rejected for another country, because it has no values in Italy', async () => {
     const path = join(folder, 'PVOUT.tif');
     const raster = { epsg: 4326, width: 240, height: 240, cell: 1 / 120, noData: '1.175494351e-38' } as const;
     const cells = (row: number): Float32Array => Float32Array.from({ length: 240 }, (_, column) => ((row + column) % 3 === 0 ? 1.175494351e-38 : 1400));
-    // Once in Benin, once with nothing but the NoData value in Italy.
+    // One raster is in Benin, the other is in Italy with only the NoData value.
     for (const [west, north, row] of [[1, 12, cells], [12, 43, () => new Float32Array(240).fill(1.175494351e-38)]] as const) {
       writeGeoTiff(path, { ...raster, west, north, row });
       const { error } = await trial(source, path);
@@ -42,7 +42,7 @@ describe('the yield of photovoltaics', () => {
     await rm(path);
   });
 
-  it('of the synthetic region is that of the year, not of a month', async () => {
+  it('is read for the year and not for a month in the synthetic region', async () => {
     await synthetic.write(makeRegion({ parcels: 600, seed: 3 }), folder);
     const [name = ''] = readdirSync(folder);
     const { recognition, collected } = await trial(source, join(folder, name));
@@ -59,7 +59,7 @@ describeDatabase('loading the yield of photovoltaics', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it('knows its extent', async () => {
+  it('stores its extent', async () => {
     const found = await loaded(database, 'gsa_pvout', `insert into raw_tile values
       (1, 1, 'PVOUT', 4326, 1440, 1440, 6.5, 47.5, 1.0 / 120, 1.0 / 120, null, 'float32', 1440, 1, 1000000, 700, 1700)`, async ({ session, checks }) => ({
       tiles: await session.query('select name, st_xmin(geom) as west, st_ymin(geom) as south, round(st_xmax(geom)::numeric, 9)::float8 as east, st_ymax(geom) as north from pvout_tile'),

@@ -1,4 +1,4 @@
--- purpose: photovoltaic potential of the Global Solar Atlas, by reference: where the cells of each raster lie, not the cells
+-- purpose: photovoltaic potential of the Global Solar Atlas by reference: the extent and format of each raster, not its cells
 -- reads: none
 -- writes: layer.pvout_tile
 -- grain: one row per raster
@@ -26,23 +26,23 @@ create table layer.pvout_tile (
   geom geometry(polygon, 4326) not null
 ) partition by list (release_id);
 
-comment on table layer.pvout_tile is 'Electricity that 1 kWp of photovoltaics gives in a mean year, kWh/kWp, cells of 30″. The cells stay in the file, and are read when parcels are built.';
-comment on column layer.pvout_tile.release_id is 'The release (ledger) that the row belongs to; the partition key.';
-comment on column layer.pvout_tile.member_id is 'The file, or the member of a zip, that holds the cells (ledger).';
-comment on column layer.pvout_tile.position is 'Always 1: a file holds one raster.';
-comment on column layer.pvout_tile.name is 'Name of the raster as published, without ending; of rasters that overlap the first by name counts.';
+comment on table layer.pvout_tile is 'Electricity from 1 kWp of photovoltaics in a mean year, kWh/kWp, cells of 30″. The cells stay in the file and are read when parcels are built.';
+comment on column layer.pvout_tile.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.pvout_tile.member_id is 'Member with the cells (ledger.member): the file, or an entry of a zip.';
+comment on column layer.pvout_tile.position is 'Always 1, because a file contains one raster.';
+comment on column layer.pvout_tile.name is 'Name of the raster as published, without its extension. Where rasters overlap, the first by name counts.';
 comment on column layer.pvout_tile.epsg is 'EPSG number of the CRS of the cells.';
-comment on column layer.pvout_tile.width is 'Cells from west to east.';
-comment on column layer.pvout_tile.height is 'Cells from north to south.';
+comment on column layer.pvout_tile.width is 'Number of cells from west to east.';
+comment on column layer.pvout_tile.height is 'Number of cells from north to south.';
 comment on column layer.pvout_tile.west is 'Western edge of the first column, in units of the CRS.';
 comment on column layer.pvout_tile.north is 'Northern edge of the first row, in units of the CRS.';
 comment on column layer.pvout_tile.cell_width is 'Width of a cell, in units of the CRS.';
-comment on column layer.pvout_tile.cell_height is 'Height of a cell, in units of the CRS; rows run south.';
-comment on column layer.pvout_tile.no_data is 'What the file writes where there is no value; null: it names nothing, or NaN.';
+comment on column layer.pvout_tile.cell_height is 'Height of a cell, in units of the CRS. Rows run from north to south.';
+comment on column layer.pvout_tile.no_data is 'Value that the file uses for no data; null if the file declares none, or NaN.';
 comment on column layer.pvout_tile.sample_type is 'Type of the numbers in the file.';
-comment on column layer.pvout_tile.block_width is 'Columns of the blocks that the file is stored in.';
-comment on column layer.pvout_tile.block_height is 'Rows of these blocks.';
-comment on column layer.pvout_tile.cells is 'Cells with a value, in blocks that reach Italy.';
-comment on column layer.pvout_tile.min_value is 'Least of their values, kWh/kWp; null: none has one.';
-comment on column layer.pvout_tile.max_value is 'Greatest of their values, kWh/kWp; null: none has one.';
+comment on column layer.pvout_tile.block_width is 'Number of columns of the blocks in which the file is stored.';
+comment on column layer.pvout_tile.block_height is 'Number of rows of these blocks.';
+comment on column layer.pvout_tile.cells is 'Number of cells with a value, in blocks that overlap Italy.';
+comment on column layer.pvout_tile.min_value is 'Lowest value of these cells, kWh/kWp; null if no cell has a value.';
+comment on column layer.pvout_tile.max_value is 'Highest value of these cells, kWh/kWp; null if no cell has a value.';
 comment on column layer.pvout_tile.geom is 'Extent of the raster, EPSG:4326.';

@@ -1,13 +1,13 @@
-/** What the raster is called, and must be. */
+/** Names and allowed properties of the raster. */
 import { z } from 'zod';
 import { cellsOf, TILE } from '../../pipelines/readers/raster-tiles.ts';
 
-/** Of the year; the months are `PVOUT_01.tif` …. */
+/** Name of the raster of the year. The months are `PVOUT_01.tif` …. */
 export const NAME = /^PVOUT(?!_?\d{2}\.)[^/]*\.tiff?$/i;
 export const MONTHLY = /^PVOUT_?\d{2}\.tiff?$/i;
 
 const CELL = cellsOf(1 / 120, '30″');
-/** No place on earth gives more in a day, kWh/kWp. */
+/** Upper limit of a day's yield anywhere on earth, kWh/kWp. */
 const MOST_OF_A_DAY = 10;
 
 export const tile = TILE.extend({ epsg: z.literal(4326, 'expected EPSG:4326'), cell_width: CELL, cell_height: CELL }).superRefine((found, context) => {

@@ -10,7 +10,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   if (look !== undefined) return { role: 'year', vintage, region: null, complete: true, ...look.dated };
   const [month] = await lookAtRasters(probe, MONTHLY);
   if (month === undefined) return null;
-  return { role: 'month', vintage, region: null, complete: false, ignored: `${month.name} is of one month: the year is read, PVOUT.tif` };
+  return { role: 'month', vintage, region: null, complete: false, ignored: `${month.name} covers one month; PVOUT.tif of the year is read instead` };
 }
 
 export default defineSource({

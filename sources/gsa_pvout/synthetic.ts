@@ -1,4 +1,4 @@
-/** The zip of a country as it is downloaded: the year, two of its months, and the sunshine that it comes of. The cells are those of the world's grid. */
+/** The downloaded zip of a country: the year, two of its months, and the irradiation. The cells are those of the world's grid. */
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,15 +10,15 @@ import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts
 
 const FOLDER = 'Italy_GISdata_LTAym_YearlyMonthlyTotals_GlobalSolarAtlas-v2_GEOTIFF';
 const CELL = 1 / 120;
-/** Cells around the region. */
+/** Number of cells around the region. */
 const MARGIN = 3;
 
-/** Column from 180° W and row from 90° N, with fractions: the middle of a cell is at a half. */
+/** Returns the column from 180° W and the row from 90° N, with fractions: the centre of a cell is at a half. */
 function place([lon, lat]: readonly [number, number]): readonly [number, number] {
   return [(lon + 180) / CELL, (90 - lat) / CELL];
 }
 
-/** kWh/kWp of a year, as it stands in the file; from 1,080 to 1,520, so that all classes occur. */
+/** Returns kWh/kWp of a year as written to the file, from 1,080 to 1,520, so that all classes occur. */
 function value(seed: number, column: number, row: number): number {
   return Math.fround(1300 + 160 * Math.sin(column * 0.9 + seed) + 60 * Math.cos(row * 1.3 - seed));
 }
@@ -49,7 +49,7 @@ const synthetic: Synthetic = {
     }
   },
 
-  // Of parcels with a building; the others are told by who knows the buildings.
+  // The truth covers parcels with a building. The truth of the buildings knows which ones have none.
   truth: (region) => (parcel) => {
     if (parcel.kind !== 'land') return {};
     const [x, y] = place(pointOnSurface(parcel.polygons)).map((cell) => cell - 0.5) as [number, number];

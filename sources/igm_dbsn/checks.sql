@@ -1,12 +1,12 @@
--- purpose: what must hold of the buildings of a release
+-- purpose: checks of the buildings of a release
 -- reads: layer.dbsn_building
 -- writes: none
--- grain: offending rows
+-- grain: one row per violation
 -- crs: EPSG:4326
 
 -- check: dbsn_building_in_italy
 -- level: error
--- expects: every building lies in or around Italy, between 6 and 19 degrees east and 35 and 48 degrees north
+-- expects: every building is in or around Italy, between 6 and 19 degrees east and 35 and 48 degrees north
 select
   member_id,
   position,
@@ -17,7 +17,7 @@ where not geom @ st_makeenvelope(6, 35, 19, 48, 4326);
 
 -- check: dbsn_building_of_a_size
 -- level: warn
--- expects: a building covers a square metre at least, and no more than the largest halls, 500,000 m²
+-- expects: a building covers between 1 m² and 500,000 m², the size of the largest halls
 select
   member_id,
   position,
@@ -28,7 +28,7 @@ where area_m2 < 1
 
 -- check: dbsn_use_is_a_code
 -- level: warn
--- expects: uses are codes of digits: a text would count as not residential
+-- expects: uses are codes of digits, because text would count as not residential
 select
   member_id,
   position,

@@ -2,5 +2,5 @@ import type { Download } from '../../pipelines/contract/download.ts';
 
 export default {
   cycle: ['01-31'],
-  byHand: () => 'open https://www.igmi.org/it/dbsn-database-di-sintesi-nazionale, choose the provinces of the region, accept the licence; save each zip (PZ_dbsn_2025-07-28.zip) and leave it packed',
+  byHand: () => 'open https://www.igmi.org/it/dbsn-database-di-sintesi-nazionale, choose the provinces of the region, accept the licence, and save each zip (PZ_dbsn_2025-07-28.zip) without unpacking it',
 } satisfies Download;

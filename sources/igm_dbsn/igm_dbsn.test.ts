@@ -28,12 +28,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the national topographic database', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s as its golden file expects', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.zip$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('of a province is a geodatabase in a zip, whose layers of buildings are all read, and nothing else', async () => {
+  it('is read from the geodatabase of a province in a zip: all layers of buildings and nothing else', async () => {
     const { recognition, collected } = await trial(source, join(folder, FILE));
     expect(recognition).toMatchObject({ vintage: '2025-07-28', region: null, complete: false, place: 'ISERNIA' });
     expect(collected!.members.map(({ path }) => path)).toEqual(['Isernia_dbsn.gdb#edifc', 'Isernia_dbsn.gdb#edifc_1']);
@@ -42,11 +42,11 @@ describe('the national topographic database', () => {
     expect(rows).toHaveLength(drawn.length);
     expect(rows.filter((row) => row['residential']).length).toBe(drawn.filter(({ use }) => use?.startsWith('01')).length);
     const geom = rows[0]!['geom'] as Buffer;
-    // XY, whatever heights there were: EWKB of a multipolygon with its SRID.
+    // The geometry is XY, although the file has heights: EWKB of a multipolygon with its SRID.
     expect([geom.readUInt32LE(1), geom.readUInt32LE(5)]).toEqual([0x20000006, 7794]);
   });
 
-  it('is known by its folder when the zip has random letters for the day', async () => {
+  it('is recognised by its folder when the zip has random letters for the day', async () => {
     const random = randomOf('dbsn names', testEnvironment().seed);
     const letters = (): string => Array.from({ length: 6 }, () => random.pick('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split(''))).join('');
     for (let turn = 0; turn < 20; turn += 1) {
@@ -57,7 +57,7 @@ describe('the national topographic database', () => {
     }
   });
 
-  it('says what is wrong with a geodatabase that lacks a table', async () => {
+  it('reports the missing table of an incomplete geodatabase', async () => {
     const path = join(folder, 'damaged_dbsn.zip');
     await rewriteZip(join(folder, FILE), (name, content) => (name.endsWith('a0000000b.gdbtable') ? null : content), { into: path });
     const { error } = await trial(source, path);
@@ -72,7 +72,7 @@ describeDatabase('loading the national topographic database', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it('keeps what does not count, knows footprints that are drawn the same, and of which province each member is', async () => {
+  it('keeps buildings that do not count, recognises equal footprints, and stores the province of each member', async () => {
     const square = (east: number, name: string, more = "null, '03', '01'"): string => `('0101', null, ${more}, null, null, true, true, '${name}', ${east})`;
     const found = await loaded(database, 'igm_dbsn', `
       insert into raw_dbsn_building

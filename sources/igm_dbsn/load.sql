@@ -1,4 +1,4 @@
--- purpose: footprints made valid and reprojected once, and the province that each member says it is of
+-- purpose: makes footprints valid, reprojects them once, and records the province of each member
 -- reads: staging.raw_dbsn_building
 -- writes: layer.dbsn_building, layer.dbsn_extent
 -- grain: one row per published polygon; one per member
@@ -72,7 +72,7 @@ where not exists (
     and dbsn_building.position = raw.position
 );
 
--- serves: section buildings, which reads the footprints that meet a region's box
+-- serves: section buildings, which reads the footprints that intersect a region's box
 create index dbsn_building_geom_idx on dbsn_building using gist (geom);
 
 create table dbsn_extent as

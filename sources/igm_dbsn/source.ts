@@ -5,12 +5,12 @@ import { geodatabaseFolders, readVectorFile, type VectorReading } from '../../pi
 import { manifest } from './manifest.ts';
 import { record } from './schema.ts';
 
-/** Layers of buildings; there may be several in a zip. */
+/** Layers of buildings. A zip may have several. */
 const LAYER = /^edifc(?:_|$)/i;
 
 /**
- * Names of layers of buildings in a geodatabase's catalogue, where each stands behind its length. GDAL passes over a table that the catalogue has and the
- * folder lacks (3.6, observed), so they are held against the layers that it finds.
+ * Returns the names of layers of buildings in a geodatabase's catalogue, where each follows its length. GDAL skips a table that the catalogue has and the
+ * folder lacks (3.6, observed), so the names are compared with the layers that GDAL finds.
  */
 function catalogued(catalogue: Buffer): string[] {
   return [...catalogue.toString('latin1').matchAll(/edifc(?:_[a-z0-9]+)*/gi)].flatMap(({ 0: name, index }) => (catalogue[index - 1] === name.length ? [name] : []));
@@ -18,7 +18,7 @@ function catalogued(catalogue: Buffer): string[] {
 
 const catalogueOf = (folder: string): string => `${folder}/a00000001.gdbtable`;
 
-/** `PZ_dbsn_2025-07-28` and `Potenza_dbsn` → what stands before it. */
+/** `PZ_dbsn_2025-07-28` and `Potenza_dbsn` → the part before dbsn. */
 const PROVINCE = /^([\p{L}'’ .-]+?)[ _-]*dbsn/iu;
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
@@ -28,7 +28,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   if (mine.length === 0) return null;
   const packed = newestEntry(probe.entries);
   const day = /(?<!\d)(20\d\d)[-_]?(0[1-9]|1[0-2])[-_]?(0[1-9]|[12]\d|3[01])(?!\d)/.exec(probe.name)?.slice(1).join('-');
-  // One file per province: a newer one supersedes the older one of the same.
+  // One file per province: a newer file supersedes an older one of the same province.
   const places = [...new Set(mine.flatMap((folder) => PROVINCE.exec(stemOf(folder))?.[1] ?? []))].sort();
   const place = places.length > 0 ? places.join(', ') : PROVINCE.exec(stemOf(probe.name))?.[1];
   return {
@@ -73,14 +73,14 @@ export default defineSource({
     }
     const found: string[] = [];
     await readVectorFile(file, sink, ({ name }) => {
-      // A geodatabase has some eighty layers of other things.
+      // A geodatabase has some eighty other layers.
       if (!LAYER.test(name)) return null;
       found.push(name);
       return BUILDINGS;
     });
     if (found.length < expected.length) {
-      throw inputError('geodatabase lacks a table that its catalogue has', {
-        code: 'LAYER_MISSING', at: file.name, detail: `expected the layers ${expected.join(', ')}, found ${found.join(', ') || 'none'}`, hint: 'The zip is not complete. Download it again.',
+      throw inputError('the geodatabase lacks a table of its catalogue', {
+        code: 'LAYER_MISSING', at: file.name, detail: `expected the layers ${expected.join(', ')}, found ${found.join(', ') || 'none'}`, hint: 'The zip is incomplete. Download it again.',
       });
     }
   },

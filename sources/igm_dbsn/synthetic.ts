@@ -1,6 +1,6 @@
 /**
- * The national topographic database of the synthetic region: one province, in a zip as IGM packs it, with buildings in two layers, a layer of something
- * else, and heights. Without GDAL there is none to write it, nor one to read it.
+ * The national topographic database of the synthetic region: one province in a zip, as IGM packs it, with buildings in two layers, another
+ * layer, and heights. Without GDAL it can be neither written nor read.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,11 +31,11 @@ function* buildings(region: SyntheticRegion, part: (building: SyntheticBuilding)
   }
 }
 
-/** @param part which of the buildings */
+/** @param part selects buildings */
 function layer(region: SyntheticRegion, name: string, part: (building: SyntheticBuilding) => boolean): WrittenLayer {
   return {
     name, srid: 7794, geometry: 'MultiPolygon25D', fields: FIELDS,
-    // Coordinates are whole numbers of the format's steps: finer than the wall of a house by far, so that the truth is that of the numbers drawn.
+    // Coordinates are whole numbers of steps, far finer than the wall of a house, so that the truth matches the written numbers.
     options: ['XORIGIN=6000000', 'YORIGIN=3000000', 'XYSCALE=100000000'],
     features: (function* () {
       for (const { number, polygon, use, state, underground, name: called, belfiore } of buildings(region, part)) {

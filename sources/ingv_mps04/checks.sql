@@ -1,12 +1,12 @@
--- purpose: what must hold of the nodes of a release
+-- purpose: checks of the nodes of a release
 -- reads: layer.pga_node
 -- writes: none
--- grain: offending rows
+-- grain: one row per violation
 -- crs: none
 
 -- check: pga_node_unique
 -- level: error
--- expects: a place of a file's grid has one node
+-- expects: a position of a file's grid has one node
 select
   file_id,
   ix,

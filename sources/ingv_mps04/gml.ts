@@ -1,4 +1,4 @@
-/** Reads the grid as GML: a feature per node, with longitude, latitude and acceleration among its properties, as services of the INSPIRE kind print them. */
+/** Reads the grid as GML: one feature per node, with longitude, latitude and acceleration among its properties, as INSPIRE services write them. */
 import type { Readable } from 'node:stream';
 import { normaliseHeader } from '../../pipelines/formats/csv.ts';
 import { readFeatures } from '../../pipelines/formats/gml-features.ts';
@@ -15,7 +15,7 @@ export function isGmlGrid(head: Buffer): boolean {
   return /<(?:[\w.-]+:)?FeatureCollection[\s>]/.test(text) && isNodeTable([...names]);
 }
 
-/** Longitudes and latitudes among the first bytes of a GML. */
+/** Returns the longitudes and latitudes in the first bytes of a GML. */
 export function gmlDegrees(head: Buffer): number[] {
   const values = [...head.toString('utf8').matchAll(/<(?:[\w.-]+:)?([\w.-]+)>\s*(-?\d+(?:\.\d+)?)\s*<\//g)];
   const names: readonly string[] = [...COLUMNS.lon, ...COLUMNS.lat];
@@ -24,7 +24,7 @@ export function gmlDegrees(head: Buffer): number[] {
 
 /** Streams the document. Positions are numbers of features. @throws input errors `XML_BROKEN`, `COLUMNS_CHANGED` */
 export async function readGml(stream: Readable, at: string, member: MemberSink, progress: (bytes: number) => void): Promise<void> {
-  // A feature may leave out what has no value: that is a node without acceleration, not another layout.
+  // A feature may leave out a property without a value. It is then a node without acceleration, not another layout.
   const columns = new PropertyColumns({ mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, at }, member);
   const records = await readFeatures(counted(stream as AsyncIterable<Buffer>, progress), at, (feature) => {
     const names = [...feature.properties.keys()];

@@ -28,12 +28,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the grid of ground acceleration', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s as its golden file expects', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z]+$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('in a zip is found among other files, and a large one claims to be complete', async () => {
+  it('is found among other files in a zip, and is complete if it is large', async () => {
     const path = join(folder, 'italia.zip');
     function* lines(): Generator<string> {
       yield 'id lon lat ag 16perc 84perc\r\n';
@@ -46,7 +46,7 @@ describe('the grid of ground acceleration', () => {
     expect(collected!.rows['raw_pga_node']).toHaveLength(60_000);
   });
 
-  it('as GML is the same however its bytes arrive, and a refused feature is kept as it stood', async () => {
+  it('is the same as GML in any chunks, and a rejected feature is kept as published', async () => {
     const document = readFileSync(join(FOLDER, 'fixture', 'inspire-members-with-geometry.gml'));
     const told = async (size: number): Promise<unknown[]> => {
       const said: unknown[] = [];
@@ -69,7 +69,7 @@ describe('the grid of ground acceleration', () => {
     for (const size of [1, 7, 100]) expect(await told(size)).toEqual(whole);
   });
 
-  it('every 0.05° is a complete file under its own name, and older than one of 0.02°, whatever the days in the zips', async () => {
+  it('is complete with 0.05° under its own name, and counts as older than 0.02° whatever the days in the zips', async () => {
     const grid = (step: number): string => `id lon lat ag 16perc 84perc\r\n${Array.from({ length: 40 }, (_, i) =>
       `${i + 1} ${(14 + (i % 8) * step).toFixed(2)} ${(42 + Math.floor(i / 8) * step).toFixed(2)} 0.1234 0.08 0.15\r\n`).join('')}`;
     const recognised = async (name: string, step: number, modified: string | null): Promise<Recognition> => {
@@ -84,7 +84,7 @@ describe('the grid of ground acceleration', () => {
     for (const each of coarse) expect(each).toMatchObject({ role: 'coarse_grid', vintage: '2004', region: null, complete: true });
     for (const each of fine) expect(each).toMatchObject({ role: 'grid', vintage: '2004', region: null, complete: true });
     for (const other of coarse) for (const each of fine) expect(each.dated! > other.dated!, `${each.dated} after ${other.dated}`).toBe(true);
-    // A part of the fine grid does not supersede; where both are complete, only the fine one is current.
+    // A part of the fine grid does not supersede. If both are complete, only the fine one is current.
     const loadedAs = (recognition: Recognition, fileId: number): LoadedFile => ({
       ...recognition, dated: recognition.dated ?? null, place: null, fileId, releaseId: 1, sourceId: 'ingv_mps04', assigned: null, name: String(fileId), sha256: String(fileId), reader: '',
       present: true, arrived: fileId, forgotten: false,
@@ -99,13 +99,13 @@ describe('the grid of ground acceleration', () => {
     }
   });
 
-  it('as a spreadsheet is left aside by name', async () => {
+  it('is ignored by name as a spreadsheet', async () => {
     const path = join(folder, 'italia_ag_002_xls.zip');
     await writeZip(path, [['italia_ag_002.xls', Buffer.from([0xd0, 0xcf, 0x11, 0xe0])]]);
     expect((await trial(source, path)).recognition?.ignored).toContain('italia_ag_002_txt.zip');
   });
 
-  it('of the synthetic region comes back, the repeated node and the blank line included', async () => {
+  it('is read for the synthetic region, including the repeated node and the blank line', async () => {
     const region = makeRegion({ parcels: 600, seed: 3 });
     await synthetic.write(region, folder);
     const { collected } = await trial(source, join(folder, 'italia_ag_002_txt.zip'));
@@ -122,7 +122,7 @@ describeDatabase('loading the grid of ground acceleration', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it('gives nodes their integers; a node off the grid and one that contradicts are refused, one that repeats is counted', async () => {
+  it('gives nodes their integers, rejects nodes off the grid and contradicting ones, and counts repeated ones', async () => {
     const found = await loaded(database, 'ingv_mps04', `
       insert into raw_pga_node values
         (1, 2, 14.00, 42.00, 0.1234), (1, 3, 14.02, 42.00, 0.1250), (1, 4, 14.04, 42.02, 0.1260),
@@ -158,7 +158,7 @@ describeDatabase('loading the grid of ground acceleration', (engine) => {
     expect(found.offences).toEqual([]);
   });
 
-  it('knows the coarser grid by its nodes, and warns of a jump between neighbours', async () => {
+  it('recognises the coarser grid by its nodes, and warns about a jump between neighbours', async () => {
     const found = await loaded(database, 'ingv_mps04', `
       insert into raw_pga_node values (1, 2, 14.00, 42.00, 0.1234), (1, 3, 14.05, 42.00, 0.25), (1, 4, 14.05, 42.05, 0.1260), (1, 5, 14.10, 42.05, 0.1270)`, async ({ session, checks }) => ({
       nodes: await session.query('select ix, iy, spacing_deg from pga_node order by position'),
@@ -168,7 +168,7 @@ describeDatabase('loading the grid of ground acceleration', (engine) => {
     expect(found.offences).toEqual([['pga_node_smooth', 1]]);
   });
 
-  it('the representative point is the one that the database takes', async () => {
+  it('computes the same representative point as the database', async () => {
     const ring = (points: readonly LonLat[]): readonly LonLat[] => [...points, points[0]!];
     const shapes: readonly (readonly (readonly (readonly LonLat[])[])[])[] = [
       [[ring([[0, 0], [4, 0], [4, 1], [1, 1], [1, 4], [0, 4]])]],

@@ -16,13 +16,13 @@ create table layer.pga_node (
   spacing_deg float8 not null
 ) partition by list (release_id);
 
-comment on table layer.pga_node is 'MPS04: peak ground acceleration with 10 % probability of being exceeded in 50 years, on rock (Vs30 > 800 m/s), median. Sardinia and the small islands are not covered: no node there is no statement.';
-comment on column layer.pga_node.release_id is 'The release (ledger) that the row belongs to; the partition key.';
-comment on column layer.pga_node.member_id is 'The file that the row was read from (ledger).';
+comment on table layer.pga_node is 'MPS04: peak ground acceleration with 10 % probability of being exceeded in 50 years, on rock (Vs30 > 800 m/s), median. Sardinia and the small islands are not covered: a missing node there says nothing.';
+comment on column layer.pga_node.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.pga_node.member_id is 'Member that the row was read from (ledger.member): the file.';
 comment on column layer.pga_node.position is 'Line of the file; the header is line 1.';
 comment on column layer.pga_node.ix is 'Column of the node: round(lon / spacing_deg).';
 comment on column layer.pga_node.iy is 'Row of the node: round(lat / spacing_deg).';
 comment on column layer.pga_node.lon is 'Longitude, degrees of ED50 (EPSG:4230), as published.';
 comment on column layer.pga_node.lat is 'Latitude, degrees of ED50 (EPSG:4230), as published.';
 comment on column layer.pga_node.ag_g is 'Acceleration in g.';
-comment on column layer.pga_node.spacing_deg is 'Step of the grid in degrees; the same in a whole file: 0.02, or 0.05 in the coarser grid.';
+comment on column layer.pga_node.spacing_deg is 'Step of the grid in degrees, the same in the whole file: 0.02, or 0.05 in the coarser grid.';

@@ -1,10 +1,10 @@
--- purpose: nodes by integer key
+-- purpose: loads nodes with integer keys
 -- reads: staging.raw_pga_node
 -- writes: layer.pga_node
 -- grain: one row per node; a node that is published twice is kept once
 -- crs: none; lon and lat are degrees of ED50, EPSG:4230
 
--- The step is the one whose multiples most nodes are; 1e-4 of a step is 20 cm.
+-- The step is chosen so that most nodes are multiples of it. 1e-4 of a step is 20 cm.
 create table grid as
 select distinct on (member.file_id)
   member.file_id,

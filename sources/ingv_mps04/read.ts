@@ -1,5 +1,5 @@
 /**
- * Reads the grid, as GML (`gml.ts`) or as text: a header that names its columns in any order, then one node per line, divided by blanks, tabs,
+ * Reads the grid, as GML (`gml.ts`) or as text: a header that names its columns in any order, then one node per line, divided by spaces, tabs,
  * semicolons or commas.
  */
 import type { Readable } from 'node:stream';
@@ -12,12 +12,12 @@ import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, isNodeTable, node, refusal } from './schema.ts';
 
 const LF = 0x0a;
-/** A line of the file has some 40 characters; a file without line ends must not be held in memory. */
+/** Maximum length of a line. The lines have some 40 characters, and a file without line ends must not be held in memory. */
 const MAX_LINE_BYTES = 4096;
 
 type Split = (line: string) => string[];
 
-/** Fields of a line; what divides them is settled by the header. Where semicolons do, a comma in a number is the decimal sign. */
+/** Returns a function that splits a line at the separator of the header. With semicolons, a comma in a number is the decimal sign. */
 function splitter(header: string): Split {
   const separator = header.includes(';') ? ';' : header.includes(',') ? ',' : /\s+/;
   const plain: Split = (line) => line.trim().split(separator).map((field) => field.trim().replace(/^"(.*)"$/, '$1'));
@@ -31,7 +31,7 @@ function isTextGrid(head: Buffer): boolean {
   return isNodeTable(names);
 }
 
-/** Streams the file, zipped or plain. Positions are line numbers, the header being line 1; in a GML numbers of features. */
+/** Streams the file, zipped or plain. Positions are line numbers, with the header as line 1; in a GML they are numbers of features. */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   if (!(await isZip(file.path))) {
     const member = await sink.member({ path: '', size: file.size });
@@ -52,12 +52,12 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   }
 }
 
-/** May a file of this name be the grid? */
+/** Whether a file of this name may be the grid. */
 export function isGridName(path: string): boolean {
   return /\.(?:txt|csv|dat|asc|gml|xml)$/i.test(path) && !path.startsWith('__MACOSX/');
 }
 
-/** Does it begin like the grid, as text or as GML? */
+/** Whether the file starts like the grid, as text or as GML. */
 export function isGrid(path: string, head: Buffer): boolean {
   return isGml(path) ? isGmlGrid(head) : isTextGrid(head);
 }
@@ -66,8 +66,8 @@ export function isGrid(path: string, head: Buffer): boolean {
 const NODES_PER_DEGREE = [50, 20];
 
 /**
- * Nodes per degree of a grid, by the coordinates in its first bytes: those of the step that most of them are multiples of, the finest of several.
- * @param head bytes of a grid that `isGrid` knows
+ * Returns the nodes per degree of a grid from the coordinates in its first bytes. Chooses the step with most multiples among them, or the finest one.
+ * @param head bytes of a grid that `isGrid` recognises
  */
 export function nodesPerDegree(path: string, head: Buffer): number {
   const degrees = isGml(path) ? gmlDegrees(head) : textDegrees(head);
@@ -93,7 +93,7 @@ async function readText(stream: Readable, at: string, member: MemberSink, progre
   let blank = true;
   let carry = Buffer.alloc(0);
   for await (const chunk of stream as AsyncIterable<Buffer>) {
-    // The count is made on the bytes, apart from the parsing: lines that hold more than white space, less the header.
+    // The bytes are counted separately from parsing: lines with more than white space, without the header.
     for (const byte of chunk) {
       if (byte === LF) blank = true;
       else if (byte > 0x20 && blank) {

@@ -1,10 +1,10 @@
-/** One node of the MPS04 grid as text, and what it means. */
+/** Converts one node of the MPS04 grid to values. */
 import { z } from 'zod';
 import { ITALY, outsideItaly } from '../../pipelines/readers/italy.ts';
 import { NO_DATA, isNoData } from '../../pipelines/readers/no-data.ts';
 import { refusalOf, type Refusal } from '../../pipelines/readers/refusal.ts';
 
-/** Degrees; the grid goes beyond the coasts and borders. */
+/** Degrees by which the grid extends beyond the coasts and borders. */
 const MARGIN = 1;
 const decimal = z.string().regex(/^-?\d+(?:\.\d+)?$/, 'expected a decimal number').transform(Number);
 
@@ -13,11 +13,11 @@ export const node = z.strictObject({
   lon: decimal.refine((value) => value >= ITALY.west - MARGIN && value <= ITALY.east + MARGIN, 'expected a longitude of Italy, 5 to 20'),
   /** Degrees north. */
   lat: decimal.refine((value) => value >= ITALY.south - MARGIN && value <= ITALY.north + MARGIN, 'expected a latitude of Italy, 34 to 48.5'),
-  /** Peak ground acceleration on rock in g. No place in Italy reaches 0.4; above 1 the unit is another one (g/10, m/s², cm/s²). */
+  /** Peak ground acceleration on rock in g. No place in Italy reaches 0.4. A value above 1 has another unit (g/10, m/s², cm/s²). */
   ag: decimal.refine((value) => value > 0 && value < 1, 'expected an acceleration in g, above 0 and below 1'),
 });
 
-/** Columns by their normalised names: `ag(g)` is `ag_g`. `ag_475`: the return period in years that 10 % in 50 years amounts to. */
+/** Columns by their normalised names: `ag(g)` is `ag_g`. `ag_475` has the return period in years of 10 % in 50 years. */
 export const COLUMNS = {
   lon: ['lon', 'long', 'longitude', 'longitudine', 'x'],
   lat: ['lat', 'latitude', 'latitudine', 'y'],
@@ -35,14 +35,14 @@ export function isNodeTable(names: readonly string[]): boolean {
 
 const NODE = [COLUMNS.lon.join('|'), COLUMNS.lat.join('|'), COLUMNS.ag.join('|')];
 const NUMBER = 'id|fid|objectid';
-/** All columns of INGV's text, and of the copies that leave out the percentiles or the number. */
+/** All columns of INGV's text, and of the copies without the percentiles or the number. */
 export const EDITIONS = {
   'with percentiles': [NUMBER, ...NODE, '16perc|ag_16', '84perc|ag_84'],
   'without percentiles': [NUMBER, ...NODE],
   'without numbers': NODE,
 };
 
-/** Why a node is refused; one at a good place whose acceleration is no number is a place that the model does not cover. */
+/** Returns why a node is rejected. A node at a valid position without acceleration is outside the area of the model. */
 export function refusal(fields: Readonly<Record<keyof typeof COLUMNS, string>>, error: z.ZodError): Refusal {
   const found = refusalOf(fields, error);
   const misplaced = outsideItaly(Number(fields.lon || NaN), Number(fields.lat || NaN), MARGIN);

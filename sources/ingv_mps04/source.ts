@@ -15,7 +15,7 @@ const NTC08 = /^\uFEFF?"?OBJECTID"?[,;]"?ID"?[,;]"?LON"?[,;]"?LAT"?[,;]"?T30ag/i
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const recognition: Recognition = { role: 'grid', vintage: VINTAGE, region: null, complete: false };
   if (/^italia_ag_\d+\S*\.xls$|^italia_ag_\d+_xls\.zip$/i.test(probe.name)) {
-    return { ...recognition, role: 'grid_xls', ignored: 'the spreadsheet form of the grid: the text form, italia_ag_002_txt.zip, holds the same nodes' };
+    return { ...recognition, role: 'grid_xls', ignored: 'spreadsheet form of the grid; the text form, italia_ag_002_txt.zip, has the same nodes' };
   }
   if (probe.entries === null) {
     if (NTC08.test(probe.head.toString('utf8', 0, 512))) {
@@ -32,7 +32,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   return null;
 }
 
-/** The model has one edition, so the finer grid counts as the newer issue, whatever the day in the zip. */
+/** Returns the issue of a grid. The model has one edition, so the finer grid counts as the newer issue, whatever the day in the zip. */
 function issueOf(probe: Probe, path: string, head: Buffer): Pick<Recognition, 'role' | 'dated'> {
   const nodes = nodesPerDegree(path, head);
   const day = newestEntry(probe.entries);

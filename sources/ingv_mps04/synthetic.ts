@@ -1,6 +1,6 @@
 /**
- * The synthetic region's grid of ground acceleration, as INGV packs it: one text file, blanks between columns, in a zip. Where a
- * node is missing the other corners of the cell count. The file also has a node twice and a blank line. Nodes are in ED50; the region is in WGS 84.
+ * The synthetic region's grid of ground acceleration, as INGV packs it: one text file, spaces between columns, in a zip. Where a
+ * node is missing, the other corners of the cell count. The file also repeats a node and has a blank line. Nodes are in ED50; the region is in WGS 84.
  */
 import { join } from 'node:path';
 import { ed50, ed50Distance } from '../../pipelines/synthetic/map-projection.ts';
@@ -12,7 +12,7 @@ import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 /** Nodes per degree. */
 const PER_DEGREE = 50;
 const MAX_DISTANCE_M = 5000;
-/** Nodes around the region's box. */
+/** Number of nodes around the region's box. */
 const MARGIN = 2;
 
 interface Extent {
@@ -30,14 +30,14 @@ function extentOf(region: SyntheticRegion): Extent {
   };
 }
 
-/** Acceleration in g with four decimals, different at every node. */
+/** Returns the acceleration in g with four decimals, different at every node. */
 function agOf(seed: number, ix: number, iy: number): number {
   const wave = Math.sin(ix / 7 + seed) * Math.cos(iy / 5 - seed);
   const step = (((ix * 7 + iy * 13 + seed) % 9) + 9) % 9;
   return Math.round((0.16 + 0.06 * wave + step * 0.0007) * 10_000) / 10_000;
 }
 
-/** One node near the middle of the region is not there, and one node in about two hundred. */
+/** Whether a node is missing: one near the middle of the region, and one in about two hundred. */
 function isMissing(extent: Extent, ix: number, iy: number): boolean {
   if (ix === Math.floor((extent.west + extent.east) / 2) && iy === Math.floor((extent.south + extent.north) / 2)) return true;
   return (ix * 31 + iy * 17) % 211 === 0;
@@ -82,7 +82,7 @@ const synthetic: Synthetic = {
         sum += agOf(region.seed, x, y) / Math.max(distance, 1e-6);
         weights += 1 / Math.max(distance, 1e-6);
       }
-      if (weights === 0) throw new Error('the synthetic grid leaves a parcel without a node around it');
+      if (weights === 0) throw new Error('the synthetic grid has a parcel without a node around it');
       return { risk: { pga: Math.round((sum / weights) * 10_000) / 10_000, coverage: { pga: 'mapped' } } };
     };
   },

@@ -1,12 +1,12 @@
--- purpose: what must hold of the flood hazard areas of a release
+-- purpose: checks of the flood hazard areas of a release
 -- reads: layer.flood_hazard, layer.flood_hazard_piece, layer.flood_coverage
 -- writes: none
--- grain: offending rows
+-- grain: one row per violation
 -- crs: EPSG:4326
 
 -- check: flood_hazard_in_italy
 -- level: error
--- expects: every area lies in or around Italy, between 6 and 19 degrees east and 35 and 48 degrees north
+-- expects: every area is in or around Italy, between 6 and 19 degrees east and 35 and 48 degrees north
 select
   member_id,
   position,
@@ -17,7 +17,7 @@ where not geom @ st_makeenvelope(6, 35, 19, 48, 4326);
 
 -- check: flood_hazard_pieces_whole
 -- level: error
--- expects: the pieces of an area make it up again, to a millionth
+-- expects: the pieces of an area add up to the area, to a millionth
 select
   member_id,
   position,
@@ -44,7 +44,7 @@ where whole.area is null
 
 -- check: flood_scenarios_complete
 -- level: warn
--- expects: a release holds the three scenarios P1, P2 and P3
+-- expects: a release contains the three scenarios P1, P2 and P3
 select
   class
 from (values ('P1'), ('P2'), ('P3')) as expected (class)
@@ -52,7 +52,7 @@ where not exists (select from flood_coverage where flood_coverage.class = expect
 
 -- check: flood_class_missing
 -- level: warn
--- expects: every area says its class
+-- expects: every area states its class
 select
   member_id,
   position
@@ -61,7 +61,7 @@ where class = 'HPH';
 
 -- check: flood_coverage_known
 -- level: warn
--- expects: the provinces without the P3 scenario are known for the edition; they were read from the indicators of 2020
+-- expects: the provinces without the P3 scenario are known for the edition (from the indicators of 2020)
 select
   vintage
 from release

@@ -1,11 +1,11 @@
--- purpose: polygons made valid and reprojected once, cut into pieces, and how far each scenario reaches
+-- purpose: makes polygons valid, reprojects them once, cuts them into pieces, and records the area that each scenario covers
 -- reads: staging.raw_flood_hazard, core.region_box
 -- writes: layer.flood_hazard, layer.flood_hazard_piece, layer.flood_coverage
 -- grain: one row per published polygon; one per piece; one per scenario and member
 -- crs: from the file's CRS to EPSG:4326
 
--- Edges are divided to 10 m before they are reprojected: see core.in_degrees. Validity is looked at first: repairing is dear, and most polygons need
--- none.
+-- Edges are divided to 10 m before they are reprojected: see core.in_degrees. Validity is checked first, because repairing is expensive and most polygons
+-- need no repair.
 create table flood_hazard as
 with reprojected as materialized (
   select
@@ -52,7 +52,7 @@ where not exists (
     and flood_hazard.position = raw.position
 );
 
--- The pieces lie in the order of a Hilbert curve, so that neighbours are together on disk for the joins.
+-- The pieces are in the order of a Hilbert curve, so that neighbours are together on disk for the joins.
 create table flood_hazard_piece as
 select
   release.release_id,
@@ -65,11 +65,11 @@ cross join release
 cross join lateral core.area_pieces(hazard.geom) as piece (geom)
 order by piece.geom, hazard.member_id, hazard.position;
 
--- serves: section risk, which reads the pieces that meet a region's box
+-- serves: section risk, which reads the pieces that intersect a region's box
 create index flood_hazard_piece_geom_idx on flood_hazard_piece using gist (geom);
 
--- Bolzano (021) and the Marche (041 Pesaro e Urbino, 042 Ancona, 043 Macerata, 044 Ascoli Piceno, 109 Fermo) have no P3 scenario: ISPRA's own
--- indicators by comune hold −1, "scenario not available", there and only there. See notes.md.
+-- Bolzano (021) and the Marche (041 Pesaro e Urbino, 042 Ancona, 043 Macerata, 044 Ascoli Piceno, 109 Fermo) have no P3 scenario: ISPRA's
+-- indicators by comune have −1, "scenario not available", there and nowhere else. See notes.md.
 create table flood_coverage as
 with reached as (
   select distinct

@@ -1,4 +1,4 @@
-/** Class of a flood hazard area, from the text column of the mosaic or of ISPRA's web services. */
+/** Reads the class of a flood hazard area from the text column of the mosaic or of ISPRA's web services. */
 import { z } from 'zod';
 import type { Refusal } from '../../pipelines/readers/refusal.ts';
 
@@ -6,12 +6,12 @@ import type { Refusal } from '../../pipelines/readers/refusal.ts';
 export type FloodClass = 'P1' | 'P2' | 'P3';
 
 /**
- * A layout of the class column. The zip of the mosaic has `scenario` and classes by file; ISPRA's web services (`nz1:aree_peric_idraulica_pN`,
- * `idrogeo:pericolosita_idraulica_pN`) have one layer for each class, with its class in the name of the column.
+ * A layout of the class column. The zip of the mosaic has `scenario` and one class per file. ISPRA's web services (`nz1:aree_peric_idraulica_pN`,
+ * `idrogeo:pericolosita_idraulica_pN`) have one layer per class, with the class in the name of the column.
  */
 export interface Layout {
   readonly column: string;
-  /** Class of every record; null: the text or the file's name states it. */
+  /** Class of every record; null if the text or the file's name states it. */
   readonly class: FloodClass | null;
   /** Name of the layer, which shows the layout where the column is missing. */
   readonly layer: RegExp;
@@ -28,9 +28,9 @@ const BY_PROBABILITY: Readonly<Record<string, FloodClass>> = { high: 'P3', mediu
 const BY_PREFIX: Readonly<Record<string, FloodClass>> = { HPH: 'P3', MPH: 'P2', LPH: 'P1' };
 
 /**
- * `Pericolosità idraulica elevata - HighProbabilityHazard`: the English word decides, in any case, because the Italian ones are written with and
- * without the accent. In the web services `Aree a pericolosita' idraulica media P2`: the code decides. A missing text is null, not an error: the file's
- * name may still say the class.
+ * In `Pericolosità idraulica elevata - HighProbabilityHazard`, the English word decides, in any case, because the Italian ones occur with and
+ * without the accent. In the web services' `Aree a pericolosita' idraulica media P2`, the code decides. A missing text is null, not an error, because
+ * the file's name may have the class.
  */
 export const scenario = z.union([z.null(), z.string().trim().pipe(z.union([
   z.literal('').transform(() => null),
@@ -43,16 +43,16 @@ export const scenario = z.union([z.null(), z.string().trim().pipe(z.union([
   }),
 ]))]);
 
-/** Class by the name of the layer: `HPH_Mosaicatura_ISPRA_2020_…` → P3; null for another name. */
+/** Returns the class in the name of a layer: `HPH_Mosaicatura_ISPRA_2020_…` → P3; null for another name. */
 export function classOfLayer(layer: string): FloodClass | null {
   return BY_PREFIX[/^(HPH|MPH|LPH)(?=[_ -]|$)/i.exec(layer)?.[1]?.toUpperCase() ?? ''] ?? null;
 }
 
 /**
- * @param published the class column
- * @param named class by the column or by the layer's name; null: neither states one
- * @param where what states it, for messages
- * @returns the class, null when neither text nor name says one (the contract's `HPH`), or why the record is refused
+ * @param published text of the class column
+ * @param named class of the column or of the layer's name; null if neither states one
+ * @param where description of what states `named`, for messages
+ * @returns the class, null if neither text nor name has one (the contract's `HPH`), or why the record is rejected
  */
 export function classOf(
   published: unknown, named: FloodClass | null, where: string,

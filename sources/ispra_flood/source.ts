@@ -9,10 +9,10 @@ const WHOLE: WholeName = {
   whole: /^(?:[HML]PH_)?Mosaicatura_ISPRA_\d{4}(?:_aree)?_pericolosita_idraulica(?:_(?:elevata|media|bassa))?(?:_v\d+(?:[._]\d+)*)?$/i,
   stated: /Mosaicatura_ISPRA/i,
 };
-/** Unpacked, each class is a file of its own. */
+/** Prefix of an unpacked file, which has one class. */
 const CLASS = /^([HML]PH)_/i;
 
-/** Edition that the services give, where the file's name has no year: version 5.0. */
+/** Edition of the services' exports without a year in the name: version 5.0. */
 const SERVICE_EDITION = '2020';
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
@@ -23,12 +23,12 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   if (mine.length === 0) return null;
   const vintage = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((edition) => edition !== null) ?? (isService ? SERVICE_EDITION : null);
   if (vintage === null) {
-    throw inputError('edition of the flood mosaic unknown', {
-      code: 'EDITION_UNKNOWN', at: probe.name, detail: 'expected a year such as 2020 in the name of the file or of the shapefiles, found none', hint: 'Give the file the name that ISPRA publishes it under.',
+    throw inputError('the edition of the flood mosaic is unknown', {
+      code: 'EDITION_UNKNOWN', at: probe.name, detail: 'expected a year such as 2020 in the name of the file or of the shapefiles, found none', hint: 'Give the file the name under which ISPRA publishes it.',
     });
   }
   const dated = newestEntry(probe.entries);
-  // Pages of one class from a service add up, so they have no place of their own.
+  // Pages of one class from a service add up, so they have no `place`.
   const place = probe.entries === null && !isService ? CLASS.exec(stemOf(probe.name))?.[1]?.toUpperCase() : undefined;
   return {
     role: 'mosaic', vintage, region: null, sidecars: sidecarsOf(probe), complete: place === undefined && !isService && isWhole([probe.name, ...mine.map(({ path }) => path)], WHOLE),

@@ -1,7 +1,7 @@
 /**
  * The synthetic region's flood mosaic, as ISPRA packs it: a folder with one shapefile per scenario and the licence. Along every
- * valley run three nested, jagged areas of many vertices across the whole region; between the valleys lie the quirks. Each comune
- * has an area of each scenario, which is how a map of a part of Italy says that it covers it.
+ * valley there are three nested, jagged areas of many vertices across the whole region. The quirks are between the valleys. Each comune
+ * has an area of each scenario, so that a map of a part of Italy covers it.
  */
 import { join } from 'node:path';
 import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, spikedArea, zonesByBlock, type CellArea } from '../../pipelines/synthetic/cell-zones.ts';
@@ -13,8 +13,8 @@ import type { SyntheticComune, SyntheticParcel, SyntheticRegion } from '../../pi
 import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 
 /**
- * The quirks repeat in square blocks of so many cells; so does the valley, over the southern 16 rows of each. Italy has one polygon for a thousand
- * parcels, a tenth of it floods, and outlines have a corner every 20 m or so; where it is dense, nine times as many polygons, and a corner every 5 m.
+ * The quirks repeat in square blocks of this many cells. So does the valley, in the southern 16 rows of each block. Italy has one polygon per thousand
+ * parcels, floods cover a tenth of it, and outlines have a corner every 20 m or so. A dense region has nine times as many polygons, and a corner every 5 m.
  */
 const DENSE = { block: 40, cornersPerCell: 8 };
 const USUAL = { block: 120, cornersPerCell: 2 };
@@ -24,48 +24,48 @@ type Class = 'P1' | 'P2' | 'P3' | 'HPH';
 interface Zone {
   readonly class: Class;
   readonly area: CellArea;
-  /** The column as published; null: blank. */
+  /** The column as published; null if blank. */
   readonly scenario: string | null;
 }
 
 const WORDS = { P3: ['elevata', 'High'], P2: ['media', 'Medium'], P1: ['bassa', 'Low'] } as const;
 
-/** Both spellings occur in the published files. */
+/** Returns the text of a scenario. Both spellings occur in the published files. */
 function scenario(level: 'P1' | 'P2' | 'P3', ascii: boolean): string {
   const [italian, english] = WORDS[level];
   return `${ascii ? "Pericolosita'" : 'Pericolosità'} idraulica ${italian} - ${english}ProbabilityHazard`;
 }
 
-/** The three nested areas of the valley that starts at row `south`, from one column to another, which both end in .5. */
+/** Returns the three nested areas of the valley that starts at row `south`, between two columns, which both end in .5. */
 function valley(cornersPerCell: number, south: number, west: number, east: number): Zone[] {
   return [
     { class: 'P1', area: jaggedArea([west, south + 3.5, east, south + 15.5], cornersPerCell), scenario: scenario('P1', false) },
     { class: 'P2', area: jaggedArea([west, south + 5.5, east, south + 13.5], cornersPerCell), scenario: scenario('P2', false) },
-    // Blank: the file's name says the class.
+    // Blank text: the class is in the file's name.
     { class: 'P3', area: jaggedArea([west, south + 8.5, east, south + 10.5], cornersPerCell), scenario: null },
   ];
 }
 
-/** What lies between the valleys, in the block whose south-west cell is (x, y). */
+/** Returns the areas between the valleys, in the block whose south-west cell is (x, y). */
 function quirks(x: number, y: number): Zone[] {
   const P = (level: 'P1' | 'P2' | 'P3', area: CellArea, ascii = true): Zone => ({ class: level, area, scenario: scenario(level, ascii) });
   return [
     // A parcel inside the hole is not in the area.
     P('P1', holedArea([x + 10.5, y + 20.5, x + 18.5, y + 28.5], [x + 12.5, y + 22.5, x + 16.5, y + 26.5])),
     P('P2', crossedArea(x + 22.5, y + 20.5)),
-    // One record of two polygons.
+    // One record with two polygons.
     P('P1', boxArea([x + 28.5, y + 20.5, x + 30.5, y + 22.5], [x + 32.5, y + 24.5, x + 34.5, y + 26.5]), false),
-    // Twice the same place in one class.
+    // The same position twice in one class.
     P('P2', boxArea([x + 28.5, y + 29.5, x + 30.5, y + 31.5])),
     P('P2', boxArea([x + 29.5, y + 29.5, x + 31.5, y + 31.5]), false),
     P('P3', spikedArea([x + 2.5, y + 30.5, x + 4.5, y + 32.5], 4)),
-    // Without a class, by text and by file name; partly under a class.
+    // Without a class in text and file name; partly under a class.
     { class: 'HPH', area: boxArea([x + 36.5, y + 20.5, x + 38.5, y + 26.5]), scenario: null },
     P('P1', boxArea([x + 37.5, y + 20.5, x + 39.5, y + 22.5])),
   ];
 }
 
-/** The brook of a comune, in its south-western corner. */
+/** Returns the brook of a comune, in its south-western corner. */
 function brook(grid: CellGrid, comune: SyntheticComune): Zone[] {
   const [x, y] = grid.cornerOf(comune);
   return (['P1', 'P2', 'P3'] as const).map((level, i) => ({ class: level, area: boxArea([x + 0.5, y + 0.5, x + 3.5 - i, y + 1.5]), scenario: scenario(level, false) }));
@@ -75,14 +75,14 @@ function* zones(region: SyntheticRegion): Generator<Zone> {
   const grid = new CellGrid(region);
   const { block, cornersPerCell } = region.dense ? DENSE : USUAL;
   for (let y = 0; y < grid.rows; y += block) {
-    // They leave the region on both sides.
+    // The valleys extend beyond the region on both sides.
     yield* valley(cornersPerCell, y, -10.5, grid.columns + 10.5);
     for (let x = 0; x < grid.columns; x += block) yield* quirks(x, y);
   }
   for (const comune of region.comuni) yield* brook(grid, comune);
 }
 
-/** One parcel per block is an area of its own: its neighbours touch it along their whole borders, and have nothing of it. */
+/** Whether the parcel is an area, as one per block is. Its neighbours touch the area along their borders but have no part of it. */
 function isDrawn({ dense }: SyntheticRegion, grid: CellGrid, parcel: SyntheticParcel): boolean {
   const { block } = dense ? DENSE : USUAL;
   return grid.cellsOf(parcel).some(([column, row]) => column % block === 6 && row % block === 24);
@@ -110,7 +110,7 @@ const synthetic: Synthetic = {
     const name = (prefix: string, word: string): string => `${FOLDER}/${prefix}Mosaicatura_ISPRA_2020_pericolosita_idraulica_${word}`;
     await writeZip(join(folder, `${FOLDER}.zip`), (function* (): Generator<ZipEntry> {
       yield* shapefileEntries(name('HPH_', 'elevata'), layer(region, 'P3', 'utf-8'));
-      // An old edition's table: latin1, and no .cpg to say so.
+      // The table of an old edition: latin1, without a .cpg that states it.
       yield* shapefileEntries(name('MPH_', 'media'), layer(region, 'P2', null));
       yield* shapefileEntries(name('LPH_', 'bassa'), layer(region, 'P1', 'latin1'));
       yield* shapefileEntries(name('', 'senza_scenario'), layer(region, 'HPH', 'utf-8'));
@@ -120,7 +120,7 @@ const synthetic: Synthetic = {
 
   truth(region) {
     const grid = new CellGrid(region);
-    // Of the valley what the block's cells can meet: corners lie where they do in the whole.
+    // The part of the valley that the block's cells can touch. Its corners are those of the whole valley.
     const { block, cornersPerCell } = region.dense ? DENSE : USUAL;
     const around = zonesByBlock(block, (x, y) => [...valley(cornersPerCell, y, x - 2.5, x + block + 2.5), ...quirks(x, y)]);
     return (parcel) => {
@@ -129,7 +129,7 @@ const synthetic: Synthetic = {
       const drawn = isDrawn(region, grid, parcel);
       const level = ORDER.find((each) => (each === 'P2' && drawn) || [...met].some((zone) => zone.class === each)) ?? null;
       const share = level === null ? null : level === 'P2' && drawn ? 1 : grid.shareOf(parcel, [...met].filter((zone) => zone.class === level).map(({ area }) => area));
-      // The synthetic region is none of the provinces without a scenario.
+      // The synthetic region is not one of the provinces without a scenario.
       return { risk: { flood_level: level, flood_share: share, coverage: { flood: 'mapped' } } };
     };
   },

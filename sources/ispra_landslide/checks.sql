@@ -1,12 +1,12 @@
--- purpose: what must hold of the landslide hazard areas of a release
+-- purpose: checks of the landslide hazard areas of a release
 -- reads: layer.landslide_hazard, layer.landslide_hazard_piece
 -- writes: none
--- grain: offending rows
+-- grain: one row per violation
 -- crs: EPSG:4326
 
 -- check: landslide_hazard_in_italy
 -- level: error
--- expects: every area lies in or around Italy, between 6 and 19 degrees east and 35 and 48 degrees north
+-- expects: every area is in or around Italy, between 6 and 19 degrees east and 35 and 48 degrees north
 select
   member_id,
   position,
@@ -17,7 +17,7 @@ where not geom @ st_makeenvelope(6, 35, 19, 48, 4326);
 
 -- check: landslide_hazard_pieces_whole
 -- level: error
--- expects: the pieces of an area make it up again, to a millionth
+-- expects: the pieces of an area add up to the area, to a millionth
 select
   member_id,
   position,
@@ -44,7 +44,7 @@ where whole.area is null
 
 -- check: landslide_class_determined
 -- level: warn
--- expects: every area has a class; one that the publisher left open (Pn.d.) makes the parcels on it not_mapped
+-- expects: every area has a class; an area that the publisher left unclassified (Pn.d.) makes its parcels not_mapped
 select
   member_id,
   position,

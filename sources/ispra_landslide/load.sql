@@ -1,11 +1,11 @@
--- purpose: polygons made valid and reprojected once, cut into pieces, and how far they reach
+-- purpose: makes polygons valid, reprojects them once, cuts them into pieces, and records the regions that they cover
 -- reads: staging.raw_landslide_hazard, core.region_box
 -- writes: layer.landslide_hazard, layer.landslide_hazard_piece, layer.landslide_coverage
 -- grain: one row per published polygon; one per piece; one per member
 -- crs: from the file's CRS to EPSG:4326
 
--- Edges are divided to 10 m before they are reprojected: see core.in_degrees. Validity is looked at first: repairing is dear, and most polygons need
--- none.
+-- Edges are divided to 10 m before they are reprojected: see core.in_degrees. Validity is checked first, because repairing is expensive and most polygons
+-- need no repair.
 create table landslide_hazard as
 with reprojected as materialized (
   select
@@ -52,7 +52,7 @@ where not exists (
     and landslide_hazard.position = raw.position
 );
 
--- The pieces lie in the order of a Hilbert curve, so that neighbours are together on disk for the joins.
+-- The pieces are in the order of a Hilbert curve, so that neighbours are together on disk for the joins.
 create table landslide_hazard_piece as
 select
   release.release_id,
@@ -65,7 +65,7 @@ cross join release
 cross join lateral core.area_pieces(hazard.geom) as piece (geom)
 order by piece.geom, hazard.member_id, hazard.position;
 
--- serves: section risk, which reads the pieces that meet a region's box
+-- serves: section risk, which reads the pieces that intersect a region's box
 create index landslide_hazard_piece_geom_idx on landslide_hazard_piece using gist (geom);
 
 create table landslide_coverage as

@@ -1,13 +1,13 @@
-/** Class of a landslide hazard area, from the class column of the mosaic or of ISPRA's web services. */
+/** Reads the class of a landslide hazard area from the class column of the mosaic or of ISPRA's web services. */
 import { z } from 'zod';
 import type { Refusal } from '../../pipelines/readers/refusal.ts';
 
-/** Hazard classes: P4 very high … P1 moderate; AA is an area of attention, which is no level below P1. */
+/** Hazard classes: P4 very high … P1 moderate; AA is an area of attention, which is not a level below P1. */
 export type LandslideClass = 'P4' | 'P3' | 'P2' | 'P1' | 'AA';
 
 /**
- * `Molto elevata P4`, `Elevata P3`, `Media P2`, `Moderata P1`, `Aree di Attenzione AA`: the code at the end decides, in any case.
- * `Pn.d.` (seen in a few polygons) and a missing text mean that the class was not determined: null, not a refusal.
+ * In `Molto elevata P4`, `Elevata P3`, `Media P2`, `Moderata P1`, `Aree di Attenzione AA`, the code at the end decides, in any case.
+ * `Pn.d.` (seen in a few polygons) and a missing text mean that the class was not determined: null, not a reject.
  */
 export const perFrIta = z.union([
   z.null().transform((): LandslideClass | null => null),
@@ -26,7 +26,7 @@ export interface Layout {
   readonly column: string;
   readonly codes: z.ZodType<LandslideClass | null>;
   readonly expected: string;
-  /** Edition where the file's name has no year; null: the file must state one. */
+  /** Edition if the file's name has no year; null if the file must state one. */
   readonly edition: string | null;
   /** Name of the layer, which shows the layout where the column is missing. */
   readonly layer: RegExp;
@@ -40,7 +40,7 @@ export const SERVICES: readonly Layout[] = [
   { column: 'cod_per_it', codes: codPerIt, expected: '1, 2, 3, 4 or AA', edition: '2024', layer: /pericolosita_frane/i },
 ];
 
-/** @returns the class, null when the publisher did not determine it, or why the record is refused */
+/** @returns the class, null if the publisher did not determine it, or why the record is rejected */
 export function classOf(
   published: unknown, { column, codes, expected }: Layout,
 ): { readonly class: LandslideClass | null; readonly label: string | null } | Refusal {

@@ -18,8 +18,8 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const service = SERVICES.find(({ column, layer }) => mine.some((look) => hasColumn(look, column) || layer.test(stemOf(look.path))));
   const vintage = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((edition) => edition !== null) ?? service?.edition ?? null;
   if (vintage === null) {
-    throw inputError('edition of the landslide mosaic unknown', {
-      code: 'EDITION_UNKNOWN', at: probe.name, detail: 'expected a year such as 2024 or 2020_2021 in the name, found none', hint: 'Give the file the name that ISPRA publishes it under.',
+    throw inputError('the edition of the landslide mosaic is unknown', {
+      code: 'EDITION_UNKNOWN', at: probe.name, detail: 'expected a year such as 2024 or 2020_2021 in the name, found none', hint: 'Give the file the name under which ISPRA publishes it.',
     });
   }
   const dated = newestEntry(probe.entries);

@@ -1,12 +1,12 @@
--- purpose: what must hold of the shoreline segments of a release
+-- purpose: checks of the shoreline segments of a release
 -- reads: layer.shoreline_segment
 -- writes: none
--- grain: offending rows
+-- grain: one row per violation
 -- crs: EPSG:4326
 
 -- check: shoreline_in_italy
 -- level: error
--- expects: every segment lies on the coasts of Italy, between 6 and 19 degrees east and 35 and 46 degrees north
+-- expects: every segment is on the coasts of Italy, between 6 and 19 degrees east and 35 and 46 degrees north
 select
   member_id,
   position,
@@ -17,7 +17,7 @@ where not geom @ st_makeenvelope(6, 35, 19, 46, 4326);
 
 -- check: shoreline_change_agrees
 -- level: warn
--- expects: an eroding segment has a negative mean change and an advancing one a positive one
+-- expects: an eroding segment has a negative mean change and an advancing segment a positive one
 select
   member_id,
   position,
@@ -29,7 +29,7 @@ where (dynamic = 'erosion' and avg_change_m_year > 0)
 
 -- check: shoreline_information
 -- level: warn
--- expects: every segment says how it moved
+-- expects: every segment states how it moved
 select
   member_id,
   position

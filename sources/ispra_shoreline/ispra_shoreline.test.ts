@@ -23,16 +23,16 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the shoreline change', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s as its golden file expects', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.geojson$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  test.each([['Dinamica_Litoranea_2006_2020', 14], ['dinamica 1999-2006', 7], ['Linea_di_costa_2020', null], ['x_2020_2006', null]])('the years of %s are %s', (name, years) => {
+  test.each([['Dinamica_Litoranea_2006_2020', 14], ['dinamica 1999-2006', 7], ['Linea_di_costa_2020', null], ['x_2020_2006', null]])('covers the years in the name %s: %s', (name, years) => {
     expect(yearsOf(name)).toBe(years);
   });
 
-  it('in a zip: both lines of an interrupted segment, accents of a latin1 table, classes without information', async () => {
+  it('is read from a zip with interrupted segments, accents of a latin1 table and classes without information', async () => {
     const region = makeRegion({ parcels: 6_000, seed: 3 });
     await synthetic.write(region, folder);
     const { recognition, collected } = await trial(source, join(folder, 'Dinamica_Litoranea_2006_2020.zip'));
@@ -44,7 +44,7 @@ describe('the shoreline change', () => {
     expect(rows.map((row) => row['avg_change_m_year'])).toContain(-7.31);
   });
 
-  it('as a GeoPackage gives the same classes', async () => {
+  it('gives the same classes as a GeoPackage', async () => {
     const path = join(folder, 'Dinamica_Litoranea_2006_2020.gpkg');
     await writeGeoPackage(path, [{
       name: 'Dinamica_Litoranea_2006_2020', srid: 3035, geometry: 'MultiLineString', fields: [{ name: 'Dinamica', type: 'string' }, { name: 'm_anno', type: 'real' }],
@@ -61,7 +61,7 @@ describeDatabase('loading the shoreline change', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it('refuses a line without a length, and warns where class and mean disagree', async () => {
+  it('rejects a line without a length, and warns if class and mean disagree', async () => {
     const found = await loaded(database, 'ispra_shoreline', `
       insert into raw_shoreline_segment values
         (1, 1, 'erosion', -1.5, 'srid=32632;linestring(900000 4700000, 900200 4700000)'),
@@ -73,9 +73,9 @@ describeDatabase('loading the shoreline change', (engine) => {
       coverage: await session.query('select member_id, position, regions from shoreline_coverage'),
       offences: (await checks()).map(({ name, samples }) => [name, samples[0]!['position']]),
     }));
-    // About 13.9° E 42.3° N: Lazio and Abruzzo.
+    // About 13.9° E 42.3° N, in Lazio and Abruzzo.
     expect(found.coverage).toEqual([{ member_id: 1, position: 1, regions: [12, 13] }]);
-    // 200 m of UTM zone 32, far east of its meridian, are a little less on the ground.
+    // 200 m of UTM zone 32, far east of its meridian, are slightly less on the ground.
     expect(found.rows).toEqual([
       { position: 1, dynamic: 'erosion', srid: 4326, metres: 200 },
       { position: 2, dynamic: 'erosion', srid: 4326, metres: 300 },

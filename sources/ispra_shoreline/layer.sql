@@ -1,4 +1,4 @@
--- purpose: stretches of shore and how they moved, and how far they reach
+-- purpose: stretches of shore, their change, and the area that they cover
 -- reads: none
 -- writes: layer.shoreline_segment, layer.shoreline_coverage
 -- grain: one row per published segment; one per member
@@ -14,11 +14,11 @@ create table layer.shoreline_segment (
 ) partition by list (release_id);
 
 comment on table layer.shoreline_segment is 'Low coast, segment by segment, with its change between two surveys of ISPRA. Rocky coast and harbours are not in it. History, not forecast.';
-comment on column layer.shoreline_segment.release_id is 'The release (ledger) that the row belongs to; the partition key.';
-comment on column layer.shoreline_segment.member_id is 'The file or layer that the row was read from (ledger).';
-comment on column layer.shoreline_segment.position is 'Ordinal of the feature in its layer, from 1.';
-comment on column layer.shoreline_segment.dynamic is 'erosion or accretion: moved by more than 5 m between the surveys; stable: by no more; null: the publisher has no information.';
-comment on column layer.shoreline_segment.avg_change_m_year is 'Mean change in metres per year, positive seaward; null: not published.';
+comment on column layer.shoreline_segment.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.shoreline_segment.member_id is 'Member that the row was read from (ledger.member): a file or a layer.';
+comment on column layer.shoreline_segment.position is 'Number of the feature in its layer, from 1.';
+comment on column layer.shoreline_segment.dynamic is 'erosion or accretion if the segment moved by more than 5 m between the surveys, otherwise stable; null if the publisher has no information.';
+comment on column layer.shoreline_segment.avg_change_m_year is 'Mean change in metres per year, positive seaward; null if not published.';
 comment on column layer.shoreline_segment.geom is 'The segment, EPSG:4326.';
 
 create table layer.shoreline_coverage (
@@ -28,8 +28,8 @@ create table layer.shoreline_coverage (
   regions int2[] not null
 ) partition by list (release_id);
 
-comment on table layer.shoreline_coverage is 'How far the segments of each member reach; beyond, a shore without a segment is not stable, nobody has said.';
-comment on column layer.shoreline_coverage.release_id is 'The release (ledger) that the row belongs to; the partition key.';
-comment on column layer.shoreline_coverage.member_id is 'The file or layer (ledger).';
-comment on column layer.shoreline_coverage.position is 'Its first feature.';
-comment on column layer.shoreline_coverage.regions is 'ISTAT codes of the regions whose boxes (core.region_box) a segment reaches.';
+comment on table layer.shoreline_coverage is 'Regions that the segments of each member cover. Outside them a shore without a segment is not stable: its change is unknown.';
+comment on column layer.shoreline_coverage.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.shoreline_coverage.member_id is 'Member that the row was read from (ledger.member): a file or a layer.';
+comment on column layer.shoreline_coverage.position is 'Number of the member''s first feature.';
+comment on column layer.shoreline_coverage.regions is 'ISTAT codes of the regions whose boxes (core.region_box) a segment overlaps.';

@@ -1,4 +1,4 @@
--- purpose: segments reprojected once, and how far they reach
+-- purpose: reprojects segments once and records the regions that they cover
 -- reads: staging.raw_shoreline_segment, core.region_box
 -- writes: layer.shoreline_segment, layer.shoreline_coverage
 -- grain: one row per published segment; one per member
@@ -28,7 +28,7 @@ select
 from raw_shoreline_segment
 where not st_length(geom) > 0;
 
--- serves: section coastal_erosion, which reads the segments that meet a region's box
+-- serves: section coastal_erosion, which reads the segments that intersect a region's box
 create index shoreline_segment_geom_idx on shoreline_segment using gist (geom);
 
 create table shoreline_coverage as

@@ -13,12 +13,12 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
   const mine = looks.filter(({ path }) => NAME.test(`${probe.name}/${path}`));
   if (mine.length === 0) return null;
-  // The names of the companion layers carry the title of the whole: what each file holds is said by its own name.
+  // The names of the companion layers contain the title of the whole publication, so each file's own name decides.
   const companions = mine.filter(({ path }) => COMPANION.test(path));
   const edition = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((found) => found !== null) ?? null;
   if (edition === null) {
-    throw inputError('edition of the shoreline unknown', {
-      code: 'EDITION_UNKNOWN', at: probe.name, detail: 'expected a year such as 2020 in the name, found none', hint: 'Give the file the name that ISPRA publishes it under.',
+    throw inputError('the edition of the shoreline is unknown', {
+      code: 'EDITION_UNKNOWN', at: probe.name, detail: 'expected a year such as 2020 in the name, found none', hint: 'Give the file the name under which ISPRA publishes it.',
     });
   }
   const dated = newestEntry(probe.entries);
@@ -26,7 +26,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
     role: 'dynamics', vintage: edition.slice(-4), region: null, sidecars: sidecarsOf(probe), complete: isWhole([probe.name, ...mine.map(({ path }) => path)], WHOLE),
     ...(dated === undefined ? {} : { dated }),
   };
-  if (companions.length === mine.length) return { ...recognition, role: 'companion', complete: false, ignored: 'beaches, back-shore or coastal works: the section is made from the shoreline change alone' };
+  if (companions.length === mine.length) return { ...recognition, role: 'companion', complete: false, ignored: 'beaches, back-shore or coastal works; the section uses only the shoreline change' };
   return recognition;
 }
 

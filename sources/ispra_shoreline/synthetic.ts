@@ -1,6 +1,6 @@
 /**
- * The synthetic region's shore, its northern edge, as ISPRA's layer of shoreline change: a shapefile in a zip. Segments of every class, with
- * means at and beside the limits of the severity, without information, of two lines, and one in the sea that nobody is near.
+ * The synthetic region's shore, its northern edge, as ISPRA's layer of shoreline change: a shapefile in a zip. It has segments of every class, with
+ * means at and near the limits of the severity, without information, of two lines, and one in the sea far from every parcel.
  */
 import { join } from 'node:path';
 import { inTurn, itemAt } from '../../pipelines/synthetic/items.ts';
@@ -14,21 +14,21 @@ import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 const NAME = 'Dinamica_Litoranea_2006_2020';
 const RADIUS_M = 1000;
 const MOST = 5;
-/** Length of a segment in degrees of longitude, about 210 m, and between its points. */
+/** Length of a segment in degrees of longitude, about 210 m. */
 const STEP = 0.0025;
 const POINT_STEP = 0.0005;
-/** The shore lies this far north of the last parcels: about 33 m. */
+/** Distance of the shore north of the last parcels: about 33 m. */
 const OFFSHORE = 0.0003;
 
 interface Segment {
   readonly label: string | null;
   readonly dynamic: 'erosion' | 'accretion' | 'stable' | null;
-  /** m/year, or null where it is not published. */
+  /** m/year, or null if not published. */
   readonly rate: number | null;
   readonly lines: readonly (readonly LonLat[])[];
 }
 
-/** Class and mean, over and over along the shore. */
+/** Class and mean, repeated along the shore. */
 const CASES: readonly (readonly [string | null, Segment['dynamic'], number | null])[] = [
   ['Erosione', 'erosion', -0.36], ['Erosione', 'erosion', -0.5], ['Stabilità', 'stable', 0], ['EROSIONE', 'erosion', -0.99], ['Nessuna informazione', null, null],
   ['Erosione', 'erosion', -1], ['Avanzamento', 'accretion', 1.25], ['Erosione', 'erosion', -1.99], ["Stabilita'", 'stable', -0.12], ['Erosione', 'erosion', -2],
@@ -48,7 +48,7 @@ function segments(region: SyntheticRegion): Segment[] {
   for (let i = 0; west + i * STEP < east; i += 1) {
     const [label, dynamic, rate] = inTurn(CASES, i);
     const from = west + i * STEP;
-    // Every ninth is interrupted, as by a harbour: one segment of two lines.
+    // Every ninth segment is interrupted, as by a harbour: one segment of two lines.
     const lines = i % 9 === 4 ? [line(from, from + STEP * 0.4, lat), line(from + STEP * 0.6, from + STEP, lat)] : [line(from, from + STEP, lat)];
     made.push({ label, dynamic, rate, lines });
   }
@@ -57,8 +57,8 @@ function segments(region: SyntheticRegion): Segment[] {
 }
 
 /**
- * Geodesic distance from polygons to a line of short pieces, which do not cross them. A rough plane finds the pieces that can be nearest, because
- * the exact distance is dear.
+ * Returns the geodesic distance from polygons to a line of short pieces that do not cross them. A rough plane finds the candidates for the nearest piece,
+ * because the exact distance is expensive.
  */
 function distanceM(polygons: SyntheticParcel['polygons'], line: readonly LonLat[]): number {
   const [x0, y0] = itemAt(line, 0);
@@ -69,7 +69,7 @@ function distanceM(polygons: SyntheticParcel['polygons'], line: readonly LonLat[
     const [x, y] = nearestOnSegment(corner, from, to);
     return Math.hypot(x - corner[0], y - corner[1]);
   })));
-  // Corners are looked at, not edges: an edge of a parcel comes nearer than its corners by less than its length, some 50 m.
+  // Only corners are checked. An edge of a parcel is nearer than its corners by less than its length, some 50 m.
   const least = Math.min(...rough);
   if (least > RADIUS_M + 100) return Infinity;
   let nearest = Infinity;
@@ -79,7 +79,7 @@ function distanceM(polygons: SyntheticParcel['polygons'], line: readonly LonLat[
   return nearest;
 }
 
-/** What is said of a segment's change: where no mean is published, what is stable did not move. */
+/** Returns the change of a segment. Without a published mean, a stable segment did not move. */
 const changeOf = ({ dynamic, rate }: Segment): number | null => rate ?? (dynamic === 'stable' ? 0 : null);
 
 const severity = (rate: number): number => (rate >= 0 ? 0 : rate > -0.5 ? 1 : rate > -1 ? 2 : rate > -2 ? 3 : 4);
@@ -96,14 +96,14 @@ const synthetic: Synthetic = {
     }));
   },
 
-  /** Distances agree with the database's to a few millimetres: its nearest point is looked for on the sphere. */
+  /** Distances agree with the database's to a few millimetres, because its nearest point is searched for on the sphere. */
   truth(region) {
     const all = segments(region);
     const [west, , , north] = region.box;
     return (parcel) => {
-      // A part of Italy: it covers the comuni whose northern edge is the shore, each of which has several segments.
+      // A part of Italy: it covers the comuni whose northern edge is the shore, each with several segments.
       const coverage = { coastal_erosion: parcel.comune.coastal ? 'mapped' : 'not_mapped' };
-      // A degree of latitude has 111 km: a parcel further south than 0.01 degree is beyond the radius.
+      // A degree of latitude has 111 km, so a parcel further south than 0.01 degree is beyond the radius.
       if (parcel.sheet.box[3] < north - 0.01) return { coastal_erosion: [], coverage };
       const middle = Math.floor((parcel.sheet.box[0] - west) / STEP);
       const near: { segment: Segment; distance: number }[] = [];
@@ -114,7 +114,7 @@ const synthetic: Synthetic = {
         distance = Math.round(distance * 100) / 100;
         if (distance <= RADIUS_M) near.push({ segment, distance });
       });
-      // Of segments as near as one another the worse comes first.
+      // The worse of segments at the same distance comes first.
       const rank = (segment: Segment): number => changeOf(segment) ?? Infinity;
       near.sort((a, b) => a.distance - b.distance || rank(a.segment) - rank(b.segment) || ((a.segment.dynamic ?? '') < (b.segment.dynamic ?? '') ? -1 : 1));
       return {

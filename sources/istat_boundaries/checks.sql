@@ -1,19 +1,19 @@
--- purpose: boundaries are those of Italy
+-- purpose: checks that the boundaries are those of Italy
 -- reads: layer.boundary
 -- writes: none
--- grain: one row per offence
+-- grain: one row per violation
 -- crs: EPSG:4326
 
 -- check: in_italy
 -- level: error
--- expects: every boundary lies inside longitudes 6–19 and latitudes 35–47.5
+-- expects: every boundary is inside longitudes 6–19 and latitudes 35–47.5
 select kind, code, st_astext(st_envelope(geom), 3) as box
 from boundary
 where not st_covers(st_makeenvelope(6, 35, 19, 47.5, 4326), st_envelope(geom));
 
 -- check: levels_agree
 -- level: warn
--- expects: a region is as large as its provinces together, to a thousandth (editions with both)
+-- expects: the areas of the provinces add up to the area of the region, to a thousandth (editions with both)
 select r.code, r.area_m2, p.area_m2 as provinces_area_m2
 from boundary r
 join (

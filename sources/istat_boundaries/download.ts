@@ -1,7 +1,7 @@
 import { yearsSince, type Download } from '../../pipelines/contract/download.ts';
 
 export default {
-  // As of 1 January, published in spring.
+  // Boundaries of 1 January, published in spring.
   cycle: ['04-15'],
   // Estimate, no size is known: generalised boundaries of 7,900 comuni of 3 kB.
   largest: 25_000_000,

@@ -26,14 +26,14 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the boundaries', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')).filter((name) => /\.(shp|zip|geojson)$/.test(name)))('%s give what their golden file says', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')).filter((name) => /\.(shp|zip|geojson)$/.test(name)))('are read from %s as its golden file expects', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[^.]+$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
   describe('of 2026 in one zip', () => {
     const EDITION = join(FOLDER, 'fixture', 'Limiti01012026_g.zip');
-    /** The paths of the fixture, `Limiti01012026_g/Com01012026_g/Com01012026_g_WGS84.shp`, as other packings have them. */
+    /** Path of an entry of the fixture, `Limiti01012026_g/Com01012026_g/Com01012026_g_WGS84.shp`, without the top folder, as other zips have it. */
     const withoutTop = (path: string): string => path.replace(/^[^/]*\//, '');
 
     async function repacked(name: string, path: (of: string) => string | null): Promise<string> {
@@ -55,7 +55,7 @@ describe('the boundaries', () => {
       ['with another top folder', 'Limiti01012026_g.zip', (path: string) => `Confini al 1 gennaio/${withoutTop(path)}`],
       ['with two', 'Limiti01012026_g.zip', (path: string) => `a/${path}`],
       ['without any folder', 'Limiti01012026_g.zip', (path: string) => basename(path)],
-      ['with endings in capital letters', 'Limiti01012026_g.zip', (path: string) => path.replace(/\.\w+$/, (ending) => ending.toUpperCase())],
+      ['with extensions in capital letters', 'Limiti01012026_g.zip', (path: string) => path.replace(/\.\w+$/, (ending) => ending.toUpperCase())],
       ['in the detailed edition', 'Limiti01012026.zip', (path: string) => withoutTop(path).replaceAll('_g', '')],
       ['without the files that declare the encoding', 'Limiti01012026_g.zip', (path: string) => (path.endsWith('.cpg') ? null : withoutTop(path))],
     ])('they are the same %s', async (_words, name, path) => {
@@ -66,7 +66,7 @@ describe('the boundaries', () => {
       expect(collected!.rows).toEqual(expected.collected!.rows);
     });
 
-    test('they are the same unpacked, a file per level', async () => {
+    test('they are the same as unpacked files, one per level', async () => {
       const archive = await ZipArchive.open(EDITION);
       for (const entry of archive.entries) await writeFile(join(folder, basename(entry.path)), await archive.buffer(entry.path));
       await archive.close();
@@ -82,7 +82,7 @@ describe('the boundaries', () => {
     });
   });
 
-  test('census sections are not boundaries, whatever they are called', async () => {
+  test('do not include census sections under any name', async () => {
     const geometry = { type: 'polygon', polygons: [boxPolygon([900_000, 4_600_000, 901_000, 4_601_000])] } as const;
     await writeShapefile(folder, 'ComSez2021', {
       type: 'polygon', srid: 32632,
@@ -92,12 +92,12 @@ describe('the boundaries', () => {
     expect((await trial(source, join(folder, 'ComSez2021.shp'))).recognition).toBeNull();
   });
 
-  test('a GeoJSON of something else is not taken', async () => {
+  test('do not include an unrelated GeoJSON', async () => {
     await writeFile(join(folder, 'x.geojson'), '{"type":"FeatureCollection","features":[]}');
     expect((await trial(source, join(folder, 'x.geojson'))).recognition).toBeNull();
   });
 
-  test('the synthetic region comes back: a boundary per comune, province and region', async () => {
+  test('are read for the synthetic region: one per comune, province and region', async () => {
     const region = makeRegion({ parcels: 20_000, seed: 1 });
     await synthetic.write(region, folder);
     const { recognition, collected, error } = await trial(source, join(folder, 'Limiti01012026_g.zip'));
@@ -112,7 +112,7 @@ describe('the boundaries', () => {
   });
 });
 
-describeDatabase('boundaries become a layer', (engine) => {
+describeDatabase('loading boundaries', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();
@@ -121,8 +121,8 @@ describeDatabase('boundaries become a layer', (engine) => {
   const row = (member: number, position: number, kind: string, code: string, geometry: string): string =>
     `insert into raw_boundary values (${member}, ${position}, '${kind}', '${code}', null, 'Finto', '2026-01-01', ${geometry});`;
 
-  test('reprojected, repaired, each unit once, each with its ground area', async () => {
-    // The comune's box, drawn in UTM as the publisher draws it, and its area computed in degrees without PostGIS.
+  test('reprojects and repairs them, keeps each unit once, and measures its area', async () => {
+    // The comune's box, drawn in UTM like the publisher's boundaries, and its area computed in degrees without PostGIS.
     const region = makeRegion({ parcels: 2000, seed: 1 });
     const { box } = region.comuni[0];
     const corners: [number, number][] = [];
@@ -138,10 +138,10 @@ describeDatabase('boundaries become a layer', (engine) => {
       row(1, 1, 'comune', '094901', `ST_GeomFromText('POLYGON((${wkt}))', 32632)`),
       row(1, 2, 'comune', '094902', "ST_GeomFromText('POLYGON((900000 4600000, 901000 4601000, 901000 4600000, 900000 4601000, 900000 4600000))', 32632)"),
       row(1, 3, 'comune', '094903', "ST_GeomFromText('POLYGON((900000 4600000, 901000 4600000, 900000 4600000, 900000 4600000))', 32632)"),
-      // Twice: the second, with more corners, is the detailed edition and stays.
+      // Repeated: the second one, with more corners, is the detailed edition and is kept.
       row(1, 4, 'comune', '094904', square(903_000, 4_600_000, 1000)),
       row(2, 1, 'comune', '094904', `ST_Segmentize(${square(903_000, 4_600_000, 1000)}, 100)`),
-      // The same code on another level is another unit.
+      // The same code on another level is a different unit.
       row(3, 1, 'provincia', '094904', square(903_000, 4_600_000, 1000)),
     ].join('\n');
     await loaded(database, 'istat_boundaries', inserts, async ({ session, checks }) => {
@@ -162,7 +162,7 @@ describeDatabase('boundaries become a layer', (engine) => {
         [2, 1, '094904', false, true, 4326],
         [3, 1, '094904', false, true, 4326],
       ]);
-      // Straight in UTM between corners 50–100 m apart instead of in degrees: within a square metre of the box.
+      // Edges are straight in UTM between corners 50–100 m apart instead of in degrees, so the area is within a square metre of the box.
       expect(Math.abs(rows[0]!.area_m2 - area)).toBeLessThan(1);
       expect(rows[1]!.area_m2 / 500_000).toBeGreaterThan(0.99);
       expect(await session.query('select member_id, position::int4 as position, code from duplicate')).toEqual([{ member_id: 1, position: 4, code: 'unit_repeated' }]);
@@ -171,7 +171,7 @@ describeDatabase('boundaries become a layer', (engine) => {
     });
   });
 
-  test('and are checked: in Italy, regions as large as their provinces', async () => {
+  test('checks that they are in Italy and that regions are as large as their provinces', async () => {
     const inserts = [
       row(1, 1, 'comune', '094901', square(0, 0, 1000)),
       row(2, 1, 'provincia', '094', square(900_000, 4_600_000, 10_000)),

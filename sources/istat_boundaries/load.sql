@@ -1,4 +1,4 @@
--- purpose: boundaries become a layer: reprojected once, made valid, each unit once
+-- purpose: loads boundaries, reprojected once, valid, and each unit once
 -- reads: staging.raw_boundary
 -- writes: layer.boundary
 -- grain: one row per unit and level
@@ -15,7 +15,7 @@ select
   b.name,
   b.vintage,
   core.in_degrees(b.geom, 200) as geom,
-  -- Where one file holds a unit twice (generalised and detailed) the more detailed stays.
+  -- If one file has a unit twice (generalised and detailed), the more detailed one is kept.
   row_number() over (partition by m.file_id, b.kind, b.code order by st_npoints(b.geom) desc, b.member_id, b.position) as nth
 from raw_boundary b
 join member m using (member_id);

@@ -1,4 +1,4 @@
--- purpose: the units that each file has, level by level
+-- purpose: the units in each file, level by level
 -- reads: layer.boundary
 -- writes: place
 -- grain: one row per file, level and unit

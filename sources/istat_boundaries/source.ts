@@ -1,4 +1,4 @@
-/** Boundaries of comuni, provinces and regions: the yearly editions, those of censuses, and the GeoJSON made from one. */
+/** Boundaries of comuni, provinces and regions: the yearly editions, the census editions, and the GeoJSON derived from one of them. */
 import { normaliseHeader, resembles } from '../../pipelines/formats/csv.ts';
 import { jsonKeys } from '../../pipelines/readers/head.ts';
 import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
@@ -25,10 +25,10 @@ const WHOLE: WholeName = {
   whole: /^(?:Limiti|Com|Prov|ProvCM|Reg|RipGeo)(?:\d{4}|\d{8})(?:_g)?(?:_WGS84)?$|^limits_IT_municipalities$/i,
   stated: /^(?:Limiti|Com|Prov|ProvCM|Reg|RipGeo)\d{4}|^limits_/i,
 };
-/** Which part of Italy a GeoJSON file says it holds. */
+/** The part of Italy in the name of a GeoJSON file. */
 const PART = /^limits_([A-Z]+(?:_\d+)?)_/i;
 
-/** Names and columns of the publisher's layers. Census sections have comuni's columns too, and others. */
+/** Returns the form of a layer from the publisher's names and columns. Census sections also have the columns of comuni, and others. */
 function formOf(name: string, fields: readonly string[]): Form | 'aside' | null {
   if (resembles(fields, EDITIONS.geojson)) return 'geojson';
   if (fields.some((field) => field.startsWith('sez'))) return null;
@@ -39,14 +39,14 @@ function formOf(name: string, fields: readonly string[]): Form | 'aside' | null 
   return null;
 }
 
-/** Columns of GeoJSON stand in the first feature. */
+/** Returns the fields of a layer. The columns of GeoJSON are in the first feature. */
 function fieldsOf({ path, fields, head }: VectorLook): readonly string[] {
   if (!/\.geojson$/i.test(path)) return fields ?? [];
   const properties = /"properties"\s*:\s*\{([^{}]*)/.exec(head.toString('utf8'))?.[1] ?? '';
   return jsonKeys(properties).map(normaliseHeader);
 }
 
-/** `Com01012025_g_WGS84` → `2025-01-01`, `Com2021` → `2021`; the digits of WGS84 are none. */
+/** `Com01012025_g_WGS84` → `2025-01-01`, `Com2021` → `2021`. The digits of WGS84 do not count. */
 function vintageOf(...names: readonly string[]): string {
   for (const name of names) {
     const day = /(?<!\d)(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2])((?:19|20)\d\d)(?!\d)/.exec(name);
@@ -83,13 +83,13 @@ function readingOf(file: InputFile, layer: VectorLayer): VectorReading<string> |
   const form = formOf(layer.name, layer.fields.map((field) => normaliseHeader(field.name)));
   if (form === 'aside') return null;
   if (form === null) {
-    throw inputError('the file holds a layer that is not known', {
+    throw inputError('the file contains an unknown layer', {
       code: 'LAYER_UNEXPECTED', at: `${file.name}, layer ${layer.name}`, detail: `expected Com…, ProvCM…, Reg… or RipGeo… with their codes, found ${layer.fields.map((field) => field.name).join(', ')}`,
-      hint: 'Give the file as it was downloaded. If it is, remove it from the folder and report its layers.',
+      hint: 'Use the file as downloaded. If it is unchanged, remove it from the folder and report its layers.',
     });
   }
   const kind: Level = form === 'geojson' ? 'comune' : form;
-  // GeoJSON's identifiers of other registers are listed together in the manifest.
+  // GeoJSON's identifiers of other registers share one key in the manifest.
   const ignored = Object.fromEntries(Object.entries(manifest.ignored).flatMap(([names, reason]) => names.split(', ').map((name) => [name, reason])));
   return {
     table: 'raw_boundary',

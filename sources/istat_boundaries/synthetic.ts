@@ -1,6 +1,6 @@
 /**
  * The boundaries of the synthetic region as Istat publishes them: one zip with a folder per level, shapefiles in UTM zone 32.
- * Quirks: a code that lost its zero, a polygon with a spike (not valid), the level that is left aside.
+ * Quirks: a code that lost its zero, a polygon with a spike (invalid), and the level that is ignored.
  */
 import { join } from 'node:path';
 import { inTurn, itemAt } from '../../pipelines/synthetic/items.ts';
@@ -12,17 +12,17 @@ import type { LonLat, SyntheticRegion, SyntheticComune } from '../../pipelines/s
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
 const EDITION = '01012026';
-/** A side of a box is straight in degrees, so it has a corner every 0.005° (some 500 m) in UTM. */
+/** Distance of corners in UTM, some 500 m, because a side of a box is straight in degrees. */
 const STEP = 0.005;
 
-/** Points from one corner to the next, without the last; the same ones backwards, because both neighbours draw them. */
+/** Returns points from one corner to the next, without the last. They are the same backwards, because both neighbours draw them. */
 function side([x1, y1]: LonLat, [x2, y2]: LonLat): LonLat[] {
   if (x1 === x2 && y1 === y2) return [];
   const pieces = Math.max(1, Math.round(Math.max(Math.abs(x2 - x1), Math.abs(y2 - y1)) / STEP));
   return Array.from({ length: pieces }, (_, index): LonLat => [x1 + ((x2 - x1) * index) / pieces, y1 + ((y2 - y1) * index) / pieces]);
 }
 
-/** Outline in degrees of comuni that lie in whole rows of boxes, each row without gaps. */
+/** Returns the outline in degrees of comuni that fill whole rows of boxes without gaps. */
 function outline(comuni: readonly SyntheticComune[]): LonLat[] {
   const rows = new Map<number, [number, number, number]>();
   for (const { box: [west, south, east, north] } of comuni) {
@@ -39,7 +39,7 @@ function outline(comuni: readonly SyntheticComune[]): LonLat[] {
 
 const projected = (ring: readonly LonLat[]): Polygon => [ring.map((point) => utm32.forward(point))];
 
-/** A way into the polygon and back on itself, 200 m: it encloses nothing, and the polygon is not valid. */
+/** Adds a spike of 200 m into the polygon and back. It encloses nothing and makes the polygon invalid. */
 function withSpike(polygon: Polygon): Polygon {
   return polygon.map((ring) => {
     const [x, y] = itemAt(ring, 1);

@@ -1,12 +1,12 @@
--- purpose: what must hold of a release of census sections or indicators
+-- purpose: checks of a release of census sections or indicators
 -- reads: layer.census_section, layer.census_indicator
 -- writes: none
--- grain: offending rows
+-- grain: one row per violation
 -- crs: EPSG:4326
 
 -- check: census_section_unique
 -- level: error
--- expects: a section has one row in a release
+-- expects: a census section has one row in a release
 select
   section_id,
   count(*) as rows
@@ -16,7 +16,7 @@ having count(*) > 1;
 
 -- check: census_indicator_unique
 -- level: error
--- expects: a section has one row per reference year in a release
+-- expects: a census section has one row per reference year in a release
 select
   section_id,
   reference_year,
@@ -27,7 +27,7 @@ having count(*) > 1;
 
 -- check: census_section_valid
 -- level: error
--- expects: every section is a valid polygon with an area
+-- expects: every census section is a valid polygon with an area
 select
   section_id
 from census_section
@@ -238,7 +238,7 @@ where foreigners <> foreigners_0_14
 
 -- check: census_sum_of_education
 -- level: warn
--- expects: the titles add up to the residents aged 9 and more (P83 = P86 + … + P90)
+-- expects: the educational titles add up to the residents aged 9 and more (P83 = P86 + … + P90)
 select
   section_id,
   reference_year,

@@ -1,23 +1,23 @@
 /**
- * Published field → what it means. Source: Istat, "TRACCIATO FILE REGIONALI", 2021 data on the 2021 bases.
- * Order = order of the staging table. Ages are bands of five years, in completed years.
+ * Published field → meaning. Source: Istat, "TRACCIATO FILE REGIONALI", 2021 data on the 2021 bases.
+ * The order is that of the staging table. Ages are bands of five years, in completed years.
  */
 
 const BANDS = [
   '0_4', '5_9', '10_14', '15_19', '20_24', '25_29', '30_34', '35_39', '40_44', '45_49', '50_54', '55_59', '60_64', '65_69', '70_74', '75_plus',
 ] as const;
 
-/** Consecutive fields `P14`, `P15`, … for the age bands. */
+/** Returns consecutive fields `P14`, `P15`, … for the age bands. */
 const bands = (prefix: string, first: number): [string, string][] => BANDS.map((band, index) => [`${prefix}_${band}`, `p${first + index}`]);
 
-/** Our name → the publisher's, as `normaliseHeader` spells it. All are counts of residents unless the name says households or dwellings. */
+/** The project's name → the publisher's, as `normaliseHeader` spells it. All are counts of residents unless the name contains households or dwellings. */
 export const INDICATORS: Readonly<Record<string, string>> = Object.fromEntries([
   ['population_total', 'p1'],
   ['male', 'p2'],
   ['female', 'p3'],
   ...bands('age', 14),
   ...bands('male', 30),
-  // P46–P66 were other things in 2011 and are not used since.
+  // P46–P66 had other meanings in 2011 and are unused since.
   ...bands('female', 67),
   ['aged_9_plus', 'p83'],
   ['education_no_title', 'p86'],
@@ -47,7 +47,7 @@ export const INDICATORS: Readonly<Record<string, string>> = Object.fromEntries([
 
 const range = (prefix: string, from: number, to: number): string[] => Array.from({ length: to - from + 1 }, (_, index) => `${prefix}${from + index}`);
 
-/** The 126 columns that all releases on the 2021 bases have, without the dwellings. */
+/** The 126 columns of all releases on the 2021 bases, without the dwellings. */
 const INDICATOR_BASE = [
   'CODREG', 'REGIONE', 'CODPRO', 'PROVINCIA', 'CODCOM', 'COMUNE', 'PROCOM', 'SEZ21_ID', 'COM_ASC1', 'COM_ASC2', 'COM_ASC3',
   ...range('P', 1, 3), ...range('P', 14, 45), ...range('P', 67, 103), ...range('IT', 1, 12), 'ST1', 'ST2', 'ST2_B', ...range('ST', 3, 5), ...range('ST', 16, 33),

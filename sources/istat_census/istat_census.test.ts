@@ -18,7 +18,7 @@ import { collect, type Collected } from '../../test/harness/collect.ts';
 const FIXTURE = fileURLToPath(new URL('./fixture/', import.meta.url));
 const GOLDEN = fileURLToPath(new URL('./golden/', import.meta.url));
 const fixture = (name: string): string => join(FIXTURE, name);
-/** What `recognise` needs of a registered source. */
+/** The source with the fields that `recognise` needs. */
 const registered = { ...source, id: source.manifest.id } as RegisteredSource;
 
 let folder: string;
@@ -33,7 +33,7 @@ const recognition = async (path: string): Promise<Recognition | null> =>
 type Golden = { records: number; rows: Record<string, unknown>[]; rejects: { position: number; code: string }[] };
 const golden = (name: string): Golden => JSON.parse(readFileSync(join(GOLDEN, `${name}.json`), 'utf8')) as Golden;
 
-/** Rows cut to the golden's columns. */
+/** Returns rows cut to the golden's columns. */
 function summary({ members, rows }: Collected, like: Golden): Golden {
   expect(members).toHaveLength(1);
   const member = members[0]!;
@@ -46,19 +46,19 @@ function summary({ members, rows }: Collected, like: Golden): Golden {
   };
 }
 
-/** A fixture's table as cells, codes as text and counts as numbers, as the publisher's workbooks have them. */
+/** Returns a fixture's table as cells, with codes as text and counts as numbers, like the publisher's workbooks. */
 function cells(name: string): XlsxValue[][] {
   const [header, ...rows] = readFileSync(fixture(name), 'utf8').trimEnd().split('\r\n').map((line) => line.split(';'));
   return [header!, ...rows.map((row) => row.map((value, column) => (column > 10 && /^\d+$/.test(value) ? Number(value) : value)))];
 }
 
 describe('reading indicators', () => {
-  it.each(readdirSync(GOLDEN).map((file) => file.replace(/\.json$/, '')))('%s gives its golden rows and rejects', async (name) => {
+  it.each(readdirSync(GOLDEN).map((file) => file.replace(/\.json$/, '')))('reads %s into its golden rows and rejects', async (name) => {
     const expected = golden(name);
     expect(summary(await collect(source, fixture(`${name}.csv`), { role: 'indicators', region: 2 }), expected)).toEqual(expected);
   });
 
-  it('a workbook gives what the CSV gives', async () => {
+  it('gives the same rows from a workbook as from the CSV', async () => {
     for (const name of ['R02_indicatori_2021_sezioni', 'R02_Finta_2023_sezioni', 'codes-that-became-numbers', 'counts-that-are-none']) {
       const path = join(folder, `${name}.xlsx`);
       await writeXlsx(path, 'R02', cells(`${name}.csv`));
@@ -67,7 +67,7 @@ describe('reading indicators', () => {
     }
   });
 
-  it('a zip of all regions gives a member per region, and leaves the list of fields', async () => {
+  it('gives a member per region from a zip of all regions, and skips the list of fields', async () => {
     const entries: ZipEntry[] = [];
     for (const name of ['R02_indicatori_2021_sezioni', 'later-issue-of-2021']) {
       const path = join(folder, `${name}.xlsx`);
@@ -89,7 +89,7 @@ describe('reading indicators', () => {
     ['column-missing.csv', 'COLUMNS_CHANGED', 'pf8'],
     ['R02_indicatori_2023_sezioni.csv', 'CENSUS_EDITION', '2021'],
     ['sections-of-2011.csv', 'CENSUS_BASES', 'SEZ2011'],
-  ])('%s is refused as a whole with %s', async (name, code, detail) => {
+  ])('rejects %s as a whole with %s', async (name, code, detail) => {
     await expect(collect(source, fixture(name), { role: 'indicators', region: 2 })).rejects.toMatchObject({ code, kind: 'input', detail: expect.stringContaining(detail) });
   });
 });
@@ -128,7 +128,7 @@ describe('reading geometry', () => {
     return join(folder, `${name}.shp`);
   }
 
-  it('keeps codes as text, zeros as they mean, and refuses what cannot be placed', async () => {
+  it('keeps codes as text, reads zeros by their meaning, and rejects records that cannot be located', async () => {
     const path = await shapefile('R02_21_WGS84', [
       [2, 7, 7901, 1, 79010000001, 1, 17, 10],
       [2, 7, 7901, 2, 79010000002, 0, 0, 0],
@@ -148,14 +148,14 @@ describe('reading geometry', () => {
     }]);
   });
 
-  it('accepts the fields of later issues and reports one that nobody knows', async () => {
+  it('accepts the fields of later issues and reports an unknown one', async () => {
     const later = await shapefile('later', [[2, 7, 7901, 1, 79010000001, 1, 17, 10, 8, 3]], [...FIELDS, 'ABI21', 'EDI21']);
     expect((await collect(source, later, { role: 'sections', region: 2 })).rows['raw_census_section']).toHaveLength(1);
     const unknown = await shapefile('unknown', [[2, 7, 7901, 1, 79010000001, 1, 17, 10, 8]], [...FIELDS, 'NOVITA']);
     expect([...(await collect(source, unknown, { role: 'sections', region: 2 })).members[0]!.added.keys()]).toEqual(['NOVITA']);
   });
 
-  it('is recognised by its fields, its region by its first record, and 2011 is left aside', async () => {
+  it('is recognised by its fields, with the region of its first record, and 2011 is ignored', async () => {
     await shapefile('R09_21_WGS84', [[9, 48, 48901, 1, 489010000001, 1, 17, 10]]);
     expect(await recognition(join(folder, 'R09_21_WGS84.shp'))).toEqual({
       role: 'sections', vintage: 'basi_2021', region: 9, sidecars: expect.arrayContaining(['R09_21_WGS84.dbf', 'R09_21_WGS84.prj', 'R09_21_WGS84.shx']), complete: true,
@@ -184,7 +184,7 @@ describe('recognising indicators', () => {
     expect(await recognition(fixture(name))).toMatchObject(expected);
   });
 
-  it('tells workbooks of the same name apart by their columns', async () => {
+  it('distinguishes workbooks of the same name by their columns', async () => {
     const path = join(folder, 'R02_indicatori_2021_sezioni.xlsx');
     await writeXlsx(path, 'R02', cells('R02_indicatori_2021_sezioni.csv'));
     expect(await recognition(path)).toEqual({ role: 'indicators', vintage: '2021', region: 2, complete: true });
@@ -194,7 +194,7 @@ describe('recognising indicators', () => {
     await expect(recognition(path)).rejects.toMatchObject({ code: 'ZIP_CONTENT' });
   });
 
-  it('takes a workbook for the whole of its region when the region has blanks in its name', async () => {
+  it('recognises a workbook as complete if its region has spaces in its name', async () => {
     const rows = cells('R02_Finta_2023_sezioni.csv');
     const inner = join(folder, 'inner.xlsx');
     await writeXlsx(inner, 'R02', rows);
@@ -207,21 +207,21 @@ describe('recognising indicators', () => {
     await rm(inner);
   });
 
-  it('points to the issue of 2023 that has all comuni', () => {
+  it('names the issue of 2023 with all comuni in its note', () => {
     const { note = '' } = source.manifest.downloads.find(({ url }) => url.endsWith('Dati_regionali_2023.zip')) ?? {};
-    expect(note).toContain('issued again under the same name on 2026-03-05');
+    expect(note).toContain('reissued under the same name on 2026-03-05');
     expect(note).not.toContain('withheld');
   });
 
-  it('leaves the list of fields aside, and does not claim files of others', async () => {
+  it('ignores the list of fields, and does not recognise files of other sources', async () => {
     const list = join(folder, 'TRACCIATO FILE REGIONALI.xlsx');
     await writeXlsx(list, 'TRACCIATO', [['SEZ21_ID', 'Codice della sezione'], ['P1', 'Popolazione residente - totale']]);
-    expect(await recognition(list)).toMatchObject({ role: 'field_list', ignored: expect.stringContaining('no data') });
+    expect(await recognition(list)).toMatchObject({ role: 'field_list', ignored: expect.stringContaining('without data') });
     await writeFile(join(folder, 'altro.csv'), 'a;b\n1;2\n');
     expect(await recognition(join(folder, 'altro.csv'))).toBeNull();
   });
 
-  it('refuses a file whose name and columns speak of different years', async () => {
+  it('rejects a file whose name and columns are of different years', async () => {
     await expect(recognition(fixture('R02_indicatori_2023_sezioni.csv'))).rejects.toMatchObject({ code: 'CENSUS_EDITION' });
   });
 });

@@ -1,7 +1,7 @@
 -- purpose: census sections (territorial bases 2021) and their indicators
 -- reads: none
 -- writes: layer.census_section, layer.census_indicator
--- grain: one row per section; one row per section and reference year
+-- grain: one row per census section; one row per census section and reference year
 -- crs: EPSG:4326
 
 create table layer.census_section (
@@ -20,17 +20,17 @@ create table layer.census_section (
 ) partition by list (release_id);
 
 comment on table layer.census_section is 'Census sections of the territorial bases 2021.';
-comment on column layer.census_section.release_id is 'The release (ledger) that the row belongs to; the partition key.';
-comment on column layer.census_section.member_id is 'The shapefile that the row was read from (ledger).';
-comment on column layer.census_section.position is 'Ordinal of the feature in its shapefile, from 1.';
+comment on column layer.census_section.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.census_section.member_id is 'Member that the row was read from (ledger.member): the shapefile.';
+comment on column layer.census_section.position is 'Number of the feature in its shapefile, from 1.';
 comment on column layer.census_section.section_id is 'SEZ21_ID: number of the comune and 7 digits, without leading zeros, as published (11–13 digits).';
 comment on column layer.census_section.region_code is 'ISTAT region code.';
 comment on column layer.census_section.istat_code is 'ISTAT code of the comune, 6 digits.';
-comment on column layer.census_section.tipo_loc is 'Kind of locality: 1 centro, 2 nucleo, 3 località produttiva, 4 case sparse; null: not said.';
-comment on column layer.census_section.population is 'Residents as the geometry''s own table says; null: not said.';
-comment on column layer.census_section.households is 'Households as the geometry''s own table says; null: not said.';
-comment on column layer.census_section.fictitious is 'True for …8888888 (people without a home, one per comune) and …9999999 (contested areas): they are no places, and are never matched with parcels.';
-comment on column layer.census_section.made_valid is 'True when the published polygon was not valid and was repaired.';
+comment on column layer.census_section.tipo_loc is 'Kind of locality: 1 centro, 2 nucleo, 3 località produttiva, 4 case sparse; null if not stated.';
+comment on column layer.census_section.population is 'Residents as stated in the table of the geometry; null if not stated.';
+comment on column layer.census_section.households is 'Households as stated in the table of the geometry; null if not stated.';
+comment on column layer.census_section.fictitious is 'True for …8888888 (people without a home, one per comune) and …9999999 (contested areas). They are not places and are never matched with parcels.';
+comment on column layer.census_section.made_valid is 'True if the published polygon was invalid and was repaired.';
 comment on column layer.census_section.geom is 'Polygon, EPSG:4326 longitude latitude.';
 
 create table layer.census_indicator (
@@ -118,9 +118,9 @@ create table layer.census_indicator (
   dwellings_occupied int4 not null
 ) partition by list (release_id);
 
-comment on table layer.census_indicator is 'Indicators of the permanent census by section of the 2021 bases; no small counts are withheld. A section without a row had no residents in the edition 2021, and is not known in later ones.';
-comment on column layer.census_indicator.release_id is 'The release (ledger) that the row belongs to; the partition key.';
-comment on column layer.census_indicator.member_id is 'The workbook or CSV that the row was read from (ledger).';
+comment on table layer.census_indicator is 'Indicators of the permanent census by census section of the 2021 bases. No small counts are withheld. A census section without a row had no residents in the edition 2021, and is unknown in later ones.';
+comment on column layer.census_indicator.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.census_indicator.member_id is 'Member that the row was read from (ledger.member): the workbook or CSV.';
 comment on column layer.census_indicator.position is 'Row of the sheet, or line of the CSV.';
 comment on column layer.census_indicator.section_id is 'SEZ21_ID, as in census_section.';
 comment on column layer.census_indicator.region_code is 'ISTAT region code.';

@@ -1,11 +1,11 @@
--- purpose: sections made valid and reprojected once; indicators once per section and year
+-- purpose: makes census sections valid and reprojects them once; loads indicators once per census section and year
 -- reads: staging.raw_census_section, staging.raw_census_indicator
 -- writes: layer.census_section, layer.census_indicator
--- grain: one row per section; one row per section and reference year
+-- grain: one row per census section; one row per census section and reference year
 -- crs: from the file's CRS to EPSG:4326
 
--- Records that say again what another one of the file said: the first is kept. Of a section that was delivered in several
--- polygons all are kept, as one: a piece of ground must not fall out of the census.
+-- Records that repeat another one of the file: the first is kept. If a census section was delivered in several
+-- polygons, all of them are kept as one census section, so that no area is missing from the census.
 create table duplicate as
 select
   member_id,
@@ -71,7 +71,7 @@ select
   section_id as raw
 from clean_section
 where st_isempty(geom)
-  -- A repeated section is a duplicate already.
+  -- A repeated census section is already a duplicate.
   and not exists (
     select
     from duplicate

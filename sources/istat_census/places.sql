@@ -1,4 +1,4 @@
--- purpose: the comuni of the census that each file has, and of which year
+-- purpose: the comuni of the census in each file, with their year
 -- reads: layer.census_section, layer.census_indicator
 -- writes: place
 -- grain: one row per layer, file, reference year and comune

@@ -1,4 +1,4 @@
-/** Reads the indicators: workbooks and CSV, alone or many in a zip. The geometry is read by the kit. */
+/** Reads the indicators: workbooks and CSV, alone or several in a zip. The kit reads the geometry. */
 import { expectColumns, fieldsOf, openCsv, resembles, type CsvReader, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import { refusalOf, type Refusal } from '../../pipelines/readers/refusal.ts';
 import { inputError, type Columns, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
@@ -16,32 +16,32 @@ export const INDICATOR_COLUMNS: Columns = {
 const TABLE = 'raw_census_indicator';
 const MAPPED: Readonly<Record<string, string>> = { section_id: 'sez21_id', region_code: 'codreg', istat_code: 'procom', ...INDICATORS };
 const VALUES = Object.keys(INDICATOR_COLUMNS);
-/** CSV records between two waits for the database. */
+/** Number of CSV records between two waits for the database. */
 const BATCH = 500;
 
-/** Names of the member files of a national zip that hold indicators. */
+/** Names of the entries of a national zip that have indicators. */
 export const INDICATOR_FILE = /(?:^|\/)R\d{2}_(?=[^/]*\.(?:xlsx|csv)$)[^/]*sezioni/i;
 
 /**
- * Which edition a header belongs to.
+ * Returns the edition of a header.
  * @param names normalised column names
- * @returns the year of the data; null when these are no indicators of 2021 sections
- * @throws `CENSUS_EDITION` when the name of the file speaks of another year than its columns
+ * @returns the year of the data; null if these are not indicators of 2021 census sections
+ * @throws `CENSUS_EDITION` if the name of the file has another year than its columns
  */
 export function editionOf(names: readonly string[], fileName: string): number | null {
   if (!resembles(names, INDICATOR_EDITIONS)) return null;
   const named = [...fileName.matchAll(/(?<!\d)(20\d\d)(?!\d)/g)].map((match) => Number(match[1])).at(-1);
   const later = SINCE_2023.some((name) => names.includes(name));
   if (!later && named !== undefined && named !== 2021) {
-    throw inputError('edition of the census indicators is not clear', {
+    throw inputError('the edition of the census indicators is unclear', {
       code: 'CENSUS_EDITION', at: fileName, detail: `expected the columns of ${named} (with ${SINCE_2023.join(', ')}), found those of 2021`,
-      hint: 'Give the file the name it was published with, or write to the maintainers when the edition is new.',
+      hint: 'Give the file the name under which it was published. If the edition is new, report it to the maintainers.',
     });
   }
   return later ? (named !== undefined && named >= 2023 ? named : 2023) : 2021;
 }
 
-/** A file is loaded as its region's; a row of another region would be published with the wrong one. */
+/** Rejects a row of another region, because a file is loaded for one region and the row would be published under the wrong one. */
 export function otherRegion(found: number, region: number | null): Refusal | null {
   return region === null || found === region ? null : { code: 'region_other', message: `region_code: expected ${region} as in the first record, found ${found}` };
 }
@@ -78,7 +78,7 @@ export async function readIndicators(file: InputFile, sink: Sink): Promise<void>
   }
 }
 
-/** The methods of a sink without its prototype. */
+/** Returns the methods of a sink without its prototype. */
 function sinkOf(sink: Sink): Sink {
   return { member: (facts) => sink.member(facts), reuse: (facts) => sink.reuse(facts), progress: (bytes) => sink.progress(bytes) };
 }
@@ -106,7 +106,7 @@ async function readWorkbook(archive: ZipArchive, fileName: string, path: string,
     if (full !== undefined) await full;
   }
   if (open === undefined) {
-    throw inputError('workbook is empty', { code: 'CENSUS_EMPTY', at: archive.label, detail: 'expected a header row, found nothing', hint: 'Download the file again.' });
+    throw inputError('the workbook is empty', { code: 'CENSUS_EMPTY', at: archive.label, detail: 'expected a header row, found nothing', hint: 'Download the file again.' });
   }
   await open.member.close(counter.rows - 1);
 }
@@ -136,15 +136,15 @@ interface Header {
   readonly year: number;
 }
 
-/** @throws `COLUMNS_CHANGED`, `CENSUS_EDITION`, `CENSUS_BASES` for sections of 2011 */
+/** @throws `COLUMNS_CHANGED`, `CENSUS_EDITION`, `CENSUS_BASES` for census sections of 2011 */
 function openHeader(names: readonly string[], fileName: string, at: string): Header {
   const lower = names.map((name) => name.trim().toLowerCase());
   if (lower.includes('sez2011')) {
-    throw inputError('indicators of 2011 sections', {
-      code: 'CENSUS_BASES', at, detail: 'expected the key SEZ21_ID, found SEZ2011', hint: 'Take the issue of July 2024 or later; it has the same file name.',
+    throw inputError('the indicators are those of the census sections of 2011', {
+      code: 'CENSUS_BASES', at, detail: 'expected the key SEZ21_ID, found SEZ2011', hint: 'Use the issue of July 2024 or later, which has the same file name.',
     });
   }
-  // Trailing empty columns are what a spreadsheet leaves.
+  // Spreadsheets leave trailing empty columns.
   const columns = expectColumns(names, { mapped: MAPPED, ignored: { ...manifest.ignored, '': 'no name' }, editions: INDICATOR_EDITIONS, at });
   const year = editionOf(lower, fileName);
   if (year === null) throw new Error(`${at}: recognised without its year`);
@@ -153,7 +153,7 @@ function openHeader(names: readonly string[], fileName: string, at: string): Hea
 
 type Place = (values: readonly string[], position: number, raw: string) => void;
 
-/** @param region the file's region, which its rows must not leave; null when it holds several */
+/** @param region of the file, which all rows must have; null if the file has several */
 function placer(member: MemberSink, { columns, year }: Header, region: number | null): Place {
   columns.reportTo(member);
   return (values, position, raw) => {

@@ -19,14 +19,14 @@ const BASES_VINTAGE = 'basi_2021';
 /** Tables that come with the geometry, as CSV (UTF-16, tabs), xlsx and ods. */
 const COMPANION = /^(?:(?:SEZ|LOC|ISAM|ZIC|ASC[123])_)?R\d{2}_21\b.*\.(?:csv|xlsx|ods)$/i;
 const FIELD_LIST = /^TRACCIATO\b.*\.(?:xlsx|csv)$/i;
-const OLD_BASES = 'keyed by the sections of 2011, whose geometry is not loaded: take the issue on the 2021 bases (July 2024 or later, same file name), keyed by SEZ21_ID';
+const OLD_BASES = 'the key is that of the census sections of 2011, whose geometry is not loaded; use the issue on the 2021 bases (July 2024 or later, same file name), with the key SEZ21_ID';
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
   if (FIELD_LIST.test(probe.name) && mentionsFields(await textOf(probe))) {
-    return { role: 'field_list', vintage: BASES_VINTAGE, region: null, complete: false, ignored: 'list of the fields and their meaning: no data' };
+    return { role: 'field_list', vintage: BASES_VINTAGE, region: null, complete: false, ignored: 'list of the fields and their meaning, without data' };
   }
   if (COMPANION.test(probe.name)) {
-    return { role: 'companion', vintage: BASES_VINTAGE, region: null, complete: false, ignored: 'table that comes with the geometry: the same figures are in the .dbf, localities are not served' };
+    return { role: 'companion', vintage: BASES_VINTAGE, region: null, complete: false, ignored: 'companion table of the geometry; the same numbers are in the .dbf, and localities are not served' };
   }
   const looks = await lookAtVectors(probe);
   for (const { path, fields } of looks) {
@@ -50,7 +50,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const recognition = /\.csv$/i.test(first) ? recogniseCsv(first, await probe.headOf(first), names) : await recogniseWorkbook(probe, first, `${first}/`, names);
   if (recognition === null) return null;
   const dated = newestEntry(probe.entries);
-  // A zip of one region is that region's; one of several says where its rows are row by row.
+  // The zip of one region has that region. In a zip of several, each row states its region.
   return { ...recognition, region: inside.length === 1 ? recognition.region : null, ...(dated === undefined ? {} : { dated }) };
 }
 
@@ -59,12 +59,12 @@ async function textOf(probe: Probe): Promise<string> {
   return probe.entries.some((entry) => entry.path === 'xl/sharedStrings.xml') ? (await probe.headOf('xl/sharedStrings.xml')).toString('utf8') : '';
 }
 
-/** A field list speaks of the key and of the first indicator; the data do too, but never of what they mean. */
+/** Whether the text is a list of fields. It contains the key and the first indicator with its meaning, which the data never contain. */
 function mentionsFields(text: string): boolean {
   return text.includes('SEZ21_ID') && /Popolazione residente/i.test(text);
 }
 
-/** @param inner path of the workbook inside the probed zip with a final slash, or nothing */
+/** @param inner path of the workbook inside the probed zip with a final slash, or empty */
 async function recogniseWorkbook(probe: Probe, name: string, inner: string, names: readonly string[]): Promise<Recognition | null> {
   const entries = inner === '' ? probe.entries ?? [] : await probe.entriesOf(inner.slice(0, -1));
   const sheet = entries.find((entry) => /^xl\/worksheets\/[^/]+\.xml$/.test(entry.path));
@@ -82,7 +82,7 @@ function recogniseCsv(name: string, head: Buffer, names: readonly string[]): Rec
 }
 
 /**
- * @param names of the file and, in a zip, of the entry
+ * @param names name of the file and, in a zip, of the entry
  * @throws `CENSUS_EDITION`
  */
 function recogniseIndicators(
@@ -101,12 +101,12 @@ function recogniseIndicators(
   return { role: 'indicators', vintage: String(year), region: Number.isInteger(code) && code >= 1 && code <= 20 ? code : null, complete: isWholeRegion(names) };
 }
 
-/** Since 2023 the region's name stands in the workbook's. */
+/** Whether the name is that of a whole region. Since 2023 the workbook's name contains the region's. */
 function isWholeRegion(names: readonly string[]): boolean {
   return isWhole(names, WHOLE_INDICATORS) || names.slice(-1).some((name) => findRegion(REGION_WORKBOOK.exec(stemOf(name))?.[1] ?? '') !== undefined);
 }
 
-/** COD_REG of a dBASE table's first record: header and field descriptors of 32 bytes, records of fixed width. */
+/** Returns COD_REG of a dBASE table's first record: header and field descriptors of 32 bytes, records of fixed width. */
 async function regionOfTable(probe: Probe, shp: string): Promise<number | null> {
   const dbf = shp.replace(/\.shp$/i, '.dbf').toLowerCase();
   const name = (probe.entries === null ? probe.siblings : probe.entries.map((entry) => entry.path)).find((found) => found.toLowerCase() === dbf);
@@ -132,7 +132,7 @@ export default defineSource({
     raw_census_indicator: INDICATOR_COLUMNS,
   },
   keys: { raw_census_section: ['section_id'], raw_census_indicator: ['section_id', 'reference_year'] },
-  // A later edition withholds whole comuni, which keep the one before: years do not supersede each other.
+  // Years do not supersede each other: a later edition lacks whole comuni, which keep the edition before.
   places: { census_section: { place: 'istat_code' }, census_indicator: { series: ['reference_year'], place: 'istat_code' } },
   unique: { census_section: ['section_id'], census_indicator: ['section_id', 'reference_year'] },
   recognise,

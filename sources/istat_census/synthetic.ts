@@ -1,7 +1,7 @@
 /**
- * Synthetic sections and indicators. Sections follow the borders of cadastral sheets, so that a parcel's representative point is
- * beyond doubt: single sheets, pairs, one section of two separate sheets, one drawn with a spike (not valid), one with a hole that
- * another section fills exactly — that one has the shape of a parcel. Some sheets lie in no section.
+ * Synthetic census sections and indicators. Census sections follow the borders of cadastral sheets, so that a parcel's representative point is
+ * unambiguous. They are single sheets, pairs, one of two separate sheets, one drawn with a spike (invalid), and one with a hole that
+ * another census section fills exactly, in the shape of a parcel. Some sheets are in no census section.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -37,25 +37,25 @@ const TABLE: readonly ShapefileField[] = [
   { name: 'SHAPE_Area', type: 'real', length: 19, decimals: 11 },
 ];
 
-/** Sheets in groups of seven: the third joins the second, the seventh joins the fifth across the sixth, the others are sections by themselves. */
+/** Size of a group of sheets: the third joins the second, the seventh joins the fifth across the sixth, and each other sheet is a census section. */
 const GROUP = 7;
 const PARTNER: Readonly<Record<number, number>> = { 2: 1, 6: 4 };
 const SPIKE = 3;
 const ENCLAVE = 5;
-/** Sheets are counted through the comuni, so that a region of small comuni has every case too. */
+/** Returns a sheet's count across comuni, so that a region of small comuni has every case too. */
 const countOf = (sheet: SyntheticSheet): number => sheet.index + 4 * sheet.comune.index;
 const placeOf = (sheet: SyntheticSheet): number => countOf(sheet) % GROUP;
-/** Every thirteenth sheet is in no section. */
+/** Whether a sheet is in no census section, like every thirteenth. */
 const isGap = (count: number): boolean => count % 13 === 12;
 
-/** Section numbers inside a comune: one per sheet it begins with, the enclaves above. */
+/** First number of enclaves in a comune. Other census sections have the number of their first sheet. */
 const FIRST_ENCLAVE = 5_000_000;
 const HOMELESS = 8_888_888;
 const CONTESTED = 9_999_999;
 
 const sectionId = (comune: SyntheticComune, number: number): string => `${Number(comune.istatCode)}${String(number).padStart(7, '0')}`;
 
-/** Number of the section that a sheet belongs to, enclaves aside; null in a gap. */
+/** Returns the number of the census section of a sheet without enclaves; null in a gap. */
 function sectionOfSheet(sheet: SyntheticSheet): number | null {
   const count = countOf(sheet);
   if (isGap(count)) return null;
@@ -64,12 +64,12 @@ function sectionOfSheet(sheet: SyntheticSheet): number | null {
   return sheet.index + 1 - (joins ? back : 0);
 }
 
-/** The parcel whose own outline is a section, in the sheets that have one: its first land parcel of one cell that touches no border. */
+/** Returns the parcel whose outline is a census section: the sheet's first land parcel of one cell that touches no border. */
 function enclaveIn(parcels: readonly SyntheticParcel[]): SyntheticParcel | null {
   return parcels.find(({ kind, cells: [[column, row], ...others] }) => kind === 'land' && others.length === 0 && column > 0 && column < 11 && row > 0 && row < 9) ?? null;
 }
 
-/** The section of each parcel of a sheet, null in a gap. */
+/** Yields each parcel of a sheet with its census section, null in a gap. */
 function* membership(sheet: SyntheticSheet, parcels: readonly SyntheticParcel[]): Generator<readonly [SyntheticParcel, number | null]> {
   const enclave = placeOf(sheet) === ENCLAVE && !isGap(countOf(sheet)) ? enclaveIn(parcels) : null;
   for (const parcel of parcels) yield [parcel, parcel === enclave ? FIRST_ENCLAVE + sheet.index : sectionOfSheet(sheet)];
@@ -77,18 +77,18 @@ function* membership(sheet: SyntheticSheet, parcels: readonly SyntheticParcel[])
 
 interface Section {
   readonly number: number;
-  /** Degrees. */
+  /** In degrees. */
   readonly polygons: (readonly (readonly LonLat[])[])[];
 }
 
-/** A box whose upper side runs out to a point above it and back: not valid, and the same ground once it is made valid. */
+/** Returns a box whose upper side has a spike: invalid, with the same area once it is made valid. */
 function spikedRing(box: SyntheticSheet['box']): LonLat[] {
   const [west, south, east, north] = box;
   const middle = (west + east) / 2;
   return [[west, south], [east, south], [east, north], [middle, north], [middle, north + 0.0005], [middle, north], [west, north], [west, south]];
 }
 
-/** Sections of one comune, without the fictitious ones. */
+/** Returns the census sections of one comune, without the fictitious ones. */
 function sectionsOf(region: SyntheticRegion, comune: SyntheticComune): Section[] {
   const sections = new Map<number, Section>();
   for (const sheet of region.sheets(comune)) {
@@ -105,7 +105,7 @@ function sectionsOf(region: SyntheticRegion, comune: SyntheticComune): Section[]
   return [...sections.values()];
 }
 
-/** What the census knows of a section. */
+/** Content of the census for a census section. */
 type Knowledge = 'figures' | 'unpopulated' | 'row_missing';
 
 function knowledgeOf(random: Random): Knowledge {
@@ -125,7 +125,7 @@ function split(total: number, parts: number, random: Random): number[] {
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** All published indicators of a section, consistent with one another. */
+/** Returns all published indicators of a census section, consistent with one another. */
 function figuresOf(random: Random): Record<string, number> {
   const total = 1 + random.below(180);
   const figures: Record<string, number> = Object.fromEntries(HEADER.slice(11).map((name) => [name, 0]));
@@ -152,7 +152,7 @@ function figuresOf(random: Random): Record<string, number> {
   figures['ST1'] = sum(foreign);
   figures['ST16'] = random.below(sum(foreign) + 1);
   figures['ST19'] = sum(foreign) - figures['ST16'];
-  // Now and then residents without a household: a convent, a barracks.
+  // Some residents have no household, as in a convent or barracks.
   const households = random.below(20) === 0 ? [0, 0, 0, 0, 0, 0] : split(1 + Math.floor(total / 3), 6, random);
   figures['PF1'] = sum(households);
   households.forEach((value, i) => (figures[`PF${3 + i}`] = value));
@@ -178,7 +178,7 @@ function row(region: SyntheticRegion, comune: SyntheticComune, id: string, figur
   ];
 }
 
-/** Rows of the region's workbook, codes as text cells, quirks included. */
+/** Yields the rows of the region's workbook, with codes as text cells and quirks. */
 function* indicatorRows(region: SyntheticRegion): Generator<XlsxValue[]> {
   yield [...HEADER];
   for (const comune of region.comuni) {
@@ -190,7 +190,7 @@ function* indicatorRows(region: SyntheticRegion): Generator<XlsxValue[]> {
       if (knowledge !== 'figures') continue;
       const cells = row(region, comune, id, figures);
       first ??= cells;
-      // A spreadsheet made numbers of two codes: one keeps its digits, one got a decimal.
+      // A spreadsheet converted two codes to numbers: one keeps its digits, one got a decimal.
       if (written === 1) cells[7] = Number(id);
       if (written === 2) cells[7] = `${id}.0`;
       written += 1;
@@ -198,7 +198,7 @@ function* indicatorRows(region: SyntheticRegion): Generator<XlsxValue[]> {
     }
     yield row(region, comune, sectionId(comune, HOMELESS), known(region, sectionId(comune, HOMELESS)).figures);
     if (comune.index !== 0) continue;
-    // The first section again with other figures, which must not count, and a row that must be refused.
+    // The first census section again with other numbers, which must not count, and a row that must be rejected.
     if (first !== null) yield [...first.slice(0, 11), ...first.slice(11).map(() => 1)];
     yield row(region, comune, sectionId(comune, 7_777_777), known(region, 'refused').figures).map((cell, i) => (i === 11 ? 'n.d.' : cell));
   }
@@ -221,7 +221,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
         const lives = knowledge !== 'unpopulated';
         yield feature(section.number, section.polygons, lives ? (figures['P1'] ?? 0) : 0, lives ? (figures['PF1'] ?? 0) : 0);
       }
-      // No places: a small figure over the first parcels, and a contested area over the whole comune.
+      // Not places: a small polygon over the first parcels, and a contested area over the whole comune.
       const [west, south, east, north] = comune.box;
       const small: SyntheticSheet['box'] = [west, north - 0.001, west + 0.001, north];
       yield feature(HOMELESS, [[boxRing(small)]], 12, 12);
@@ -240,7 +240,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   await writeXlsx(join(data, 'TRACCIATO FILE REGIONALI.xlsx'), 'TRACCIATO', [
     ['SEZ21_ID', 'Codice che identifica univocamente la sezione di censimento 2021'], ['P1', 'Popolazione residente - totale'],
   ]);
-  // The issue before, under the same name: keyed by sections that are not loaded.
+  // The issue before, under the same name, with census sections that are not loaded.
   const old = join(folder, 'Dati_regionali_2021_prima_edizione');
   await mkdir(old, { recursive: true });
   const [first] = region.comuni;
@@ -250,7 +250,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   ]);
 }
 
-/** The JSON that the contract derives from the figures. */
+/** Returns the JSON that the contract derives from the numbers. */
 function demographics(figures: Readonly<Record<string, number>>, id: string, share: number): Record<string, unknown> {
   const of = (name: string): number => figures[name] ?? 0;
   return {
@@ -270,7 +270,7 @@ function demographics(figures: Readonly<Record<string, number>>, id: string, sha
   };
 }
 
-/** What the land parcels of a section are weighed by, in hundredths of a square metre. */
+/** Weights of the land parcels of a census section, in hundredths of a square metre. */
 interface Weight {
   readonly index: number;
   readonly reference: string;
@@ -278,7 +278,7 @@ interface Weight {
   readonly residential: number;
 }
 
-/** Hundredths of persons, what is left to the largest remainders. */
+/** Divides persons in hundredths by the largest remainders. */
 function spread(residents: number, weights: readonly number[]): number[] {
   const total = BigInt(sum(weights));
   const hundredths = BigInt(residents * 100);
@@ -290,7 +290,7 @@ function spread(residents: number, weights: readonly number[]): number[] {
 }
 
 interface ComuneFigures {
-  /** Persons of a household, of the sections that are places. */
+  /** Persons per household in the census sections that are places. */
   readonly household: number;
   readonly residents: number;
 }
@@ -307,7 +307,7 @@ function comuneFigures(region: SyntheticRegion, comune: SyntheticComune): Comune
   return { household: residents / households, residents: residents + (known(region, sectionId(comune, HOMELESS)).figures['P1'] ?? 0) };
 }
 
-/** The section population of the land parcels of a census section. @param weights in the order in which fids are given */
+/** Yields the section population of the land parcels of a census section. @param weights in the order of the fids */
 function* populationOf(
   region: SyntheticRegion, comune: SyntheticComune, id: string, weights: readonly Weight[], of: ComuneFigures,
 ): Generator<readonly [index: number, population: Record<string, unknown>]> {
@@ -351,7 +351,7 @@ function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<str
     }
     const figures = comuneFigures(region, comune);
     for (const [id, weights] of weighed) {
-      // Numbers of parcels are given in the order of their references.
+      // Fids are assigned in the order of the parcels' references.
       weights.sort((a, b) => (a.reference < b.reference ? -1 : 1));
       for (const [index, found] of populationOf(region, comune, id, weights, figures)) population.set(index, found);
     }

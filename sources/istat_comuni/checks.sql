@@ -1,7 +1,7 @@
--- purpose: the list of comuni is a consistent set of codes
+-- purpose: checks that the codes of the list of comuni are consistent
 -- reads: layer.comune_code
 -- writes: none
--- grain: one row per offence
+-- grain: one row per violation
 -- crs: none
 
 -- check: belfiore_unique
@@ -45,7 +45,7 @@ having count(distinct region_name) > 1;
 
 -- check: letters_lost
 -- level: warn
--- expects: no name has lost letters to the publisher's encoding
+-- expects: no name lost letters through the publisher's encoding
 select istat_code, name, name_other
 from comune_code
 where name like '%?%' or name_other like '%?%';

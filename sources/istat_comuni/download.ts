@@ -4,6 +4,6 @@ export default {
   cycle: ['01-31', '03-15', '07-15', '10-15'],
   // Estimate: the same table as CSV has 1.1 MB.
   largest: 2_000_000,
-  // The workbook, and not the CSV of the same name: only its sheet says of which day it is.
+  // The workbook is used instead of the CSV of the same name, because only its sheet states the day.
   files: () => [fixed('https://www.istat.it/storage/codici-unita-amministrative/', 'Elenco-comuni-italiani.xlsx')],
 } satisfies Download;

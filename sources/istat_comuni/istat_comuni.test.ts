@@ -19,18 +19,18 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the list of comuni', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s as its golden file expects', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.(?:csv|xlsx)$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  test('a file of another kind is not taken', async () => {
+  test('is not recognised in a file of another kind', async () => {
     const path = join(folder, 'other.csv');
     await writeFile(path, 'Codice Comune;Denominazione\r\n070901;Forlì Finto\r\n');
     expect(await trial(source, path)).toEqual({ recognition: null, collected: null, error: null });
   });
 
-  test('an edition before 2021 is set aside with a reason, whatever year a date in its header suggests', async () => {
+  test('is ignored with a reason in an edition before 2021, whatever year a date in its header suggests', async () => {
     const header = [
       'Codice Regione', "Codice dell'Unità territoriale sovracomunale (valida a fini statistici)", 'Codice Provincia (Storico)(1)', 'Progressivo del Comune (2)',
       'Codice Comune formato alfanumerico', 'Denominazione (Italiana e straniera)', 'Denominazione in italiano', 'Denominazione altra lingua', 'Codice Ripartizione Geografica',
@@ -48,7 +48,7 @@ describe('the list of comuni', () => {
     await rm(join(folder, 'Elenco-comuni-italiani.csv'));
   });
 
-  test('a workbook under its name that holds something else is refused as a workbook, with its sheets', async () => {
+  test('is rejected with the names of the sheets if a workbook of its name contains something else', async () => {
     const path = join(folder, 'Elenco-comuni-italiani.xlsx');
     await writeZip(path, [
       ['[Content_Types].xml', '<Types/>'],
@@ -60,7 +60,7 @@ describe('the list of comuni', () => {
     expect(`${error!.message} ${error!.detail} ${error!.hint}`).not.toMatch(/\bzip\b|teach/);
   });
 
-  test('the synthetic region comes back with its accents, apostrophes and second names', async () => {
+  test('is read for the synthetic region with its accents, apostrophes and second names', async () => {
     const region = makeRegion({ parcels: 20_000, seed: 1 });
     await synthetic.write(region, folder);
     const { recognition, collected } = await trial(source, join(folder, 'Elenco-comuni-italiani.csv'));
@@ -73,7 +73,7 @@ describe('the list of comuni', () => {
       })));
   });
 
-  test('the truth of a parcel names its comune', () => {
+  test('has a truth that names the comune of a parcel', () => {
     const region = makeRegion({ parcels: 2000, seed: 1 });
     const truth = synthetic.truth!(region);
     const [parcel] = region.parcels(region.comuni[2]);

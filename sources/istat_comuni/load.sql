@@ -1,4 +1,4 @@
--- purpose: the list of comuni becomes a layer; a row that repeats another is told apart
+-- purpose: loads the list of comuni; repeated rows become duplicates
 -- reads: staging.raw_comune
 -- writes: layer.comune_code
 -- grain: one row per comune

@@ -1,10 +1,10 @@
-/** load.sql and checks.sql. */
+/** Tests load.sql and checks.sql. */
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
 import { loaded } from '../../test/harness/loaded.ts';
 
-describeDatabase('the list of comuni becomes a layer', (engine) => {
+describeDatabase('loading the list of comuni', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();
@@ -18,7 +18,7 @@ describeDatabase('the list of comuni becomes a layer', (engine) => {
     `insert into raw_comune values (1, ${position}, 14, '${more.province ?? '070'}', '${more.province ?? '070'}', '${code}', '${more.name ?? 'Finto'}', null, '${more.region ?? 'Molise'}',
       '${more.provinceName ?? 'Campobasso'}', 1, false, '${more.sigla ?? 'CB'}', null, '${code}', '${code}', '${code}', '${belfiore}');`;
 
-  test('a repeated row is told apart, a good list offends no check', async () => {
+  test('counts a repeated row as a duplicate, and a valid list passes all checks', async () => {
     await loaded(database, 'istat_comuni', [comune(4, 'Z001', '070901'), comune(5, 'Z002', '070902'), comune(6, 'Z001', '070901')].join('\n'), async ({ session, checks }) => {
       expect(await session.query('select release_id, position::int4 as position, belfiore, istat_code, region_code::int4 as region_code, region_name, code_107_2017 from comune_code order by position')).toEqual([
         { release_id: 1, position: 4, belfiore: 'Z001', istat_code: '070901', region_code: 14, region_name: 'Molise', code_107_2017: null },
@@ -36,7 +36,7 @@ describeDatabase('the list of comuni becomes a layer', (engine) => {
     ['province_consistent', 'error', [comune(4, 'Z001', '070901'), comune(5, 'Z002', '070902', { sigla: 'IS' })]],
     ['region_consistent', 'error', [comune(4, 'Z001', '070901'), comune(5, 'Z002', '070902', { region: 'Molisse' })]],
     ['letters_lost', 'warn', [comune(4, 'Z001', '070901', { name: 'Neznam?' })]],
-  ])('%s (%s) tells when it is broken', async (name, level, inserts) => {
+  ])('runs the check %s (%s), which reports a violation', async (name, level, inserts) => {
     await loaded(database, 'istat_comuni', inserts.join('\n'), async ({ checks }) => {
       expect((await checks()).map((offence) => [offence.name, offence.level, offence.rows])).toEqual([[name, level, 1]]);
     });

@@ -12,13 +12,13 @@ export const manifest: Manifest = {
     text: 'Fonte: Istat, Codici statistici delle unità amministrative territoriali',
   },
   vintageRule:
-    'of a workbook the day in the name of its sheet (`CODICI al 01_01_2026` → `2026-01-01`); else the date or year in the file name (`Elenco-comuni-italiani_2023.csv` → `2023`), '
-    + 'because the publisher writes none into the CSV; without one, the first year that the columns speak of: the year after the last closed numbering (`dal 2017 al 2025` → `2026`), '
+    'for a workbook, the day in the name of its sheet (`CODICI al 01_01_2026` → `2026-01-01`); otherwise the date or year in the file name (`Elenco-comuni-italiani_2023.csv` → `2023`), '
+    + 'because the CSV has no date; without one, the first year that follows from the columns: the year after the last closed numbering (`dal 2017 al 2025` → `2026`), '
     + 'the year of the newest NUTS',
   downloads: [
     {
       url: 'https://www.istat.it/storage/codici-unita-amministrative/Elenco-comuni-italiani.csv',
-      note: 'always the list in force; keep each edition under a name with its date, because the file does not carry it; Elenco-comuni-italiani.xlsx says its day and is read too',
+      note: 'always the current list; keep each edition under a name with its date, because the file has none; Elenco-comuni-italiani.xlsx states its day and is read too',
     },
   ],
   cadence: 'twice a year and at each change of territory',
@@ -27,11 +27,11 @@ export const manifest: Manifest = {
   reference: true,
   ignored: {
     'Progressivo del Comune (2)': 'the last three digits of the code',
-    'Denominazione (Italiana e straniera)': 'the two names joined; they are read one by one',
+    'Denominazione (Italiana e straniera)': 'the two names joined; read from their own columns instead',
     'Codice Ripartizione Geografica': 'follows from the region',
     'Ripartizione geografica': 'follows from the region',
     'Codice Comune formato numerico': 'the code without its zeros',
-    'Codice NUTS*': 'European statistical regions; no section uses them',
+    'Codice NUTS*': 'European statistical regions: not served',
   },
   optional: { 'Codice Comune numerico con 107 province (dal 2017*': 'the lists before 2026 lack it' },
   envelope: {

@@ -1,8 +1,8 @@
-/** One row of the Elenco dei comuni italiani: from text to values. */
+/** Converts one row of the Elenco dei comuni italiani to values. */
 import { z } from 'zod';
 import { REGIONS } from '../../pipelines/contract/regions.ts';
 
-/** Our name → the publisher's column, compared without case, accents, line breaks and footnote marks. */
+/** The project's names → the publisher's columns, compared without case, accents, line breaks and footnote marks. */
 export const COLUMNS = {
   region_code: 'Codice Regione',
   province_code: "Codice dell'Unità territoriale sovracomunale*",
@@ -33,7 +33,7 @@ const COMMON = [
 ] as const;
 const nuts = (year: number): string[] => [1, 2, 3].map((level) => `Codice NUTS${level} ${year}`);
 
-/** All columns of each edition: two of the NUTS, and the codes of 2017–2025 or not. */
+/** All columns of each edition: two pairs of NUTS columns, with or without the codes of 2017–2025. */
 export const EDITIONS = {
   '2022–2023': [...COMMON, ...nuts(2010), ...nuts(2021)],
   '2024–2025': [...COMMON, ...nuts(2021), ...nuts(2024)],
@@ -43,7 +43,7 @@ export const EDITIONS = {
   'three NUTS': [...COMMON, ...nuts(2010), ...nuts(2021), ...nuts(2024)],
 } as const;
 
-/** The codes of 2017–2025 became a column of their own when Sardinia was numbered anew in 2026. */
+/** Optional columns. The codes of 2017–2025 became a column when Sardinia was renumbered in 2026. */
 export const OPTIONAL: readonly Field[] = ['code_107_2017'];
 
 const trimmed = z.string().transform((text) => text.replaceAll('\u00a0', ' ').trim());

@@ -1,4 +1,4 @@
-/** The list of comuni in force: who has which code, in the cadastre, in statistics and formerly. */
+/** The list of current comuni with their codes in the cadastre, in statistics and in former numberings. */
 import { normaliseHeader, peekRows, resembles } from '../../pipelines/formats/csv.ts';
 import { readCsvRows } from '../../pipelines/readers/csv-rows.ts';
 import { peekWorkbook, readXlsxRows } from '../../pipelines/readers/xlsx-rows.ts';
@@ -8,7 +8,7 @@ import { defineSource, type Columns, type InputFile, type Probe, type Recognitio
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, schema } from './schema.ts';
 
-/** `Elenco-comuni-italiani`, with the day that an operator adds; another word names a part. */
+/** `Elenco-comuni-italiani`, with the day that the user adds. Another word makes the file a part. */
 const WHOLE: WholeName = { whole: /^Elenco[-_ ]comuni[-_ ]italiani(?:[-_ ]*(?:al|del|\d))*$/i, stated: /^Elenco[-_ ]comuni/i };
 
 const raw_comune: Columns = {
@@ -30,7 +30,7 @@ const raw_comune: Columns = {
   belfiore: 'text not null',
 };
 
-/** Is this the header of an edition before 2021? Its NUTS columns have no year. */
+/** Whether this is the header of an edition before 2021, whose NUTS columns have no year. */
 function isBefore2021(header: readonly string[]): boolean {
   const names = header.map(normaliseHeader);
   return ['nuts1', 'nuts2', 'nuts3'].every((name) => names.includes(name));
@@ -67,7 +67,7 @@ export default defineSource({
   },
 });
 
-/** The manifest's vintage rule. */
+/** Returns the vintage by the manifest's rule. */
 function vintageOf(names: readonly string[], header: readonly string[]): string {
   for (const name of names) {
     const day = /(?<!\d)(20\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)/.exec(name);

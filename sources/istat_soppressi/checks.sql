@@ -1,12 +1,12 @@
--- purpose: the list of suppressed comuni can be followed
+-- purpose: checks that the successors of suppressed comuni are consistent
 -- reads: layer.comune_suppressed
 -- writes: none
--- grain: one row per offence
+-- grain: one row per violation
 -- crs: none
 
 -- check: not_its_own_successor
 -- level: error
--- expects: no comune takes itself over
+-- expects: no comune is its own successor
 select istat_code, event_date
 from comune_suppressed
 where istat_code = successor_istat_code;

@@ -19,16 +19,16 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the list of suppressed comuni', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s as its golden file expects', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.csv$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  test.each([['29/02/2024', '2024-02-29'], ['29/02/2023', null], ['00/01/2023', null], ['1/1/2023', null], ['2023-01-01', null], ['', null]])('%j is the day %j', (text, iso) => {
+  test.each([['29/02/2024', '2024-02-29'], ['29/02/2023', null], ['00/01/2023', null], ['1/1/2023', null], ['2023-01-01', null], ['', null]])('converts the day %j to %j', (text, iso) => {
     expect(isoDate(text)).toBe(iso);
   });
 
-  test('the synthetic region tells of mergers, one of them in two steps, a division and a cession', async () => {
+  test('has mergers, one of them in two steps, a division and a cession in the synthetic region', async () => {
     await synthetic.write(makeRegion({ parcels: 2000, seed: 1 }), folder);
     const { recognition, collected } = await trial(source, join(folder, 'comuni-soppressi.csv'));
     expect(recognition).toEqual({ role: 'soppressi', vintage: '2020-01-01', region: null, complete: true });

@@ -1,4 +1,4 @@
--- purpose: the list of suppressed comuni becomes a layer; a row that repeats another is told apart
+-- purpose: loads the list of suppressed comuni; repeated rows become duplicates
 -- reads: staging.raw_suppressed
 -- writes: layer.comune_suppressed
 -- grain: one row per suppressed comune, event and comune that took over a part

@@ -1,8 +1,8 @@
-/** One row of the list of suppressed comuni: from text to values. */
+/** Converts one row of the list of suppressed comuni to values. */
 import { z } from 'zod';
 import { isoDate } from '../../pipelines/readers/iso-date.ts';
 
-/** Our name → the publisher's column. */
+/** The project's names → the publisher's columns. */
 export const COLUMNS = {
   istat_code: 'Codice Comune',
   name: 'Denominazione Comune',
@@ -14,7 +14,7 @@ export const COLUMNS = {
   successor_name: 'Denominazione Comune associato alla variazione',
 } as const;
 
-/** All columns of the one known layout. */
+/** All columns of the only known layout. */
 export const EDITIONS = {
   2024: [
     'Anno', 'Sigla Automobilistica', 'Codice Unità territoriale sovracomunale (Uts)', 'Codice Comune', 'Denominazione Comune', 'Comune soppresso per scorporo', 'Data evento',

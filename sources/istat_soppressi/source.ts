@@ -7,7 +7,7 @@ import { isoDate } from '../../pipelines/readers/iso-date.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, schema } from './schema.ts';
 
-/** `comuni-soppressi`, `Elenco-comuni-soppressi_2024`; another word names a part. */
+/** `comuni-soppressi`, `Elenco-comuni-soppressi_2024`; another word makes the file a part. */
 const WHOLE: WholeName = { whole: /^(?:istat[-_ ])?(?:elenco[-_ ](?:dei[-_ ])?)?comuni[-_ ]soppressi(?:[-_ ]*(?:al|del|\d))*$/i, stated: /comuni[-_ ]soppressi/i };
 
 const raw_suppressed: Columns = {

@@ -1,4 +1,4 @@
-/** Suppressed comuni of the synthetic region: mergers, one of them in two steps, a division, one that went abroad. */
+/** Suppressed comuni of the synthetic region: mergers, one of them in two steps, a division, and a cession to another state. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';

@@ -1,12 +1,12 @@
--- purpose: what must hold inside one MEF release
+-- purpose: checks of a MEF release
 -- reads: layer.income
 -- writes: none
--- grain: one row per offence
+-- grain: one row per violation
 -- crs: none
 
 -- check: brackets_add_up_to_the_total
 -- level: error
--- expects: Where nothing is withheld, the eight brackets add up to the total, in taxpayers and in euro.
+-- expects: The eight brackets add up to the total, in taxpayers and in euro, if nothing is withheld.
 select
   tax_year,
   level,
@@ -19,7 +19,7 @@ order by tax_year, level, belfiore, cap;
 
 -- check: brackets_stay_below_the_taxpayers
 -- level: error
--- expects: Brackets never hold more taxpayers than there are.
+-- expects: The brackets never have more taxpayers than the total.
 select
   tax_year,
   level,
@@ -31,7 +31,7 @@ order by tax_year, level, belfiore, cap;
 
 -- check: withheld_counts_are_never_published
 -- level: warn
--- expects: No count is 1, 2 or 3: such counts are withheld.
+-- expects: No count is 1, 2 or 3, because the publisher withholds such counts.
 select
   tax_year,
   level,
@@ -56,7 +56,7 @@ order by tax_year, cap;
 
 -- check: postal_codes_stay_below_their_comune
 -- level: warn
--- expects: The postal codes of a comune never hold more taxpayers than the comune.
+-- expects: The postal codes of a comune never have more taxpayers than the comune.
 select
   c.tax_year,
   c.belfiore,

@@ -1,7 +1,7 @@
 import { yearsSince, type Download } from '../../pipelines/contract/download.ts';
 
 export default {
-  // A tax year comes out in the second April after it, and is issued again without notice.
+  // A tax year is published in the second April after its end, and reissued without notice.
   cycle: ['05-15', '07-15', '10-15'],
   // CSV of the tax year 2023 before it is packed.
   largest: 2_308_165,

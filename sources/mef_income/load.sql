@@ -1,10 +1,10 @@
--- purpose: tells repeated rows apart
+-- purpose: loads incomes; repeated rows become duplicates
 -- reads: staging.raw_income
 -- writes: layer.income
 -- grain: one row per tax year, level, comune and postal code
 -- crs: none
 
--- Of rows of one file with one key the last counts.
+-- The last of the rows of one file with the same key counts.
 create table income_ranked as
 select
   i.*,

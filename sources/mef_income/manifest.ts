@@ -1,7 +1,7 @@
 import { HOLDERS } from '../../pipelines/contract/holders.ts';
 import type { Manifest } from '../../pipelines/contract/source.ts';
 
-const NOT_SERVED = 'kind of income or tax that no section serves';
+const NOT_SERVED = 'kind of income or tax: not served';
 
 export const manifest: Manifest = {
   id: 'mef_income',
@@ -14,7 +14,7 @@ export const manifest: Manifest = {
     text: 'Fonte: Ministero dell\'Economia e delle Finanze - Dipartimento delle Finanze, open data dichiarazioni fiscali, licenza CC BY 3.0 IT',
     mandatory: true,
   },
-  vintageRule: 'the tax year of the first record (`Anno di imposta`); declarations are made the year after',
+  vintageRule: 'the tax year of the first record (`Anno di imposta`); declarations are made in the following year',
   downloads: [
     {
       url: 'https://www1.finanze.gov.it/finanze/analisi_stat/public/v_4_0_0/contenuti/Redditi_e_principali_variabili_IRPEF_su_base_comunale_CSV_2023.zip',
@@ -22,16 +22,16 @@ export const manifest: Manifest = {
     },
     {
       url: 'https://www1.finanze.gov.it/finanze/analisi_stat/public/v_4_0_0/contenuti/Redditi_e_principali_variabili_IRPEF_su_base_subcomunale_CSV_2023.zip',
-      note: 'By postal code, for the comuni that have several.',
+      note: 'By postal code, for the comuni with several.',
     },
   ],
   cadence: 'yearly, about April',
   crs: null,
-  // Economics uses the newest year of each comune and level, which need not be that of its neighbours.
+  // The section economics uses the newest year of each comune and level, which may differ between neighbours.
   keep: 'all',
   ignored: {
     '': 'trailing cells without a name, whose number changes every year',
-    denominazione_comune: 'names are no keys; the comune is known by its cadastral code',
+    denominazione_comune: 'names are not keys; the cadastral code identifies the comune',
     sigla_provincia: 'follows from the comune',
     regione: 'follows from Codice Istat Regione',
     'reddito_da_fabbricati_*': NOT_SERVED,
@@ -39,7 +39,7 @@ export const manifest: Manifest = {
     'reddito_da_pensione_*': NOT_SERVED,
     'reddito_di_spettanza_*': NOT_SERVED,
     'reddito_da_partecipazione_*': NOT_SERVED,
-    'reddito_imponibile_*': 'taxable income, not what was earned: averages and Gini use Reddito complessivo',
+    'reddito_imponibile_*': 'taxable income, not the income earned; averages and Gini use Reddito complessivo',
     'bonus_spettante_*': `${NOT_SERVED} (until 2020)`,
     'trattamento_spettante_*': `${NOT_SERVED} (since 2021)`,
     'addizionale_*': NOT_SERVED,

@@ -20,12 +20,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('MEF files', () => {
-  it.each(readdirSync(join(FOLDER, 'fixture')))('%s give what their golden file says', async (name) => {
+  it.each(readdirSync(join(FOLDER, 'fixture')))('are read from %s as its golden file expects', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z]+$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('of 2024 are read with a byte order mark, a 53rd column without a name, and a row without a place', async () => {
+  it('of 2024 are read with a byte order mark, a 53rd column without a name, and a row without a comune', async () => {
     const text = readFileSync(join(FOLDER, 'fixture/header-with-one-cell-more-than-rows.csv'), 'latin1').replaceAll(/^2023;/gm, '2024;');
     const [header = '', first = ''] = text.split(/\r?\n/);
     const width = first.split(';').length;
@@ -91,12 +91,12 @@ describeDatabase('the Gini index of brackets', (engine) => {
     };
   });
 
-  it('is 0 where all groups earn the same', async () => {
+  it('is 0 if all groups earn the same', async () => {
     expect(await gini([null, 10, 20], [null, 1000, 2000], null, null)).toBe(0);
   });
 
-  it('is the area that a hand computes', async () => {
-    // Half of the people have nothing: 1 − (0.5 · (0 + 0) + 0.5 · (0 + 1)) = 0.5.
+  it('matches values computed by hand', async () => {
+    // Half of the people have no income: 1 − (0.5 · (0 + 0) + 0.5 · (0 + 1)) = 0.5.
     expect(await gini([10, 10], [0, 1000], 20, 1000)).toBe(0.5);
     // 1 of 4 has 1/2, three share the rest: 1 − (0.75 · 0.5 + 0.25 · 1.5) = 0.25.
     expect(await gini([0, 3, 1], [0, 3, 3], 4, 6)).toBe(0.25);
@@ -106,12 +106,12 @@ describeDatabase('the Gini index of brackets', (engine) => {
     expect(await gini([0, 1, 3], [0, 3, 3], 4, 6)).toBe(0.25);
   });
 
-  it('counts losses as nothing, and leaves the lowest bracket out where no total is published', async () => {
+  it('counts losses as 0, and leaves out the lowest bracket if no total is published', async () => {
     expect(await gini([10, 10], [-500, 1000], 20, 500)).toBe(0.5);
     expect(await gini([10, 10, 10], [-500, 1000, 1000], null, null)).toBe(0);
   });
 
-  it('takes what is withheld as one group, when the total tells how much it is', async () => {
+  it('counts withheld amounts as one group if they follow from the total', async () => {
     expect(await gini([null, 3, null], [null, 3, null], 4, 6)).toBe(0.25);
   });
 

@@ -1,7 +1,7 @@
--- purpose: the comuni, years and levels that each file has
+-- purpose: the comuni, years and levels in each file
 -- reads: layer.income
 -- writes: place
--- grain: one row per file, tax year, level and comune; taxpayers without a place are of the empty one
+-- grain: one row per file, tax year, level and comune; taxpayers without a comune have the empty one
 -- crs: none
 
 create table place as

@@ -18,8 +18,8 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   try {
     const entries = zip.entries.filter((entry) => /\.csv$/i.test(entry.path));
     if (entries.length !== 1) {
-      throw inputError('MEF zip does not hold one table', {
-        code: 'ENTRY_COUNT', at: file.name, detail: `expected one .csv, found ${entries.length}`, hint: 'Give each table in a zip of its own, as it is published.',
+      throw inputError('the MEF zip does not contain exactly one table', {
+        code: 'ENTRY_COUNT', at: file.name, detail: `expected one .csv, found ${entries.length}`, hint: 'Use one zip per table, as published.',
       });
     }
     const [{ path, size, crc32 }] = entries as [typeof entries[0] & object];
@@ -33,7 +33,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
 async function readCsv(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: string, file: InputFile, sink: Sink): Promise<void> {
   const reader = await openCsv(stream, { at, delimiter: ';', quote: null });
   const columns = expectColumns(reader.header, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, editions: EDITIONS[file.role as keyof typeof EDITIONS], at: `${at}:${reader.headerLine}` });
-  // Header and rows disagree about trailing cells, and differently every year: what has a name must be there, what follows must be blank.
+  // Header and rows disagree about trailing cells, differently every year. Named columns must be there, and the cells after them must be blank.
   const named = reader.header.findLastIndex((name) => name.trim() !== '') + 1;
   const member = await sink.member({ ...facts, envelope: { before: `${reader.header.join(';')}\r\n`, after: '\r\n' } });
   columns.reportTo(member);

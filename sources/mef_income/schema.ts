@@ -1,11 +1,11 @@
 /**
- * The one place where the text of a MEF file becomes a value.
- * Columns and their meaning: "definizione_variabili_2024_irpef.pdf" and "nota_metodologica_2024.pdf" of the Dipartimento delle Finanze.
+ * Converts the text of a MEF file to values.
+ * Source of the columns and their meaning: "definizione_variabili_2024_irpef.pdf" and "nota_metodologica_2024.pdf" of the Dipartimento delle Finanze.
  */
 import { z } from 'zod';
 import type { Columns } from '../../pipelines/contract/source.ts';
 
-/** Brackets of total income in the order of the files: our name → the publisher's words, normalised. */
+/** Brackets of total income in the order of the files: the project's name → the publisher's name, normalised. */
 export const BRACKETS = {
   lte_zero: 'minore_o_uguale_a_zero_euro',
   from_0_to_10k: 'da_0_a_10000_euro',
@@ -21,7 +21,7 @@ export type Bracket = keyof typeof BRACKETS;
 export const BRACKET_NAMES = Object.keys(BRACKETS) as Bracket[];
 
 type PairName = 'total_income' | 'net_tax' | Bracket;
-/** Quantities published as a pair: how many taxpayers, and how much. */
+/** Quantities published as a pair: number of taxpayers and amount. */
 export const PAIRS: readonly PairName[] = ['total_income', 'net_tax', ...BRACKET_NAMES];
 type Field = 'tax_year' | 'cap' | 'belfiore' | 'istat_code' | 'region_code' | 'taxpayers' | `${PairName}_n` | `${PairName}_eur`;
 
@@ -30,7 +30,7 @@ const pairColumns = (name: PairName, words: string): Record<string, string> => (
   [`${name}_eur`]: `${words}_ammontare_in_euro`,
 });
 
-/** Our names → the publisher's headers, normalised (case, accents, punctuation, repeated and trailing blanks do not count). */
+/** The project's names → the publisher's headers, normalised (without case, accents, punctuation, repeated and trailing spaces). */
 export const COLUMNS = {
   tax_year: 'anno_di_imposta',
   cap: 'cap',
@@ -56,28 +56,28 @@ const editionOf = (cap: boolean, credit: 'Bonus spettante' | 'Trattamento spetta
   ...Object.values(BRACKETS).flatMap((words) => pairOf(`reddito_complessivo_${words}`)),
 ];
 
-/** All columns of each edition, by role: the credit was renamed in 2021, the total came in 2023. */
+/** All columns of each edition, by role. The credit was renamed in 2021, and the total was added in 2023. */
 export const EDITIONS = {
   comunale: { '2018–2020': editionOf(false, 'Bonus spettante', false), '2021–2022': editionOf(false, 'Trattamento spettante', false), '2023–2024': editionOf(false, 'Trattamento spettante', true) },
   subcomunale: { '2018–2020': editionOf(true, 'Bonus spettante', false), '2021–2022': editionOf(true, 'Trattamento spettante', false), '2023–2024': editionOf(true, 'Trattamento spettante', true) },
 } as const;
 
-/** `CAP` is there in the subcomunale files only, the total since tax year 2023. */
+/** `CAP` is only in the subcomunale files, the total since tax year 2023. */
 export const OPTIONAL: readonly Field[] = ['cap', 'total_income_n', 'total_income_eur'];
 
-/** A count; blank = withheld (statistical secrecy: one to three taxpayers, and what would give them away) = null, which is not 0. */
+/** A count. Blank means withheld (statistical secrecy: one to three taxpayers, and other values that would reveal them) and becomes null, which is not 0. */
 const count = z.string().regex(/^\d{0,9}$/, 'expected a whole number or nothing').transform((text) => (text === '' ? null : Number(text)));
-/** Euro; blank = withheld = null. */
+/** Amount in euro. Blank means withheld and becomes null. */
 const amount = z.string().regex(/^\d{0,15}$/, 'expected whole euro without separators, or nothing').transform((text) => (text === '' ? null : Number(text)));
 const signedAmount = z.string().regex(/^(?:-?\d{1,15})?$/, 'expected whole euro without separators, or nothing').transform((text) => (text === '' ? null : Number(text)));
 
 const pairShape = (name: PairName): Record<string, z.ZodType<number | null, string>> => ({
   [`${name}_n`]: count,
-  // Losses make the lowest bracket negative, and with it a small total.
+  // Losses make the lowest bracket negative, and can make a small total negative.
   [`${name}_eur`]: name === 'lte_zero' || name === 'total_income' ? signedAmount : amount,
 });
 
-/** One record; `cap`, `istat_code` and `region_code` get the zeros that some years drop. */
+/** One record. `cap`, `istat_code` and `region_code` get the zeros that some years drop. */
 export const record = z.object({
   tax_year: z.string().regex(/^20\d{2}$/, 'expected a year').transform(Number),
   /** `118` is 00118. */

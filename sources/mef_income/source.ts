@@ -26,7 +26,7 @@ function recogniseCsv(head: Buffer, names: readonly string[]): Recognition | nul
   const year = /^20\d{2}$/.exec(first[columns.indexOf(COLUMNS.tax_year)]?.trim() ?? '')?.[0];
   if (year === undefined) {
     expectColumns(header, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, editions: EDITIONS[role], at: `${at}:1` });
-    throw inputError('MEF table has no tax year', {
+    throw inputError('the MEF table has no tax year', {
       code: 'VINTAGE_MISSING', at: `${at}:2`, detail: `expected a year in the first cell, found ${JSON.stringify(first.join(';').slice(0, 40))}`, hint: 'Download the file again.',
     });
   }

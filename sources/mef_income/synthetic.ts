@@ -1,7 +1,7 @@
 /**
- * Synthetic incomes over the synthetic region, in the formats of four tax years: 2020 by postal code with zeros dropped, 2022 without a
- * total, 2023 at both levels, 2024 by comune only. The second comune is missing from 2024, the third from 2023, too. Economics must take
- * 2023 by postal code, the newest that has it, and of whole comuni the newest year of each: 2024, 2023 or 2022.
+ * Synthetic incomes over the synthetic region, in the formats of four tax years: 2020 by postal code without leading zeros, 2022 without a
+ * total, 2023 at both levels, 2024 by comune only. The second comune is missing from 2024, the third from 2023 too. Economics must use
+ * 2023 by postal code, the newest year with this level, and for whole comuni the newest year of each: 2024, 2023 or 2022.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,9 +13,9 @@ import type { Random, SyntheticRegion, SyntheticComune, SyntheticParcel } from '
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { BRACKET_NAMES } from './schema.ts';
 
-/** From this year on the total is published, and no bracket is withheld alone. */
+/** First year in which the total is published, and no bracket is withheld alone. */
 const FIRST_WITH_TOTAL = 2023;
-/** Years by postal code. */
+/** Newest year by postal code. */
 const NEWEST_BY_POSTAL_CODE = 2023;
 /** Years of whole comuni, newest first. */
 const BY_COMUNE = [2024, 2023, 2022] as const;
@@ -27,7 +27,7 @@ const WORDS = [
 const MEANS: readonly (readonly [number, number])[] = [
   [-4000, 0], [2000, 7000], [11_000, 14_000], [17_000, 24_000], [28_000, 45_000], [58_000, 70_000], [80_000, 110_000], [130_000, 400_000],
 ];
-/** Kinds of income that are published between the number of taxpayers and the brackets; two names have two blanks. */
+/** Kinds of income that are published between the number of taxpayers and the brackets. Two names have two spaces. */
 const OTHERS = [
   'Reddito da fabbricati', 'Reddito da lavoro dipendente e assimilati', 'Reddito da pensione', 'Reddito da lavoro autonomo (comprensivo dei valori nulli)',
   'Reddito di spettanza dell\'imprenditore in contabilita\' ordinaria  (comprensivo dei valori nulli)',
@@ -36,21 +36,21 @@ const OTHERS = [
 
 interface Declared {
   readonly taxpayers: number | null;
-  /** Number and euro of each bracket; null: withheld. */
+  /** Number and euro of each bracket; null if withheld. */
   readonly brackets: readonly (readonly [number, number] | null)[];
   readonly total: readonly [number, number];
   readonly netTax: readonly [number, number];
   readonly taxable: readonly [number, number];
 }
 
-/** Which brackets are withheld, by the number of the unit: none, a pair, another pair, four. Since 2023 never one alone. */
+/** Withheld brackets by the number of the unit: none, a pair, another pair, four. Since 2023 never one alone. */
 const WITHHELD: readonly (readonly number[])[] = [[], [0, 7], [], [6, 7], [0, 5, 6, 7]];
 const WITHHELD_BEFORE: readonly (readonly number[])[] = [[], [7], [0], []];
 
 function declared(random: Random, taxpayers: number, unit: number, year: number): Declared {
   const weights = [1, 22, 11, 26, 30, 5, 3, 2];
   const whole = weights.map((weight, bracket): readonly [number, number] => {
-    // The third unit has nobody at zero: a true 0.
+    // The third unit has no taxpayers at zero: a true 0.
     const n = unit % WITHHELD.length === 2 && bracket === 0 ? 0 : Math.max(4, Math.round((taxpayers * weight * (70 + random.below(60))) / 10_400));
     const [low, high] = itemAt(MEANS, bracket);
     return [n, n * low + random.below(n * (high - low) + 1)];
@@ -73,7 +73,7 @@ function ofComune(region: SyntheticRegion, comune: SyntheticComune, year: number
   return declared(region.random('mef', comune.belfiore, year), taxpayersOf(comune), comune.index, year);
 }
 
-/** Of the comune that has several postal codes; together they have fewer taxpayers than it. The third one's number of taxpayers is withheld. */
+/** Returns the data of one postal code of the comune. Together the codes have fewer taxpayers than the comune. The third one's number is withheld. */
 function ofPostalCode(region: SyntheticRegion, comune: SyntheticComune, cap: string, year: number): Declared | null {
   const number = comune.postalCodes.indexOf(cap);
   if (comune.postalCodes.length === 1 || number === -1) return null;
@@ -86,7 +86,7 @@ function ofPostalCode(region: SyntheticRegion, comune: SyntheticComune, cap: str
 interface Format {
   readonly year: number;
   readonly byPostalCode: boolean;
-  /** What ends the header and every row, which differ and change every year. */
+  /** End of the header and of every row, which differ and change every year. */
   readonly headerEnd: string;
   readonly rowEnd: string;
   /** Codes lose their zeros, as in 2020. */
@@ -110,7 +110,7 @@ function row(region: SyntheticRegion, format: Format, comune: SyntheticComune, c
   const cells = [
     String(format.year), ...(cap === null ? [] : [code(cap)]), comune.belfiore, code(comune.istatCode),
     comune.italianName.normalize('NFD').replace(/\p{M}$/u, '\'').replace(/\p{M}/gu, '').toUpperCase(),
-    // The plate of Napoli must not be read as "not available".
+    // NA, the plate of Napoli, must not be read as "not available".
     comune.index === 1 ? 'NA' : comune.province.sigla, region.name, format.unpadded ? String(region.code) : String(region.code).padStart(2, '0'),
     found.taxpayers === null ? '' : String(found.taxpayers),
     ...OTHERS.flatMap(other), String(found.taxable[0]), String(found.taxable[1]), String(found.netTax[0]), String(found.netTax[1]),
@@ -136,7 +136,7 @@ function* table(region: SyntheticRegion, format: Format): Generator<string> {
     }
   }
   if (format.byPostalCode || format.year === 2020) return;
-  // Taxpayers without a place: kept, and never served.
+  // Taxpayers without a comune, which are kept and never served.
   const rest = declared(region.random('mef', 'unplaced', format.year), 300, 0, format.year);
   const nowhere: SyntheticComune = { ...region.comuni[0], belfiore: '0', istatCode: '0', italianName: '0', index: 0, province: { code: '0', name: '', sigla: '0' } };
   const cells = row(region, format, nowhere, null, rest, random).split(';');
@@ -163,7 +163,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
 
 // --- truth -------------------------------------------------------------------------------------------------------
 
-/** n / d with `decimals` decimals, halves away from zero, as PostgreSQL's numeric rounds; exact. */
+/** Returns n / d exactly with `decimals` decimals, rounding halves away from zero like PostgreSQL's numeric. */
 function ratio(n: bigint, d: bigint, decimals: number): number {
   const scale = 10n ** BigInt(decimals);
   return Number(((2n * n * scale) / d + 1n) / 2n) / Number(scale);
@@ -172,7 +172,7 @@ function ratio(n: bigint, d: bigint, decimals: number): number {
 type Group = readonly [number, number];
 
 /**
- * Number and euro of those with a total income: as published, before that the sum of the brackets; null: a withheld bracket makes it unknown.
+ * Returns number and euro of the taxpayers with a total income, as published, or the sum of the brackets in earlier years; null if a bracket is withheld.
  */
 function totalOf({ brackets, total }: Declared, year: number): Group | null {
   if (year >= FIRST_WITH_TOTAL) return total;
@@ -181,8 +181,8 @@ function totalOf({ brackets, total }: Declared, year: number): Group | null {
 }
 
 /**
- * Grouped Lorenz curve, in whole numbers: 1 − Σ n_i (A_(i−1) + A_i) / (N · A). Where a total is published what is withheld is one group; else it
- * is left out, and so is the bracket of zero or less.
+ * Computes the grouped Lorenz curve in whole numbers: 1 − Σ n_i (A_(i−1) + A_i) / (N · A). If a total is published, withheld brackets are one group. Otherwise
+ * they are left out, and so is the bracket of zero or less.
  */
 function gini({ brackets, total }: Declared, year: number): number {
   const withTotal = year >= FIRST_WITH_TOTAL;
@@ -205,7 +205,7 @@ function gini({ brackets, total }: Declared, year: number): number {
   return ratio(n * a - area, n * a, 4);
 }
 
-/** All of the section but the price, which OMI decides, and the affordability that follows from it. */
+/** Returns the section's truth without the price, which comes from OMI, and without the affordability that depends on it. */
 function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<string, unknown> {
   const known = new Map<string, Record<string, unknown> | null>();
   const find = (comune: SyntheticComune, cap: string | null): { level: 'cap' | 'comune'; year: number; found: Declared } | null => {

@@ -1,7 +1,7 @@
--- purpose: what must hold of the places of culture of a release
+-- purpose: checks of the places of culture of a release
 -- reads: layer.cultural_place
 -- writes: none
--- grain: offending rows
+-- grain: one row per violation
 -- crs: none
 
 -- check: places_have_coordinates

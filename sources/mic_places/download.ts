@@ -7,7 +7,7 @@ export default {
   cycle: ['01-31', '07-31'],
   // Estimate for all pages together: 58,941 places of 600 bytes.
   largest: 36_000_000,
-  // Without an `Accept` header: the endpoint answers 406 to some. The format is part of the address.
+  // Without an `Accept` header, because the endpoint answers some of them with 406. The format is part of the URL.
   files: (_region, today) => [{
     base: 'https://dati.cultura.gov.it/sparql?',
     editions: [{ path: '', name: `luoghi_della_cultura_${today.toISOString().slice(0, 10).replaceAll('-', '')}.csv` }],

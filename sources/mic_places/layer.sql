@@ -1,8 +1,8 @@
--- purpose: places of culture as the ministry lists them
+-- purpose: places of culture in the ministry's list
 -- reads: none
 -- writes: layer.cultural_place
 -- grain: one row per place
--- crs: none; longitude and latitude in WGS 84 degrees as published, right or wrong
+-- crs: none; longitude and latitude in WGS 84 degrees as published, without correction
 
 create table layer.cultural_place (
   release_id int4 not null,
@@ -28,26 +28,26 @@ create table layer.cultural_place (
   place text not null,
   regions_reached int2 not null
 ) partition by list (release_id);
-comment on table layer.cultural_place is 'Places of culture (MiC), with the coordinates as published: where each is placed, core.point_of_interest says';
-comment on column layer.cultural_place.release_id is 'Release (ledger.release)';
-comment on column layer.cultural_place.member_id is 'File member (ledger.member)';
-comment on column layer.cultural_place.position is 'Last line of the record, from 1';
+comment on table layer.cultural_place is 'Places of culture (MiC), with the coordinates as published. core.point_of_interest has the position of each place';
+comment on column layer.cultural_place.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.cultural_place.member_id is 'Member that the row was read from (ledger.member).';
+comment on column layer.cultural_place.position is 'Last line of the record, from 1.';
 comment on column layer.cultural_place.place_id is 'Identifier as published';
 comment on column layer.cultural_place.name is 'Name';
-comment on column layer.cultural_place.type is 'Type, as published: Museo, Biblioteca; null: not stated';
-comment on column layer.cultural_place.class is 'Category, as published; null: not stated';
-comment on column layer.cultural_place.address is 'Address as published; null: not stated';
-comment on column layer.cultural_place.comune is 'Comune as published; null: not stated';
-comment on column layer.cultural_place.province is 'Province as published, its name or car plate code; null: not stated';
-comment on column layer.cultural_place.region_code is 'ISTAT region code of the province, where its plate code is stated; null: it is not';
-comment on column layer.cultural_place.lat is 'Latitude as published; null: not stated';
-comment on column layer.cultural_place.lon is 'Longitude as published; null: not stated';
-comment on column layer.cultural_place.catalog_code is 'Code in the catalogue; null: not stated';
-comment on column layer.cultural_place.comune_key is 'Comune, normalised as core.comune_key does; null: not stated';
-comment on column layer.cultural_place.street_types is 'Types that the street of the address may have, normalised; empty: none is written';
-comment on column layer.cultural_place.street_words is 'Different words of the street''s name, normalised, ascending; empty: no street is written';
-comment on column layer.cultural_place.number is 'House number; null: none';
-comment on column layer.cultural_place.exponent is 'What follows the number, upper case; null: nothing';
-comment on column layer.cultural_place.colour is 'ROSSO or NERO; null: not written';
-comment on column layer.cultural_place.place is 'Province and comune as the file says them: what newer parts supersede';
-comment on column layer.cultural_place.regions_reached is 'Regions of Italy, of 20, that its file reaches: of 15 and more it is a file of Italy';
+comment on column layer.cultural_place.type is 'Type, as published: Museo, Biblioteca; null if not stated';
+comment on column layer.cultural_place.class is 'Category, as published; null if not stated';
+comment on column layer.cultural_place.address is 'Address as published; null if not stated';
+comment on column layer.cultural_place.comune is 'Comune as published; null if not stated';
+comment on column layer.cultural_place.province is 'Province as published, its name or car plate code; null if not stated';
+comment on column layer.cultural_place.region_code is 'ISTAT region code of the province; null if its plate code is not stated';
+comment on column layer.cultural_place.lat is 'Latitude as published; null if not stated';
+comment on column layer.cultural_place.lon is 'Longitude as published; null if not stated';
+comment on column layer.cultural_place.catalog_code is 'Code in the catalogue; null if not stated';
+comment on column layer.cultural_place.comune_key is 'Comune, normalised like core.comune_key; null if not stated';
+comment on column layer.cultural_place.street_types is 'Types that the street of the address may have, normalised; empty if none is written';
+comment on column layer.cultural_place.street_words is 'Different words of the street''s name, normalised, ascending; empty if no street is written';
+comment on column layer.cultural_place.number is 'House number; null if none';
+comment on column layer.cultural_place.exponent is 'Suffix of the house number, upper case; null if none';
+comment on column layer.cultural_place.colour is 'ROSSO or NERO; null if not written';
+comment on column layer.cultural_place.place is 'Province and comune as published. A newer part supersedes older ones of the same place';
+comment on column layer.cultural_place.regions_reached is 'Number of regions of Italy, of 20, with rows in the file. With 15 and more, the file covers Italy';

@@ -1,4 +1,4 @@
--- purpose: places of culture become a layer; a place that stands twice in a file, as of two categories, is told apart
+-- purpose: loads places of culture; a place repeated in a file, as for a second category, becomes a duplicate
 -- reads: staging.raw_cultural_place, core.region_box
 -- writes: layer.cultural_place
 -- grain: one row per place

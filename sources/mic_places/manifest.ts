@@ -1,7 +1,7 @@
 import { HOLDERS } from '../../pipelines/contract/holders.ts';
 import type { Manifest } from '../../pipelines/contract/source.ts';
 
-const CONTACT = 'contacts and visits: not shown';
+const CONTACT = 'contacts and visits: not served';
 const COMUNE = 'follows from the comune';
 
 export const manifest: Manifest = {
@@ -14,18 +14,18 @@ export const manifest: Manifest = {
     url: 'https://dati.cultura.gov.it/',
     text: 'Fonte: Ministero della Cultura, Luoghi della cultura (DBUnico 2.0)',
   },
-  vintageRule: 'the day or year in the name, `luoghi_della_cultura_20260701`; else none is known',
+  vintageRule: 'the day or year in the name, `luoghi_della_cultura_20260701`; otherwise unknown',
   downloads: [
     { url: 'https://dati.cultura.gov.it/sparql', note: 'the answer to sources/mic_places/query.sparql, page by page, as luoghi_della_cultura_<day>.csv' },
-    { url: 'https://dati.beniculturali.it/', note: 'the ministry\'s own list, datasetLuoghiDellaCultura, as CSV: places with an institutional name only' },
+    { url: 'https://dati.beniculturali.it/', note: 'the ministry\'s list, datasetLuoghiDellaCultura, as CSV: places with an institutional name only' },
   ],
-  cadence: 'continuous; an export is of the day it was made',
+  cadence: 'continuous; an export has the data of its day',
   crs: 'WGS 84 degrees',
   keep: 'newest',
   ignored: {
     regione: COMUNE,
-    cap: 'postal code: the comune and the address say where it is',
-    codice_postale: 'postal code: the comune and the address say where it is',
+    cap: 'postal code; comune and address locate the place',
+    codice_postale: 'postal code; comune and address locate the place',
     isilidentifier: 'code of libraries and archives',
     sito_web: CONTACT,
     sito: CONTACT,
@@ -42,7 +42,7 @@ export const manifest: Manifest = {
     descrizione: 'a text for visitors',
     description: 'a text for visitors',
     orario: 'a text for visitors',
-    gestore: 'who runs the place',
+    gestore: 'operator of the place: not served',
   },
   optional: {
     '*': 'a query names the columns that it wants',

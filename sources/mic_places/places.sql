@@ -1,7 +1,7 @@
--- purpose: the comuni that each file has
+-- purpose: the comuni in each file
 -- reads: layer.cultural_place
 -- writes: place
--- grain: one row per file and comune as it is written
+-- grain: one row per file and comune as published
 -- crs: none
 
 create table place as

@@ -1,4 +1,4 @@
-/** The query that operators run, on the endpoint's own answer for one museum where a developer keeps it, and on invented places in the same vocabulary. */
+/** Tests the query that users run, on the endpoint's answer for one museum if a developer keeps it, and on invented places in the same vocabulary. */
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What the reader makes of an answer, by name of staged column. */
+/** Returns the staged rows of an answer, by column name. */
 async function staged(answer: readonly Solution[]): Promise<Readonly<Record<string, unknown>>[]> {
   const cell = (value = ''): string => `"${value.replaceAll('"', '""')}"`;
   const file = join(folder, 'luoghi_della_cultura_20261101.csv');
@@ -30,7 +30,7 @@ async function staged(answer: readonly Solution[]): Promise<Readonly<Record<stri
   return collected!.rows['raw_cultural_place'] as Readonly<Record<string, unknown>>[];
 }
 
-/** The Turtle blocks of the published example that are about places. The first one ends with lines that are no Turtle: another subject behind a semicolon. */
+/** Returns the Turtle blocks about places in the published example. The first block ends with lines that are not Turtle: another subject after a semicolon. */
 function describedTriples(markdown: string): Triple[] {
   const [places = ''] = markdown.split('\n## Events');
   return [...places.matchAll(/```sparql\n([\s\S]*?)```/g)].map(([, block = '']) => block).filter((block) => block.startsWith('@prefix'))
@@ -38,15 +38,15 @@ function describedTriples(markdown: string): Triple[] {
 }
 
 describe('the query of places of culture', () => {
-  it('asks for one page of 2,000 rows, without order, functions or groups, and for the columns that the reader knows', () => {
+  it('requests one page of 2,000 rows with the reader\'s columns, without order, functions or groups', () => {
     expect(QUERY).toMatchObject({ limit: 2000, offset: 0 });
     expect([...QUERY.variables].sort()).toEqual([...ANSWER.query].sort());
     expect(text('query.sparql').replace(/^#.*$/gm, '')).not.toMatch(/order\s+by|group\s+by|filter|count|distinct/i);
   });
 
-  it.skipIf(REAL === null)('fills every variable for the museum whose description the endpoint gave', async () => {
+  it.skipIf(REAL === null)('fills every variable for the museum described by the endpoint', async () => {
     const described = describedTriples(readFileSync(REAL!, 'utf8'));
-    // The published example describes neither the province nor the discipline: their labels are added.
+    // The published example describes neither the province nor the discipline, so their labels are added.
     const labels = described.flatMap(([, predicate, object]): Triple[] => (
       /(?:hasProvince|hasDiscipline)>$/.test(predicate) ? [[object, '<http://www.w3.org/2000/01/rdf-schema#label>', `"${object.slice(object.lastIndexOf('/') + 1, -1)}"`]] : []
     ));
@@ -64,7 +64,7 @@ describe('the query of places of culture', () => {
     }]);
   });
 
-  it('gives the rows of invented places in the same vocabulary: one for each discipline, and one for a place that has only a label', () => {
+  it('gives one row per discipline for invented places in the same vocabulary, and one for a place with only a label', () => {
     const place = (number: number): string => `http://example.org/made/${number}`;
     const first = {
       id: place(1), nome_istituzionale: 'Museo di nulla', etichetta: 'Museo di nulla, etichetta', tipo: 'Museo, Galleria e/o raccolta', codice_catalogo: 'DBUnico.1',
@@ -78,7 +78,7 @@ describe('the query of places of culture', () => {
     ]);
   });
 
-  it('gives what the reader places: by the first vocabulary that has both coordinates, the institutional name before the label', async () => {
+  it('gives the reader the first complete pair of coordinates, and the institutional name before the label', async () => {
     expect(await staged(answerOf(QUERY, readTurtle(text('fixture/made_endpoint.ttl'))))).toMatchObject([
       { name: 'Museo di nulla', class: 'Storia', lat: 41.501, lon: 14.501, number: 12, street_words: ['roma'], comune_key: 'campo finto' },
       { name: 'Museo di nulla', class: 'Arte' },

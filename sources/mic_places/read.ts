@@ -1,4 +1,4 @@
-/** Reads places of culture: the answer to a query, or the ministry's own list, as CSV. */
+/** Reads places of culture from CSV: the answer to a query, or the ministry's list. */
 import { comuneKey } from '../../pipelines/address/normalise.ts';
 import { addressValues } from '../../pipelines/address/point-address.ts';
 import { expectColumns, fieldsOf, openCsv, resembles, type CsvOptions } from '../../pipelines/formats/csv.ts';
@@ -12,15 +12,15 @@ import { ANSWER, COLUMNS, OPTIONAL, place, PUBLISHED } from './schema.ts';
 
 const BATCH = 1000;
 
-/** What endpoints write, and what spreadsheets make of it. */
+/** Returns the delimiter: comma from endpoints, semicolon from spreadsheets. */
 export function delimiterOf(text: string): CsvOptions['delimiter'] {
   return firstLine(text).includes(';') ? ';' : ',';
 }
 
-/** What follows the street in `Via Roma, 12 - 86100 Campobasso (CB)`, apart from the comune's name. */
+/** Postal code and province after the street in `Via Roma, 12 - 86100 Campobasso (CB)`, without the comune's name. */
 const AROUND_COMUNE = /(?<!\d)\d{5}(?!\d)|\([A-Za-z]{2}\)/g;
 
-/** The address without the comune that the ministry writes behind it. */
+/** Returns the address without the comune that the ministry writes after it. */
 function streetOf(address: string | null, comune: string | null): string | null {
   const key = comuneKey(comune ?? '');
   if (address === null || key === '') return address;

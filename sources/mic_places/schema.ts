@@ -1,4 +1,4 @@
-/** One place of culture as text, and what it means. */
+/** Converts one place of culture to values. */
 import { z } from 'zod';
 import { ADDRESS_COLUMNS } from '../../pipelines/address/point-address.ts';
 import type { Editions } from '../../pipelines/formats/csv.ts';
@@ -30,7 +30,7 @@ export const PUBLISHED = {
   ],
 } as const satisfies Editions;
 
-/** The query's columns and the ministry's, then names that other queries give. */
+/** Column names of the query and of the ministry, then those of other queries. */
 export const COLUMNS = {
   place_id: ['id', 'subject', 'uri', 'iri', 'identificativo'],
   name: ['nome_istituzionale', 'nome', 'denominazione', 'nome_luogo', 'name', 'label'],
@@ -72,7 +72,7 @@ const published = z.strictObject({
   catalog_code: optionalText,
 });
 
-/** Takes the institutional name, else the label, and the first complete pair of coordinates: of the place, of its geometry, of its site's geometry. */
+/** Takes the institutional name, otherwise the label, and the first complete pair of coordinates: of the place, of its geometry, of its site's geometry. */
 export const place = published.transform(({ label, lat, lon, place_lat, place_lon, site_lat, site_lon, ...fields }, context) => {
   const name = fields.name ?? label;
   if (name === null) {

@@ -9,12 +9,12 @@ import { ANSWER, COLUMNS, PUBLISHED, raw_cultural_place } from './schema.ts';
 /** `luoghi_della_cultura_20260701`, `datasetLuoghiDellaCultura`, `dbunico_luoghi`. */
 const STEM = '(?:(?:dataset[-_ ]?)?luoghi[-_ ]?(?:della[-_ ]?)?cultura|dbunico[-_ ]luoghi)';
 const NAME = new RegExp(`^${STEM}`, 'i');
-/** With its day or year; any other word makes a part. */
+/** Whole list, with its day or year. Any other word makes the file a part. */
 const WHOLE: WholeName = { whole: new RegExp(`^${STEM}(?:[-_ ]?\\d{4}(?:[-_]?\\d{2}[-_]?\\d{2})?)?$`, 'i'), stated: NAME };
 const KEYS = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
-/** What any table of points has. */
+/** Columns of ordinary tables of points. */
 const ORDINARY: readonly string[] = ['place_id', 'name', 'address', 'comune', 'province', 'lat', 'lon'];
-/** How many columns a table under another name must have to be known. */
+/** Number of known columns by which a table under another name is recognised. */
 const ENOUGH = 8;
 
 function vintageOf(name: string): string {
@@ -27,7 +27,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const [header = []] = peekRows(probe.head, delimiterOf(probe.head.toString('latin1')), 1);
   const about = { vintage: vintageOf(probe.name), region: null, complete: isWhole([probe.name], WHOLE) };
   if (resembles(header, PUBLISHED)) return { role: 'published', ...about };
-  // Of two files of one day the answer to the query goes before the ministry's list, which has fewer places and columns.
+  // On the same day, the answer to the query takes precedence over the ministry's list, which has fewer places and columns.
   const asked = { role: 'places', dated: 'query', ...about };
   if (resembles(header, ANSWER)) return asked;
   const names = header.map(normaliseHeader);

@@ -1,6 +1,6 @@
 /**
- * Places of culture of the synthetic region: the answer to this source's query and, of the same day, the ministry's list of those with an institutional name.
- * Most have no coordinates, some no type, some coordinates that are wrong; a place is there once for each of its disciplines.
+ * Places of culture of the synthetic region: the answer to this source's query and, of the same day, the ministry's list of places with an institutional name.
+ * Most have no coordinates, some no type, and some have wrong coordinates. A place is repeated for each of its disciplines.
  */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const MOST = 20;
 const DAY = '20260701';
 const TYPES = ['Museo, Galleria e/o raccolta', 'Biblioteca', 'Archivio', 'Area Archeologica', 'Chiesa o edificio di culto'];
 const CLASSES = ['Arte', 'Archeologia', 'Etnografia e antropologia', 'Storia'];
-/** Columns in which the endpoint has a point: of the place, of its geometry, of its site's geometry. */
+/** Columns for a point in the endpoint's answer: of the place, of its geometry, of its site's geometry. */
 const VOCABULARIES = [['lat', 'lon'], ['lat_luogo', 'lon_luogo'], ['lat_sede', 'lon_sede']] as const;
 
 const idOf = (point: SyntheticPoint): string => `http://dati.beniculturali.it/mibact/luoghi/resource/CulturalInstituteOrSite/${serialOf(point, 6)}`;
@@ -63,7 +63,7 @@ function* answers(region: SyntheticRegion): Generator<string> {
   yield answer(first, { ...plain, id: 'urn:finto:4', etichetta: 'Museo senza comune', comune: '', provincia: '' });
 }
 
-/** The ministry's own list: without discipline and house number, so that a value of it in an answer is seen. */
+/** The ministry's list, without discipline and house number, so that these values show which file was used. */
 function* published(region: SyntheticRegion): Generator<string> {
   const columns = PUBLISHED.published;
   yield `${columns.join(',')}\n`;

@@ -1,12 +1,12 @@
--- purpose: what must hold of the schools of a release
+-- purpose: checks of the schools of a release
 -- reads: layer.school
 -- writes: none
--- grain: offending rows
+-- grain: one row per violation
 -- crs: none
 
 -- check: one_school_year
 -- level: warn
--- expects: a list is of one school year
+-- expects: a list covers one school year
 select
   kind,
   count(distinct school_year) as school_years
@@ -16,7 +16,7 @@ having count(distinct school_year) > 1;
 
 -- check: schools_have_addresses
 -- level: warn
--- expects: half of the schools of a list have an address; without one none can be placed
+-- expects: at least half of the schools of a list have an address, because a school without an address cannot be located
 select
   kind,
   count(*) as schools,

@@ -1,4 +1,4 @@
--- purpose: schools become a layer; a school that stands twice in a file is told apart
+-- purpose: loads schools; a school repeated in a file becomes a duplicate
 -- reads: staging.raw_school
 -- writes: layer.school
 -- grain: one row per school

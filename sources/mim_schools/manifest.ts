@@ -2,7 +2,7 @@ import { HOLDERS } from '../../pipelines/contract/holders.ts';
 import type { Manifest } from '../../pipelines/contract/source.ts';
 
 const COMUNE = 'follows from the comune';
-const CONTACT = 'how to reach the school: not shown';
+const CONTACT = 'contact of the school: not served';
 
 export const manifest: Manifest = {
   id: 'mim_schools',
@@ -21,16 +21,16 @@ export const manifest: Manifest = {
       note: 'four files: SCUANAGRAFESTAT and SCUANAGRAFEPAR, for Aosta, Trento and Bolzano SCUANAAUTSTAT and SCUANAAUTPAR',
     },
   ],
-  cadence: 'yearly, re-issued during the year',
+  cadence: 'yearly, reissued during the year',
   crs: null,
   keep: 'newest',
   ignored: {
     AREAGEOGRAFICA: COMUNE,
-    CAPSCUOLA: 'postal code: the comune and the address say where the school is',
-    CODICEISTITUTORIFERIMENTO: 'institute that runs the school',
-    DENOMINAZIONEISTITUTORIFERIMENTO: 'institute that runs the school',
-    DESCRIZIONECARATTERISTICASCUOLA: 'NORMALE, or where else lessons are held',
-    INDICAZIONESEDEDIRETTIVO: 'whether the head sits there',
+    CAPSCUOLA: 'postal code; comune and address locate the school',
+    CODICEISTITUTORIFERIMENTO: 'institute of the school',
+    DENOMINAZIONEISTITUTORIFERIMENTO: 'institute of the school',
+    DESCRIZIONECARATTERISTICASCUOLA: 'NORMALE, or another kind of site of lessons',
+    INDICAZIONESEDEDIRETTIVO: 'whether the head\'s office is there',
     INDICAZIONESEDEOMNICOMPRENSIVO: 'seat of an institute of all grades',
     INDIRIZZOEMAILSCUOLA: CONTACT,
     INDIRIZZOPECSCUOLA: CONTACT,

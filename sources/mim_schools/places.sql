@@ -1,4 +1,4 @@
--- purpose: the comuni that each file has, in the list that it is of
+-- purpose: the comuni in each file, by list
 -- reads: layer.school
 -- writes: place
 -- grain: one row per file, list and comune

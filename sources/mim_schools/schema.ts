@@ -1,4 +1,4 @@
-/** One school as text, and what it means. */
+/** Converts one school to values. */
 import { z } from 'zod';
 import { ADDRESS_COLUMNS } from '../../pipelines/address/point-address.ts';
 import { findRegion } from '../../pipelines/contract/regions.ts';
@@ -28,7 +28,7 @@ export const OF_STATE_ONLY: readonly string[] = [
 ];
 const OF_STATE = [...OF_ALL, ...OF_STATE_ONLY];
 
-/** All columns of each list, by role: only the list of the state's schools says where lessons are held. */
+/** All columns of each list, by role. Only the list of state schools states where lessons are held. */
 export const EDITIONS: Readonly<Record<string, Editions>> = {
   STAT: { 'state schools': [...OF_STATE, 'SEDESCOLASTICA'] },
   AUTSTAT: { 'state schools of autonomous provinces': OF_STATE, 'state schools': [...OF_STATE, 'SEDESCOLASTICA'] },
@@ -36,7 +36,7 @@ export const EDITIONS: Readonly<Record<string, Editions>> = {
   AUTPAR: { 'private schools': OF_ALL },
 };
 
-/** `202021` → `2020_2021`; null: no school year. */
+/** `202021` → `2020_2021`; null if it is not a school year. */
 export function schoolYear(written: string): string | null {
   const [, first, last] = /^(20\d{2})(\d{2})$/.exec(written.trim()) ?? [];
   return first !== undefined && Number(last) === (Number(first) + 1) % 100 ? `${first}_${Number(first) + 1}` : null;
@@ -49,7 +49,7 @@ export const school = z.strictObject({
     context.addIssue({ code: 'custom', message: 'expected a school year such as 202425' });
     return z.NEVER;
   }),
-  /** Null: a name that no region has. */
+  /** Null if no region has the name. */
   region: z.string().transform((value) => findRegion(value)?.code ?? null),
   province: optionalText,
   school_id: text.pipe(z.string().regex(/^[A-Z0-9]{10}$/i, 'expected ten letters and digits')).transform((code) => code.toUpperCase()),

@@ -9,7 +9,7 @@ import { COLUMNS, EDITIONS, OF_STATE_ONLY, raw_school, schoolYear } from './sche
 /** `SCUANAGRAFESTAT20242520240901`: list, school year, day of issue. */
 const WHOLE: WholeName = { whole: /^SCUANA(?:GRAFE|AUT)(?:STAT|PAR)\d{6}(?:\d{8})?$/i, stated: /^SCUANA(?:GRAFE|AUT)/i };
 const USED = Object.values(COLUMNS).map(normaliseHeader);
-/** Share of the columns that are used which a changed header must have to be known for what it is. */
+/** Share of the mapped columns that a changed header must have to be recognised. */
 const RESEMBLING = 0.6;
 /** Regions whose schools the lists of the autonomous provinces and of Aosta have. */
 const AUTONOMOUS = /AOSTA|TRENTO|BOLZANO|TRENTINO/i;

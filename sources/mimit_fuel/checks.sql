@@ -1,12 +1,12 @@
--- purpose: what must hold of the stations of a release
+-- purpose: checks of the stations of a release
 -- reads: layer.fuel_station
 -- writes: none
--- grain: offending rows
+-- grain: one row per violation
 -- crs: none
 
 -- check: stations_have_coordinates
 -- level: warn
--- expects: half of the stations report coordinates; else columns may have moved
+-- expects: at least half of the stations report coordinates; otherwise columns may have moved
 select
   count(*) as stations,
   count(*) filter (where lat is not null and lon is not null) as with_coordinates
@@ -15,7 +15,7 @@ having count(*) filter (where lat is not null and lon is not null) < 0.5 * count
 
 -- check: stations_in_degrees
 -- level: warn
--- expects: half of the reported coordinates lie in Italy
+-- expects: at least half of the reported coordinates are in Italy
 select
   count(*) as reported,
   count(*) filter (where lat between 35 and 47.5 and lon between 6 and 19) as in_italy

@@ -1,4 +1,4 @@
--- purpose: fuel stations become a layer; a station that stands twice in a file is told apart
+-- purpose: loads fuel stations; a station repeated in a file becomes a duplicate
 -- reads: staging.raw_fuel_station
 -- writes: layer.fuel_station
 -- grain: one row per station

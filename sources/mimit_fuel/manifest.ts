@@ -12,11 +12,11 @@ export const manifest: Manifest = {
     text: 'Fonte: Ministero delle Imprese e del Made in Italy, Anagrafica degli impianti attivi',
   },
   vintageRule: 'the day in the first line, `Estrazione del 2026-08-21`',
-  downloads: [{ url: 'https://www.mimit.gov.it/images/exportCSV/anagrafica_impianti_attivi.csv', note: 'anagrafica_impianti_attivi.csv, renewed each morning' }],
+  downloads: [{ url: 'https://www.mimit.gov.it/images/exportCSV/anagrafica_impianti_attivi.csv', note: 'anagrafica_impianti_attivi.csv, updated each morning' }],
   cadence: 'daily',
   crs: 'WGS 84 degrees, as stations report them',
   keep: 'newest',
-  ignored: { Gestore: 'who runs the station, often a person: not shown' },
+  ignored: { Gestore: 'operator of the station, often a person: not served' },
   envelope: { records: { stations: { min: 20_000, max: 30_000 } }, rejectShare: 0.01 },
   layers: ['fuel_station'],
 };

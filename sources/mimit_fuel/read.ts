@@ -1,4 +1,4 @@
-/** Reads the register: a line with its day, a header, then one line per station, whose name may hold the separator. */
+/** Reads the register: a line with its day, a header, then one line per station, whose name may contain the separator. */
 import { addressValues } from '../../pipelines/address/point-address.ts';
 import { expectColumns, fieldsOf, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import { counted } from '../../pipelines/formats/streams.ts';
@@ -11,12 +11,12 @@ import { COLUMNS, EDITIONS, station } from './schema.ts';
 
 const BATCH = 1000;
 
-/** `|` since February 2026, `;` before. */
+/** Returns the separator: `|` since February 2026, `;` before. */
 export function separatorOf(header: string): '|' | ';' {
   return header.includes('|') ? '|' : ';';
 }
 
-/** Streams the file. Positions are line numbers, the line with the day being 1. @throws input errors `COLUMNS_CHANGED`, `REGISTER_EMPTY` */
+/** Streams the file. Positions are line numbers; the line with the day is line 1. @throws input errors `COLUMNS_CHANGED`, `REGISTER_EMPTY` */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   const member = await sink.member({ path: '', size: file.size });
   let columns: FoundColumns<keyof typeof COLUMNS> | null = null;
@@ -38,7 +38,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
       member.reject({ position: number, code: 'column_count', message: `expected ${width} fields or more, found ${cells.length}`, raw: text });
       continue;
     }
-    // Only the name may hold the separator.
+    // Only the name may contain the separator.
     const { name: at } = columns.indexes;
     const values = [...cells.slice(0, at), cells.slice(at, at + 1 + cells.length - width).join(separator), ...cells.slice(at + 1 + cells.length - width)];
     const fields = fieldsOf(values, columns);

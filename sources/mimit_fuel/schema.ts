@@ -1,4 +1,4 @@
-/** One fuel station as text, and what it means. */
+/** Converts one fuel station to values. */
 import { z } from 'zod';
 import { ADDRESS_COLUMNS } from '../../pipelines/address/point-address.ts';
 import type { Columns } from '../../pipelines/contract/source.ts';
@@ -27,7 +27,7 @@ export const station = z.strictObject({
   name: optionalText,
   address: optionalText,
   comune: optionalText,
-  /** Car plate code of the province, of whatever year. */
+  /** Car plate code of the province, possibly a former one. */
   province: optionalText.transform((value) => value?.toUpperCase() ?? null),
   lat: coordinate,
   lon: coordinate,

@@ -17,7 +17,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const [, iso, italian = ''] = /(\d{4}-\d{2}-\d{2})|(\d{2}\/\d{2}\/\d{4})/.exec(first) ?? [];
   const vintage = iso ?? isoDate(italian);
   if (vintage === null) {
-    throw inputError('the register of fuel stations says no day', {
+    throw inputError('the register of fuel stations states no day', {
       code: 'VINTAGE_MISSING', at: `${probe.name}:1`, detail: `expected "Estrazione del <day>", found ${JSON.stringify(first.slice(0, 60))}`, hint: 'Download the file again.',
     });
   }

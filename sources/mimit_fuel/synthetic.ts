@@ -1,6 +1,6 @@
 /**
- * The register of fuel stations of the synthetic region: the day in the first line, `|` between cells and in some names, tabs, coordinates that are missing
- * or wrong, a comune under the name that it had, and lines that cannot be read.
+ * The register of fuel stations of the synthetic region: the day in the first line, `|` between cells and in some names, tabs, missing and wrong
+ * coordinates, a comune under its former name, and lines that cannot be read.
  */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const comuneOf = ({ comune, nth }: SyntheticPoint): string => (mergedComuni(comu
 const typeOf = ({ nth }: SyntheticPoint): string => (nth % 37 === 5 ? 'Autostradale' : 'Stradale');
 const isNamed = ({ nth }: SyntheticPoint): boolean => nth % 11 !== 4;
 const brandOf = ({ nth }: SyntheticPoint): string => inTurn(BRANDS, nth);
-/** Written with the separator, or a tab, which becomes a blank. */
+/** Returns a name with the separator, or with a tab, which becomes a space. */
 function nameOf(point: SyntheticPoint): string {
   const shapes = [`"FINTI" ${idOf(point)}`, `FINTI ${idOf(point)} | gestori.example`, `FINTI\t${idOf(point)}`, `CITTÀ FINTA ${idOf(point)}`];
   return inTurn(shapes, point.nth);
@@ -29,7 +29,7 @@ const addressOf = ({ street, number, comune }: SyntheticPoint): string => `${str
 
 function line(point: SyntheticPoint): string {
   const { comune, reported, nth } = point;
-  // Spellings of the publisher: blanks around, small letters.
+  // Spellings of the publisher: surrounding spaces, lower case.
   const address = nth % 5 === 2 ? ` ${addressOf(point).toLowerCase()}  ` : addressOf(point);
   return [
     idOf(point), 'FINTI CARBURANTI S.R.L.', brandOf(point), typeOf(point), isNamed(point) ? nameOf(point) : '', address, comuneOf(point), comune.province.sigla,

@@ -1,7 +1,7 @@
 import { platesOfRegion } from '../../pipelines/contract/regions.ts';
 import type { Download, Edition } from '../../pipelines/contract/download.ts';
 
-/** Half-years that should be out: the second of a year from April on, the first from November on. */
+/** Returns the half-years that should be published: the second of a year from April on, the first from November on. */
 function halfYears(today: Date): readonly [newest: string, before: string] {
   const [year, month] = [today.getUTCFullYear(), today.getUTCMonth() + 1];
   if (month >= 11) return [`${year}1`, `${year - 1}2`];
@@ -17,6 +17,6 @@ export default {
     const [newest, before] = halfYears(today);
     return { base: 'https://www1.agenziaentrate.gov.it/servizi/geopoi_omi/perimetri.php?', editions: [edition(newest), edition(before)] };
   }),
-  byHand: () => 'the quotations themselves are given to registered users: log in at https://telematici.agenziaentrate.gov.it (SPID, CIE, CNS or Entratel), Forniture OMI – Quotazioni Immobiliari, '
-    + 'region and half-years; save the zip as it is. Its name holds your tax code, which is masked wherever it is shown. The perimeters are downloaded without it',
+  byHand: () => 'the quotations require registration: log in at https://telematici.agenziaentrate.gov.it (SPID, CIE, CNS or Entratel), choose Forniture OMI – Quotazioni Immobiliari, '
+    + 'region and half-years, and save the zip without unpacking it. Its name contains your tax code, which is masked in all output. The perimeters are downloaded without registration',
 } satisfies Download;

@@ -1,7 +1,7 @@
 -- purpose: OMI quotations, zones and perimeters of each half-year
 -- reads: none
 -- writes: layer.omi_quotation, layer.omi_zone, layer.omi_perimeter
--- grain: one row per zone, type and state; per zone; per zone that was drawn
+-- grain: one row per zone, type and state; per zone; per drawn zone
 -- crs: EPSG:4326, longitude latitude
 
 create table layer.omi_quotation (
@@ -29,12 +29,12 @@ create table layer.omi_quotation (
   rental_surface text
 ) partition by list (release_id);
 comment on table layer.omi_quotation is 'OMI quotations (VALORI): price ranges of a zone by type of building and state';
-comment on column layer.omi_quotation.release_id is 'Release (ledger.release)';
-comment on column layer.omi_quotation.member_id is 'File member (ledger.member)';
-comment on column layer.omi_quotation.position is 'Line of the file, from 1';
+comment on column layer.omi_quotation.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.omi_quotation.member_id is 'Member that the row was read from (ledger.member).';
+comment on column layer.omi_quotation.position is 'Line of the file, from 1.';
 comment on column layer.omi_quotation.semester is 'Half-year, 2025_1';
-comment on column layer.omi_quotation.half_year is 'The same as a number: year × 2 + (half − 1)';
-comment on column layer.omi_quotation.elaborated is 'Day of the elaboration as the title line says';
+comment on column layer.omi_quotation.half_year is 'Half-year as a number: year × 2 + (half − 1)';
+comment on column layer.omi_quotation.elaborated is 'Day of the elaboration in the title line';
 comment on column layer.omi_quotation.region_code is 'ISTAT region code of the region that OMI names';
 comment on column layer.omi_quotation.belfiore is 'Cadastral code of the comune';
 comment on column layer.omi_quotation.comune_name is 'Name of the comune as OMI writes it';
@@ -42,15 +42,15 @@ comment on column layer.omi_quotation.fascia is 'Band: B central, C semi-central
 comment on column layer.omi_quotation.zona is 'Zone code inside the comune';
 comment on column layer.omi_quotation.link_zona is 'Zone id of the half-year';
 comment on column layer.omi_quotation.cod_tip is 'Code of the type of building';
-comment on column layer.omi_quotation.type is 'Type of building in words';
-comment on column layer.omi_quotation.stato is 'State: NORMALE, OTTIMO, SCADENTE (of shops: the commercial position); null: none (garages, parking spaces)';
+comment on column layer.omi_quotation.type is 'Name of the type of building';
+comment on column layer.omi_quotation.stato is 'State: NORMALE, OTTIMO, SCADENTE (for shops: the commercial position); null for garages and parking spaces';
 comment on column layer.omi_quotation.stato_prev is 'True for the prevalent state of the type in the zone';
-comment on column layer.omi_quotation.purchase_min_eur_m2 is 'Lowest price, euro per square metre; null: not quoted';
-comment on column layer.omi_quotation.purchase_max_eur_m2 is 'Highest price, euro per square metre; null: not quoted';
-comment on column layer.omi_quotation.purchase_surface is 'Surface that the price refers to: L gross, N net; null: not said';
-comment on column layer.omi_quotation.rental_min_eur_m2_month is 'Lowest rent, euro per square metre and month; null: not quoted';
-comment on column layer.omi_quotation.rental_max_eur_m2_month is 'Highest rent, euro per square metre and month; null: not quoted';
-comment on column layer.omi_quotation.rental_surface is 'Surface that the rent refers to: L gross, N net; null: not said. Provinces change it between half-years: a step of definition, not of the market';
+comment on column layer.omi_quotation.purchase_min_eur_m2 is 'Lowest price, euro per square metre; null if not quoted';
+comment on column layer.omi_quotation.purchase_max_eur_m2 is 'Highest price, euro per square metre; null if not quoted';
+comment on column layer.omi_quotation.purchase_surface is 'Surface that the price refers to: L gross, N net; null if not stated';
+comment on column layer.omi_quotation.rental_min_eur_m2_month is 'Lowest rent, euro per square metre and month; null if not quoted';
+comment on column layer.omi_quotation.rental_max_eur_m2_month is 'Highest rent, euro per square metre and month; null if not quoted';
+comment on column layer.omi_quotation.rental_surface is 'Surface that the rent refers to: L gross, N net; null if not stated. Provinces change it between half-years: a change of definition, not of the market';
 
 create table layer.omi_zone (
   release_id int4 not null,
@@ -71,24 +71,24 @@ create table layer.omi_zone (
   prevalent_stato text,
   microzona int4
 ) partition by list (release_id);
-comment on table layer.omi_zone is 'OMI zones (ZONE) of a half-year, also those without quotations';
-comment on column layer.omi_zone.release_id is 'Release (ledger.release)';
-comment on column layer.omi_zone.member_id is 'File member (ledger.member)';
-comment on column layer.omi_zone.position is 'Line of the file, from 1';
+comment on table layer.omi_zone is 'OMI zones (ZONE) of a half-year, including zones without quotations';
+comment on column layer.omi_zone.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.omi_zone.member_id is 'Member that the row was read from (ledger.member).';
+comment on column layer.omi_zone.position is 'Line of the file, from 1.';
 comment on column layer.omi_zone.semester is 'Half-year, 2025_1';
-comment on column layer.omi_zone.half_year is 'The same as a number: year × 2 + (half − 1)';
-comment on column layer.omi_zone.elaborated is 'Day of the elaboration as the title line says';
+comment on column layer.omi_zone.half_year is 'Half-year as a number: year × 2 + (half − 1)';
+comment on column layer.omi_zone.elaborated is 'Day of the elaboration in the title line';
 comment on column layer.omi_zone.region_code is 'ISTAT region code of the region that OMI names';
 comment on column layer.omi_zone.belfiore is 'Cadastral code of the comune';
 comment on column layer.omi_zone.comune_name is 'Name of the comune as OMI writes it';
 comment on column layer.omi_zone.fascia is 'Band: B central, C semi-central, D peripheral, E suburban, R rural';
 comment on column layer.omi_zone.zona is 'Zone code inside the comune';
 comment on column layer.omi_zone.link_zona is 'Zone id of the half-year';
-comment on column layer.omi_zone.description is 'What the zone comprises, in words; null: nothing said';
-comment on column layer.omi_zone.prevalent_cod_tip is 'Code of the prevalent type of building, in rural zones of the prevalent crop; null: none';
-comment on column layer.omi_zone.prevalent_type is 'Prevalent type in words; null: none';
-comment on column layer.omi_zone.prevalent_stato is 'Prevalent state: NORMALE, OTTIMO, SCADENTE; null: none';
-comment on column layer.omi_zone.microzona is 'Cadastral microzone; null: none given (0 or blank in the source)';
+comment on column layer.omi_zone.description is 'Description of the zone; null if none';
+comment on column layer.omi_zone.prevalent_cod_tip is 'Code of the prevalent type of building, or of the prevalent crop in rural zones; null if none';
+comment on column layer.omi_zone.prevalent_type is 'Name of the prevalent type; null if none';
+comment on column layer.omi_zone.prevalent_stato is 'Prevalent state: NORMALE, OTTIMO, SCADENTE; null if none';
+comment on column layer.omi_zone.microzona is 'Cadastral microzone; null if none (0 or blank in the source)';
 
 create table layer.omi_perimeter (
   release_id int4 not null,
@@ -103,13 +103,13 @@ create table layer.omi_perimeter (
   geom geometry(multipolygon, 4326) not null
 ) partition by list (release_id);
 comment on table layer.omi_perimeter is 'Perimeters of OMI zones (KML) of a half-year';
-comment on column layer.omi_perimeter.release_id is 'Release (ledger.release)';
-comment on column layer.omi_perimeter.member_id is 'File member (ledger.member)';
-comment on column layer.omi_perimeter.position is 'Placemark of the file, from 1';
+comment on column layer.omi_perimeter.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.omi_perimeter.member_id is 'Member that the row was read from (ledger.member).';
+comment on column layer.omi_perimeter.position is 'Number of the placemark in the file, from 1.';
 comment on column layer.omi_perimeter.semester is 'Half-year, 2025_1';
-comment on column layer.omi_perimeter.half_year is 'The same as a number: year × 2 + (half − 1)';
-comment on column layer.omi_perimeter.generated is 'Day the file was generated; null: not said';
+comment on column layer.omi_perimeter.half_year is 'Half-year as a number: year × 2 + (half − 1)';
+comment on column layer.omi_perimeter.generated is 'Day on which the file was generated; null if not stated';
 comment on column layer.omi_perimeter.belfiore is 'Cadastral code of the comune';
 comment on column layer.omi_perimeter.zona is 'Zone code inside the comune';
-comment on column layer.omi_perimeter.made_valid is 'True when the published polygon was not valid and was repaired';
+comment on column layer.omi_perimeter.made_valid is 'True if the published polygon was invalid and was repaired';
 comment on column layer.omi_perimeter.geom is 'The zone, EPSG:4326 longitude latitude, parts and holes as published';

@@ -1,12 +1,12 @@
--- purpose: tells repeated OMI records apart and repairs perimeters
+-- purpose: loads OMI records, separates repeated ones and repairs perimeters
 -- reads: staging.raw_quotation, staging.raw_zone, staging.raw_perimeter
 -- writes: layer.omi_quotation, layer.omi_zone, layer.omi_perimeter
 -- grain: one row per record that counts
 -- crs: EPSG:4326
 
--- A zip may hold a half-year several times (all Italy, and one comune asked for later). It has all of a comune or nothing of it, so
--- comune by comune the newest elaboration counts, and what it no longer has is gone; of equal ones, the first member.
--- `repeated`: says the same as the one that counts; `superseded`: says something else, or something that no longer is.
+-- A zip may have a half-year several times (all Italy, and one comune requested later). A file has either all of a comune or nothing, so
+-- the newest elaboration counts comune by comune, and rows missing from it are dropped. If two are equal, the first member counts.
+-- `repeated`: equal to the row that counts; `superseded`: different from it, or missing from the newest elaboration.
 create table quotation_ranked as
 select
   q.*,
@@ -35,7 +35,7 @@ window key as (
   order by z.elaborated desc, z.member_id, z.position
 );
 
--- Parts that overlap make one zone (method=structure), they do not cut holes into each other.
+-- Overlapping parts are merged into one zone (method=structure) and do not cut holes into each other.
 create table perimeter_ranked as
 select
   p.member_id,
@@ -135,7 +135,7 @@ where p.rank = 1
   and not st_isempty(p.geom)
 order by p.half_year, p.belfiore collate "C", p.zona collate "C";
 
--- serves: the perimeters that reach into a region
+-- serves: the perimeters that overlap a region
 create index on omi_perimeter using gist (geom);
 
 create table duplicate as

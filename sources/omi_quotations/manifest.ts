@@ -13,7 +13,7 @@ export const manifest: Manifest = {
     mandatory: true,
   },
   vintageRule:
-    'the half-year of the title line (`Semestre 2025/1`) or of the perimeters\' document name (`Anno/Semestre 2025/1`), written `2025_1`; never the name of the outer zip',
+    'the half-year of the title line (`Semestre 2025/1`) or of the perimeters\' document name (`Anno/Semestre 2025/1`), written `2025_1`; never taken from the name of the outer zip',
   downloads: [
     {
       url: 'https://telematici.agenziaentrate.gov.it',
@@ -28,12 +28,12 @@ export const manifest: Manifest = {
   crs: 'WGS 84 longitude, latitude (KML)',
   keep: 'all',
   ignored: {
-    Area_territoriale: 'macro-area of the region; it follows from Regione',
+    Area_territoriale: 'macro-area of the region; follows from Regione',
     Prov: 'one of the 103 provinces before 2005, repeated in the prefix of LinkZona',
-    Comune_ISTAT: 'mangled and outdated for hundreds of comuni; the comune is known by Comune_amm (cadastral code)',
+    Comune_ISTAT: 'malformed and outdated for hundreds of comuni; Comune_amm (cadastral code) identifies the comune',
     Comune_cat: 'internal office code',
     Sez: 'always one blank',
-    LINKZONA: 'perimeters: empty since 2014; the zone is known by CODCOM and CODZONA',
+    LINKZONA: 'perimeters: empty since 2014; CODCOM and CODZONA identify the zone',
   },
   optional: { LINKZONA: 'perimeters before 2014/2: in some files only, and without any other' },
   envelope: { rejectShare: 0.01 },

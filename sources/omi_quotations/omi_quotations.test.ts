@@ -22,18 +22,18 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('OMI files', () => {
-  it.each(readdirSync(join(FOLDER, 'fixture')))('%s give what their golden file says', async (name) => {
+  it.each(readdirSync(join(FOLDER, 'fixture')))('are read from %s as its golden file expects', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z]+$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('have a golden file for each fixture and none besides', () => {
+  it('have exactly one golden file per fixture', () => {
     const stems = (of: string): string[] => readdirSync(join(FOLDER, of)).map((name) => name.replace(/\.[a-z]+$/, '')).sort();
     expect(stems('golden')).toEqual(stems('fixture'));
   });
 
   it.each(['perimeter-refused-placemarks.kml', 'perimeter-part-off-africa.kml', 'perimeter-rings-too-short.kml'])(
-    'keep of %s what was refused so that it can be tried again, and is refused again alone',
+    'keep the rejected parts of %s so that a retry rejects only these again',
     async (name) => {
       const { collected } = await trial(source, join(FOLDER, 'fixture', name));
       const rejects = collected!.members[0]!.rejects;
@@ -49,20 +49,20 @@ describe('OMI files', () => {
     },
   );
 
-  it('are known by their content, whatever they are called', async () => {
+  it('are recognised by their content under any name', async () => {
     const path = join(folder, 'download (3).bin');
     await writeFile(path, readFileSync(join(FOLDER, 'fixture', 'zone-rural-crops.csv')));
     expect((await trial(source, path)).recognition).toMatchObject({ role: 'ZONE', vintage: '2018_2' });
   });
 
-  it('are parts, whatever they hold: what somebody asked for', async () => {
+  it('are parts whatever they contain, because a user requested them', async () => {
     await synthetic.write(makeRegion({ parcels: 600, seed: 1 }), folder);
     for (const name of readdirSync(folder).filter((each) => /^(?:QI|Prov|Z)/.test(each))) {
       expect((await trial(source, join(folder, name))).recognition?.complete, name).toBe(false);
     }
   });
 
-  it('never show the tax code that the outer zip is named after', async () => {
+  it('never show the tax code in the name of the outer zip', async () => {
     expect(maskTaxCode('QIP294582_RSSMRA80A01H501U.zip')).toBe('QIP294582_***.zip');
     expect(maskTaxCode('QIP294582_12345678901.zip')).toBe('QIP294582_***.zip');
     expect(maskTaxCode('copia di rssmra80a01h501u.zip')).toBe('copia di ***.zip');
@@ -78,11 +78,11 @@ describe('title lines and document names', () => {
     ['Quotazioni Immobiliari : Valori di Mercato - Semestre 2018/3 - elaborazione del 27-APR-19', null],
     ['Quotazioni Immobiliari : Valori di Mercato - Semestre 2018/2 - elaborazione del 27-ABR-19', null],
     ['Area_territoriale;Regione', null],
-  ])('%j says %j', (line, expected) => {
+  ])('are parsed from %j as %j', (line, expected) => {
     expect(parseTitle(line)).toEqual(expected);
   });
 
-  it('say the half-year of perimeters and the day they were generated', () => {
+  it('state the half-year of perimeters and the day on which they were generated', () => {
     expect(parseDocumentName('GORIZIA (GO) Anno/Semestre 2018/2 generato il 22/02/2019 15:55')).toEqual({ semester: { text: '2018_2', halfYear: 4037 }, generated: '2019-02-22', time: '15:55' });
     expect(parseDocumentName('GORIZIA')).toBeNull();
   });
@@ -91,7 +91,7 @@ describe('title lines and document names', () => {
 describe('text in two encodings', () => {
   const mixed = Buffer.concat([Buffer.from('Città\n'), Buffer.from([0x50, 0x65, 0x72, 0xf2, 0x92, 0x0a]), Buffer.from('€ fine', 'utf8')]);
 
-  it('is decoded line by line, however it is cut into chunks', async () => {
+  it('is decoded line by line in any chunks', async () => {
     for (let size = 1; size <= mixed.length; size += 1) {
       async function* chunks(): AsyncGenerator<Buffer> {
         for (let at = 0; at < mixed.length; at += size) yield mixed.subarray(at, at + size);
@@ -102,7 +102,7 @@ describe('text in two encodings', () => {
     }
   });
 
-  it('is decoded as a stream, however it is cut into chunks', () => {
+  it('is decoded as a stream in any chunks', () => {
     for (let size = 1; size <= mixed.length; size += 1) {
       const decoder = new MixedDecoder();
       let text = '';
@@ -133,7 +133,7 @@ describe('a KML reader', () => {
     return { placemarks, broken };
   }
 
-  it('gives the same placemarks, and the same text of each, however the file is cut', () => {
+  it('gives the same placemarks and texts in any chunks', () => {
     const whole = readIn(text.length);
     expect(whole.broken).toEqual([]);
     expect(whole.placemarks).toHaveLength(2);

@@ -1,4 +1,4 @@
--- purpose: the comuni and half-years that each file has, and when they were elaborated
+-- purpose: the comuni and half-years in each file, with their days of elaboration
 -- reads: layer.omi_quotation, layer.omi_zone, layer.omi_perimeter
 -- writes: place
 -- grain: one row per layer, file, half-year and comune

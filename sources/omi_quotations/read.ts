@@ -12,7 +12,7 @@ import { manifest } from './manifest.ts';
 import { HEADERS, PERIMETER_EDITIONS, PROPERTY_TYPES, belfiore, parseDocumentName, parseTitle, semesterOf, valori, zona, zone, type Kind, type Semester, type Title } from './schema.ts';
 import { MixedDecoder, readLines, type Line } from './text.ts';
 
-/** Entries of a zip that hold no records. */
+/** Entries of a zip without records. */
 const COMPANIONS = /(?:\/|\.(?:pdf|txt|html?|docx?|png|jpe?g|gif))$/i;
 
 export async function read(file: InputFile, sink: Sink): Promise<void> {
@@ -48,13 +48,13 @@ async function readArchive(zip: ZipArchive, prefix: string, label: string, file:
     const kind = /\.(csv|kml)$/i.exec(entry.path)?.[1]?.toLowerCase();
     if (kind === undefined) {
       if (COMPANIONS.test(entry.path)) continue;
-      throw inputError('OMI zip holds a file that is not read', {
-        code: 'ENTRY_UNKNOWN', at, detail: 'expected .csv, .kml or .kmz', hint: 'Remove it from the zip, or tell us what it holds.',
+      throw inputError('the OMI zip contains an unknown file', {
+        code: 'ENTRY_UNKNOWN', at, detail: 'expected .csv, .kml or .kmz', hint: 'Remove it from the zip, or report its content.',
       });
     }
     const facts = { path, size: entry.size, crc32: entry.crc32 };
     const context = { sink, at, name: entry.path, vintage: file.vintage };
-    // Members are not taken over from earlier releases: which of two records counts depends on all files of the half-year.
+    // Members are not reused from earlier releases: which of two records counts depends on all files of the half-year.
     const stream = (await zip.stream(entry.path)) as AsyncIterable<Buffer>;
     if (kind === 'csv') {
       await readCsv(stream, facts, context);
@@ -67,15 +67,15 @@ async function readArchive(zip: ZipArchive, prefix: string, label: string, file:
     if (prefix === '') sink.progress(done);
   }
   if (announced > files && files > 0) {
-    throw inputError('OMI perimeters are incomplete', {
-      code: 'KMZ_INCOMPLETE', at: label, detail: `expected ${announced} comuni as the index says, found ${files}`, hint: 'Download the file again.',
+    throw inputError('the OMI perimeters are incomplete', {
+      code: 'KMZ_INCOMPLETE', at: label, detail: `expected ${announced} comuni as in the index, found ${files}`, hint: 'Download the file again.',
     });
   }
 }
 
 interface Context {
   readonly sink: Sink;
-  /** How the member is named in messages. */
+  /** Name of the member in messages. */
   readonly at: string;
   /** Name of the file or entry. */
   readonly name: string;
@@ -95,7 +95,7 @@ async function* counted(chunks: AsyncIterable<Buffer>, count: (bytes: number) =>
 
 type Cell<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
 
-/** Cells repeat a lot: each text is parsed once, as long as there are not too many different ones. */
+/** Caches parsed cells, because texts repeat a lot, up to a limit of different texts. */
 function remembering<T>(schema: z.ZodType<T>): (text: string) => Cell<T> {
   const known = new Map<string, Cell<T>>();
   return (text) => {
@@ -111,7 +111,7 @@ function remembering<T>(schema: z.ZodType<T>): (text: string) => Cell<T> {
 
 type Readers = readonly { readonly column: string; readonly at: number; readonly read: (text: string) => Cell<unknown> }[];
 
-/** One reader per mapped column, with its index in this file. */
+/** Returns one reader per mapped column, with its index in this file. */
 function readersOf(kind: Kind, { indexes }: FoundColumns<string>): Readers {
   return Object.entries(fieldsOfKind(kind)).map(([column, schema]) => ({ column, at: indexes[column] ?? -1, read: remembering(schema) }));
 }
@@ -134,10 +134,10 @@ async function readCsv(chunks: AsyncIterable<Buffer>, facts: MemberFacts, contex
         title = parseTitle(line.text);
         titleLine = line.text;
         if (title === null) {
-          throw inputError('OMI file has no title line', {
+          throw inputError('the OMI file has no title line', {
             code: 'TITLE_UNREADABLE', at: `${at}:1`,
             detail: `expected "Quotazioni Immobiliari : … - Semestre 2025/1 - elaborazione del 23-NOV-25", found ${JSON.stringify(line.text.slice(0, 120))}`,
-            hint: 'Give the file as the Agenzia delle Entrate delivers it, with its first line.',
+            hint: 'Use the file as delivered by the Agenzia delle Entrate, with its first line.',
           });
         }
         continue;
@@ -156,18 +156,18 @@ async function readCsv(chunks: AsyncIterable<Buffer>, facts: MemberFacts, contex
     await member?.drain();
   }
   if (member === null) {
-    throw inputError('OMI file is empty', { code: 'TITLE_UNREADABLE', at, detail: 'expected a title line and a header, found the end of the file', hint: 'Download the file again.' });
+    throw inputError('the OMI file is empty', { code: 'TITLE_UNREADABLE', at, detail: 'expected a title line and a header, found the end of the file', hint: 'Download the file again.' });
   }
   await member.close(records);
 }
 
 interface Header {
   readonly columns: FoundColumns<string>;
-  /** How many columns there are. */
+  /** Number of columns. */
   readonly width: number;
 }
 
-/** Every line, the header too, ends with one more semicolon. @throws input error `COLUMNS_CHANGED` */
+/** Parses the header. Every line, including the header, ends with one more semicolon. @throws input error `COLUMNS_CHANGED` */
 function headerOf(kind: Kind, line: Line, at: string): Header {
   const cells = line.text.split(';').map((cell) => cell.trim());
   if (cells.at(-1) === '') cells.pop();
@@ -197,7 +197,7 @@ function readRecord(title: Title, { columns, width }: Header, readers: Readers, 
     const prevalent = value['Cod_tip_prev'] as number;
     member.row('raw_zone', line.number, [
       ...first, value['Zona_Descr'],
-      // 0 = "Non presente"; in rural zones the prevalent type is a crop, whose words stay as they are.
+      // 0 means "Non presente". In rural zones the prevalent type is a crop, whose name is kept.
       prevalent === 0 ? null : prevalent, prevalent === 0 ? null : value['Descr_tip_prev'],
       value['Stato_prev'], value['Microzona'],
     ]);
@@ -214,7 +214,7 @@ function readRecord(title: Title, { columns, width }: Header, readers: Readers, 
 
 // --- KML ---------------------------------------------------------------------------------------------------------
 
-/** The document's name stands in its first lines; styles and placemarks follow. */
+/** Number of bytes in which the document's name is found. Styles and placemarks follow it. */
 const HEAD_BYTES = 65_536;
 
 async function readKml(chunks: AsyncIterable<Buffer>, facts: MemberFacts, context: Context): Promise<{ readonly networkLinks: number }> {
@@ -253,7 +253,7 @@ async function readKml(chunks: AsyncIterable<Buffer>, facts: MemberFacts, contex
     },
     broken(message) {
       const line = /^(\d+):\d+: /.exec(message)?.[1];
-      throw inputError('OMI perimeters cannot be read', {
+      throw inputError('the OMI perimeters cannot be read', {
         code: 'KML_BROKEN', at: line === undefined ? at : `${at}:${line}`, detail: `expected well-formed XML to the end, found: ${message}`, hint: 'Download the file again.',
       });
     },
@@ -273,7 +273,7 @@ async function readKml(chunks: AsyncIterable<Buffer>, facts: MemberFacts, contex
   return { networkLinks: reader.networkLinks };
 }
 
-/** @param pattern captures year and half */
+/** @param pattern that captures year and half */
 function semesterIn(pattern: RegExp, text: string): Semester | null {
   const [, year, half] = pattern.exec(text) ?? [];
   return year === undefined || half === undefined ? null : semesterOf(year, half);
@@ -283,7 +283,7 @@ function semesterOfName(name: string): Semester | null {
   return semesterIn(/(\d{4})[-_]([12])\.km[lz]$/i, name);
 }
 
-/** What the file says about all its placemarks. */
+/** Properties of the file that hold for all its placemarks. */
 interface KmlFacts {
   readonly semester: Semester | null;
   readonly generated: string | null;
@@ -292,8 +292,8 @@ interface KmlFacts {
 }
 
 /**
- * One zone. A part or a hole that cannot be used is a record of its own, refused on its own, while the zone keeps the rest.
- * @returns how many parts were refused
+ * Reads one zone. A part or a hole that cannot be used is rejected as a separate record, and the zone keeps the rest.
+ * @returns the number of rejected parts
  */
 function readPlacemark(placemark: Placemark, facts: KmlFacts, member: MemberSink): number {
   const { number: position } = placemark;
@@ -302,7 +302,7 @@ function readPlacemark(placemark: Placemark, facts: KmlFacts, member: MemberSink
     reject('xml_malformed', `expected well-formed XML, found: ${placemark.fault}`);
     return 0;
   }
-  // Deliveries before 2014/2 have no CODCOM and CODZONA: the comune is in the table of the description or in the file's name, the zone in <name>.
+  // Deliveries before 2014/2 have no CODCOM and CODZONA. The comune is in the table of the description or in the file's name, the zone in <name>.
   const comune = belfiore.safeParse(placemark.data.get('CODCOM') || (/Cod\. Naz\. Comune<\/b><\/td><td>\s*(\w{4})/.exec(placemark.description)?.[1] ?? /(?:^|\/)([A-Z]\d{3})(?: - |[._])/.exec(facts.fileName)?.[1] ?? ''));
   if (!comune.success) {
     reject('belfiore_malformed', `CODCOM: expected a cadastral code such as F205, found ${JSON.stringify(placemark.data.get('CODCOM') ?? placemark.name)}`);
@@ -325,7 +325,7 @@ function readPlacemark(placemark: Placemark, facts: KmlFacts, member: MemberSink
   const refusePart = (fault: string, raw: string): void => {
     refused += 1;
     const colon = fault.indexOf(': ');
-    // Only what is refused, so that a second try does not bring the whole zone twice.
+    // Only the rejected part, so that a retry does not load the whole zone twice.
     reject(fault.slice(0, colon), fault.slice(colon + 2), `<Placemark><ExtendedData><Data name="CODCOM"><value>${comune.data}</value></Data><Data name="CODZONA"><value>${zone.data}</value></Data><Data name="LINKZONA"><value></value></Data></ExtendedData>${raw}</Placemark>`);
   };
   const polygons = [];
@@ -346,7 +346,7 @@ function readPlacemark(placemark: Placemark, facts: KmlFacts, member: MemberSink
   return refused;
 }
 
-/** Parts outside are data errors (a Sardinian zone has one off Africa). */
+/** Returns the error of a part outside Italy, or null. Such parts are data errors (a Sardinian zone has one off Africa). */
 function misplaced(ring: readonly number[]): string | null {
   for (const [i, lon] of ring.entries()) {
     if (i % 2 === 1) continue;

@@ -1,12 +1,12 @@
 /**
- * The one place where the text of an OMI file becomes a value.
- * Lists of values: record layout of the "Fornitura dati OMI" of the Agenzia delle Entrate, and the files themselves.
+ * Converts the text of an OMI file to values.
+ * Source of the lists of values: the record layout of the "Fornitura dati OMI" of the Agenzia delle Entrate, and the files themselves.
  */
 import { z } from 'zod';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import type { Columns } from '../../pipelines/contract/source.ts';
 
-/** Types of building (`Cod_Tip`) and the words that come with each code (`Descr_Tipologia`). */
+/** Types of building (`Cod_Tip`) and the name of each code (`Descr_Tipologia`). */
 export const PROPERTY_TYPES: ReadonlyMap<number, string> = new Map([
   [1, 'Ville e Villini'],
   [5, 'Negozi'],
@@ -31,7 +31,7 @@ export const PROPERTY_TYPES: ReadonlyMap<number, string> = new Map([
 
 const MONTHS = ['GEN', 'FEB', 'MAR', 'APR', 'MAG', 'GIU', 'LUG', 'AGO', 'SET', 'OTT', 'NOV', 'DIC'];
 
-/** A half-year as it is written (`2025_1`) and as a number that can be counted with: year × 2 + (half − 1). */
+/** A half-year as written (`2025_1`) and as a number for arithmetic: year × 2 + (half − 1). */
 export interface Semester {
   readonly text: string;
   readonly halfYear: number;
@@ -47,13 +47,13 @@ export type Kind = 'VALORI' | 'ZONE';
 export interface Title {
   readonly kind: Kind;
   readonly semester: Semester;
-  /** Day of the elaboration, ISO: of two files for one half-year the newer wins. */
+  /** Day of the elaboration, ISO. The newer of two files for one half-year counts. */
   readonly elaborated: string;
 }
 
 const TITLE = /^\uFEFF?Quotazioni Immobiliari\s*:\s*(Valori di Mercato|Informazioni di Zona OMI)\s*-\s*Semestre\s+(\d{4})\/([12])\s*-\s*elaborazione del\s+(\d{1,2})-([A-Z]{3})-(\d{2})\b/;
 
-/** First line of a CSV: `Quotazioni Immobiliari : Valori di Mercato - Semestre 2018/2 - elaborazione del 27-APR-19`; null when it is another text. */
+/** Parses the first line of a CSV: `Quotazioni Immobiliari : Valori di Mercato - Semestre 2018/2 - elaborazione del 27-APR-19`; null if it is another text. */
 export function parseTitle(line: string): Title | null {
   const match = TITLE.exec(line);
   if (match === null) return null;
@@ -69,7 +69,7 @@ export function parseTitle(line: string): Title | null {
 
 const DOCUMENT = /Anno\/Semestre\s*(\d{4})\/([12])(?:\s+generato il\s+(\d{2})\/(\d{2})\/(\d{4})(?:\s+(\d{2}):(\d{2}))?)?/;
 
-/** Document name of a KML: `GORIZIA (GO) Anno/Semestre 2018/2 generato il 22/02/2019 15:55`; null when it is another text. */
+/** Parses the document name of a KML: `GORIZIA (GO) Anno/Semestre 2018/2 generato il 22/02/2019 15:55`; null if it is another text. */
 export function parseDocumentName(text: string): { readonly semester: Semester; readonly generated: string | null; readonly time: string | null } | null {
   const match = DOCUMENT.exec(text);
   if (match === null) return null;
@@ -88,7 +88,7 @@ const whole = (code: string, pattern: RegExp, words: string) => z.string().regex
 
 export const belfiore = whole('belfiore_malformed', /^[A-Z]\d{3}$/, 'a cadastral code such as F205');
 
-/** Zones are written `B1`; perimeters before 2014/2 write `B01`. */
+/** Zone code: `B1`. Perimeters before 2014/2 write `B01`. */
 export const zona = whole('zone_malformed', /^[BCDER]\d{0,3}$/, 'a zone code such as B1 or R').transform((text) => text.replace(/^([A-Z])0+(?=\d)/, '$1'));
 
 const linkZona = whole('link_zona_malformed', /^[A-Z]{2}\d{8}$/, 'two letters and eight digits');
@@ -106,10 +106,10 @@ const region = z.string().transform((text, context): number => {
   return found.code;
 });
 
-/** Euro per square metre, whole; 0 or blank = not quoted = null. */
+/** Euro per square metre, whole. 0 or blank means not quoted and becomes null. */
 const purchase = whole('price_malformed', /^(?:\d{1,9}| ?)$/, 'whole euro without separators').transform((text) => (Number(text) === 0 ? null : Number(text)));
 
-/** Euro per square metre and month with a decimal comma whose leading zero may be missing (`,9`); 0 or blank (seven rows of 2017/1) = not quoted = null. */
+/** Euro per square metre and month with a decimal comma, with or without a leading zero (`,9`). 0 or blank (seven rows of 2017/1) becomes null: not quoted. */
 const rental = whole('price_malformed', /^(?:\d{1,6}(?:,\d{1,4})?|,\d{1,4}| ?)$/, 'a number with a decimal comma').transform((text) => {
   const value = Number(text.replace(',', '.'));
   return value === 0 ? null : value;
@@ -126,7 +126,7 @@ export const valori = {
   LinkZona: linkZona,
   Cod_Tip: code('type_unknown'),
   Descr_Tipologia: z.string(),
-  /** Blank is legal for garages and parking spaces. */
+  /** Blank is allowed for garages and parking spaces. */
   Stato: z.enum(['NORMALE', 'OTTIMO', 'SCADENTE', '', ' '], 'condition_unknown: expected NORMALE, OTTIMO, SCADENTE or blank').transform((text) => (text.trim() === '' ? null : text)),
   Stato_prev: z.enum(['P', '', ' '], 'prevalent_unknown: expected P or blank').transform((text) => text === 'P'),
   Compr_min: purchase,
@@ -142,7 +142,7 @@ export const zone = {
   Comune_amm: belfiore,
   Comune_descrizione: comuneName,
   Fascia: fascia,
-  /** Wrapped in single quotes, which are not part of it. */
+  /** Text in single quotes, which are not part of it. */
   Zona_Descr: z.string().transform((text) => {
     const bare = text.trim().replace(/^'(.*)'$/s, '$1').trim();
     return bare === '' ? null : bare;
@@ -151,13 +151,13 @@ export const zone = {
   LinkZona: linkZona,
   Cod_tip_prev: code('prevalent_type_malformed'),
   Descr_tip_prev: z.string(),
-  /** A letter, where VALORI has the word; `0` and blank: none. */
+  /** A letter for the state that VALORI has as a word; `0` and blank mean none. */
   Stato_prev: z.enum(['N', 'O', 'S', '0', '', ' '], 'condition_unknown: expected N, O, S, 0 or blank').transform((text) => CONDITIONS[text] ?? null),
-  /** Cadastral microzones count from 1; 0 and blank: none. */
+  /** Cadastral microzones count from 1; 0 and blank mean none. */
   Microzona: whole('microzona_malformed', /^(?:\d{1,4}|\s*)$/, 'a whole number or blank').transform((text) => (Number(text) === 0 ? null : Number(text))),
 } as const;
 
-/** Header of each CSV, by name; the order is not relied upon. */
+/** Columns of each CSV, by name. Their order does not matter. */
 export const HEADERS: Readonly<Record<Kind, readonly string[]>> = {
   VALORI: [
     'Area_territoriale', 'Regione', 'Prov', 'Comune_ISTAT', 'Comune_cat', 'Sez', 'Comune_amm', 'Comune_descrizione', 'Fascia', 'Zona', 'LinkZona',
@@ -174,7 +174,7 @@ export const PERIMETER_EDITIONS = { 'since 2014/2': ['CODCOM', 'CODZONA', 'LINKZ
 
 // --- staging -----------------------------------------------------------------------------------------------------
 
-/** What both tables of a half-year say first. */
+/** Leading columns of both tables of a half-year. */
 const OF_A_ZONE = {
   semester: 'text not null',
   half_year: 'int2 not null',

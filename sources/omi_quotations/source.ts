@@ -5,7 +5,7 @@ import { read } from './read.ts';
 import { parseDocumentName, parseTitle, tables, type Title } from './schema.ts';
 import { decodeLine } from './text.ts';
 
-/** KML entries that are looked at before a zip is given up: the first may be the index. */
+/** Maximum number of KML entries that are inspected in a zip, because the first may be the index. */
 const KML_PROBES = 3;
 
 function titleOf(head: Buffer): Title | null {
@@ -13,13 +13,13 @@ function titleOf(head: Buffer): Title | null {
   return parseTitle(decodeLine(head.subarray(0, end === -1 ? head.length : end)).trimEnd());
 }
 
-/** Half-year of a file or entry, and the day it was made, as it says itself. */
+/** Half-year of a file or entry, and the day of its elaboration or generation. */
 interface Dated {
   readonly vintage: string;
   readonly dated: string | null;
 }
 
-/** Of a KML of OMI perimeters; null when the KML is something else, or does not say its half-year: it is not ours to guess. */
+/** Returns the half-year of a KML of OMI perimeters; null if the KML is something else or does not state its half-year, which must not be guessed. */
 function perimeterOf(head: Buffer, name: string): Dated | null {
   const text = head.toString('latin1');
   if (!/<kml[\s>]/.test(text)) return null;
@@ -32,7 +32,7 @@ function perimeterOf(head: Buffer, name: string): Dated | null {
   return named === null ? null : { vintage: named.slice(1).join('_'), dated: null };
 }
 
-/** The tables of a zip, else the first of its perimeters, also of provincial KMZ packed together. */
+/** Returns the tables of a zip, otherwise its first perimeter, also from several provincial KMZ in one zip. */
 async function entriesOf(probe: Probe): Promise<Dated[]> {
   const found: Dated[] = [];
   const entries = probe.entries ?? [];
@@ -53,7 +53,7 @@ async function entriesOf(probe: Probe): Promise<Dated[]> {
   return found;
 }
 
-/** Every delivery is what somebody asked for: a part, be it all of Italy. */
+/** Every delivery contains what a user requested, so it is a part, even if it covers all of Italy. */
 function recognition(role: string, found: readonly Dated[]): Recognition {
   const newest = (values: readonly string[]): string | undefined => [...values].sort().at(-1);
   const dated = newest(found.flatMap((each) => each.dated ?? []));
@@ -68,9 +68,9 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const title = titleOf(probe.head);
   if (title !== null) return recognition(title.kind, [{ vintage: title.semester.text, dated: title.elaborated }]);
   if (/^(?:\u00ef\u00bb\u00bf)?Area_territoriale;/.test(probe.head.toString('latin1', 0, 64))) {
-    throw inputError('OMI file has no title line', {
+    throw inputError('the OMI file has no title line', {
       code: 'TITLE_UNREADABLE', at: `${probe.name}:1`, detail: 'expected "Quotazioni Immobiliari : … - Semestre 2025/1 - elaborazione del 23-NOV-25", found the header',
-      hint: 'Give the file as the Agenzia delle Entrate delivers it: only its first line says which half-year it is of.',
+      hint: 'Use the file as delivered by the Agenzia delle Entrate. Only its first line states the half-year.',
     });
   }
   const perimeter = perimeterOf(probe.head, probe.name);

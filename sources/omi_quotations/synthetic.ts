@@ -1,10 +1,10 @@
 /**
  * Synthetic zones and quotations over the synthetic region, in the formats of the Agenzia delle Entrate: 23 half-years of VALORI and
- * ZONE, perimeters of three of them (and of an older format), zones that are drawn anew twice, a comune that changes its code, one
- * whose perimeters were not drawn again since 2018.
+ * ZONE, perimeters for three of them (and in an older format), zones that are redrawn twice, a comune that changes its code, and one
+ * whose perimeters are unchanged since 2018.
  *
- * A zone is a block of whole sheets, so a parcel lies in one zone with all its ground and the place of its representative point does
- * not matter; one zone of each comune is the outline of a single parcel, a hole in the zone around it.
+ * A zone is a block of whole sheets, so a parcel is in one zone with all its area, and the position of its representative point does
+ * not matter. One zone of each comune is the outline of a single parcel, a hole in the zone around it.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,12 +17,12 @@ import type { LonLat, SyntheticRegion, SyntheticComune, SyntheticParcel, Synthet
 import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 import { PROPERTY_TYPES } from './schema.ts';
 
-/** Half-years as numbers: year × 2 + (half − 1). */
+/** Returns a half-year as a number: year × 2 + (half − 1). */
 const half = (year: number, number: 1 | 2): number => year * 2 + number - 1;
 const FIRST = half(2014, 2);
 const WINDOW_FIRST = half(2015, 1);
 const LAST = half(2025, 2);
-/** Delivered in one zip. */
+/** Half-years delivered in one zip. */
 const TOGETHER = [half(2016, 1), half(2016, 2)] as const;
 const WITH_REFUSALS = half(2017, 1);
 const PROVINCIAL_PERIMETERS = half(2018, 2);
@@ -33,7 +33,7 @@ const OLD_FORMAT = half(2013, 2);
 
 const text = (halfYear: number, between = '_'): string => `${Math.floor(halfYear / 2)}${between}${(halfYear % 2) + 1}`;
 
-/** Zones are drawn anew after 2018/2 and after 2022/2: share of the comune's sheets up to which each zone reaches. */
+/** Zones are redrawn after 2018/2 and after 2022/2. For each zone: share of the comune's sheets up to its end. */
 type Era = 'A' | 'B' | 'C';
 const ERAS: Readonly<Record<Era, readonly (readonly [number, string])[]>> = {
   A: [[0.3, 'B1'], [0.55, 'C1'], [0.8, 'D1'], [1, 'R1']],
@@ -41,12 +41,12 @@ const ERAS: Readonly<Record<Era, readonly (readonly [number, string])[]>> = {
   C: [[0.35, 'B1'], [0.5, 'C1'], [0.65, 'D1'], [0.8, 'E1'], [1, 'R1']],
 };
 const eraOf = (halfYear: number): Era => (halfYear <= half(2018, 2) ? 'A' : halfYear <= LAST_OF_FORMER_CODE ? 'B' : 'C');
-/** The zone of a single parcel came with era B. */
+/** The zone of a single parcel, which exists since era B. */
 const HOLE = 'B2';
 
 /**
- * What LinkZona ends in: it stays with a zone through half-years, which its letter and number need not. The D1 of era A became E1, the D1 of today is
- * another zone; C1 and R1 were replaced by new ones of the same name.
+ * Ending of LinkZona. It stays with a zone through half-years, while letter and number may change. The D1 of era A became E1, and the D1 of today is
+ * another zone. C1 and R1 were replaced by new zones of the same name.
  */
 const LINKS: Readonly<Record<Era, Readonly<Record<string, number>>>> = {
   A: { B1: 1, C1: 2, D1: 3, R1: 4 },
@@ -56,12 +56,12 @@ const LINKS: Readonly<Record<Era, Readonly<Record<string, number>>>> = {
 
 const linkOf = (zona: string, halfYear: number): number => LINKS[eraOf(halfYear)][zona] ?? 99;
 
-/** The zone that has this LinkZona in an era; null: none. */
+/** Returns the zone with this LinkZona in an era; null if there is none. */
 function zoneByLink(link: number, era: Era): string | null {
   return Object.entries(LINKS[era]).find(([, each]) => each === link)?.[0] ?? null;
 }
 
-/** The fifth comune has perimeters of 2018 only. */
+/** Whether the comune has perimeters of 2018 only, as the fifth has. */
 function drawnLast(region: SyntheticRegion, comune: SyntheticComune): boolean {
   return region.comuni.length < 6 || comune.index !== 4;
 }
@@ -78,19 +78,19 @@ function blockOf(sheet: SyntheticSheet, era: Era): string {
   return zona;
 }
 
-/** The comune's code in OMI: the last comune was another one until 2022/2. Y is no letter of real comuni. */
+/** Returns the comune's code in OMI. The last comune had another code until 2022/2. No real comune has a code with Y. */
 function codeOf(region: SyntheticRegion, comune: SyntheticComune, halfYear: number): string {
   const merged = region.comuni.length >= 3 && comune.index === region.comuni.length - 1;
   return merged && halfYear <= LAST_OF_FORMER_CODE ? `Y${comune.belfiore.slice(1)}` : comune.belfiore;
 }
 
-/** OMI's spelling: upper case, accents as a trailing grave accent, the second language between dots. */
+/** Returns a name in OMI's spelling: upper case, accents as a trailing grave accent, the second language between dots. */
 function omiName(comune: SyntheticComune): string {
   const plain = comune.italianName.normalize('NFD').replace(/\p{M}(?=\p{L}|$|\s)/gu, '`').replaceAll(/`(?=\p{L})/gu, '').replaceAll('\'', '`').toUpperCase();
   return comune.otherName === null ? plain : `${plain} .${comune.otherName.toUpperCase()}.`;
 }
 
-/** A parcel of one ring in the middle of the first sheet: its outline is a zone of its own. */
+/** Returns a parcel of one ring in the middle of the first sheet, whose outline is a separate zone. */
 function holeParcel(region: SyntheticRegion, comune: SyntheticComune): SyntheticParcel {
   for (const parcel of region.parcels(comune)) {
     const inner = parcel.cells.every(([column, row]) => column > 0 && column < SHEET_COLUMNS - 1 && row > 0 && row < SHEET_ROWS - 1);
@@ -105,11 +105,11 @@ interface Quotation {
   readonly codTip: number;
   readonly stato: 'NORMALE' | 'OTTIMO' | 'SCADENTE' | null;
   readonly prevalent: boolean;
-  /** Whole euro, or null when not quoted. */
+  /** Whole euro, or null if not quoted. */
   readonly purchase: readonly [number, number] | null;
-  /** Tenths of a euro a month, or null. */
+  /** Tenths of a euro per month, or null. */
   readonly rental: readonly [number, number] | null;
-  /** How a missing rent is written. */
+  /** Whether a missing rent is written as a blank. */
   readonly blank: boolean;
 }
 
@@ -128,14 +128,14 @@ function kindsOf(comune: SyntheticComune, zona: string): readonly Kind[] {
   return kinds;
 }
 
-/** The third comune has no quotations in the last half-year, as after an earthquake. */
+/** Whether the comune has quotations in the half-year. The third comune has none in the last one, as after an earthquake. */
 function isQuoted(comune: SyntheticComune, halfYear: number): boolean {
   return comune.index !== 2 || halfYear !== LAST;
 }
 
 /**
- * What OMI says of a zone in a half-year.
- * @param revision 1: a later elaboration of the last half-year says something else of the second comune
+ * Returns the OMI data of a zone in a half-year.
+ * @param revision 1 for a later elaboration of the last half-year with other values for the second comune
  */
 function quotationsOf(region: SyntheticRegion, comune: SyntheticComune, zona: string, halfYear: number, revision: 0 | 1): Quotation[] {
   if (!isQuoted(comune, halfYear)) return [];
@@ -157,12 +157,12 @@ function quotationsOf(region: SyntheticRegion, comune: SyntheticComune, zona: st
   return quotations;
 }
 
-/** The quotations that count. */
+/** Returns the quotations that count. */
 function quoted(region: SyntheticRegion, comune: SyntheticComune, zona: string, halfYear: number): Quotation[] {
   return quotationsOf(region, comune, zona, halfYear, comune.index === 1 && halfYear === LAST ? 1 : 0);
 }
 
-/** Some have letters beyond ASCII, in one encoding or the other. */
+/** Descriptions of zones. Some have letters beyond ASCII, in one encoding or the other. */
 const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ['B', 'CENTRO STORICO, CITTÀ VECCHIA'], ['C', 'SEMICENTRO - VIALE INVENTATO'], ['D', 'PERIFERIA, LOCALITÀ FINTE'], ['E', 'FRAZIONI'], ['R', 'ZONA RURALE'],
 ]);
@@ -187,12 +187,12 @@ function linkZona(comune: SyntheticComune, zona: string, halfYear: number): stri
 }
 
 function place(region: SyntheticRegion, comune: SyntheticComune, halfYear: number): string {
-  // The region's number before the old ISTAT code, and now and then nothing at all.
+  // The region's number before the old ISTAT code, and sometimes nothing at all.
   const istat = comune.index % 5 === 4 ? '' : `${region.code}${comune.istatCode}`;
   return `SUD;${region.name.toUpperCase()};${comune.province.sigla};${istat};${String.fromCharCode(65 + (comune.index % 26))}2AA; ;${codeOf(region, comune, halfYear)};${omiName(comune)}`;
 }
 
-/** Tenths with a comma; the zero before the comma is dropped: `,9`. */
+/** Formats tenths with a comma. The zero before the comma is dropped: `,9`. */
 function tenths(value: number): string {
   if (value % 10 === 0) return String(value / 10);
   return value < 10 ? `,${value}` : `${Math.floor(value / 10)},${value % 10}`;
@@ -200,7 +200,7 @@ function tenths(value: number): string {
 
 function* valori(region: SyntheticRegion, comuni: readonly SyntheticComune[], halfYear: number, revision: 0 | 1 = 0): Generator<string> {
   yield `${title('Valori di Mercato', halfYear, revision === 1 ? '2026-05-30' : '2026-04-27')}\n${VALORI_HEADER}\n`;
-  // Files made between 2014 and 2018 leave the cell empty, the others put a blank into it.
+  // Files generated between 2014 and 2018 leave the cell empty. The others put a space into it.
   const blank = halfYear <= half(2018, 2) ? '' : ' ';
   for (const comune of comuni) {
     for (const zona of zonesOf(eraOf(halfYear))) {
@@ -214,7 +214,7 @@ function* valori(region: SyntheticRegion, comuni: readonly SyntheticComune[], ha
   }
 }
 
-/** Rows that must be refused, and one that says again what the first one says. */
+/** Returns rows that must be rejected, and one that repeats the first one. */
 function refusals(region: SyntheticRegion, first: string): string {
   const [comune] = region.comuni;
   const start = `${place(region, comune, WITH_REFUSALS)};D;D9;${linkZona(comune, 'D9', WITH_REFUSALS)}`;
@@ -237,7 +237,7 @@ function* zone(region: SyntheticRegion, comuni: readonly SyntheticComune[], half
       const microzona = microzonaOf(comune, zona) ?? (comune.index % 2 === 0 ? 0 : '');
       const line = `${place(region, comune, halfYear)};${fasciaOf(zona)};'${describe(comune, zona)}';${zona};${linkZona(comune, zona, halfYear)};`
         + `${rural ? (comune.index % 2 === 0 ? '101;Seminativo' : '0;Non presente') : isQuoted(comune, halfYear) ? '20;Abitazioni civili' : '0;Non presente'};${rural ? blank : 'N'};${microzona};\n`;
-      // Lines in UTF-8 and lines in Latin-1, in one file.
+      // One file has lines in UTF-8 and lines in Latin-1.
       yield Buffer.from(line, number % 3 === 0 ? 'latin1' : 'utf8');
       number += 1;
     }
@@ -250,7 +250,7 @@ type Ring = readonly LonLat[];
 
 const key = ([lon, lat]: LonLat): string => `${lon.toFixed(6)},${lat.toFixed(6)}`;
 
-/** Outlines of a set of sheets, counter-clockwise; sheets that touch at a corner only stay apart. Blocks of a zone enclose nothing. */
+/** Returns the outlines of a set of sheets, counter-clockwise. Sheets that touch only at a corner stay separate. Blocks of a zone enclose nothing. */
 function outline(sheets: readonly SyntheticSheet[]): Ring[] {
   const edges = new Map<string, { from: LonLat; to: LonLat }>();
   for (const { box } of sheets) {
@@ -266,7 +266,7 @@ function outline(sheets: readonly SyntheticSheet[]): Ring[] {
       edges.delete(`${key(edge.from)} ${key(edge.to)}`);
       ring.push(edge.from);
       const { from, to } = edge;
-      // Where two sheets touch at a corner, the edge to the left stays with the same sheet.
+      // At a corner where two sheets touch, the edge to the left belongs to the same sheet.
       const next = [...edges.values()].filter((each) => key(each.from) === key(to));
       if (next.length === 0) break;
       const turn = (each: { to: LonLat }): number => (to[0] - from[0]) * (each.to[1] - to[1]) - (to[1] - from[1]) * (each.to[0] - to[0]);
@@ -285,14 +285,14 @@ function polygon(outer: Ring, holes: readonly Ring[] = []): string {
   return `<Polygon>\n${boundary('outer', outer)}${holes.map((hole) => boundary('inner', hole)).join('')}</Polygon>\n`;
 }
 
-/** Rectangle that is nobody's ground, east of all comuni. */
+/** Returns a rectangle outside all comuni, east of them. */
 function away(region: SyntheticRegion, comune: SyntheticComune, number: number, size: number): ReturnType<typeof boxRing> {
   const west = region.box[2] + 0.01 + number * 0.002;
   const south = comune.box[1] + 0.001;
   return boxRing([west, south, west + size, south + size]);
 }
 
-/** The polygons of each zone of a comune, with what publishers add: slivers, a part off Africa, a ring that crosses itself. */
+/** Returns the polygons of each zone of a comune, with the publisher's quirks: slivers, a part off Africa, a ring that crosses itself. */
 function perimetersOf(region: SyntheticRegion, comune: SyntheticComune, halfYear: number): Map<string, string[]> {
   const era = eraOf(halfYear);
   const hole = holeParcel(region, comune);
@@ -325,13 +325,13 @@ function perimetersOf(region: SyntheticRegion, comune: SyntheticComune, halfYear
 }
 
 interface KmlOptions {
-  /** Before 2014: the link is there, code and zone are not, zones are written `B01`. */
+  /** Before 2014: LINKZONA is filled, code and zone are not, and zones are written `B01`. */
   readonly old?: boolean;
 }
 
 function kml(region: SyntheticRegion, comune: SyntheticComune, halfYear: number, { old = false }: KmlOptions = {}): Buffer {
   const code = codeOf(region, comune, halfYear);
-  // Names keep their accents here, as Latin-1 under a declaration that says UTF-8; an ampersand stands bare.
+  // Names keep their accents here, as Latin-1 in a file that declares UTF-8. The ampersand is bare.
   const name = `${comune.italianName.toUpperCase()}${comune.index === 2 ? ' & VILLE D39;INVENZIONE' : ''}`;
   const parts = [
     '<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2" \nxmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \nxsi:schemaLocation="http://www.opengis.net/kml/2.2 \nhttp://schemas.opengis.net/kml/2.2.0/ogckml22.xsd">\n<Document>\n',
@@ -361,7 +361,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
     if (halfYear === TOGETHER[1]) continue;
     const request = 900_000 + halfYear - FIRST;
     if (halfYear === WINDOW_FIRST) {
-      // Unpacked by hand.
+      // Unpacked by the user.
       const [values, zones] = names(halfYear, request);
       await writeFile(join(folder, values), [...valori(region, comuni, halfYear)].join(''));
       await writeFile(join(folder, zones), Buffer.concat([...zone(region, comuni, halfYear)]));
@@ -377,7 +377,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
     }));
   }
 
-  // With perimeters the zip's name holds the requester's tax code (an impossible one here).
+  // With perimeters, the zip's name contains the requester's tax code (an impossible one here).
   await writeZip(join(folder, 'QIP900098_XXXXXX00X00X000X.zip'), (function* (): Generator<ZipEntry> {
     yield [`QI_${text(LAST, '')}_VALORI.csv`, valori(region, comuni, LAST)];
     yield [`QI_${text(LAST, '')}_ZONE.csv`, zone(region, comuni, LAST)];
@@ -406,7 +406,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
 
 // --- truth -------------------------------------------------------------------------------------------------------
 
-/** n / d with `decimals` decimals, halves away from zero, as PostgreSQL's numeric rounds. */
+/** Returns n / d with `decimals` decimals, rounding halves away from zero like PostgreSQL's numeric. */
 function ratio(n: number, d: number, decimals: number): number {
   const scale = 10n ** BigInt(decimals);
   const doubled = (2n * BigInt(n) * scale) / BigInt(d);
@@ -425,7 +425,7 @@ function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<str
   };
   const drawn = (comune: SyntheticComune, halfYear: number): boolean =>
     halfYear === PROVINCIAL_PERIMETERS || (halfYear === LAST && drawnLast(region, comune)) || (halfYear === ONE_COMUNE_PERIMETERS && comune.index === 0);
-  /** By perimeters of then; where there are none, by the LinkZona that the parcel's zone has. */
+  /** Uses the perimeters of the half-year; without any, the LinkZona of the parcel's zone. */
   const zoneAt = (parcel: SyntheticParcel, link: number, halfYear: number): string | null =>
     drawn(parcel.comune, halfYear) ? byPerimeter(parcel, halfYear) : zoneByLink(link, eraOf(halfYear));
   const range = (values: readonly [number, number] | null): { min_eur_m2: number | null; max_eur_m2: number | null } => {
@@ -473,7 +473,7 @@ function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<str
     const placed = parcel.kind === 'land' ? byPerimeter(parcel, perimeters) : null;
     if (placed === null) return { valuation: [], valuation_history: null, economics: parcel.kind === 'land' && hasIncomes(comune) ? { avg_residential_price_m2: null } : null };
     const link = linkOf(placed, perimeters);
-    /** What the zone is called where it is quoted; null: it is no more. */
+    /** Name of the zone in the quoted half-year; null if the zone no longer exists. */
     const current = zoneByLink(link, eraOf(LAST));
     const coverage = { valuation: current === null ? 'not_mapped' : 'mapped' };
     const semesters = [];

@@ -1,16 +1,16 @@
 /**
- * Text whose encoding changes inside the file: UTF-8 where the bytes allow it, else Windows-1252.
+ * Decodes text whose encoding changes inside the file: UTF-8 if the bytes are valid UTF-8, otherwise Windows-1252.
  * (ZONE 2018/2 has lines in both; some KML files declare UTF-8 and are Latin-1.)
  */
 import { isUtf8 } from 'node:buffer';
 import { inputError } from '../../pipelines/contract/source.ts';
 
-/** The longest line of a real file has 400 bytes; a file without line ends must not fill the memory. */
+/** Maximum length of a line. The longest line of a real file has 400 bytes, and a file without line ends must not fill the memory. */
 const MAX_LINE_BYTES = 1024 * 1024;
 
 /**
- * Characters of the bytes 0x80–0x9F in Windows-1252; U+FFFD where there is none. Written out because TextDecoder's
- * 'windows-1252' reads these bytes as Latin-1 in some versions of Node.
+ * Characters of the bytes 0x80–0x9F in Windows-1252; U+FFFD if there is none. Listed here because TextDecoder's
+ * 'windows-1252' decodes these bytes as Latin-1 in some versions of Node.
  */
 const C1 = '€\uFFFD‚ƒ„…†‡ˆ‰Š‹Œ\uFFFDŽ\uFFFD\uFFFD‘’“”•–—˜™š›œ\uFFFDžŸ';
 
@@ -20,21 +20,21 @@ function cp1252(bytes: Uint8Array): string {
   return text;
 }
 
-/** A line as UTF-8, or as Windows-1252 when it is not. */
+/** Decodes a line as UTF-8, or as Windows-1252 if it is not valid UTF-8. */
 export function decodeLine(bytes: Buffer): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : cp1252(bytes);
 }
 
 export interface Line {
-  /** 1-based. */
+  /** From 1. */
   readonly number: number;
   /** Without its line end. */
   readonly text: string;
 }
 
 /**
- * Splits bytes into lines (LF or CR LF) and decodes each for itself; yields the lines of each chunk together.
- * @param at how the file is named in messages
+ * Splits bytes into lines (LF or CR LF) and decodes each line separately. Yields the lines of each chunk together.
+ * @param at name of the file in messages
  * @throws input error `LINE_TOO_LONG`
  */
 export async function* readLines(chunks: AsyncIterable<Buffer>, at: string): AsyncGenerator<readonly Line[]> {
@@ -62,7 +62,7 @@ export async function* readLines(chunks: AsyncIterable<Buffer>, at: string): Asy
     const end = bytes.lastIndexOf(0x0a);
     if (end === -1) {
       if (bytes.length > MAX_LINE_BYTES) {
-        throw inputError('OMI line is too long', { code: 'LINE_TOO_LONG', at: `${at}:${number + 1}`, detail: `expected a line end within ${MAX_LINE_BYTES} bytes, found none`, hint: 'Download the file again.' });
+        throw inputError('a line of the OMI file is too long', { code: 'LINE_TOO_LONG', at: `${at}:${number + 1}`, detail: `expected a line end within ${MAX_LINE_BYTES} bytes, found none`, hint: 'Download the file again.' });
       }
       rest = bytes;
       continue;
@@ -74,7 +74,7 @@ export async function* readLines(chunks: AsyncIterable<Buffer>, at: string): Asy
 }
 
 /**
- * Decodes a stream byte sequence by byte sequence: valid UTF-8 as such, every other byte as Windows-1252. For XML, whose lines
+ * Decodes a stream byte sequence by byte sequence: valid UTF-8 as UTF-8, every other byte as Windows-1252. Used for XML, whose lines
  * may be as long as the file.
  */
 export class MixedDecoder {
@@ -112,7 +112,7 @@ export class MixedDecoder {
   }
 }
 
-/** Bytes of the UTF-8 sequence that starts with this byte; 0 when none does. */
+/** Returns the number of bytes of the UTF-8 sequence that starts with this byte; 0 if none does. */
 function sequenceLength(lead: number): number {
   if (lead < 0x80) return 1;
   if (lead >= 0xc2 && lead <= 0xdf) return 2;
@@ -121,7 +121,7 @@ function sequenceLength(lead: number): number {
   return 0;
 }
 
-/** How many bytes at the end may be the start of a sequence that goes on in the next chunk. */
+/** Returns the number of final bytes that may be the start of a sequence continued in the next chunk. */
 function incompleteTail(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes.readUInt8(bytes.length - back);

@@ -1,12 +1,12 @@
--- purpose: what must hold inside one set of postal codes
+-- purpose: checks of a set of postal codes
 -- reads: layer.comune_postal_code
 -- writes: none
--- grain: one row per offence
+-- grain: one row per violation
 -- crs: none
 
 -- check: comune_codes_agree
 -- level: warn
--- expects: A cadastral code stands with one ISTAT code.
+-- expects: A cadastral code is paired with one ISTAT code.
 select
   belfiore,
   count(distinct istat_code) as istat_codes

@@ -1,4 +1,4 @@
--- purpose: tells repeated pairs apart, brings areas to EPSG:4326 and repairs them
+-- purpose: separates repeated pairs, reprojects areas to EPSG:4326 and repairs them
 -- reads: staging.raw_postal_code, staging.raw_postal_code_area
 -- writes: layer.comune_postal_code, layer.postal_code_area
 -- grain: one row per pair; per polygon
@@ -63,7 +63,7 @@ cross join release r
 where not st_isempty(a.geom)
 order by a.cap collate "C", a.member_id, a.position;
 
--- serves: the areas that reach into a region
+-- serves: the areas that overlap a region
 create index on postal_code_area using gist (geom);
 
 create table duplicate as

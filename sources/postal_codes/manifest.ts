@@ -11,21 +11,21 @@ export const manifest: Manifest = {
     url: 'https://www.poste.it/cerca/index.html',
     text: 'Codici di avviamento postale: elaborazione del gestore; non è un elenco ufficiale di Poste Italiane.',
   },
-  vintageRule: 'the last year in the file\'s name (`cap_2025.csv`), else undated; of several editions the newest counts that has the comune, or an area at the place',
+  vintageRule: 'the last year in the file\'s name (`cap_2025.csv`), otherwise undated; of several editions, the newest one with the comune, or with an area at the place, counts',
   downloads: [
     {
       url: 'https://www.poste.it/cerca/index.html',
-      note: 'There is no official open list and there are no official areas. Give any table of comuni and CAP (CSV or JSON) and, for comuni with several, any polygons with a CAP. Optional: without it, postal_code is null.',
+      note: 'There is no official open list and there are no official areas. Use any table of comuni and CAP (CSV or JSON) and, for comuni with several, any polygons with a CAP. Optional: without it, postal_code is null.',
     },
   ],
   cadence: 'when the operator has a newer one',
-  crs: 'of the polygon layer, as its .prj or header says',
+  crs: 'of the polygon layer, as its .prj or header states',
   keep: 'all',
   ignored: {
-    'nome|nome_comune|comune|denominazione*|descrizione_comune': 'name of the comune: its code is read',
-    'sigla*|prov|provincia*|codice_provincia|cod_provincia|cod_prov|tipologia_provincia': 'province: follows from the comune',
-    'regione*|codice_regione|cod_regione|cod_reg|tipologia_regione|ripartizione_geografica|zona': 'region: follows from the comune',
-    'codice|flag_capoluogo|prefisso|popolazione|superficie*|lat|lon|latitudine|longitudine|id|fid|objectid': 'about the comune: not used',
+    'nome|nome_comune|comune|denominazione*|descrizione_comune': 'name of the comune; the code is read instead',
+    'sigla*|prov|provincia*|codice_provincia|cod_provincia|cod_prov|tipologia_provincia': 'province; follows from the comune',
+    'regione*|codice_regione|cod_regione|cod_reg|tipologia_regione|ripartizione_geografica|zona': 'region; follows from the comune',
+    'codice|flag_capoluogo|prefisso|popolazione|superficie*|lat|lon|latitudine|longitudine|id|fid|objectid': 'data about the comune: not used',
   },
   optional: {
     '*': 'the table is the operator\'s: it may have any of these',

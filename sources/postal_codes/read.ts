@@ -1,4 +1,4 @@
-/** Reads one file of the operator: a table of comuni and postal codes (CSV, JSON) or polygons with a postal code. */
+/** Reads one file of the operator: a table of comuni and postal codes (CSV, JSON), or polygons with a postal code. */
 import { expectColumns, fieldsOf, normaliseHeader, openCsv, type ExpectedColumns } from '../../pipelines/formats/csv.ts';
 import { jsonArray } from '../../pipelines/formats/json-array.ts';
 import { firstLine } from '../../pipelines/readers/head.ts';
@@ -10,20 +10,20 @@ import { isZip } from '../../pipelines/formats/zip.ts';
 import { manifest } from './manifest.ts';
 import { ALIASES, cap, pair } from './schema.ts';
 
-/** Columns that a table may have; where it has a code under two names, the first is read. */
+/** Columns that a table may have. If a code occurs under two names, the first one is read. */
 const IGNORED: Readonly<Record<string, string>> = {
   ...manifest.ignored, ...Object.fromEntries(Object.values(ALIASES).flat().map((name) => [name, 'another name of a column that is read'])),
 };
 
 export type Delimiter = ';' | ',' | '\t' | '|';
 
-/** The delimiter that divides a header line into the most cells. */
+/** Returns the delimiter that divides a header line into the most cells. */
 export function delimiterOf(line: string): Delimiter {
   const delimiters = [';', ',', '\t', '|'] as const;
   return delimiters.reduce((best, each) => (line.split(each).length > line.split(best).length ? each : best));
 }
 
-/** Our name → the alias that this table uses; the first alias wins. */
+/** Maps the project's names to the aliases in this table. The first alias wins. */
 export function columnsOf(names: readonly string[]): Partial<Record<keyof typeof ALIASES, string>> {
   const found: Partial<Record<keyof typeof ALIASES, string>> = {};
   for (const [key, aliases] of Object.entries(ALIASES) as [keyof typeof ALIASES, readonly string[]][]) {
@@ -65,14 +65,14 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   }
 }
 
-/** One pair as found; counts are the caller's. */
+/** Writes one pair. The caller counts the records. */
 function place(member: MemberSink, position: number, edition: string, fields: { cap: unknown; belfiore: unknown; istat_code: unknown }, raw: string): void {
   const parsed = pair.safeParse(fields);
   if (parsed.success) member.row('raw_postal_code', position, [edition, parsed.data.belfiore, parsed.data.istat_code, parsed.data.cap]);
   else member.reject({ position, ...refusalOf(fields, parsed.error), raw });
 }
 
-/** @param used our name → the alias that the table uses */
+/** @param used the project's name → the alias in the table */
 function expectedOf(used: ReturnType<typeof columnsOf>, at: string): ExpectedColumns<keyof typeof ALIASES> {
   const mapped = { cap: used.cap ?? ALIASES.cap, belfiore: used.belfiore ?? ALIASES.belfiore, istat_code: used.istat_code ?? ALIASES.istat_code };
   // One code of the comune is enough.
@@ -104,7 +104,7 @@ async function readCsv(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: st
   await member.close(records);
 }
 
-/** A list of objects, one per comune or per pair; `cap` may itself be a list. A record is a pair. */
+/** Reads a list of objects, one per comune or per pair. `cap` may be a list. A record is a pair. */
 async function readJson(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: string, file: InputFile, sink: Sink): Promise<void> {
   const member = await sink.member({ ...facts, envelope: { before: '[', after: ']' } });
   let position = 0;

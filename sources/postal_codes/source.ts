@@ -7,7 +7,7 @@ import { manifest } from './manifest.ts';
 import { columnsOf, delimiterOf, read } from './read.ts';
 import { ALIASES, FOREIGN, tables } from './schema.ts';
 
-/** A table of comuni and CAP is narrow; wide ones are about something else and happen to have a CAP. */
+/** Maximum number of columns. A table of comuni and CAP is narrow; wide ones are about something else. */
 const MAX_COLUMNS = 20;
 
 /** Names that the notes propose. */
@@ -50,7 +50,7 @@ function isArea({ path, fields, head }: VectorLook, isNamed: boolean): boolean {
     const keys = jsonKeys(text);
     return /"(?:Multi)?Polygon"/.test(text) && keys.some(named) && !keys.some((key) => FOREIGN.includes(normaliseHeader(key)));
   }
-  // Column definitions of the tables, as SQLite keeps them: `"cap" TEXT(5)`.
+  // Column definitions of the tables, as SQLite stores them: `"cap" TEXT(5)`.
   const columns = [...text.matchAll(/"(\w{1,40})"\s+(?:TEXT|VARCHAR|INTEGER|MEDIUMINT|INT|REAL|(?:MULTI)?POLYGON|GEOMETRY)/gi)].map(([, name = '']) => name);
   return /"\w+"\s+(?:MULTI)?POLYGON/i.test(text) && columns.some(named) && !columns.some((column) => FOREIGN.includes(normaliseHeader(column)));
 }

@@ -1,4 +1,4 @@
-/** Synthetic postal codes: a table with the quirks of such tables, an older one that must not count, and areas for the comune that has several. */
+/** Synthetic postal codes: a table with the quirks of such tables, an older one that must not count, and areas for the comune with several. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { boxPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
@@ -10,7 +10,7 @@ import type { SyntheticRegion, SyntheticParcel } from '../../pipelines/synthetic
 async function write(region: SyntheticRegion, folder: string): Promise<void> {
   const lines = ['"Codice ISTAT";"Comune";"CAP"'];
   for (const comune of region.comuni) {
-    // Tables of this kind are not renewed when codes change.
+    // Tables of this kind are not updated when codes change.
     const istatCode = formerIstatCode(comune) ?? comune.istatCode;
     for (const [index, cap] of comune.postalCodes.entries()) {
       // Spreadsheets drop the zeros of codes.
@@ -27,7 +27,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
 
   const features = [];
   for (const sheet of region.sheets(first)) {
-    // Where no area says which code it is, the neighbour's area reaches over, and must not give its code.
+    // Without an area for these sheets, the neighbour's area extends over them and must not give its code.
     const cap = postalCodeOfSheet(sheet) ?? second.postalCodes[0];
     features.push({ type: 'Feature', properties: { CAP: cap }, geometry: { type: 'Polygon', coordinates: boxPolygon(sheet.box) } });
   }

@@ -1,19 +1,19 @@
--- purpose: what must hold of the pharmacies of a release
+-- purpose: checks of the pharmacies of a release
 -- reads: layer.pharmacy
 -- writes: none
--- grain: offending rows
+-- grain: one row per violation
 -- crs: none
 
 -- check: some_pharmacies_are_open
 -- level: error
--- expects: pharmacies that are open; where all are closed the column of end dates has changed
+-- expects: some pharmacies are open; if all are closed, the column of end dates has changed
 select count(*) as pharmacies
 from pharmacy
 having count(*) > 0 and not bool_or(open);
 
 -- check: pharmacies_in_degrees
 -- level: warn
--- expects: half of the coordinates of open pharmacies lie in Italy
+-- expects: at least half of the coordinates of open pharmacies are in Italy
 select
   count(*) as stated,
   count(*) filter (where lat between 35 and 47.5 and lon between 6 and 19) as in_italy

@@ -1,8 +1,8 @@
--- purpose: pharmacies as the ministry lists them, closed ones included
+-- purpose: pharmacies in the ministry's list, including closed ones
 -- reads: none
 -- writes: layer.pharmacy
--- grain: one row per pharmacy and time of validity
--- crs: none; longitude and latitude in WGS 84 degrees as published, right or wrong
+-- grain: one row per pharmacy and period of validity
+-- crs: none; longitude and latitude in WGS 84 degrees as published, without correction
 
 create table layer.pharmacy (
   release_id int4 not null,
@@ -27,25 +27,25 @@ create table layer.pharmacy (
   colour text,
   regions_reached int2 not null
 ) partition by list (release_id);
-comment on table layer.pharmacy is 'Pharmacies (Ministero della Salute), open and closed, with the coordinates as published: where each is placed, core.point_of_interest says';
-comment on column layer.pharmacy.release_id is 'Release (ledger.release)';
-comment on column layer.pharmacy.member_id is 'File member (ledger.member)';
-comment on column layer.pharmacy.position is 'Line of the file, from 1';
-comment on column layer.pharmacy.pharmacy_id is 'cod_farmacia; a pharmacy that moved has several rows, one of them open at most';
+comment on table layer.pharmacy is 'Pharmacies (Ministero della Salute), open and closed, with the coordinates as published. core.point_of_interest has the position of each pharmacy';
+comment on column layer.pharmacy.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.pharmacy.member_id is 'Member that the row was read from (ledger.member).';
+comment on column layer.pharmacy.position is 'Line of the file, from 1.';
+comment on column layer.pharmacy.pharmacy_id is 'cod_farmacia. A pharmacy that moved has several rows, at most one of them open';
 comment on column layer.pharmacy.name is 'descrizione_farmacia';
-comment on column layer.pharmacy.address is 'indirizzo; null: not stated';
-comment on column layer.pharmacy.istat_code is 'ISTAT code of the comune, 6 digits, text, of whatever year';
-comment on column layer.pharmacy.comune is 'Name of the comune as published; null: not stated';
-comment on column layer.pharmacy.type is 'descrizione_tipologia: Ordinaria, Succursale, Dispensario; null: not stated';
-comment on column layer.pharmacy.opened_on is 'data_inizio_validita; null: not stated';
-comment on column layer.pharmacy.closed_on is 'data_fine_validita; null: none';
-comment on column layer.pharmacy.open is 'False: closed_on is not later than the file; such rows are not published';
-comment on column layer.pharmacy.lat is 'Latitude as published; null: not stated';
-comment on column layer.pharmacy.lon is 'Longitude as published; null: not stated';
-comment on column layer.pharmacy.comune_key is 'Comune, normalised as core.comune_key does; null: not stated';
-comment on column layer.pharmacy.street_types is 'Types that the street of the address may have, normalised; empty: none is written';
-comment on column layer.pharmacy.street_words is 'Different words of the street''s name, normalised, ascending; empty: no street is written';
-comment on column layer.pharmacy.number is 'House number; null: none';
-comment on column layer.pharmacy.exponent is 'What follows the number, upper case; null: nothing';
-comment on column layer.pharmacy.colour is 'ROSSO or NERO; null: not written';
-comment on column layer.pharmacy.regions_reached is 'Regions of Italy, of 20, that its file reaches: of 15 and more it is a file of Italy';
+comment on column layer.pharmacy.address is 'indirizzo; null if not stated';
+comment on column layer.pharmacy.istat_code is 'ISTAT code of the comune, 6 digits, text, possibly a former one';
+comment on column layer.pharmacy.comune is 'Name of the comune as published; null if not stated';
+comment on column layer.pharmacy.type is 'descrizione_tipologia: Ordinaria, Succursale, Dispensario; null if not stated';
+comment on column layer.pharmacy.opened_on is 'data_inizio_validita; null if not stated';
+comment on column layer.pharmacy.closed_on is 'data_fine_validita; null if none';
+comment on column layer.pharmacy.open is 'False if closed_on is not after the day of the file. Such rows are not published';
+comment on column layer.pharmacy.lat is 'Latitude as published; null if not stated';
+comment on column layer.pharmacy.lon is 'Longitude as published; null if not stated';
+comment on column layer.pharmacy.comune_key is 'Comune, normalised like core.comune_key; null if not stated';
+comment on column layer.pharmacy.street_types is 'Types that the street of the address may have, normalised; empty if none is written';
+comment on column layer.pharmacy.street_words is 'Different words of the street''s name, normalised, ascending; empty if no street is written';
+comment on column layer.pharmacy.number is 'House number; null if none';
+comment on column layer.pharmacy.exponent is 'Suffix of the house number, upper case; null if none';
+comment on column layer.pharmacy.colour is 'ROSSO or NERO; null if not written';
+comment on column layer.pharmacy.regions_reached is 'Number of regions of Italy, of 20, with rows in the file. With 15 and more, the file covers Italy';

@@ -1,7 +1,7 @@
--- purpose: pharmacies become a layer; of open rows of one pharmacy the newest counts
+-- purpose: loads pharmacies; of several open rows of one pharmacy, the newest counts
 -- reads: staging.raw_pharmacy
 -- writes: layer.pharmacy
--- grain: one row per pharmacy and time of validity
+-- grain: one row per pharmacy and period of validity
 -- crs: none
 
 create table ranked as

@@ -1,4 +1,4 @@
--- purpose: the comuni that each file has
+-- purpose: the comuni in each file
 -- reads: layer.pharmacy
 -- writes: place
 -- grain: one row per file and ISTAT code of a comune

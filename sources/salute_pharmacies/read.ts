@@ -1,4 +1,4 @@
-/** Reads the list of pharmacies line by line: a header, then one line per pharmacy and time of validity. */
+/** Reads the list of pharmacies line by line: a header, then one line per pharmacy and period of validity. */
 import { addressValues } from '../../pipelines/address/point-address.ts';
 import { expectColumns, fieldsOf, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import { counted } from '../../pipelines/formats/streams.ts';
@@ -10,7 +10,7 @@ import { COLUMNS, EDITIONS, OPTIONAL, markEntities, pharmacy, withoutEntities } 
 
 const BATCH = 1000;
 
-/** Streams the file. Positions are line numbers, the header being line 1. @throws input errors `COLUMNS_CHANGED`, `LIST_EMPTY` */
+/** Streams the file. Positions are line numbers; the header is line 1. @throws input errors `COLUMNS_CHANGED`, `LIST_EMPTY` */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   const member = await sink.member({ path: '', size: file.size });
   let columns: FoundColumns<keyof typeof COLUMNS> | null = null;

@@ -28,7 +28,7 @@ function written(name: string, content: string): string {
 const dayName = (extension: string): string => `FRM_FARMA_5_2026${String(1 + random.below(9)).padStart(2, '0')}${String(10 + random.below(18))}.${extension}`;
 
 describe('the list of pharmacies', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s as its golden file expects', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.csv$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
@@ -39,7 +39,7 @@ describe('the list of pharmacies', () => {
     expect(collected!.rows['raw_pharmacy']).toMatchObject([{ pharmacy_id: '7', istat_code: '070901', lat: 41.5, lon: 14.5 }]);
   });
 
-  it('is set aside with a reason as JSON or XML, plain or zipped', async () => {
+  it('is ignored with a reason as JSON or XML, plain or zipped', async () => {
     const forms: readonly (readonly [string, string])[] = [
       ['json', `[{"cod_farmacia":"${random.below(9999)}"}]`], ['json', '\uFEFF {"farmacie":[]}'],
       ['xml', '<?xml version="1.0" encoding="UTF-8"?><farmacie/>'], ['xml', '<FARMACIE></FARMACIE>'],
@@ -52,14 +52,14 @@ describe('the list of pharmacies', () => {
     }
   });
 
-  it('is refused when a web page was saved under the name of the JSON or the XML', async () => {
+  it('is rejected when a web page was saved under the name of the JSON or the XML', async () => {
     for (const extension of ['json', 'xml']) {
       const { error, recognition } = await trial(source, written(dayName(extension), '<!DOCTYPE html><html><body>accesso negato</body></html>'));
       expect([recognition, error?.code]).toEqual([null, 'FILE_IS_PAGE']);
     }
   });
 
-  it('is set aside with a reason in the layout of the years before 2024', async () => {
+  it('is ignored with a reason in the layout of the years before 2024', async () => {
     const { recognition, error } = await trial(source, written(dayName('csv'), `${HEADER_OLD}\r\n1;1;VIA ROMA 1;FARMACIA;0;10100;1272;TORINO;-;1;TO;TORINO;10;PIEMONTE;01/01/2012;-;Ordinaria;1;45,0;7,6;1\r\n`));
     expect(error).toBeNull();
     expect(recognition?.ignored).toContain('before 2024');

@@ -1,11 +1,11 @@
-/** One pharmacy as text, and what it means. */
+/** Converts one pharmacy to values. */
 import { z } from 'zod';
 import { ADDRESS_COLUMNS } from '../../pipelines/address/point-address.ts';
 import type { Columns } from '../../pipelines/contract/source.ts';
 import { isoDate } from '../../pipelines/readers/iso-date.ts';
 import { coordinate, optionalText, requiredText, text } from '../../pipelines/readers/point-fields.ts';
 
-/** By name: the publisher has written some columns in two ways. */
+/** Columns by name. The publisher has spelled some of them in two ways. */
 export const COLUMNS = {
   pharmacy_id: ['cod_farmacia', 'codice_farmacia', 'codice_identificativo_farmacia'],
   name: ['descrizione_farmacia'],
@@ -28,20 +28,20 @@ export const EDITIONS = {
   ],
 } as const;
 
-/** Of those, what a file may lack. */
+/** Columns of these editions that a file may lack. */
 export const OPTIONAL = ['opened_on'] as const;
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', quot: '"', apos: '\'', lt: '<', gt: '>', nbsp: ' ' };
 
-/** Where an entity ends in a cell: its semicolon does not divide cells. */
+/** Marks the end of an entity in a cell, whose semicolon does not divide cells. */
 const END = '\u0001';
 
-/** Marks the ends of entities in a line, so that it can be divided: names were exported through a web page, `F.LLI ROSSI &amp; C.`, `DELL&#039;ANGELO`. */
+/** Marks the ends of entities in a line before it is split. Names contain HTML entities: `F.LLI ROSSI &amp; C.`, `DELL&#039;ANGELO`. */
 export function markEntities(line: string): string {
   return line.replace(/&(#\d{1,6}|amp|quot|apos|lt|gt|nbsp);/g, `&$1${END}`);
 }
 
-/** What the marked entities of a cell stand for. */
+/** Replaces the marked entities of a cell by their characters. */
 export function withoutEntities(cell: string): string {
   return cell.replace(new RegExp(`&(?:#(\\d{1,6})|([a-z]{2,4}))${END}`, 'g'), (entity, code: string | undefined, name: string | undefined) => {
     if (code === undefined) return ENTITIES[name ?? ''] ?? entity;
@@ -49,7 +49,7 @@ export function withoutEntities(cell: string): string {
   });
 }
 
-/** A day `31/12/2025`; null: `-` or nothing. */
+/** A day `31/12/2025`; null for `-` or an empty cell. */
 const day = z.string().transform((value, context) => {
   const written = value.trim();
   if (/^-*$/.test(written)) return null;

@@ -8,41 +8,41 @@ import { read } from './read.ts';
 import { COLUMNS, raw_pharmacy } from './schema.ts';
 
 const WHOLE: WholeName = { whole: /^FRM_FARMA_5_\d{8}$/i, stated: /^FRM_FARMA/i };
-/** Columns by which a header is known, perhaps changed. */
+/** Columns by which even a changed header is recognised. */
 const TELLING = [...COLUMNS.pharmacy_id, ...COLUMNS.name, ...COLUMNS.closed_on] as readonly string[];
 
-/** The same list in other forms, which the ministry publishes next to the CSV. */
+/** The same list in other formats, which the ministry publishes next to the CSV. */
 const OTHER_FORM = /^FRM_FARMA[^/]*\.(json|xml)(?:\.zip)?$/i;
-/** Columns of the layout in capitals, as `normaliseHeader` makes them. */
+/** Columns of the layout in capitals, as normalised by `normaliseHeader`. */
 const OLD_LAYOUT = ['codiceidentificativofarmacia', 'codicecomuneistat', 'descrizionefarmacia', 'datafinevalidita', 'localize'];
 
 function aside(probe: Probe, ignored: string): Recognition {
   return { role: 'other', vintage: /_(\d{8})(?!\d)/.exec(probe.name)?.[1] ?? '0000', region: null, complete: false, ignored };
 }
 
-/** Is this the JSON or the XML of the list? A web page under that name is not. */
+/** Whether this is the JSON or the XML of the list. A web page under that name is not. */
 function isOtherForm({ name, head, entries }: Probe): boolean {
   if (!OTHER_FORM.test(name)) return false;
   return entries !== null || /^\s*(?:[[{]|<\?xml\b|<(?!!doctype|html|head|body)[a-z])/i.test(decodeLine(head).replace(/^\uFEFF/, ''));
 }
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
-  if (isOtherForm(probe)) return aside(probe, 'the list of pharmacies as JSON or XML; the CSV of the same day is read');
+  if (isOtherForm(probe)) return aside(probe, 'this is the list of pharmacies as JSON or XML; the CSV of the same day is read');
   if (probe.entries !== null) return null;
   const lines = decodeLine(probe.head).replace(/^\uFEFF/, '').split(/\r?\n/);
   const names = cellsOf(lines[0] ?? '', ';').map(normaliseHeader);
   if (OLD_LAYOUT.filter((name) => names.includes(name)).length > OLD_LAYOUT.length / 2) {
-    return aside(probe, 'the layout of the years before 2024, whose ISTAT codes lack zeros; the list of today (FRM_FARMA_5_<day>.csv) is read');
+    return aside(probe, 'this is the layout of the years before 2024, whose ISTAT codes lack zeros; use the current list (FRM_FARMA_5_<day>.csv)');
   }
   if (names.filter((name) => TELLING.includes(name)).length < 2) return null;
   const [, year, month, day] = /_(\d{4})(\d{2})(\d{2})(?!\d)/.exec(probe.name) ?? [];
   const named = year === undefined || month === undefined || day === undefined ? null : isoDate(`${day}/${month}/${year}`);
-  // A copy without its day in the name: nothing that it tells is of a later day.
+  // A copy without its day in the name. None of its data are of a later day than the newest one.
   const newest = named ?? lines.slice(1).flatMap((line) => cellsOf(line, ';').map((cell) => isoDate(cell.trim().slice(0, 10))))
     .filter((date) => date !== null && date < '2100').sort().at(-1) ?? null;
   if (newest === null) {
-    throw inputError('the list of pharmacies says no day', {
-      code: 'VINTAGE_MISSING', at: probe.name, detail: 'expected a day in the name, FRM_FARMA_5_<day>.csv, or in the rows, found none', hint: 'Keep the name that the publisher gave the file.',
+    throw inputError('the list of pharmacies states no day', {
+      code: 'VINTAGE_MISSING', at: probe.name, detail: 'expected a day in the name, FRM_FARMA_5_<day>.csv, or in the rows, found none', hint: 'Keep the publisher\'s name of the file.',
     });
   }
   return { role: 'pharmacies', vintage: newest, region: null, complete: isWhole([probe.name], WHOLE) };

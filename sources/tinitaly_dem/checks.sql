@@ -1,12 +1,12 @@
--- purpose: what must hold of the rasters of a release
+-- purpose: checks of the rasters of a release
 -- reads: layer.tinitaly_tile
 -- writes: none
--- grain: offending rows
+-- grain: one row per violation
 -- crs: EPSG:4326
 
 -- check: tinitaly_tile_in_italy
 -- level: error
--- expects: every raster reaches Italy, between 6 and 19 degrees east and 35 and 47.5 degrees north
+-- expects: every raster overlaps Italy, between 6 and 19 degrees east and 35 and 47.5 degrees north
 select
   member_id,
   position,
@@ -16,7 +16,7 @@ where not geom && st_makeenvelope(6, 35, 19, 47.5, 4326);
 
 -- check: tinitaly_tile_on_one_grid
 -- level: warn
--- expects: the edges of all tiles lie on one grid, so that they can be read as one raster
+-- expects: the edges of all tiles are on one grid, so that the tiles can be read as one raster
 select
   tile.member_id,
   tile.position,

@@ -1,10 +1,10 @@
 import type { Download } from '../../pipelines/contract/download.ts';
 import { tilesOf } from '../../pipelines/readers/map-tiles.ts';
 
-/** Metres along a tile; its name counts in units of 10 km. */
+/** Side of a tile in metres. Names count in units of 10 km. */
 const TILE = 50_000;
 const UNITS = 5;
-/** Eastings of two figures: from 1,000 km on they begin again, under `e` instead of `w`. */
+/** Number of eastings with two digits. From 1,000 km on they start again, with `e` instead of `w`. */
 const EAST = 100;
 
 export default {

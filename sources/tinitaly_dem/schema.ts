@@ -1,12 +1,12 @@
-/** What a tile is called, and must be. */
+/** Names and allowed properties of a tile. */
 import { z } from 'zod';
 import { cellsOf, TILE } from '../../pipelines/readers/raster-tiles.ts';
 
-/** `w47070_s10`: northing and easting of its south-western corner in units of 10 km. */
+/** `w47070_s10`: northing and easting of the tile's south-western corner in units of 10 km. */
 export const NAME = /^[ew]\d{5}_s10(?![a-z0-9])[^/]*\.tiff?$/i;
 
 const CELL = cellsOf(10, '10 m');
-/** Highest: Mont Blanc, 4,808 m. Lowest: land drained below the sea, quarries. */
+/** Highest value: Mont Blanc, 4,808 m. Lowest values: land drained below the sea, quarries. */
 const METRES = z.number().min(-100, 'expected metres, −100 or more').max(4900, 'expected metres, 4,900 or less').nullable();
 
 export const tile = TILE.extend({ epsg: z.literal(32632, 'expected EPSG:32632'), cell_width: CELL, cell_height: CELL, min_value: METRES, max_value: METRES });

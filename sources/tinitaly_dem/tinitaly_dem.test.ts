@@ -21,13 +21,13 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('a tile of the ground', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s as its golden file expects', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z0-9]+$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('of the synthetic region is cut to it, and a region across two squares has two', async () => {
-    // Wide enough for the line of 950 km east.
+  it('is cut to the synthetic region, and a region across two squares has two tiles', async () => {
+    // Wide enough to cross the line of 950 km east.
     const region = makeRegion({ parcels: 40_000, seed: 3, comuni: 900 });
     await synthetic.write({ ...region, box: [14.4, 41.99, 14.46, 42] }, folder);
     const names = readdirSync(folder);
@@ -45,7 +45,7 @@ describeDatabase('loading tiles of the ground', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it('knows their extent in degrees, and warns of tiles that share no grid and of those far from Italy', async () => {
+  it('stores their extent in degrees, and warns about tiles that share no grid and tiles far from Italy', async () => {
     const tile = (member: number, name: string, west: number, north: number): string =>
       `(${member}, 1, '${name}', 32632, 5000, 5000, ${west}, ${north}, 10, 10, '-9999', 'float32', 5000, 1, 25000000, 1, 900)`;
     const found = await loaded(database, 'tinitaly_dem', `insert into raw_tile values

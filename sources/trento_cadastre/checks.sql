@@ -1,12 +1,12 @@
--- purpose: a comune catastale is whole: as many parcels as it says, and they cover it
+-- purpose: checks that a comune catastale is complete: its parcels have the stated number and cover it
 -- reads: layer.trento_parcel, layer.trento_piece, layer.trento_boundary
 -- writes: none
--- grain: one row per offence
+-- grain: one row per violation
 -- crs: areas in the square metres of the file's projection
 
 -- check: parcels_are_as_many_as_said
 -- level: error
--- expects: a comune catastale has as many parcels as its boundary says (BD_SUMPART)
+-- expects: a comune catastale has as many parcels as its boundary states (BD_SUMPART)
 select
   b.ccat,
   b.name,
@@ -27,7 +27,7 @@ where b.parcels <> coalesce(p.parcels, 0);
 
 -- check: parcel_without_boundary
 -- level: error
--- expects: parcels are of the comune catastale whose boundary lies with them
+-- expects: parcels belong to the comune catastale whose boundary is in the same folder
 select
   p.ccat,
   count(*) as parcels
@@ -44,7 +44,7 @@ group by p.ccat;
 
 -- check: parcels_cover_the_boundary
 -- level: error
--- expects: the parcels of a comune catastale have its area together, to a thousandth
+-- expects: the areas of the parcels of a comune catastale add up to its area, to a thousandth
 select
   b.ccat,
   b.name,
@@ -63,10 +63,10 @@ join (
 ) p on p.file_id = m.file_id and p.ccat = b.ccat
 where abs(p.drawn_area_m2 - b.drawn_area_m2) > b.drawn_area_m2 / 1000;
 
--- The publisher's parcels meet without a gap. A centimetre is more than sums of floats lose; what is more, but little, is one parcel drawn otherwise.
+-- The publisher's parcels meet without a gap. Sums of floats lose less than 0.01 m2. A larger difference that is still small is one parcel drawn differently.
 -- check: parcels_cover_the_boundary_exactly
 -- level: warn
--- expects: the parcels of a comune catastale have its area together, to 0.01 m2
+-- expects: the areas of the parcels of a comune catastale add up to its area, to 0.01 m2
 select
   b.ccat,
   b.name,
@@ -87,7 +87,7 @@ where abs(p.drawn_area_m2 - b.drawn_area_m2) > 0.01;
 
 -- check: roof_known
 -- level: warn
--- expects: a piece lies under a roof (S) or not (N)
+-- expects: a piece is under a roof (S) or not (N)
 select
   roof,
   count(*) as pieces

@@ -1,4 +1,4 @@
--- purpose: the cadastral map of Trento: parcels, the other pieces of parcels, roofs, and the boundaries of comuni catastali (C.C.)
+-- purpose: the cadastral map of Trento: parcels, further pieces of parcels, roofs, and the boundaries of comuni catastali (C.C.)
 -- reads: none
 -- writes: layer.trento_parcel, layer.trento_piece, layer.trento_building, layer.trento_boundary
 -- grain: one row per parcel; per further piece of a parcel; per roof piece; per boundary
@@ -17,17 +17,17 @@ create table layer.trento_parcel (
   made_valid bool not null,
   geom geometry(multipolygon, 4326) not null
 ) partition by list (release_id);
-comment on table layer.trento_parcel is 'Parcels of the cadastral map of Trento, their pieces united';
-comment on column layer.trento_parcel.release_id is 'Release (ledger.release)';
-comment on column layer.trento_parcel.member_id is 'File member (ledger.member): the shapefile of the pieces';
-comment on column layer.trento_parcel.position is 'Number of the parcel''s own piece (P) in its shapefile, from 1; of a parcel without one, of its first';
+comment on table layer.trento_parcel is 'Parcels of the cadastral map of Trento, with their pieces merged';
+comment on column layer.trento_parcel.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.trento_parcel.member_id is 'Member that the row was read from (ledger.member): the shapefile of the pieces.';
+comment on column layer.trento_parcel.position is 'Number of the parcel''s main piece (P) in its shapefile, from 1; of its first piece if it has no P.';
 comment on column layer.trento_parcel.ccat is 'Comune catastale, 3 digits';
-comment on column layer.trento_parcel.code is 'Number of the parcel: 481/1, or with a dot (.107/2) that of a building parcel';
+comment on column layer.trento_parcel.code is 'Number of the parcel: 481/1 for land, .107/2 with a dot for a building parcel';
 comment on column layer.trento_parcel.reference is 'IT.TN.<ccat>.<code>; unique in a release';
-comment on column layer.trento_parcel.roof is 'PT_FABB of the piece at this position: S under a roof, N not; null: not said';
-comment on column layer.trento_parcel.pieces is 'How many pieces it was united from';
+comment on column layer.trento_parcel.roof is 'PT_FABB of the piece at this position: S if under a roof, N if not; null if not stated';
+comment on column layer.trento_parcel.pieces is 'Number of pieces that the parcel was merged from';
 comment on column layer.trento_parcel.drawn_area_m2 is 'Area in the file''s projection, square metres';
-comment on column layer.trento_parcel.made_valid is 'True when a published polygon was invalid and st_makevalid mended it';
+comment on column layer.trento_parcel.made_valid is 'True when a published polygon was invalid and st_makevalid repaired it';
 comment on column layer.trento_parcel.geom is 'Polygon, longitude latitude';
 
 create table layer.trento_piece (
@@ -38,13 +38,13 @@ create table layer.trento_piece (
   code text not null,
   roof text
 ) partition by list (release_id);
-comment on table layer.trento_piece is 'Pieces of the parcels of Trento beside the one that stands for the parcel; their ground is part of it';
-comment on column layer.trento_piece.release_id is 'Release (ledger.release)';
-comment on column layer.trento_piece.member_id is 'File member (ledger.member)';
-comment on column layer.trento_piece.position is 'Number of the piece in its shapefile, from 1';
+comment on table layer.trento_piece is 'Further pieces of the parcels of Trento, in addition to the piece in trento_parcel. Their area is part of the parcel';
+comment on column layer.trento_piece.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.trento_piece.member_id is 'Member that the row was read from (ledger.member).';
+comment on column layer.trento_piece.position is 'Number of the piece in its shapefile, from 1.';
 comment on column layer.trento_piece.ccat is 'Comune catastale, 3 digits';
-comment on column layer.trento_piece.code is 'Number of the parcel that it belongs to';
-comment on column layer.trento_piece.roof is 'PT_FABB: S under a roof, N not; null: not said';
+comment on column layer.trento_piece.code is 'Number of the parcel that the piece belongs to';
+comment on column layer.trento_piece.roof is 'PT_FABB: S if under a roof, N if not; null if not stated';
 
 create table layer.trento_building (
   release_id int4 not null,
@@ -55,13 +55,13 @@ create table layer.trento_building (
   reference text not null,
   geom geometry(multipolygon, 4326) not null
 ) partition by list (release_id);
-comment on table layer.trento_building is 'Pieces of the parcels of Trento that lie under a roof (PT_FABB S)';
-comment on column layer.trento_building.release_id is 'Release (ledger.release)';
-comment on column layer.trento_building.member_id is 'File member (ledger.member)';
-comment on column layer.trento_building.position is 'Number of the piece in its shapefile, from 1';
+comment on table layer.trento_building is 'Pieces of the parcels of Trento under a roof (PT_FABB S)';
+comment on column layer.trento_building.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.trento_building.member_id is 'Member that the row was read from (ledger.member).';
+comment on column layer.trento_building.position is 'Number of the piece in its shapefile, from 1.';
 comment on column layer.trento_building.ccat is 'Comune catastale, 3 digits';
-comment on column layer.trento_building.code is 'Number of the parcel that it belongs to';
-comment on column layer.trento_building.reference is 'Reference of that parcel';
+comment on column layer.trento_building.code is 'Number of the parcel that the piece belongs to';
+comment on column layer.trento_building.reference is 'Reference of the parcel';
 comment on column layer.trento_building.geom is 'Polygon, longitude latitude';
 -- serves: roofs on parcels
 create index on layer.trento_building using gist (geom);
@@ -80,16 +80,16 @@ create table layer.trento_boundary (
   drawn_area_m2 float8 not null,
   geom geometry(multipolygon, 4326) not null
 ) partition by list (release_id);
-comment on table layer.trento_boundary is 'Boundaries of the comuni catastali of Trento, each with the comune that it is of';
-comment on column layer.trento_boundary.release_id is 'Release (ledger.release)';
-comment on column layer.trento_boundary.member_id is 'File member (ledger.member)';
-comment on column layer.trento_boundary.position is 'Number of the record in its shapefile, from 1';
+comment on table layer.trento_boundary is 'Boundaries of the comuni catastali of Trento, each with its comune';
+comment on column layer.trento_boundary.release_id is 'Release of the row (ledger.release). Partition key.';
+comment on column layer.trento_boundary.member_id is 'Member that the row was read from (ledger.member).';
+comment on column layer.trento_boundary.position is 'Number of the record in its shapefile, from 1.';
 comment on column layer.trento_boundary.ccat is 'Comune catastale, 3 digits';
-comment on column layer.trento_boundary.name is 'Its Italian name, as published';
-comment on column layer.trento_boundary.name_other is 'Its German name; null: none';
-comment on column layer.trento_boundary.istat_code is 'ISTAT code of its comune as published, 6 digits; it may be a former one; null: none said';
-comment on column layer.trento_boundary.comune_name is 'Italian name of its comune; null: none said';
-comment on column layer.trento_boundary.comune_name_other is 'German name of its comune; null: none';
-comment on column layer.trento_boundary.parcels is 'How many parcels it has (BD_SUMPART)';
+comment on column layer.trento_boundary.name is 'Italian name of the comune catastale, as published';
+comment on column layer.trento_boundary.name_other is 'German name of the comune catastale; null if none';
+comment on column layer.trento_boundary.istat_code is 'ISTAT code of the comune as published, 6 digits, possibly a former code; null if not stated';
+comment on column layer.trento_boundary.comune_name is 'Italian name of the comune; null if not stated';
+comment on column layer.trento_boundary.comune_name_other is 'German name of the comune; null if not stated';
+comment on column layer.trento_boundary.parcels is 'Number of parcels (BD_SUMPART)';
 comment on column layer.trento_boundary.drawn_area_m2 is 'Area in the file''s projection, square metres';
 comment on column layer.trento_boundary.geom is 'Polygon, longitude latitude';

@@ -1,10 +1,10 @@
--- purpose: pieces become parcels, roofs are set apart, boundaries become a layer
+-- purpose: merges pieces into parcels, separates roofs, and loads boundaries
 -- reads: staging.raw_piece, staging.raw_boundary
 -- writes: layer.trento_parcel, layer.trento_piece, layer.trento_building, layer.trento_boundary, reject
 -- grain: one row per parcel; per further piece of a parcel; per roof piece; per boundary
 -- crs: from the file's CRS to EPSG:4326
 
--- What is invalid is mended, its rings in a fixed order, which versions of GEOS do not agree on.
+-- Repair invalid geometries and put their rings in a fixed order, which differs between versions of GEOS.
 create unlogged table mended as
 select
   member_id,
@@ -35,7 +35,7 @@ join (
 ) r using (member_id, position)
 where st_isempty(m.geom);
 
--- A parcel has one piece of type P and any number of type C: the P stands for it, in a parcel without one the first.
+-- A parcel has one piece of type P and any number of type C. The row of the parcel has the position of the P, or of the first piece if there is no P.
 create unlogged table piece as
 select
   p.member_id,
@@ -52,7 +52,7 @@ left join mended m using (member_id, position)
 where not coalesce(st_isempty(m.geom), false)
 window parcel as (partition by p.member_id, p.ccat, p.code order by p.type <> 'P', p.position);
 
--- Pieces of a parcel mostly touch, and share their corners. Edges are divided to 200 m before they are reprojected: see core.in_degrees. Neighbours are
+-- Pieces of a parcel mostly touch and share their corners. Edges are divided to 200 m before they are reprojected: see core.in_degrees. Neighbours are
 -- divided alike.
 create table trento_parcel as
 with drawn as (

@@ -1,7 +1,7 @@
-/** What the records of a comune catastale (C.C.) say, and how their fields become values. */
+/** Converts the fields of the records of a comune catastale (C.C.) to values. */
 import { z } from 'zod';
 
-/** Our name → the publisher's column, by layer. */
+/** The project's name → the publisher's column, by layer. */
 export const COLUMNS = {
   parcel: { type: 'pt_type', code: 'pt_code', ccat: 'pt_ccat', roof: 'pt_fabb' },
   boundary: {
@@ -9,7 +9,7 @@ export const COLUMNS = {
   },
 } as const;
 
-/** All columns of the edition that is known (July 2024). */
+/** All columns of the known edition (July 2024). */
 export const EDITIONS = {
   parcel: { 2024: ['PT_TYPE', 'PT_CODE', 'PT_CCAT', 'PT_FABB', 'PT_PUB'] },
   boundary: {
@@ -17,7 +17,7 @@ export const EDITIONS = {
   },
 } as const;
 
-/** Declared types of the columns that are read. */
+/** Declared types of the mapped columns. */
 export const TYPES = {
   parcel: { type: 'text', code: 'text', ccat: 'number', roof: 'text' },
   boundary: { ccat: 'number', name: 'text', name_other: 'text', istat_code: 'number', comune_name: 'text', comune_name_other: 'text', parcels: 'number' },
@@ -26,18 +26,18 @@ export const TYPES = {
 const text = z.union([z.string(), z.number(), z.null()]).transform((value) => (value === null ? '' : String(value).trim()));
 const said = text.transform((value) => (value === '' ? null : value));
 
-/** Number of a C.C.: `1` and `001` are one. */
+/** Number of a C.C. `1` and `001` are the same. */
 const ccat = text.pipe(z.string().regex(/^\d{1,3}$/, 'expected the number of a comune catastale, 1–999'))
   .refine((value) => Number(value) > 0, 'expected the number of a comune catastale, 1–999')
   .transform((value) => value.padStart(3, '0'));
 
 export const parcelSchema = z.strictObject({
-  /** `P`: the parcel's own piece, of which it has one; `C`: what else belongs to it. */
+  /** `P` is the parcel's only main piece. `C` is a further piece. */
   type: text.pipe(z.enum(['P', 'C'], 'expected P or C')),
-  /** `481/1` is a land parcel (particella fondiaria), `.107/2`, with a dot, a building parcel (particella edificiale). */
+  /** `481/1` is a land parcel (particella fondiaria); `.107/2`, with a dot, is a building parcel (particella edificiale). */
   code: text.pipe(z.string().regex(/^\.?\d[0-9A-Za-z/]*$/, 'expected a number such as 481/1 or .107/2')),
   ccat,
-  /** `S`: under a roof, `N`: not, `T` has been seen; others are kept as they are, and counted by a check. */
+  /** `S` means under a roof, `N` not. `T` has been seen. Other letters are kept, and a check counts them. */
   roof: said,
 });
 
@@ -45,7 +45,7 @@ export const boundarySchema = z.strictObject({
   ccat,
   name: text.pipe(z.string().min(1, 'expected a name')),
   name_other: said,
-  /** Unpadded: `22234` is `022234`. */
+  /** Without leading zeros: `22234` is `022234`. */
   istat_code: text.pipe(z.string().regex(/^\d{0,6}$/, 'expected up to six digits')).transform((value) => (Number(value) === 0 ? null : value.padStart(6, '0'))),
   comune_name: said,
   comune_name_other: said,

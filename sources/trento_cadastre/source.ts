@@ -1,4 +1,4 @@
-/** The land register's map of Trento: a zip for each comune catastale (C.C.), or its shapefiles as they lie in a folder. */
+/** The land register's map of Trento: one zip per comune catastale (C.C.), or its shapefiles in a folder. */
 import { basename } from 'node:path';
 import { newestEntry } from '../../pipelines/readers/packaging.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
@@ -11,19 +11,19 @@ import { boundarySchema, COLUMNS, EDITIONS, parcelSchema, TYPES } from './schema
 
 /** `IDR0020240701_TIPOCATSH_CC001.zip`. */
 const PACKAGE = /^IDR00(\d{4})(01|07)01_TIPOCATSH_CC(\d{3})/i;
-/** Names of the layers, after the number of the C.C.; `001_vl_uniqueparcel_poly` has the columns of the pieces, too. */
+/** Names of the layers, after the number of the C.C. `001_vl_uniqueparcel_poly` has the columns of the pieces too. */
 const PIECES = /^(.*(?:^|[^a-z]))parcel_poly(?:\.shp)?$/i;
 const UNITED = /uniqueparcel_poly(?:\.shp)?$/i;
 
 const isPieces = (fields: readonly string[] | null): boolean => fields !== null && resembles(fields, EDITIONS.parcel);
 const isBoundary = (fields: readonly string[] | null): boolean => fields !== null && resembles(fields, EDITIONS.boundary);
 
-/** Table beside a shapefile, as its folder or zip spells it. */
+/** Returns the table of a shapefile, as spelled in its folder or zip. */
 function tableOf(shp: string, names: readonly string[]): string | undefined {
   return names.find((name) => name.toLowerCase() === `${shp.slice(0, -4).toLowerCase()}.dbf`);
 }
 
-/** The C.C. of a table's first record. dBASE III: descriptors of 32 bytes, then records of fixed width. */
+/** Returns the C.C. of a table's first record. dBASE III: descriptors of 32 bytes, then records of fixed width. */
 function ccatOf(head: Buffer): string | null {
   const start = head.readUInt16LE(8);
   let offset = start + 1;
@@ -38,10 +38,10 @@ function ccatOf(head: Buffer): string | null {
   return null;
 }
 
-/** Parts of a shapefile. */
+/** Extensions of the files of a shapefile. */
 const PARTS = ['shp', 'dbf', 'shx', 'prj', 'cpg', 'qix', 'sbn', 'sbx', 'shp.xml'] as const;
 
-/** Files of a folder that belong to the pieces' shapefile, as far as they are there: its own parts, and the other layers of the C.C. */
+/** Returns the files of a folder that belong to the pieces' shapefile: its own files and the other layers of the C.C. */
 function besides(name: string, stem: string): string[] {
   return [name.slice(0, -4), `${stem}boundary`, `${stem}uniqueparcel_poly`].flatMap((layer) => PARTS.map((part) => `${layer}.${part}`)).filter((each) => each !== name);
 }
@@ -49,21 +49,21 @@ function besides(name: string, stem: string): string[] {
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = (await lookAtVectors(probe)).filter(({ path }) => /\.shp$/i.test(path));
   const [pieces, another] = looks.filter(({ path, fields }) => isPieces(fields) && !UNITED.test(basename(path)));
-  // Boundaries and united parcels in a folder are read, or left aside, with the pieces beside which they lie.
+  // Boundaries and merged parcels in a folder are read, or ignored, together with the pieces next to them.
   if (pieces === undefined) return null;
   const stop = (detail: string, hint: string): never => {
     throw inputError('the file is not one comune catastale', { code: 'CCAT_INCOMPLETE', at: probe.name, detail, hint });
   };
   if (another !== undefined) {
-    stop(`expected the parcels of one comune catastale, found ${pieces.path} and ${another.path}`, 'Give each comune catastale in a zip of its own, as the publisher does.');
+    stop(`expected the parcels of one comune catastale, found ${pieces.path} and ${another.path}`, 'Use one zip per comune catastale, as published.');
   }
   const zipped = probe.entries !== null;
   const [, stem = ''] = PIECES.exec(basename(pieces.path)) ?? [];
   const bounded = zipped ? looks.some(({ fields }) => isBoundary(fields)) : await probe.headOfSibling(`${stem}boundary.shp`).then(() => true, () => false);
   if (!bounded) {
     stop(
-      `expected ${stem}boundary.shp beside ${basename(pieces.path)}, found none`,
-      'Give all shapefiles of the comune catastale: the boundary says which comune it is of, and how many parcels it has.',
+      `expected ${stem}boundary.shp next to ${basename(pieces.path)}, found none`,
+      'Add all shapefiles of the comune catastale. The boundary states its comune and its number of parcels.',
     );
   }
   const table = tableOf(pieces.path, probe.entries?.map(({ path }) => path) ?? probe.siblings);
@@ -87,9 +87,9 @@ function readingOf(file: InputFile, layer: VectorLayer): VectorReading<string> |
   if (UNITED.test(layer.name)) return null;
   const [table, form] = isBoundary(fields) ? ['raw_boundary', 'boundary'] as const : ['raw_piece', 'parcel'] as const;
   if (form === 'parcel' && !PIECES.test(layer.name) && !isPieces(fields)) {
-    throw inputError('the file holds a layer that is not known', {
+    throw inputError('the file contains an unknown layer', {
       code: 'LAYER_UNEXPECTED', at: `${file.name}, layer ${layer.name}`, detail: `expected …_vl_parcel_poly, …_vl_uniqueparcel_poly or …_vl_boundary, found ${layer.fields.map(({ name }) => name).join(', ')}`,
-      hint: 'Give the file as it was downloaded. If it is, remove it from the folder and report its layers.',
+      hint: 'Use the file as downloaded. If it is unchanged, remove it from the folder and report its layers.',
     });
   }
   return {

@@ -1,6 +1,6 @@
 /**
- * The land register of the synthetic region's Trento: a zip for each comune catastale, shapefiles in UTM zone 32 as the province writes them. Parcels under
- * whose roofs are pieces of their own are cut out of the court; parcels of two polygons are two pieces; the boundary has the corners of the parcels, so
+ * The land register of the synthetic region's Trento: a zip for each comune catastale, with shapefiles in UTM zone 32 as the province writes them. Roofs that
+ * are separate pieces are cut out of the court of their parcel. Parcels of two polygons are two pieces. The boundary has the corners of the parcels, so
  * that both have the same area. Pieces are not in the order of their parcels.
  */
 import { join } from 'node:path';
@@ -23,25 +23,25 @@ const BOUNDARY: readonly ShapefileField[] = [
   text('BD_ADM_IT', 80), text('BD_ADM_DE', 80), integer('BD_SUMPART', 10),
 ];
 
-/** One piece, in degrees. */
+/** One piece. Coordinates are in degrees. */
 interface Piece {
   readonly type: 'P' | 'C';
   readonly roof: 'S' | 'N' | 'T';
   readonly polygons: MultiPolygon;
 }
 
-/** What a parcel is drawn as: its own piece, and what else belongs to it. */
+/** Returns the pieces of a parcel: its main piece and further ones. */
 export function piecesOf(parcel: SyntheticParcel): Piece[] {
   const [first, ...others] = parcel.polygons;
   const further = others.map((polygon): Piece => ({ type: 'C', roof: 'N', polygons: [polygon] }));
   if (isRoof(parcel.sheet, parcel)) return [{ type: 'P', roof: 'S', polygons: [first] }];
   const roofs = roofsOf(parcel);
-  // Holes run clockwise. The letter T has been seen, and is no building.
+  // Holes run clockwise. The letter T has been seen, and does not mean a building.
   const court: Polygon = [...first, ...roofs.map(([ring]) => [...ring].reverse())];
   return [{ type: 'P', roof: parcel.index % 50 === 7 ? 'T' : 'N', polygons: [court] }, ...further, ...roofs.map((polygon): Piece => ({ type: 'C', roof: 'S', polygons: [polygon] }))];
 }
 
-/** Rings around parcels that share their corners: sides that two of them have are inside. */
+/** Returns the rings around parcels that share their corners. A side shared by two parcels is inside. */
 export function outlineOf(parcels: Iterable<SyntheticParcel>): MultiPolygon {
   const key = ([x, y]: readonly [number, number]): string => `${x} ${y}`;
   const sides = new Map<string, readonly [from: readonly [number, number], to: readonly [number, number]]>();
@@ -75,7 +75,7 @@ export function outlineOf(parcels: Iterable<SyntheticParcel>): MultiPolygon {
 
 const projected = (polygons: MultiPolygon): Polygon[] => mapPoints(polygons, etrsUtm32.forward);
 
-/** A shapefile as the province's program writes it: no .cpg, language driver 3, the day of the release. */
+/** Yields a shapefile as written by the province's program: no .cpg, language driver 3, the day of the release. */
 function* layer(path: string, fields: readonly ShapefileField[], features: Iterable<ShapefileFeature>): Generator<ZipEntry> {
   for (const [name, content] of shapefileEntries(path, { type: 'polygon', srid: 25832, encoding: null, modified: RELEASE, fields, features })) {
     if (name.endsWith('.dbf') && content instanceof Buffer) content[29] = 3;
@@ -102,7 +102,7 @@ function* entries(region: SyntheticRegion, of: SyntheticComuneCatastale): Genera
   ])]);
 }
 
-/** Area of polygons in the projection of the files, m². */
+/** Returns the area of polygons in the projection of the files, m². */
 export function drawnAreaM2(polygons: MultiPolygon): number {
   return polygonsArea(projected(polygons));
 }

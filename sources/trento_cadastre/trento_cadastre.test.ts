@@ -25,28 +25,28 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('a comune catastale of Trento', () => {
-  test.each(FIXTURES)('%s gives what its golden file says', async (name) => {
+  test.each(FIXTURES)('is read from %s as its golden file expects', async (name) => {
     const found = goldenOf(await trial(source, join(FOLDER, 'fixture', name)));
     await expect(`${JSON.stringify(found, null, 1)}\n`).toMatchFileSnapshot(join(FOLDER, 'golden', name.replace(/\.[^.]+$/, '.json')));
   });
 
-  it('in a zip and in a folder is a part of the region, whose place is its number', async () => {
+  it('is a part of the region, identified by its number, in a zip and in a folder', async () => {
     const [zip, plain] = await Promise.all(['IDR0020240701_TIPOCATSH_CC901.zip', '902_vl_parcel_poly.shp'].map((name) => trial(source, join(FOLDER, 'fixture', name))));
     expect(zip!.recognition).toMatchObject({ role: 'ccat', vintage: '2024-07-01', region: 4, complete: false, place: 'CC901' });
-    // Its day is that of the table.
+    // The day is that of the table.
     expect(plain!.recognition).toMatchObject({ role: 'ccat', vintage: '2025-01-01', region: 4, complete: false, place: 'CC902' });
     expect(plain!.recognition!.sidecars).toContain('902_vl_boundary.shp');
     expect(plain!.collected!.members.map(({ path, records }) => [path, records])).toEqual([['', 3], ['902_vl_boundary.shp', 1]]);
   });
 
-  it('reads accents as the code page of Windows has them', async () => {
+  it('has accents decoded by the code page of Windows', async () => {
     const { collected } = await trial(source, join(FOLDER, 'fixture', 'IDR0020240701_TIPOCATSH_CC901.zip'));
     expect(collected!.rows['raw_boundary']![0]).toMatchObject({ comune_name: 'CITTÀ D\'INVENZIONE', comune_name_other: 'MÄRCHENDORF', istat_code: '022901', parcels: 2 });
   });
 });
 
 describe('the synthetic land register', () => {
-  it('is drawn so that the pieces of a parcel are the parcel, and the boundary has the area of the parcels', () => {
+  it('has pieces that add up to their parcel, and a boundary with the area of the parcels', () => {
     for (const of of region.comuniCatastali.filter(({ prefix }) => prefix.startsWith('IT.TN.'))) {
       const parcels = [...region.sheets(of.comune)].filter(({ comuneCatastale }) => comuneCatastale === of).flatMap((sheet) => [...region.parcelsOf(sheet)]);
       for (const parcel of parcels) {
@@ -88,7 +88,7 @@ describeDatabase('loading a comune catastale', (engine) => {
     offences: (await checks()).map(({ name, level }) => [name, level]),
   }));
 
-  it('unites the pieces of each number, keeps the others as rows, and sets the roofs apart', async () => {
+  it('merges the pieces of each number, keeps further pieces as rows, and separates the roofs', async () => {
     expect(await load(`
       (1, 1, 'C', '.7', '001', 'S', '${box(20, 0, 10, 20)}'),
       (1, 2, 'P', '.7', '001', 'N', '${box(30, 0, 10, 20)}'),
@@ -104,20 +104,20 @@ describeDatabase('loading a comune catastale', (engine) => {
     });
   });
 
-  it('is refused with another number of parcels than its boundary says, or where a part of it is missing', async () => {
+  it('is rejected if the number of parcels differs from its boundary, or if a part is missing', async () => {
     const found = await load(`(1, 1, 'P', '7', '001', 'N', '${box(0, 0, 20, 20)}')`);
     expect(found.offences).toEqual([['parcels_are_as_many_as_said', 'error'], ['parcels_cover_the_boundary', 'error'], ['parcels_cover_the_boundary_exactly', 'warn']]);
     const moved = await load(`(1, 1, 'P', '7', '001', 'N', '${box(0, 0, 20, 20)}'), (1, 2, 'P', '8', '001', 'N', '${box(20, 0, 20, 20.001)}')`);
     expect(moved.offences).toEqual([['parcels_cover_the_boundary_exactly', 'warn']]);
   });
 
-  it('is refused with the parcels of another one, and says which letters it does not know', async () => {
+  it('is rejected with the parcels of another one, and reports unknown letters', async () => {
     const found = await load(`(1, 1, 'P', '7', '001', 'T', '${box(0, 0, 20, 20)}'), (1, 2, 'P', '8', '001', 'X', '${box(20, 0, 20, 20)}'), (1, 3, 'P', '8', '002', null, '${box(20, 0, 20, 20)}')`);
     expect(found.offences).toEqual([['parcel_without_boundary', 'error'], ['roof_known', 'warn']]);
     expect(found.buildings).toEqual([]);
   });
 
-  it('mends what crosses itself, and refuses what has no area', async () => {
+  it('repairs polygons that cross themselves, and rejects those without an area', async () => {
     const found = await load(`(1, 1, 'P', '7', '001', 'N', 'srid=25832;polygon((660000 5100000, 660020 5100020, 660020 5100000, 660000 5100020, 660000 5100000))'),
       (1, 2, 'P', '8', '001', 'N', 'srid=25832;polygon((660020 5100000, 660030 5100000, 660020 5100000, 660020 5100000))')`);
     expect(found.parcels).toEqual([{ position: 1, reference: 'IT.TN.001.7', pieces: 1, area: 200, parts: 2, made_valid: true }]);

@@ -1,7 +1,7 @@
--- purpose: what must hold of the land use of a release
+-- purpose: checks of the land use of a release
 -- reads: layer.land_use_polygon, layer.land_use_piece, layer.urban_boundary
 -- writes: none
--- grain: offending rows
+-- grain: one row per violation
 -- crs: EPSG:4326
 
 -- check: land_use_near_italy
@@ -17,7 +17,7 @@ where not geom && st_makeenvelope(4, 33, 21, 49.5, 4326);
 
 -- check: land_use_pieces_whole
 -- level: error
--- expects: the pieces of a polygon make it up again, to a millionth
+-- expects: the pieces of a polygon add up to the polygon, to a millionth
 select
   member_id,
   position,
@@ -44,7 +44,7 @@ where whole.area is null
 
 -- check: land_use_bounded
 -- level: warn
--- expects: a file has the boundary of its urban area; without it a parcel without land use is not_mapped wherever it lies
+-- expects: a file has the boundary of its urban area; without the boundary, every parcel without land use is not_mapped
 select distinct
   member.file_name
 from land_use_polygon

@@ -1,11 +1,11 @@
--- purpose: polygons and boundaries made valid and reprojected once, cut into pieces, and the names of the classes
+-- purpose: makes polygons and boundaries valid, reprojects them once, cuts them into pieces, and records class names
 -- reads: staging.raw_land_use, staging.raw_urban_area
 -- writes: layer.land_use_polygon, layer.land_use_piece, layer.land_use_class, layer.urban_boundary, layer.urban_boundary_piece
 -- grain: one row per published polygon; one per piece; one per class of a member; one per boundary; one per piece of it
 -- crs: from the file's CRS to EPSG:4326
 
--- Edges are divided to 20 m before they are reprojected: see core.in_degrees. Neighbours share their edges and are divided alike. Validity is looked at
--- first: repairing is dear, and most polygons need none.
+-- Edges are divided to 20 m before they are reprojected: see core.in_degrees. Neighbours share their edges and are divided alike. Validity is checked
+-- first, because repairing is expensive and most polygons need no repair.
 create table land_use_polygon as
 with reprojected as materialized (
   select
@@ -98,7 +98,7 @@ where not exists (
       and urban_boundary.position = raw.position
   );
 
--- The pieces lie in the order of a Hilbert curve, so that neighbours are together on disk for the joins.
+-- The pieces are in the order of a Hilbert curve, so that neighbours are together on disk for the joins.
 create table land_use_piece as
 select
   release.release_id,
@@ -111,7 +111,7 @@ cross join release
 cross join lateral core.area_pieces(land_use_polygon.geom) as piece (geom)
 order by piece.geom, land_use_polygon.member_id, land_use_polygon.position;
 
--- serves: section land_use, which reads the pieces that meet a region's box
+-- serves: section land_use, which reads the pieces that intersect a region's box
 create index land_use_piece_geom_idx on land_use_piece using gist (geom);
 
 create table land_use_class as
@@ -137,5 +137,5 @@ cross join release
 cross join lateral core.area_pieces(urban_boundary.geom) as piece (geom)
 order by piece.geom, urban_boundary.member_id, urban_boundary.position;
 
--- serves: section land_use, which asks in which urban areas a region's parcels lie
+-- serves: section land_use, which finds the urban areas of a region's parcels
 create index urban_area_piece_geom_idx on urban_boundary_piece using gist (geom);

@@ -1,4 +1,4 @@
-/** The classes of the Urban Atlas, and how a record's fields become values. */
+/** The classes of the Urban Atlas, and the conversion of a record's fields to values. */
 import { z } from 'zod';
 import type { Editions } from '../../pipelines/formats/csv.ts';
 import { refusalOf, type Refusal } from '../../pipelines/readers/refusal.ts';
@@ -14,7 +14,7 @@ const CODES: ReadonlySet<string> = new Set([
   '11100', '11210', '11220', '11230', '11240', '11300', '12100', '12210', '12220', '12230', '12300', '12400', '13100', '13300', '13400', '14100', '14200',
   '21000', '22000', '23000', '24000', '25000', '31000', '32000', '33000', '40000', '50000',
 ]);
-/** Clouds and shadows, and missing images: the publisher says that nothing is known. */
+/** Clouds and shadows, and missing images: the publisher states that nothing is known. */
 const NO_DATA: ReadonlySet<string> = new Set(['91000', '92000']);
 
 const text = z.union([z.string(), z.number()], 'expected a text or a number').transform((value) => String(value).trim());
@@ -27,7 +27,7 @@ const landUseRow = z.strictObject({
 
 export type LandUseRow = z.infer<typeof landUseRow>;
 
-/** @returns the row, or why it is refused */
+/** @returns the row, or why it is rejected */
 export function landUseOf(fields: Readonly<Record<string, unknown>>): LandUseRow | Refusal {
   const parsed = landUseRow.safeParse(fields);
   if (parsed.success) return parsed.data;

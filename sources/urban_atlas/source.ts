@@ -6,7 +6,7 @@ import type { VectorLayer } from '../../pipelines/formats/vector.ts';
 import { manifest } from './manifest.ts';
 import { LAND_USE, landUseOf, OF_THE_YEAR } from './schema.ts';
 
-/** `IT025L3_NAPOLI_UA2018_v013`: the urban area, its name, the year, the issue; what else stands behind the year is another product. */
+/** `IT025L3_NAPOLI_UA2018_v013`: the urban area, its name, the year, the issue. Any other text after the year is another product. */
 const NAME = /^([A-Z]{2}\d{3}L\d)_.+?_UA(\d{4})([^]*)$/i;
 const ISSUE = /^_v(\d+)$/i;
 const LAYERS: LayerNames = { subject: 'land use', year: '2018', map: /_UA(\d{4})(?!\d)/i, changes: /(?:^|_)changes?(?![a-z])/i };
@@ -23,7 +23,7 @@ function hasColumns({ fields, head }: VectorLook): boolean {
   return OF_THE_YEAR.some((name) => found.includes(name)) && resembles(found, LAND_USE);
 }
 
-/** Returns why a file or layer is not read, by its name; null when it is read, or when the name is not of the Urban Atlas. */
+/** Returns why a file or layer is not read, by its name; null if it is read, or if the name is not of the Urban Atlas. */
 function notRead(name: string): LayerAside | null {
   const [, , , rest = ''] = NAME.exec(name) ?? [];
   const isRead = rest === '' || ISSUE.test(rest) || BOUNDARY.test(rest) || URBAN_CORE.test(rest);
@@ -33,7 +33,7 @@ function notRead(name: string): LayerAside | null {
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
   const own = looks.filter(({ path }) => !BOUNDARY.test(stemOf(path)) && !URBAN_CORE.test(stemOf(path)));
-  // The names inside count before the name of the zip. Of several files one that is read is enough.
+  // The names inside take precedence over the name of the zip. One file that is read is enough.
   const inside = own.map(({ path }) => stemOf(path)).filter(isNamed);
   const names = inside.length > 0 ? inside : [stemOf(probe.name)].filter(isNamed);
   const [name] = names;

@@ -1,7 +1,7 @@
 /**
- * The synthetic region's Urban Atlas: an urban area for the largest comune and for one in eight of the others, each a file. In the middle of a comune the
- * blocks are divided into lots of half a hectare, outside each is one; the streets between them are one polygon with a hole for each block. The layer of
- * the boundary is the comune, that of the city a part of it which nothing is read of.
+ * The synthetic region's Urban Atlas: one file per urban area, for the largest comune and for one in eight of the others. In the middle of a comune the
+ * blocks are divided into lots of half a hectare; outside, each block is one lot. The streets between them are one polygon with a hole for each block. The
+ * layer of the boundary is the comune. The layer of the city is a part of it and is not read.
  */
 import { join } from 'node:path';
 import { boxArea, CellGrid, finely, type CellArea, type CellBox, type CellRing } from '../../pipelines/synthetic/cell-zones.ts';
@@ -15,12 +15,12 @@ import { MappaleError } from '../../pipelines/contract/source.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
-/** Cells of a block with the half streets around it, and half of a street's width: 8 m in all. */
+/** Number of cells of a block with half of the streets around it, and half of a street's width. Streets are 8 m wide. */
 const [BLOCK_COLUMNS, BLOCK_ROWS] = [6, 5];
 const STREET = 0.1;
-/** Cells of the road along the border: a block does not reach into the border's cells further than their middle. */
+/** Width in cells of the road along the border: a block extends into the border's cells at most to their middle. */
 const BORDER = 0.6;
-/** One comune of so many is a town. */
+/** One comune in this many is a town. */
 const TOWNS = 8;
 
 const CLASSES: ReadonlyMap<string, string> = new Map([
@@ -52,22 +52,22 @@ function isTown({ index }: SyntheticComune): boolean {
   return index % TOWNS === 0;
 }
 
-/** West, south, east, north of a comune in cells. */
+/** Returns west, south, east, north of a comune in cells. */
 function extentOf(grid: CellGrid, region: SyntheticRegion, comune: SyntheticComune): CellBox {
   const [west, south] = grid.cornerOf(comune);
-  // All comuni are of one size.
+  // All comuni have the same size.
   const across = Math.round((region.box[2] - region.box[0]) / (comune.box[2] - comune.box[0]));
   const down = Math.round((region.box[3] - region.box[1]) / (comune.box[3] - comune.box[1]));
   return [west, south, west + grid.columns / across, south + grid.rows / down];
 }
 
-/** The ground of a block; a road runs along the comune's border. */
+/** Returns the area of a block. A road runs along the comune's border. */
 function blockBox([west, south, east, north]: CellBox, column: number, row: number): CellBox {
   const [x, y] = [west + column * BLOCK_COLUMNS + 0.5, south + row * BLOCK_ROWS + 0.5];
   return [x + STREET, y + STREET, Math.min(east - BORDER, x + BLOCK_COLUMNS - STREET), Math.min(north - BORDER, y + BLOCK_ROWS - STREET)];
 }
 
-/** The lots of the block of a column and row in its comune: six in the middle of the comune, one outside. */
+/** Returns the lots of a block by its column and row in the comune: six in the middle of the comune, one outside. */
 function lots(extent: CellBox, column: number, row: number): Lot[] {
   const box = blockBox(extent, column, row);
   const [west, south, east, north] = box;
@@ -87,7 +87,7 @@ function* blocksOf(extent: CellBox): Generator<readonly [column: number, row: nu
   for (let row = 0; row * BLOCK_ROWS < north - south; row += 1) for (let column = 0; column * BLOCK_COLUMNS < east - west; column += 1) yield [column, row];
 }
 
-/** A polygon of the land use, on the map. */
+/** A polygon of the land use, in map coordinates. */
 interface Row {
   readonly code: string;
   readonly class: string;
@@ -99,7 +99,7 @@ function* rows(grid: CellGrid, extent: CellBox): Generator<Row> {
   const blocks = [...blocksOf(extent)];
   yield drawn('12220', [boxRing(extent), ...blocks.map(([column, row]) => [...boxRing(blockBox(extent, column, row))].reverse())]);
   for (const [column, row] of blocks) for (const { code, area } of lots(extent, column, row)) yield drawn(code, area.polygons.flat());
-  // A place without an image, at sea.
+  // A position without an image, at sea.
   const [west, , , north] = extent;
   yield { code: '92000', class: 'No data (Missing imagery)', polygon: onMap(grid, [boxRing([west, north + 200, west + 2, north + 202])]) };
 }
@@ -121,7 +121,7 @@ const FIELDS: readonly (ShapefileField & { readonly package: 'string' | 'integer
   { name: 'comment', type: 'text', length: 150, package: 'string' },
   { name: 'Pop2018', type: 'integer', length: 9, package: 'integer' },
 ];
-/** Of the layers of the boundary and of the city. */
+/** Fields of the layers of the boundary and of the city. */
 const AREA_FIELDS = FIELDS.slice(0, 3);
 
 interface Layer {

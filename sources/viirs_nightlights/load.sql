@@ -1,8 +1,8 @@
--- purpose: the extent of each raster on the ground, its product, and the regions that it reaches
+-- purpose: the extent of each raster on the ground, its product, and the regions that it overlaps
 -- reads: staging.raw_tile, core.region_box
 -- writes: layer.radiance_tile
 -- grain: one row per raster
--- crs: EPSG:4326, as the files have it
+-- crs: EPSG:4326, as in the files
 
 create table radiance_tile as
 select

@@ -11,15 +11,15 @@ export const manifest: Manifest = {
     url: 'https://doi.org/10.5067/VIIRS/VNP46A4.002',
     text: 'Román, M.O. et al. (2018), NASA\'s Black Marble nighttime lights product suite, Remote Sensing of Environment 210. VNP46A4 and VJ146A4, NASA LAADS DAAC.',
   },
-  vintageRule: 'the year in the name: VNP46A4.A2025001.h19v04.002.… is 2025; of one year collection 2 (002) counts before 1, and VNP46A4 before VJ146A4',
+  vintageRule: 'the year in the name: VNP46A4.A2025001.h19v04.002.… is 2025; within one year, collection 2 (002) takes precedence over 1, and VNP46A4 over VJ146A4',
   downloads: [
     {
       url: 'https://ladsweb.modaps.eosdis.nasa.gov/archive/allData/5200/VNP46A4/',
-      note: 'with an Earthdata login: collection 2 (ArchiveSet 5200), tiles h18v04, h19v04, h18v05 and h19v05 of a year, HDF5. VJ146A4 is the same of a later satellite. Or an annual GeoTIFF of the same radiance, called VNL_… or VNP46A4….',
+      note: 'with an Earthdata login: collection 2 (ArchiveSet 5200), tiles h18v04, h19v04, h18v05 and h19v05 of a year, HDF5. VJ146A4 is the same product of a later satellite. An annual GeoTIFF of the same radiance, named VNL_… or VNP46A4…, is read too.',
     },
   ],
   cadence: 'yearly',
-  crs: 'EPSG:4326; an HDF5 has its place in its name, column h and row v of tiles of 10°',
+  crs: 'EPSG:4326; the position of an HDF5 is in its name: column h and row v of tiles of 10°',
   keep: 'newest',
   ignored: {},
   envelope: { rejectShare: 0 },

@@ -1,4 +1,4 @@
-/** What a raster is called, and must be. */
+/** Names and allowed properties of a raster. */
 import { z } from 'zod';
 import { cellsOf, TILE } from '../../pipelines/readers/raster-tiles.ts';
 
@@ -13,9 +13,9 @@ export const tile = TILE.extend({
   epsg: z.literal(4326, 'expected EPSG:4326'),
   cell_width: CELL,
   cell_height: CELL,
-  // VNL takes the background off, so the dark may be a little below zero.
+  // VNL subtracts the background, so dark cells may be slightly below zero.
   min_value: z.number().min(-10, 'expected nW cm⁻² sr⁻¹, −10 or more').nullable(),
-  // A crater full of lava, or gas that burns.
+  // A crater full of lava, or burning gas.
   max_value: z.number().max(20_000, 'expected nW cm⁻² sr⁻¹, 20,000 or less').nullable(),
 }).superRefine(({ name, min_value: least }, context) => {
   if (least === null || least >= 0 || !NASA.test(name)) return;

@@ -3,15 +3,15 @@ import { lookAtRasters, readTile, TILE_COLUMNS, type RasterLook } from '../../pi
 import { manifest } from './manifest.ts';
 import { NAME, tile } from './schema.ts';
 
-/** Tiles of 10° that Italy lies in. */
+/** Tiles of 10° that overlap Italy. */
 const TILES = ['h18v04', 'h19v04', 'h18v05', 'h19v05'];
-/** First day, `A2023001`; else a year of its own. */
+/** Year of the first day, `A2023001`; otherwise a separate year. */
 const YEARS = [/[._]A((?:19|20)\d{2})\d{3}(?=[._])/, /(?<!\d)(20\d{2})(?!\d)/];
 const PRODUCT = /^(?:VNP46A4|VJ146A4|VNL)/i;
-/** Collection, and when NASA made the file: year, day of the year, time. */
+/** Collection, and time of production by NASA: year, day of the year, time. */
 const ISSUE = /\.h\d{2}v\d{2}\.(\d{3})(?:\.(\d{13}))?(?=\.|$)/i;
 
-/** Orders the files of one year: collection 2 before 1, VNP46A4 before VJ146A4, then the later production. Sorts as text, the first last. */
+/** Orders the files of one year: collection 2 before 1, VNP46A4 before VJ146A4, then the later production. Sorts as text, the first file last. */
 function issueOf({ name, dated }: RasterLook): string {
   const [, collection = '0', made = dated.dated ?? ''] = ISSUE.exec(name) ?? [];
   return `collection ${Number(collection)} ${PRODUCT.exec(name)?.[0].toUpperCase() ?? ''} ${made}`.trim();
@@ -22,15 +22,15 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   if (look === undefined) return null;
   const vintage = YEARS.map((pattern) => pattern.exec(look.name)?.[1]).find((year) => year !== undefined);
   if (vintage === undefined) {
-    throw inputError('the year of the light is not known', {
-      code: 'VIIRS_YEAR', at: probe.name, detail: `expected a year in the name, found ${JSON.stringify(look.name)}`, hint: 'Give the file the name it was published with.',
+    throw inputError('the year of the light at night is unknown', {
+      code: 'VIIRS_YEAR', at: probe.name, detail: `expected a year in the name, found ${JSON.stringify(look.name)}`, hint: 'Give the file the name under which it was published.',
     });
   }
   const place = /h\d{2}v\d{2}/i.exec(look.name)?.[0].toLowerCase();
   const dated = issueOf(look);
   if (place === undefined) return { role: 'year', vintage, region: null, complete: true, dated };
   const recognition: Recognition = { role: 'year', vintage, region: null, complete: false, place, dated };
-  return TILES.includes(place) ? recognition : { ...recognition, ignored: `the tile ${place} lies outside Italy` };
+  return TILES.includes(place) ? recognition : { ...recognition, ignored: `the tile ${place} is outside Italy` };
 }
 
 export default defineSource({

@@ -1,6 +1,6 @@
 /**
- * Writes the tiles of 10° that the region is in, as collection 2 has them, with light in the region alone. Tiles of the year before, of collection 1, have
- * other values: they must not be served.
+ * Writes the tiles of 10° of the region in the format of collection 2, with light only in the region. Tiles of the previous year, of collection 1, have
+ * other values and must not be served.
  */
 import { join } from 'node:path';
 import { pointOnSurface } from '../../pipelines/synthetic/point-on-surface.ts';
@@ -11,24 +11,24 @@ import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { VIIRS_FILL, writeViirs } from '../../pipelines/synthetic/viirs-writer.ts';
 
 const YEAR = 2023;
-/** Cells of a tile. */
+/** Number of cells along a tile. */
 const TILE = 2400;
-/** Cells to a degree. */
+/** Number of cells per degree. */
 const PER_DEGREE = 240;
-/** A tenth of these units in a tile of collection 1; 65535 is no value. */
+/** Value of a tile of collection 1, in tenths; 65535 is no value. */
 const OLDER_LIGHT = 7777;
 const OLDER_NONE = 65_535;
-/** Collection 2 writes 0 below this, nW cm⁻² sr⁻¹. */
+/** Lowest value above 0 of collection 2, nW cm⁻² sr⁻¹. */
 const LEAST = 0.5;
-/** Cells around the region that have light. */
+/** Number of cells with light around the region. */
 const MARGIN = 5;
 
-/** Column from 180° W and row from 90° N. */
+/** Returns the column from 180° W and the row from 90° N. */
 function cellAt([lon, lat]: LonLat): readonly [number, number] {
   return [Math.floor((lon + 180) * PER_DEGREE), Math.floor((90 - lat) * PER_DEGREE)];
 }
 
-/** nW cm⁻² sr⁻¹ with one decimal, as a float of 32 bits: from darkness to city lights. Null: a cell without a value. */
+/** Returns nW cm⁻² sr⁻¹ with one decimal, as a float of 32 bits, from darkness to city lights; null for a cell without a value. */
 function radiance(seed: number, column: number, row: number): number | null {
   const hash = hashKey(`light ${seed} ${column} ${row}`);
   if (hash % 23 === 0) return null;
@@ -36,7 +36,7 @@ function radiance(seed: number, column: number, row: number): number | null {
   return value < LEAST ? 0 : Math.fround(value);
 }
 
-/** Over cells whose middle lies in the comune. */
+/** Returns the mean of the cells whose centre is in the comune. */
 function meanOf(seed: number, { box: [west, south, east, north] }: SyntheticComune): number | null {
   const values: number[] = [];
   const [left, top] = cellAt([west, north]);

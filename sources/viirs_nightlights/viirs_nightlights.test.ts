@@ -16,7 +16,7 @@ import { goldenOf, trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
-/** Regions whose box the tile from 10° to 20° E and from 40° to 50° N meets; the boxes are those of `contract/regions.ts`. */
+/** Regions whose box overlaps the tile from 10° to 20° E and from 40° to 50° N. The boxes are those of `contract/regions.ts`. */
 const REACHED = REGIONS.filter(({ box }) => box.west <= 20 && box.east >= 10 && box.south <= 50 && box.north >= 40).map(({ code }) => code);
 
 let folder: string;
@@ -26,12 +26,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('light at night', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('is read from %s as its golden file expects', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z0-9]+$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('of the synthetic region is of two years, each in tiles of ten degrees', async () => {
+  it('has two years in the synthetic region, each in tiles of ten degrees', async () => {
     await synthetic.write(makeRegion({ parcels: 600, seed: 3 }), folder);
     const trials = await Promise.all(readdirSync(folder).sort().map((name) => trial(source, join(folder, name))));
     expect(trials.map(({ recognition }) => [recognition!.vintage, recognition!.place, recognition!.complete])).toEqual([['2022', 'h19v04', false], ['2023', 'h19v04', false]]);
@@ -47,26 +47,26 @@ describe('light at night', () => {
     return join(folder, name);
   }
 
-  it.each(['<f', '<d', 'text', null] as const)('of collection 2 is read with the fill inside Italy, when the fill is stated as %s', async (fillType) => {
+  it.each(['<f', '<d', 'text', null] as const)('is read from collection 2 with the fill inside Italy if the fill is stated as %s', async (fillType) => {
     const { collected, error } = await trial(source, tile('VNP46A4.A2025001.h19v04.002.2026120045030.h5', 12.5, fillType));
     expect(error).toBeNull();
     expect(collected!.rows['raw_tile']![0]).toMatchObject({ no_data: '-999.9', sample_type: 'float32', min_value: 12.5, max_value: 12.5 });
     expect(collected!.rows['raw_tile']![0]!['cells']).toBeLessThan(2400 * 2400);
   });
 
-  it('of a later satellite is read as VJ146A4, and set aside outside Italy', async () => {
+  it('is read from a later satellite as VJ146A4, and ignored outside Italy', async () => {
     const { recognition, collected } = await trial(source, tile('VJ146A4.A2026001.h18v05.002.2027120045030.h5', 3));
     expect(recognition).toMatchObject({ role: 'year', vintage: '2026', place: 'h18v05' });
     expect(collected!.rows['raw_tile']![0]).toMatchObject({ min_value: 3, west: 0, north: 40 });
     expect((await trial(source, tile('VJ146A4.A2026001.h20v05.002.2027120045030.h5', 3))).recognition?.ignored).toContain('outside Italy');
   });
 
-  it('below zero is refused in the products of NASA', async () => {
+  it('is rejected below zero in the products of NASA', async () => {
     const { error } = await trial(source, tile('VJ146A4.A2026001.h18v04.002.2027120045030.h5', -0.5));
     expect(error).toMatchObject({ code: 'RASTER_OTHER', detail: expect.stringContaining('0 or more') });
   });
 
-  it('of one year sorts collection 2 after 1, and VNP46A4 after VJ146A4, whenever the files were made', async () => {
+  it('sorts collection 2 after 1 and VNP46A4 after VJ146A4 within one year, whatever the day of production', async () => {
     const names = [
       'VNP46A4.A2025001.h19v04.001.2027300000000.h5', 'VJ146A4.A2025001.h19v04.002.2027200000000.h5',
       'VNP46A4.A2025001.h19v04.002.2026100000000.h5', 'VNP46A4.A2025001.h19v04.002.2026200000000.h5',
@@ -76,7 +76,7 @@ describe('light at night', () => {
     const issues = found.map((each) => each?.dated ?? '');
     expect([...issues].sort()).toEqual(issues);
     expect(new Set(issues).size).toBe(names.length);
-    // An earlier version noted the day of production alone.
+    // An earlier version stored only the day of production.
     expect(issues.every((issue) => issue > '2027300000000')).toBe(true);
   });
 });
@@ -87,7 +87,7 @@ describeDatabase('loading light at night', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it('knows the year that the nights are of, and its tiles\' extent', async () => {
+  it('stores the year of the nights and the extent of the tiles', async () => {
     const found = await loaded(database, 'viirs_nightlights', `
       insert into raw_tile values
         (1, 1, 'VNP46A4.A2023001.h19v04', 4326, 2400, 2400, 10, 50, 10.0 / 2400, 10.0 / 2400, '65535', 'uint16', 240, 240, 1000, 0, 80),

@@ -1,6 +1,6 @@
 /**
- * A source is one folder: the checkout is copied, `test/stations` is put among its sources, and everything that a source has is there.
- * `sources/README.md` walks the same way.
+ * Tests that a source is one folder: copies the checkout, adds `test/stations` to its sources, and expects everything that a source has.
+ * `sources/README.md` has the same steps.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
@@ -12,7 +12,7 @@ import synthetic from '../stations/synthetic.ts';
 const ID = 'rfi_stations';
 const LISTS = ['ade_cadastre', 'istat_comuni'];
 
-describeDatabase('a source that is added as one folder', (engine) => {
+describeDatabase('a source added as one folder', (engine) => {
   let copy: Checkout;
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
   let url: string;
@@ -30,14 +30,14 @@ describeDatabase('a source that is added as one folder', (engine) => {
     await copy?.remove();
   });
 
-  it('is listed with its licence, and its file is valid but for what it should refuse', async () => {
+  it('is listed with its licence, and its file is valid except for the expected rejects', async () => {
     const listed = JSON.parse(await copy.mappale(url, 'sources', '--json')) as { id: string; attribution: { license: string } }[];
     expect(listed.find(({ id }) => id === ID)).toMatchObject({ attribution: { license: 'CC-BY-4.0' } });
     const verdicts = JSON.parse(await copy.mappale(url, 'validate', `${files.folder}/stazioni_2026.csv`, '--json')) as unknown;
     expect(JSON.stringify(verdicts)).toContain(`"source":"${ID}"`);
   });
 
-  it('is loaded into its layer, each record accounted for, with the file and line of every row', async () => {
+  it('is loaded into its layer with every record accounted for, and with the file and line of every row', async () => {
     const report = JSON.parse(await copy.mappale(url, 'load-region', 'molise', '--data', files.folder, '--json')) as { loaded: { source: string }[]; failures: unknown[] };
     expect(report.failures).toEqual([]);
     expect(report.loaded.find(({ source }) => source === ID)).toMatchObject({ records: 5, rows: 3, rejects: 1, duplicates: 1 });
@@ -56,12 +56,12 @@ describeDatabase('a source that is added as one folder', (engine) => {
     expect(await look((database) => database.query("select obj_description('layer.station'::regclass) as comment"))).toEqual([{ comment: 'Railway stations (RFI)' }]);
   });
 
-  it('is not read again while nothing of it changed', async () => {
+  it('is not read again without a change', async () => {
     const plan = JSON.parse(await copy.mappale(url, 'plan', 'molise', '--data', files.folder, '--json')) as { load: unknown[]; build: { stale: unknown[] }[] };
     expect([plan.load, plan.build.flatMap(({ stale }) => stale)]).toEqual([[], []]);
   });
 
-  it('is held by the tests of all sources', async () => {
+  it('passes the tests of all sources', async () => {
     const said = await copy.run(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', 'test/contract/sources.test.ts', '-t', ID, '--reporter', 'json']);
     const { success, numPassedTests } = JSON.parse(said.slice(said.indexOf('{"num'), said.lastIndexOf('}') + 1)) as { success: boolean; numPassedTests: number };
     expect([success, numPassedTests > 5]).toEqual([true, true]);

@@ -18,7 +18,7 @@ import { goldenOf, trial } from '../harness/trial.ts';
 const sources = await loadSources();
 const { seed } = testEnvironment();
 const REGION = { parcels: 60, seed: 11 };
-/** Most columns of a table that are tried for each change, drawn at random. */
+/** Maximum number of columns of a table, drawn at random, that are tried for each change. */
 const DRAWN = 60;
 const root = mkdtempSync(join(tmpdir(), 'mappale-columns-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -58,7 +58,7 @@ interface Golden {
   readonly members?: readonly { readonly records: number; readonly rejects: readonly unknown[]; readonly added?: Readonly<Record<string, unknown>> }[];
 }
 
-/** What must stay the same: rows, and how many records were read and refused. Positions in a GML count bytes, which an added property moves. */
+/** Returns what must stay the same: rows, and the numbers of records and rejects. Positions in a GML count bytes, which an added property moves. */
 function heldOf({ rows = {}, members = [] }: Golden): unknown {
   return {
     rows: Object.entries(rows).map(([table, each]) => [table, each.map(({ position, ...values }) => values)]),
@@ -156,7 +156,7 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
     expect(offences).toEqual([]);
   });
 
-  it('refuses a removed, a renamed and a doubled column with COLUMNS_CHANGED', async () => {
+  it('rejects a removed, a renamed and a doubled column with COLUMNS_CHANGED', async () => {
     const offences: string[] = [];
     for (const { table } of layouts) {
       for (const kind of ['removed', 'renamed', 'doubled'] as const) {

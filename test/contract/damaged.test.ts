@@ -1,4 +1,4 @@
-/** Damaged files: whatever happened on the way, validation ends with a finding that says what, where and what to do. */
+/** Tests damaged files. For every kind of damage, validation ends with a finding that states what is wrong, where, and what to do. */
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -22,12 +22,12 @@ const PAGE = Buffer.from('<!DOCTYPE html>\n<html lang="it"><head><title>429 Too 
 const ZIP = /\.(?:zip|kmz|xlsx)$/i;
 const TEXT = /\.(?:csv|txt|gml|kml|json|geojson)$/i;
 
-/** A damage: new bytes of the file, given its own. */
+/** A damage: changes the bytes of a file. */
 type Damage = readonly [what: string, apply: (path: string) => Promise<void>];
 
 const replaced = (what: string, change: (content: Buffer) => Buffer): Damage => [what, async (path) => writeFileSync(path, change(readFileSync(path)))];
 
-/** The place of a letter in the last third of the text, so that the header and the first records are whole. */
+/** Returns the position of a letter in the last third of the text, so that the header and the first records stay intact. */
 function placeOfLetter(content: Buffer): number {
   for (let at = Math.floor(content.length * 0.8); at < content.length; at += 1) if (/[a-zA-Z]/.test(String.fromCharCode(content[at]!)) && content[at - 1] !== 0x5c) return at;
   return -1;
@@ -48,19 +48,19 @@ const asUtf8 = (content: Buffer): string | null => {
     return null;
   }
 };
-// As a stream: whole texts of windows-1252 are read as Latin-1 by some versions of Node.
+// Decoded as a stream, because some versions of Node read whole texts of windows-1252 as Latin-1.
 const textOf = (content: Buffer): string => asUtf8(content) ?? new TextDecoder('windows-1252').decode(content, { stream: true });
 const utf16 = (content: Buffer): Buffer => Buffer.from(`\ufeff${textOf(content)}`, 'utf16le');
 
-/** What programs and people do to the encoding of a text. */
+/** Changes of encoding made by programs and people. */
 const ENCODINGS: readonly (readonly [string, (content: Buffer) => Buffer])[] = [
   ['UTF-16 with its mark', utf16],
-  ['UTF-16 the other way round', (content) => utf16(content).swap16()],
-  ['a byte that UTF-8 never has', (content) => withByte(content, 0xff)],
+  ['UTF-16 with swapped bytes', (content) => utf16(content).swap16()],
+  ['a byte that is never valid in UTF-8', (content) => withByte(content, 0xff)],
   ['a control byte of windows-1252', (content) => withByte(content, 0x81)],
   ['read as windows-1252 and saved as UTF-8', (content) => Buffer.from(content.toString('latin1'), 'utf8')],
   ['replacement characters', (content) => Buffer.from(textOf(content).replace(/[\u00c0-\u017f]/g, '\ufffd'), 'utf8')],
-  // Programs refuse to save what it does not have, as the sign of the euro.
+  // Programs refuse to save letters missing from the encoding, such as the euro sign.
   ['saved as latin1', (content) => (/[^\u0000-\u00ff]/.test(textOf(content)) ? content : Buffer.from(textOf(content), 'latin1'))],
 ];
 
@@ -77,7 +77,7 @@ async function repacked(path: string, entries: (archive: ZipArchive) => Promise<
   await writeZip(path, kept);
 }
 
-/** Changes all texts of a zip, however deep. */
+/** Changes all texts of a zip, including nested zips. */
 const inside = (what: string, change: (content: Buffer) => Buffer): Damage => [`inside: ${what}`, (path) => rewriteZip(path, (name, content) => (TEXT.test(name) ? change(content) : content))];
 
 function damagesOf(path: string): Damage[] {
@@ -91,7 +91,7 @@ function damagesOf(path: string): Damage[] {
         const largest = [...archive.entries].sort((a, b) => b.size - a.size)[0]!;
         await archive.close();
         const bytes = readFileSync(file);
-        // The CRC in the central directory, which stands 16 bytes into the entry's header there; the name is 46 bytes into it.
+        // The CRC in the central directory is 16 bytes after the start of the entry's header, and the name 46 bytes.
         for (let at = bytes.indexOf('PK\u0001\u0002', 0, 'latin1'); at !== -1; at = bytes.indexOf('PK\u0001\u0002', at + 4, 'latin1')) {
           if (bytes.toString('utf8', at + 46, at + 46 + bytes.readUInt16LE(at + 28)) === largest.path) bytes[at + 16]! ^= 0xff;
         }
@@ -112,7 +112,7 @@ function damagesOf(path: string): Damage[] {
   return damages;
 }
 
-/** The first line with several fields and what is before it; a document cut where its records begin. */
+/** Returns the first line with several fields and the lines before it, or the start of a document up to its records. */
 function headerOnly(content: Buffer): Buffer {
   const text = content.toString('latin1');
   if (/^\s*(?:\u00ef\u00bb\u00bf)?[<{[]/.test(text)) return content.subarray(0, 200);
@@ -124,7 +124,7 @@ function headerOnly(content: Buffer): Buffer {
   return Buffer.from(`${lines.slice(0, end + 1).join('\n')}\n`, 'latin1');
 }
 
-/** All entries but the largest kind: the table of a zip of metadata, the .shp of a shapefile. */
+/** Returns all entries except the main kind: the table of a zip of metadata, the .shp of a shapefile. */
 async function withoutMain(archive: ZipArchive): Promise<[string, Buffer][]> {
   const extension = (name: string): string => name.replace(/^.*\./, '').toLowerCase();
   const files = archive.entries.filter(({ isFolder }) => !isFolder);
@@ -134,7 +134,7 @@ async function withoutMain(archive: ZipArchive): Promise<[string, Buffer][]> {
   return kept;
 }
 
-/** Smallest file of each role and ending. */
+/** Returns the smallest file of each role and extension. */
 function samples(files: readonly LocatedFile[]): LocatedFile[] {
   const found = new Map<string, LocatedFile>();
   for (const file of files) {
@@ -144,7 +144,7 @@ function samples(files: readonly LocatedFile[]): LocatedFile[] {
   return [...found.values()];
 }
 
-/** Different cells of records that were encoded twice, in the tables of a file. */
+/** Counts different cells of records that were encoded twice, in the tables of a file. */
 async function doubled(path: string): Promise<number> {
   const texts: string[] = [];
   if (ZIP.test(path)) {
@@ -160,7 +160,7 @@ async function doubled(path: string): Promise<number> {
 const rowsOf = async (source: RegisteredSource, path: string): Promise<unknown> => (await trial(source, path)).collected?.rows;
 
 describe.each(sources.map((source) => [source.id, source] as const))('source %s', (id, source) => {
-  it('says of every damaged file what is wrong, where, and what to do', async () => {
+  it('reports for every damaged file what is wrong, where, and what to do', async () => {
     const folder = join(root, id);
     mkdirSync(folder);
     await writeOwn(id, folder, REGION);
@@ -182,9 +182,9 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
             tried += 1;
             const errors = verdict.findings.filter(({ level }) => level === 'error');
             if (verdict.ok) {
-              // Saved again in another encoding that is known, and not a letter was lost.
+              // Saved again in another known encoding, without losing a letter.
               const lossless = JSON.stringify(await rowsOf(source, target)) === JSON.stringify(await rowsOf(source, path));
-              // One or two names that were encoded twice are the publishers' own: they are told, not refused.
+              // One or two names that were encoded twice come from the publisher. They are reported, not rejected.
               const own = /read as windows-1252/.test(what) && verdict.findings.some(({ code }) => code === 'ENCODED_TWICE') && (await doubled(target)) <= 2;
               if (!lossless && !own) offences.push(`${name}, ${what}: accepted with ${JSON.stringify(verdict.findings.map(({ code }) => code))}`);
             } else if (errors.some(({ code, at, detail, hint }) => code === 'FILE_UNKNOWN' || !at.includes(name.slice(0, 5)) || detail === undefined || hint === undefined)) {

@@ -1,4 +1,4 @@
-/** Every source of `sources/` is downloaded or explained; listed, not registered. */
+/** Tests that every source of `sources/` is downloaded or has instructions. Sources are listed, not registered. */
 import { describe, expect, it } from 'vitest';
 import { lastIssue, loadDownload, MONTHLY, type Download } from '../../pipelines/contract/download.ts';
 import { REGIONS } from '../../pipelines/contract/regions.ts';
@@ -18,16 +18,16 @@ describe.each(all.map((each) => [each.source.id, each] as const))('source %s', (
   const files = filesOf(download);
   const words = REGIONS.flatMap((region) => download.byHand?.(region) ?? []);
 
-  it('is downloaded, or explained with an address, in each region or in those that it is of', () => {
+  it('is downloaded, or has instructions with a URL, in each of its regions', () => {
     expect(files.length + words.length).toBeGreaterThan(0);
     const served = REGIONS.filter((region) => [...download.files?.(region, TODAY) ?? [], download.byHand?.(region) ?? []].flat().length > 0);
     expect([20, 19, 1]).toContain(served.length);
     if (download.tokenParameter !== undefined) expect(words.length).toBe(REGIONS.length);
-    // The machine says where to put it, and ends the sentence.
+    // The caller adds the folder and ends the sentence.
     for (const how of words) expect(how).toMatch(/(?:https?:\/\/|[a-z]+\.[a-z]+\.it|save a table)[\s\S]*[^.]$/);
   });
 
-  it('asks for addresses that its manifest names, under names that are its own', () => {
+  it('requests only URLs of its manifest, under its own file names', () => {
     for (const { base, editions, link } of files) {
       const { hostname, protocol } = new URL(base);
       expect(source.manifest.downloads.map(({ url }) => url).join(' ')).toContain(`${protocol}//${hostname}`);
@@ -37,14 +37,14 @@ describe.each(all.map((each) => [each.source.id, each] as const))('source %s', (
     for (const each of names) expect(new Set(each).size).toBe(each.length);
   });
 
-  it('says when its publisher issues, and asks for no edition that is still to come', () => {
+  it('states when its publisher issues, and requests no future edition', () => {
     if (download.cycle !== 'daily') for (const day of download.cycle) expect(`2024-${day}`).toBe(new Date(`2024-${day}`).toISOString().slice(0, 10));
     const early = filesOf(download, new Date('2026-01-02T00:00:00Z')).flatMap(({ editions }) => editions.map(({ path }) => path));
     expect(early.filter((path) => /(?<!\d)202[6-9]/.test(path))).toEqual([]);
   });
 });
 
-it('no host serves two publishers: what each is asked over one connection is one connection to the host', () => {
+it('uses each host for one publisher only, so that one connection per publisher is one per host', () => {
   const holders = new Map<string, Set<string>>();
   for (const { source, download } of all) {
     for (const { base } of filesOf(download)) {
@@ -56,7 +56,7 @@ it('no host serves two publishers: what each is asked over one connection is one
   expect([...holders].filter(([, names]) => names.size > 1)).toEqual([]);
 });
 
-it('days of issue: the last one before now, of this year or the one before', () => {
+it('finds the last day of issue before now, in this year or the previous one', () => {
   const day = (cycle: Download['cycle'], now: string): string => lastIssue(cycle, new Date(now)).toISOString().slice(0, 10);
   expect([
     day('daily', '2026-11-23T02:15:00Z'), day(['03-10', '09-10'], '2026-09-09T23:59:59Z'), day(['03-10', '09-10'], '2026-09-10T00:00:00Z'), day(['03-10', '09-10'], '2026-01-01T00:00:00Z'),
@@ -65,15 +65,15 @@ it('days of issue: the last one before now, of this year or the one before', () 
 });
 
 describe('tiles of a region', () => {
-  it('are those of a grid in degrees or metres that its box meets', () => {
+  it('are the tiles of a grid in degrees or metres that intersect its box', () => {
     const box = { west: 13.9, south: 41.3, east: 15.2, north: 42.15 };
     expect(tilesOf(box, 4326, 1)).toEqual([41, 42].flatMap((north) => [13, 14, 15].map((east) => ({ east, north }))));
-    // 14.5° E 41.6° N is 957 km, 4,625 km of zone 32, and 4,695 km, 2,085 km of the map of Europe.
+    // 14.5° E 41.6° N is 957 km, 4,625 km in zone 32, and 4,695 km, 2,085 km on the map of Europe.
     expect(tilesOf(box, 32632, 50_000)).toContainEqual({ east: 19, north: 92 });
     expect(tilesOf(box, 3035, 100_000)).toContainEqual({ east: 46, north: 20 });
   });
 
-  it('come from boxes within Italy, each of which holds its region\'s capital', () => {
+  it('use boxes within Italy that contain their region\'s capital', () => {
     const capitals = [
       [7.69, 45.07], [7.32, 45.74], [9.19, 45.47], [11.12, 46.07], [12.33, 45.44], [13.77, 45.65], [8.93, 44.41], [11.34, 44.49], [11.26, 43.77],
       [12.39, 43.11], [13.52, 43.62], [12.5, 41.9], [13.4, 42.35], [14.66, 41.56], [14.27, 40.85],

@@ -1,4 +1,4 @@
-/** How the format of each source is known: stated in its notes, printed by `mappale sources`. */
+/** Tests the evidence for the format of each source: stated in its notes, printed by `mappale sources`. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const sources = await loadSources();
 const notesOf = (id: string): string => readFileSync(join(ROOT, 'sources', id, 'notes.md'), 'utf8');
 const { seed } = testEnvironment();
 
-/** The items of the section as they are written, without the parser under test. */
+/** Returns the items of the section as written, without the parser under test. */
 function written(notes: string): string[] {
   const lines = notes.slice(notes.indexOf('\n## Evidence\n') + 1).split('\n').slice(1);
   const end = lines.findIndex((line) => line.startsWith('## '));
@@ -27,7 +27,7 @@ async function printed(...words: string[]): Promise<unknown> {
 }
 
 describe.each(sources.map(({ id }) => id))('the notes of %s', (id) => {
-  it('state what was seen in real bytes, in a verbatim header and in a document, with dates', () => {
+  it('state the evidence in real bytes, a verbatim header and a document, with dates', () => {
     const items = written(notesOf(id));
     expect(items.map((item) => item.split(':')[0])).toEqual(['Real bytes', 'Verbatim header', 'Document']);
     for (const item of items) expect(item).toMatch(/^[^:]+: (?:none$|.*(?:(?<!\d)(?:19|20)\d\d(?!\d)|\bundated\b))/);
@@ -35,12 +35,12 @@ describe.each(sources.map(({ id }) => id))('the notes of %s', (id) => {
     expect([bytes, header, document].map((value) => value ?? 'none')).toEqual(items.map((item) => item.slice(item.indexOf(': ') + 2)));
   });
 
-  it('call nothing verified', () => {
+  it('do not call anything verified', () => {
     expect(written(notesOf(id)).join('\n')).not.toMatch(/\b(?:verif(?:y|ied)|confirmed|guaranteed)\b/i);
   });
 });
 
-it('sources of which no file was ever seen say so', () => {
+it('states for some sources that no file was ever seen', () => {
   const unseen = ['ispra_flood', 'ispra_landslide', 'ispra_shoreline', 'ingv_mps04', 'viirs_nightlights', 'tinitaly_dem', 'copernicus_dem', 'igm_dbsn', 'bolzano_cadastre', 'salute_pharmacies'];
   for (const id of unseen) expect(readEvidence(notesOf(id), id).bytes, id).toBeNull();
   for (const id of ['egms_vertical', 'omi_quotations', 'trento_cadastre', 'mef_income']) expect(readEvidence(notesOf(id), id).bytes, id).not.toBeNull();
@@ -63,7 +63,7 @@ describe('mappale sources', () => {
 describe('notes with a malformed section', () => {
   const good = '# x\n\n## Evidence\n\n- Real bytes: a file of 2024\n  and one of 2025\n- Verbatim header: none\n- Document: a page, undated\n\n## More\n\n- text\n';
 
-  it('are not there when the section is complete, also over several lines and before another section', () => {
+  it('are read if the section is complete, over several lines and before another section', () => {
     expect(readEvidence(good, 'x')).toEqual({ bytes: 'a file of 2024 and one of 2025', header: null, document: 'a page, undated' });
   });
 
@@ -71,12 +71,12 @@ describe('notes with a malformed section', () => {
     ['without the section', good.replace('## Evidence', '## Proof')],
     ['with the section twice', `${good}\n## Evidence\n`],
     ['without an item', good.replace('- Verbatim header: none\n', '')],
-    ['with an item more', good.replace('- Document', '- Hearsay: 2024\n- Document')],
+    ['with an additional item', good.replace('- Document', '- Hearsay: 2024\n- Document')],
     ['with items in another order', good.replace('Real bytes', 'Document').replace('- Document: a page', '- Real bytes: a page')],
     ['with an empty item', good.replace('none', '')],
     ['without a date', good.replace(', undated', '')],
     ['with a paragraph between', good.replace('- Document', '\nSome words.\n\n- Document')],
-  ])('are refused %s', (_what, notes) => {
+  ])('are rejected %s', (_what, notes) => {
     expect(() => readEvidence(notes, 'x')).toThrow(expect.objectContaining({ code: 'EVIDENCE_MALFORMED', at: 'x' }) as Error);
   });
 });

@@ -1,4 +1,4 @@
-/** Mutated files of every other source, from the first on: see the harness. */
+/** Mutates files of every other source, starting with the first. See the harness. */
 import { fuzzSources } from '../harness/fuzz.ts';
 
 fuzzSources(0, 2);

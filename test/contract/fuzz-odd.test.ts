@@ -1,4 +1,4 @@
-/** Mutated files of every other source, from the second on: see the harness. */
+/** Mutates files of every other source, starting with the second. See the harness. */
 import { fuzzSources } from '../harness/fuzz.ts';
 
 fuzzSources(1, 2);

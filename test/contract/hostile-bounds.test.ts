@@ -1,4 +1,4 @@
-/** What is much too large is refused before it takes memory or disk, with the bound and the place; what a folder costs does not grow with its square. */
+/** Tests that oversized input is rejected, with the limit and its position, before it takes memory or disk, and that the cost of a folder is not quadratic. */
 import type * as Fs from 'node:fs';
 import type * as FsPromises from 'node:fs/promises';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -53,11 +53,11 @@ function* zeros(mebibytes: number): Generator<Buffer> {
 }
 
 describe('a zip', () => {
-  it('with a member that shrinks beyond belief is refused before anything is inflated', async () => {
+  it('with an implausible compression ratio is rejected before anything is inflated', async () => {
     await expect(ZipArchive.open(await zipOf([['a.csv', 'x'], ['CB.zip', zeros(80)]]))).rejects.toMatchObject({ code: 'ZIP_RATIO', at: expect.stringMatching(/!CB\.zip$/), detail: expect.stringMatching(/at most 250 .* found 83886080/) });
   });
 
-  it('with members that lie in one another is refused', async () => {
+  it('with overlapping members is rejected', async () => {
     const path = await zipOf([['a.csv', noise(5000)], ['b.csv', noise(5000)]]);
     const bytes = readFileSync(path);
     // The compressed size in the second header of the directory.
@@ -66,7 +66,7 @@ describe('a zip', () => {
     await expect(ZipArchive.open(path)).rejects.toMatchObject({ code: 'ZIP_UNREADABLE', detail: expect.stringContaining('lie in one another') });
   });
 
-  it('in zips without an end is refused at the sixth', async () => {
+  it('nested without end is rejected at the sixth level', async () => {
     let content: Buffer = noise(10);
     for (let i = 0; i < 8; i += 1) content = readFileSync(await zipOf([['z.zip', content]]));
     files += 1;
@@ -80,7 +80,7 @@ describe('a zip', () => {
     await archive.close();
   });
 
-  it('whose member does not fit into the temporary folder says so, with member, folder and room', async () => {
+  it('with a member too large for the temporary folder is rejected with member, folder and free space', async () => {
     const path = await zipOf([['CB.zip', noise(9 * MIB / 8)], ['large.zip', zeros(10)]]);
     const archive = await ZipArchive.open(path);
     disk.freeBytes = 20 * MIB;
@@ -88,7 +88,7 @@ describe('a zip', () => {
       code: 'TEMP_FULL', at: expect.stringMatching(/!large\.zip$/), detail: expect.stringMatching(/expected 74 MiB free in \S*mappale-zip-\S* for this member, found 20 MiB/), hint: expect.stringContaining('TMPDIR'),
     });
     disk.freeBytes = null;
-    // Room that goes while it is written.
+    // The space runs out while the member is written.
     await expect(archive.spool('large.zip', '/dev/full')).rejects.toMatchObject({ code: 'TEMP_FULL', at: expect.stringMatching(/!large\.zip$/) });
     await archive.close();
   });
@@ -98,19 +98,19 @@ describe('a zip with long names', () => {
   it.each([
     ['a name of 256 characters', `${'n'.repeat(252)}.csv`],
     ['a path of 4,097 characters', `${'folder/'.repeat(585)}m.`],
-  ])('is refused for %s', async (_, name) => {
+  ])('is rejected for %s', async (_, name) => {
     await expect(ZipArchive.open(await zipOf([[name, 'x']]))).rejects.toMatchObject({ code: 'ZIP_NAME_LONG' });
   });
 
-  it('is read when a name has 255 characters', async () => {
+  it('is read if a name has 255 characters', async () => {
     const archive = await ZipArchive.open(await zipOf([[`${'n'.repeat(251)}.csv`, 'x']]));
     expect(archive.entries).toHaveLength(1);
     await archive.close();
   });
 });
 
-describe('text that makes expressions slow', () => {
-  // Each of these took minutes, or did not end, before the expression was replaced.
+describe('text that slows down regular expressions', () => {
+  // Each of these took minutes, or did not end, before the regular expression was replaced.
   it('reads a quoted CSV field of 1,000,000 line feeds', async () => {
     const field = '\n'.repeat(1_000_000);
     const reader = await openCsv(Readable.from([Buffer.from(`a;b\n"${field}";x\n`)]) as AsyncIterable<Buffer>, { at: 'made_line_feeds.csv', delimiter: ';' });
@@ -125,7 +125,7 @@ describe('text that makes expressions slow', () => {
     ['a comment without an end', '<!--'.repeat(500), false],
     ['declarations and blanks', `${'<?xml version="1.0"?> \n'.repeat(80)}<!DOCTYPE html>`, true],
     ['blanks', ' '.repeat(2_040), false],
-  ])('decides whether a download of %s is a web page', (_, text, expected) => {
+  ])('is checked for being a web page with %s', (_, text, expected) => {
     expect(isPage(Buffer.from(text))).toBe(expected);
   });
 
@@ -145,16 +145,16 @@ describe('a workbook', () => {
   const cell = (value: string): string => `<worksheet><sheetData><row r="1"><c r="A1" t="inlineStr"><is>${value}</is></c></row></sheetData></worksheet>`;
 
   it.each<[string, { sheet?: string; texts?: string; book?: string }, RegExp]>([
-    ['elements in one another without an end', { sheet: '<a>'.repeat(200) }, /more than 100 deep/],
-    ['a text without an end', { sheet: cell(`<t>${'x'.repeat(400_000)}`) }, /more than 262144 characters/],
-    ['a comment without an end', { sheet: `<worksheet><!-- ${'< '.repeat(300_000)}` }, /more than 262144 characters/],
-    ['a tag without an end', { sheet: `<worksheet><row ${'a="1" '.repeat(80_000)}` }, /more than 262144 characters|duplicate attribute/],
-    ['a text of runs without an end', { sheet: cell('<t>xxxxxxxx</t>'.repeat(40_000)) }, /more than 262144 characters in column 1 of row 1/],
+    ['endlessly nested elements', { sheet: '<a>'.repeat(200) }, /more than 100 deep/],
+    ['an unterminated text', { sheet: cell(`<t>${'x'.repeat(400_000)}`) }, /more than 262144 characters/],
+    ['an unterminated comment', { sheet: `<worksheet><!-- ${'< '.repeat(300_000)}` }, /more than 262144 characters/],
+    ['an unterminated tag', { sheet: `<worksheet><row ${'a="1" '.repeat(80_000)}` }, /more than 262144 characters|duplicate attribute/],
+    ['a text of too many runs', { sheet: cell('<t>xxxxxxxx</t>'.repeat(40_000)) }, /more than 262144 characters in column 1 of row 1/],
     ['a text in the last column of a sheet', { sheet: '<worksheet><sheetData><row r="1"><c r="XFD1"><v>1</v></c></row></sheetData></worksheet>' }, /column 16384 of row 1/],
-    ['a shared text of runs without an end', { texts: `<sst><si>${'<t>xxxxxxxx</t>'.repeat(40_000)}</si></sst>` }, /more than 262144 characters/],
+    ['a shared text of too many runs', { texts: `<sst><si>${'<t>xxxxxxxx</t>'.repeat(40_000)}</si></sst>` }, /more than 262144 characters/],
     ['two million shared texts and one', { texts: `<sst>${'<si/>'.repeat(2_000_001)}</sst>` }, /more than 2000000 texts/],
     ['501 sheets', { book: sheetsOf(501) }, /501 sheets/],
-  ])('with %s is refused', async (_what, { sheet = cell('<t>a</t>'), texts, book = sheetsOf(1) }, message) => {
+  ])('with %s is rejected', async (_what, { sheet = cell('<t>a</t>'), texts, book = sheetsOf(1) }, message) => {
     const archive = await ZipArchive.open(await zipOf([['xl/workbook.xml', book], ['xl/_rels/workbook.xml.rels', RELATIONS], ['xl/worksheets/sheet1.xml', sheet], ...(texts === undefined ? [] : [['xl/sharedStrings.xml', texts] as const])]));
     await expect((async () => {
       const workbook = await Workbook.open(archive);
@@ -184,7 +184,7 @@ describe('perimeters', () => {
     yield `</Placemark><Placemark><name>b</name>${POLYGON}</Placemark></kml>`;
   }
 
-  it('a placemark longer than 32 MiB is refused alone, with its first 64 KiB; the next one is read', () => {
+  it('are read after a placemark longer than 32 MiB, which is rejected alone with its first 64 KiB', () => {
     const { placemarks, broken } = read(long(POLYGON));
     expect(broken).toEqual([]);
     expect(placemarks.map(({ name, parts, fault }) => [name, parts.length, fault])).toEqual([['a', 0, 'a placemark of more than 33554432 characters (its first 65536 are kept)'], ['b', 1, null]]);
@@ -193,21 +193,21 @@ describe('perimeters', () => {
   });
 
   it.each<[string, Iterable<string>, RegExp]>([
-    ['a ring whose text does not end', (function* () {
+    ['a ring with an unterminated text', (function* () {
       yield '<kml><Placemark><Polygon><outerBoundaryIs><LinearRing><coordinates>';
       for (let i = 0; i < 40; i += 1) yield '14,41 '.repeat(MIB / 6);
     })(), /more than 33554432 characters/],
-    ['elements in one another without an end', ['<a>'.repeat(200)], /more than 100 deep/],
-  ])('%s ends the document with the bound', (_what, pieces, message) => {
+    ['endlessly nested elements', ['<a>'.repeat(200)], /more than 100 deep/],
+  ])('are rejected as a document with the limit: %s', (_what, pieces, message) => {
     expect(read(pieces).broken[0]).toMatch(message);
   });
 });
 
-it('a member of the cadastre with elements in one another without an end is refused alone', () => {
+it('rejects alone a member of the cadastre with endlessly nested elements', () => {
   expect(() => new XmlElementParser({}, {}).write('<a>'.repeat(20_000))).toThrow(/more than 100 deep/);
 });
 
-it.each([[2000, null], [2001, 'COLUMNS_TOO_MANY']])('a table of %i columns: %s', async (columns, code) => {
+it.each([[2000, null], [2001, 'COLUMNS_TOO_MANY']])('opens a table of %i columns with the error %s', async (columns, code) => {
   async function* bytes(): AsyncGenerator<Buffer> {
     yield Buffer.from(`${Array.from({ length: columns }, (_, index) => `c${index}`).join(';')}\n`);
   }
@@ -216,8 +216,8 @@ it.each([[2000, null], [2001, 'COLUMNS_TOO_MANY']])('a table of %i columns: %s',
   else await expect(opened).rejects.toMatchObject({ code, at: 'a.csv:1' });
 });
 
-describe('a folder of strangers', () => {
-  it('is listed once, however many files are looked at', async () => {
+describe('a folder of unknown files', () => {
+  it('is listed once, whatever number of files is inspected', async () => {
     const place = mkdtempSync(join(folder, 'many-'));
     for (let i = 0; i < 300; i += 1) writeFileSync(join(place, `appunti ${i}.txt`), `note ${i}\n`);
     disk.listings = [];
@@ -226,7 +226,7 @@ describe('a folder of strangers', () => {
     expect(disk.listings.filter((path) => path === place)).toHaveLength(1);
   });
 
-  it('is told in ten names and a count by kind', () => {
+  it('is described with ten names and a count by kind', () => {
     const lines = describeUnknown([...Array.from({ length: 1200 }, (_, i) => `/d/${String(i).padStart(4, '0')}.txt`), ...Array.from({ length: 30 }, (_, i) => `/d/x${i}.PDF`), '/d/y']);
     expect(lines).toHaveLength(11);
     expect(lines.at(-1)).toBe('no source reads 1,221 more: 1,190 .txt, 30 .pdf, 1 without an ending (all of them: --json)');

@@ -1,4 +1,4 @@
-/** Databases that cannot take what is loaded, and folders that are not for us: each is told in words of its own, and left as it is. */
+/** Tests databases that cannot take a load, and folders that belong to others: each has a specific error and is left unchanged. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import type * as FsPromises from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ const errorOf = async (url: string, access: 'read' | 'write' = 'write'): Promise
   return opened;
 };
 
-describe('a folder that is named as the embedded database', () => {
+describe('a folder given as the embedded database', () => {
   const file = (path: string, content: string) => (folder: string) => {
     mkdirSync(join(folder, path, '..'), { recursive: true });
     writeFileSync(join(folder, path), content);
@@ -38,11 +38,11 @@ describe('a folder that is named as the embedded database', () => {
     ['a path below a file', 'PGLITE_FOLDER', 'usage', () => undefined, '/etc/hostname/database'],
     ['an empty name', 'PGLITE_FOLDER', 'usage', () => undefined, ''],
     ['someone\'s files', 'PGLITE_FOLDER', 'usage', file('tesi.docx', 'x')],
-    ['someone\'s files where a run was killed', 'PGLITE_FOLDER', 'usage', (folder) => {
+    ['other files in the folder of a killed run', 'PGLITE_FOLDER', 'usage', (folder) => {
       file('tesi.docx', 'x')(folder);
       writeFileSync(`${folder}.unfinished`, '');
     }],
-    ['someone\'s files beside a database that a killed run began', 'PGLITE_FOLDER', 'usage', (folder) => {
+    ['other files next to a database of a killed run', 'PGLITE_FOLDER', 'usage', (folder) => {
       file('PG_VERSION', '18\n')(folder);
       file('tesi.docx', 'x')(folder);
       writeFileSync(`${folder}.unfinished`, '');
@@ -53,7 +53,7 @@ describe('a folder that is named as the embedded database', () => {
       file('PG_VERSION', '18\n')(folder);
       file('postmaster.opts', '/usr/lib/postgresql/18/bin/postgres\n')(folder);
     }],
-  ])('%s: refused as %s, left as it is, and nobody is told to remove it', async (what, code, kind, make, path) => {
+  ])('is rejected for %s as %s, left unchanged, and without advice to remove it', async (what, code, kind, make, path) => {
     const folder = path ?? join(root, what.replaceAll(/\W/g, '-'));
     if (path === undefined) mkdirSync(folder);
     make(folder);
@@ -67,7 +67,7 @@ describe('a folder that is named as the embedded database', () => {
     expect(existsSync(`${folder}.lock`)).toBe(false);
   });
 
-  it('on a full disk: said before anything is made', async () => {
+  it('is rejected on a full disk before anything is created', async () => {
     disk.freeBytes = 100 * 1024 * 1024;
     const error = await errorOf(`pglite:${join(root, 'new', 'database')}`);
     disk.freeBytes = null;
@@ -75,7 +75,7 @@ describe('a folder that is named as the embedded database', () => {
     expect(existsSync(join(root, 'new'))).toBe(false);
   });
 
-  it('that PGlite cannot open: put aside, never removed', async () => {
+  it('is moved aside and never removed if PGlite cannot open it', async () => {
     const folder = join(root, 'it\'s broken');
     mkdirSync(join(folder, 'base'), { recursive: true });
     writeFileSync(join(folder, 'PG_VERSION'), '18\n');
@@ -86,7 +86,7 @@ describe('a folder that is named as the embedded database', () => {
     expect(existsSync(`${folder}.lock`)).toBe(false);
   });
 
-  it('of this version is that of a new database', async () => {
+  it('is accepted with the version of a new database', async () => {
     const folder = join(root, 'fresh');
     const database = await openDatabase(`pglite:${folder}`);
     await expect(openDatabase(`pglite:${folder}`)).rejects.toMatchObject({ code: 'DATABASE_IN_USE' });
@@ -101,16 +101,16 @@ describe('a server', () => {
   const good: ServerFacts = { encoding: 'UTF8', standby: false, readOnly: false, searchPath: 'public', statementTimeout: '0', extensions: { postgis: 'public' }, owner: null };
   const address = { label: 'postgres db:5432, database italy, user me', place: { host: 'db', port: 5432, database: 'italy', user: 'me' } };
   it.each<[string, Partial<ServerFacts>, boolean, readonly string[]]>([
-    ['as it should be', {}, true, []],
+    ['with correct settings', {}, true, []],
     ['of another encoding', { encoding: 'SQL_ASCII' }, false, ['DATABASE_ENCODING']],
     ['with PostGIS elsewhere', { extensions: { postgis: 'gis', unaccent: 'public' } }, false, ['EXTENSION_SCHEMA']],
     ['whose search_path cannot be set', { searchPath: '"$user", public' }, false, ['SEARCH_PATH']],
     ['whose timeout cannot be set', { statementTimeout: '5s' }, false, ['STATEMENT_TIMEOUT']],
-    ['that is a standby, to a load', { standby: true, readOnly: true }, true, ['DATABASE_STANDBY']],
-    ['that is a standby, to a look', { standby: true, readOnly: true }, false, []],
-    ['that is read-only, to a load', { readOnly: true }, true, ['DATABASE_READ_ONLY']],
-    ['that is read-only, to a look', { readOnly: true }, false, []],
-    ['of which the tables are another role\'s', { owner: 'loader' }, false, ['DATABASE_NOT_OURS']],
+    ['that is a standby, for a load', { standby: true, readOnly: true }, true, ['DATABASE_STANDBY']],
+    ['that is a standby, for reading', { standby: true, readOnly: true }, false, []],
+    ['that is read-only, for a load', { readOnly: true }, true, ['DATABASE_READ_ONLY']],
+    ['that is read-only, for reading', { readOnly: true }, false, []],
+    ['whose tables belong to another role', { owner: 'loader' }, false, ['DATABASE_NOT_OURS']],
   ])('%s: %j', (_what, facts, writes, codes) => {
     const faults = serverFaults({ ...good, ...facts }, address, writes);
     expect(faults.map(({ code }) => code)).toEqual(codes);
@@ -118,10 +118,10 @@ describe('a server', () => {
   });
 });
 
-describeEngines('a database that is set otherwise', (engine) => {
+describeEngines('a database with other settings', (engine) => {
   const named = (url: string): string => new URL(url).pathname.slice(1);
 
-  it('of another encoding, with PostGIS elsewhere, or read-only to the role: refused, each in its words', async () => {
+  it('is rejected with a specific error for another encoding, PostGIS in another schema, or a read-only role', async () => {
     const url = await engine.createDatabase();
     const database = await engine.openDatabase(url);
     await database.query(`create database ${named(url)}_latin encoding 'LATIN1' lc_collate 'C' lc_ctype 'C' template template0`);
@@ -131,7 +131,7 @@ describeEngines('a database that is set otherwise', (engine) => {
     const readOnly = await errorOf(url);
     expect(readOnly).toMatchObject({ code: 'DATABASE_READ_ONLY', kind: 'database' });
     await (await openDatabase(url, 'read')).close();
-    // What its last line has an administrator type, elsewhere than in it, mends it.
+    // The command in the last line, typed by an administrator in another database, fixes it.
     expect(readOnly.mend).toContain(' -d postgres ');
     await database.script(statementIn(readOnly.mend), 'the last line');
     await (await openDatabase(url)).close();
@@ -139,7 +139,7 @@ describeEngines('a database that is set otherwise', (engine) => {
     expect(await errorOf(url)).toMatchObject({ code: 'EXTENSION_SCHEMA', detail: 'expected unaccent in public, found unaccent in elsewhere' });
   });
 
-  it('with a search_path, timeouts and forms of its own: sessions are as we set them, also when the address asks otherwise', async () => {
+  it('keeps the settings of our sessions despite other defaults of the database and other settings in the URL', async () => {
     const url = await engine.createDatabase();
     const first = await engine.openDatabase(url);
     const others = ['search_path = nowhere', 'statement_timeout = 1', 'lock_timeout = 1', 'idle_in_transaction_session_timeout = 1', "datestyle = 'German, DMY'", 'bytea_output = escape', "default_transaction_isolation = 'serializable'"];

@@ -1,4 +1,4 @@
-/** Entries of a data folder that cannot be used: each is named with its reason, the others are read, and the exit code is 3. */
+/** Tests entries of a data folder that cannot be used. Each is named with its reason, the others are read, and the exit code is 3. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -19,7 +19,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 const GOOD = 'several-zones_2024.csv';
 
 let folders = 0;
-/** A folder with one good file. */
+/** Returns a folder with one valid file. */
 function folder(): string {
   folders += 1;
   const path = join(root, String(folders));
@@ -34,7 +34,7 @@ const beside = (path: string): string => path.replace(/[^/]*$/, '');
 
 type Entry = readonly [what: string, name: string, code: string, make: (path: string) => void | Promise<void>];
 const ENTRIES: readonly Entry[] = [
-  ['a link that leads nowhere', 'a.zip', 'LINK_DANGLING', (path) => symlinkSync(join(beside(path), 'nowhere.zip'), path)],
+  ['a dangling link', 'a.zip', 'LINK_DANGLING', (path) => symlinkSync(join(beside(path), 'nowhere.zip'), path)],
   ['a link to itself', 'b.zip', 'LINK_CIRCULAR', (path) => symlinkSync(path, path)],
   ['two links to each other', 'c.zip', 'LINK_CIRCULAR', (path) => {
     symlinkSync(`${path}.2`, path);
@@ -57,7 +57,7 @@ const ENTRIES: readonly Entry[] = [
 ];
 
 describe('a folder that holds', () => {
-  it.each(ENTRIES)('%s: it is named as %s, %s, and the file beside it is read', async (_what, name, code, make) => {
+  it.each(ENTRIES)('reports %s (%s) as %s, and reads the file next to it', async (_what, name, code, make) => {
     const data = folder();
     await make(join(data, name));
     const verdicts = await look(data);
@@ -66,14 +66,14 @@ describe('a folder that holds', () => {
     expect(verdicts.filter(({ ok, source }) => ok && source === null)).toEqual([]);
   });
 
-  it('nothing but a broken entry: it is named, the folder is not called empty', async () => {
+  it('names the only entry if it is broken, instead of calling the folder empty', async () => {
     const data = folder();
     rmSync(join(data, GOOD));
     pipe(join(data, 'MOLISE.zip'));
     expect(await look(data)).toMatchObject([{ ok: false, findings: [{ code: 'NOT_A_FILE' }] }]);
   });
 
-  it('a shapefile one of whose files is a pipe: refused, and nobody waits for the pipe', async () => {
+  it('rejects a shapefile with a pipe among its files without waiting for the pipe', async () => {
     const data = folder();
     for (const part of ['.shp', '.shx', '.dbf', '.cpg', '.prj']) {
       if (part === '.cpg') pipe(join(data, `finta${part}`));
@@ -82,7 +82,7 @@ describe('a folder that holds', () => {
     expect((await look(data)).find(({ path }) => path.endsWith('.cpg'))).toMatchObject({ findings: [{ code: 'NOT_A_FILE' }] });
   });
 
-  it('two folders linked into each other, and a file that is linked: every file once, under its own path', async () => {
+  it('lists every file once under its own path if folders and files are linked', async () => {
     const data = folder();
     for (const name of ['a', 'b']) mkdirSync(join(data, name));
     copyFileSync(join(data, GOOD), join(data, 'a', 'copy_2024.csv'));
@@ -93,7 +93,7 @@ describe('a folder that holds', () => {
     expect(survey.releases.flatMap(({ files }) => files.map(({ path }) => path))).toEqual([join(data, 'a', 'copy_2024.csv')]);
   });
 
-  it('a link to a folder elsewhere: its files are read', async () => {
+  it('reads the files behind a link to another folder', async () => {
     const [data, elsewhere] = [folder(), folder()];
     rmSync(join(data, GOOD));
     symlinkSync(elsewhere, join(data, 'linked'));
@@ -101,26 +101,26 @@ describe('a folder that holds', () => {
   });
 });
 
-describe('a path that is named', () => {
+describe('a path given by the user', () => {
   it.each<[string, string, (path: string) => void]>([
     ['a named pipe', 'NOT_A_FILE', pipe],
     ['a link to a device', 'NOT_A_FILE', (path) => symlinkSync('/dev/zero', path)],
     ['a link to itself', 'LINK_CIRCULAR', (path) => symlinkSync(path, path)],
-  ])('%s is refused as %s', async (_what, code, make) => {
+  ])('is rejected for %s as %s', async (_what, code, make) => {
     const path = join(folder(), 'named');
     make(path);
     expect(await look(path)).toMatchObject([{ path, ok: false, findings: [{ code }] }]);
   });
 });
 
-describe('what this user may not read', () => {
-  it('a file and a folder are named with the user, and the rest is read', async () => {
+describe('files without permission', () => {
+  it('are named with the user, and the rest is read', async () => {
     const data = folder();
     mkdirSync(join(data, 'closed'));
     writeFileSync(join(data, 'closed.csv'), 'x');
     for (const path of [root, data]) chmodSync(path, 0o755);
     for (const path of ['closed', 'closed.csv']) chmodSync(join(data, path), 0o000);
-    // To root nothing is closed.
+    // Root can read everything.
     const isRoot = process.geteuid?.() === 0;
     if (isRoot) process.seteuid!(65_534);
     const verdicts = await look(data).finally(() => isRoot && process.seteuid!(0));
@@ -132,8 +132,8 @@ describe('what this user may not read', () => {
   });
 });
 
-describeEngines('a refresh of a folder with all of them', (engine) => {
-  it('loads the good file, names each, and ends with exit 3', async () => {
+describeEngines('a refresh of a folder with all these entries', (engine) => {
+  it('loads the valid file, names each entry, and ends with exit 3', async () => {
     const data = folder();
     for (const [, name, , make] of ENTRIES) if (name !== 'PUGLIA.zip') await make(join(data, name));
     const report = await refresh(await contextOn(await engine.openDatabase(), sources), loadOptions([data], null));

@@ -1,4 +1,4 @@
-/** Files of which a part would be lost without a word: each is refused, and says why. */
+/** Tests files that could lose a part silently. Each is rejected with the reason. */
 import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ function folder(): string {
   return path;
 }
 
-/** The source, with something done to its file when it is read: after it was found and hashed. */
+/** Returns the source with an action on its file at the time of reading, after the file was found and hashed. */
 function meanwhile(act: (path: string) => void): RegisteredSource[] {
   return sources.map((source) => (source.id !== 'istat_soppressi' ? source : {
     ...source,
@@ -39,7 +39,7 @@ function meanwhile(act: (path: string) => void): RegisteredSource[] {
   }));
 }
 
-/** Cuts at the end of a line: what is left is whole to every reader. */
+/** Cuts the file at the end of a line, so that every reader takes the rest for a complete file. */
 function cutAtLine(path: string): void {
   truncateSync(path, readFileSync(path).lastIndexOf('\n', statSync(path).size / 2) + 1);
 }
@@ -47,14 +47,14 @@ function cutAtLine(path: string): void {
 describe('a file that changes between hashing and reading', () => {
   it.each<[string, (path: string) => void]>([
     ['cut at the end of a line', cutAtLine],
-    ['with lines more', (path) => appendFileSync(path, table(1).slice(HEADER.length + 1))],
+    ['with additional lines', (path) => appendFileSync(path, table(1).slice(HEADER.length + 1))],
     ['of the same size and date', (path) => {
       const { atime, mtime } = statSync(path);
       writeFileSync(path, readFileSync(path, 'utf8').replaceAll('Finta', 'Vinta'));
       utimesSync(path, atime, mtime);
     }],
     ['that is gone', (path) => rmSync(path)],
-  ])('%s: FILE_CHANGED_WHILE_READ', async (_what, act) => {
+  ])('is rejected with FILE_CHANGED_WHILE_READ: %s', async (_what, act) => {
     const path = join(folder(), SOPPRESSI);
     writeFileSync(path, table(50));
     const [verdict] = await validate([path], meanwhile(act), null, () => undefined);
@@ -63,7 +63,7 @@ describe('a file that changes between hashing and reading', () => {
 });
 
 describeEngines('a load of a file that is cut while it is read', (engine) => {
-  it('ends with exit 3 and loads nothing of it; whole again, it is loaded whole', async () => {
+  it('ends with exit 3 and loads nothing, and loads the whole file once it is complete again', async () => {
     const data = folder();
     const path = join(data, SOPPRESSI);
     writeFileSync(path, table(500));
@@ -77,7 +77,7 @@ describeEngines('a load of a file that is cut while it is read', (engine) => {
     expect(whole.loaded.map(({ source, rows }) => [source, rows])).toEqual([['istat_soppressi', 500]]);
   });
 
-  it('is read again when only its bytes differ, not its size and date', async () => {
+  it('is repeated if only the bytes differ, not size and date', async () => {
     const data = folder();
     const path = join(data, SOPPRESSI);
     writeFileSync(path, table(30));
@@ -92,7 +92,7 @@ describeEngines('a load of a file that is cut while it is read', (engine) => {
 
 // --- zips ----------------------------------------------------------------------------------------------------------
 
-/** Changes bytes of every header that has this name, local and central. */
+/** Changes bytes of every header with this name, local and central. */
 function patchHeaders(path: string, name: string, patch: (bytes: Buffer, flagsAt: number, nameAt: number) => unknown): void {
   const bytes = readFileSync(path);
   for (let at = bytes.indexOf('PK', 0, 'latin1'); at !== -1; at = bytes.indexOf('PK', at + 2, 'latin1')) {
@@ -106,14 +106,14 @@ describe('a zip', () => {
   const PART = table(20);
   it.each<[string, string, (path: string) => Promise<void>]>([
     ['two members of one name', 'ZIP_MEMBER_REPEATED', (path) => writeZip(path, [[SOPPRESSI, PART], [SOPPRESSI, table(3)]])],
-    ['two names that are one after decoding: UTF-8 and code page 437', 'ZIP_MEMBER_REPEATED', async (path) => {
+    ['two names that are equal after decoding: UTF-8 and code page 437', 'ZIP_MEMBER_REPEATED', async (path) => {
       await writeZip(path, [['é.csv', PART], ['X.csv', table(3)]]);
       patchHeaders(path, 'X.csv', (bytes, flagsAt, nameAt) => {
         bytes.writeUInt16LE(bytes.readUInt16LE(flagsAt) & ~0x0800, flagsAt);
         bytes[nameAt] = 0x82;
       });
     }],
-    ['two names that are one when letter and accent are joined', 'ZIP_MEMBER_REPEATED', (path) => writeZip(path, [['\u00e9.csv', PART], ['e\u0301.csv', table(3)]])],
+    ['two names that are equal when letter and accent are combined', 'ZIP_MEMBER_REPEATED', (path) => writeZip(path, [['\u00e9.csv', PART], ['e\u0301.csv', table(3)]])],
     ['more members in its directory than it counts', 'ZIP_UNREADABLE', async (path) => {
       await writeZip(path, [['a.csv', PART], ['b.csv', table(3)]]);
       const bytes = readFileSync(path);
@@ -128,7 +128,7 @@ describe('a zip', () => {
         patchHeaders(path, harmless, (bytes, _flagsAt, nameAt) => bytes.write(led, nameAt));
       }],
     ),
-  ])('with %s is refused: %s', async (_what, code, write) => {
+  ])('with %s is rejected: %s', async (_what, code, write) => {
     const path = join(folder(), 'comuni-soppressi.zip');
     await write(path);
     await expect(ZipArchive.open(path)).rejects.toMatchObject({ code, at: expect.stringContaining('comuni-soppressi.zip'), detail: expect.any(String), hint: expect.any(String) });
@@ -153,7 +153,7 @@ describe('a workbook', () => {
     return path;
   };
 
-  it('as it should be is read', async () => {
+  it('without errors is read', async () => {
     expect(await validate([await workbook(SHEET)], sources, null, () => undefined)).toMatchObject([{ source: 'dpc_seismic', rows: 2, rejects: 0 }]);
   });
 
@@ -162,22 +162,22 @@ describe('a workbook', () => {
     ['a cell in lower case', 'r="D3"', 'r="d3"'],
     ['an absolute reference', 'r="D3"', 'r="$D$3"'],
     ['a cell of another row', 'r="D3"', 'r="D2"'],
-    ['a cell where one stands already', 'r="D3"', 'r="C3"'],
-    ['a column that no sheet has', 'r="D3"', 'r="ZZZZZZ3"'],
+    ['a repeated cell', 'r="D3"', 'r="C3"'],
+    ['a column beyond the limit of sheets', 'r="D3"', 'r="ZZZZZZ3"'],
     ['an empty reference', 'r="D3"', 'r=""'],
     ['a row number twice', '<row r="3">', '<row r="2">'],
-    ['a row number that is none', '<row r="3">', '<row r="drei">'],
-    ['a row that no sheet has', '<row r="3">', '<row r="99999999">'],
+    ['a row number that is not a number', '<row r="3">', '<row r="drei">'],
+    ['a row beyond the limit of sheets', '<row r="3">', '<row r="99999999">'],
     ['a formula without its result', cell('D3', VALUES[3]!), '<c r="D3"><f>D2</f></c>'],
     ['a text without a number', cell('D3', VALUES[3]!), '<c r="D3" t="s"><v></v></c>'],
-  ])('with %s is refused, with the place', async (_what, from, to) => {
+  ])('with %s is rejected, with the position', async (_what, from, to) => {
     const broken = SHEET.replace(from, to);
     expect(broken).not.toBe(SHEET);
     const [verdict] = await validate([await workbook(broken)], sources, null, () => undefined);
     expect(verdict).toMatchObject({ ok: false, findings: [{ code: 'XLSX_UNREADABLE', at: expect.stringContaining('sheet1.xml'), detail: expect.stringMatching(/row|text/) }] });
   });
 
-  it('that names a sheet which is not there is refused', async () => {
+  it('with the name of a missing sheet is rejected', async () => {
     const path = await workbook(SHEET, BOOK.replace('</sheets>', '<sheet name="altri" sheetId="2" r:id="r2"/></sheets>'));
     expect(await validate([path], sources, null, () => undefined)).toMatchObject([{ ok: false, findings: [{ code: 'XLSX_UNREADABLE', detail: expect.stringContaining('altri') }] }]);
   });
@@ -185,16 +185,16 @@ describe('a workbook', () => {
 
 // --- documents -----------------------------------------------------------------------------------------------------
 
-describe('a document of the cadastre that is refused as a whole', () => {
+describe('a document of the cadastre that is rejected as a whole', () => {
   it.each([
     ['no XML up to its root', 'prologue-malformed-inside.zip'],
     ['cut inside a member', 'truncated-document-inside.zip'],
-    ['cut behind a member', 'truncated-after-member-inside.zip'],
-  ])('%s: an error, not one record among those that are allowed', async (_what, name) => {
+    ['cut after a member', 'truncated-after-member-inside.zip'],
+  ])('is an error and not one of the allowed rejects: %s', async (_what, name) => {
     const path = join(folder(), 'Z001_BORGO.zip');
     copyFileSync(fixture(`ade_cadastre/${name}`), path);
     const [verdict] = await validate([path], sources, null, () => undefined);
-    expect(verdict).toMatchObject({ ok: false, findings: [{ level: 'error', code: 'GML_TRUNCATED', at: expect.stringContaining('Z001_BORGO.zip!Z001_BORGO_ple.gml'), hint: expect.stringContaining('The zip was packed with it so') }] });
+    expect(verdict).toMatchObject({ ok: false, findings: [{ level: 'error', code: 'GML_TRUNCATED', at: expect.stringContaining('Z001_BORGO.zip!Z001_BORGO_ple.gml'), hint: expect.stringContaining('The document was already broken') }] });
     expect(verdict?.findings).toHaveLength(1);
   });
 });

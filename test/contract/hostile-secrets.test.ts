@@ -1,4 +1,4 @@
-/** A password in DATABASE_URL is shown nowhere, however it is written: not on the screen, in logs, in JSON, in the ledger or among processes. */
+/** Tests that a password in DATABASE_URL is never shown, in any spelling: not on the screen, in logs, in JSON, in the ledger or in process arguments. */
 import { spawn } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,36 +13,36 @@ import { describeEngines } from '../harness/database.ts';
 const folder = mkdtempSync(join(tmpdir(), 'mappale-secrets-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Every piece of a password, also where a sign in it was taken for the end of something. */
+/** Every piece of a password, also where one of its characters was parsed as a separator. */
 const PIECES = /Qx7kf|Zw9pt/i;
 
 describe('an address that cannot be connected to', () => {
   it.each<[string, string, string]>([
     ['a slash in the password', 'postgres://me:Qx7kf/Zw9pt@127.0.0.1:1/italy', 'DATABASE_URL_UNREADABLE'],
-    ['a slash after digits, which would be a port', 'postgres://me:12/Qx7kfZw9pt@127.0.0.1:1/italy', 'DATABASE_URL_UNREADABLE'],
-    ['@ and a slash: the rest would be a host', 'postgres://me:Qx7kf@Zw9pt/x@127.0.0.1:1/italy', 'DATABASE_URL_UNREADABLE'],
+    ['a slash after digits, parsed as a port', 'postgres://me:12/Qx7kfZw9pt@127.0.0.1:1/italy', 'DATABASE_URL_UNREADABLE'],
+    ['@ and a slash, with the rest parsed as a host', 'postgres://me:Qx7kf@Zw9pt/x@127.0.0.1:1/italy', 'DATABASE_URL_UNREADABLE'],
     ['a question mark', 'postgres://me:12?Qx7kfZw9pt@127.0.0.1:1/italy', 'DATABASE_URL_UNREADABLE'],
     ['a number sign', 'postgres://me:12#Qx7kfZw9pt@127.0.0.1:1/italy', 'DATABASE_URL_UNREADABLE'],
     ['a blank', 'postgres://me:Qx7kf Zw9pt@127.0.0.1:1/italy', 'DATABASE_URL_UNREADABLE'],
     ['a percent sign', 'postgres://me:Qx7kf%Zw9pt@127.0.0.1:1/italy', 'DATABASE_URL_UNREADABLE|SQL_ECONNREFUSED'],
-    ['a password where the port should be', 'postgres://me@127.0.0.1:Qx7kfZw9pt/italy', 'DATABASE_URL_UNREADABLE'],
+    ['a password in the position of the port', 'postgres://me@127.0.0.1:Qx7kfZw9pt/italy', 'DATABASE_URL_UNREADABLE'],
     ['pairs of key and value', 'host=127.0.0.1 port=1 user=me password=Qx7kfZw9pt dbname=italy', 'DATABASE_URL_UNKNOWN'],
     ['pairs without host, the password first', 'password=Qx7kfZw9pt dbname=italy', 'DATABASE_URL_UNKNOWN'],
     ['another kind of database', 'mysql://me:Qx7kfZw9pt@127.0.0.1:1/italy', 'DATABASE_URL_UNKNOWN'],
     ['a kind in capitals', 'POSTGRES://me:Qx7kfZw9pt@127.0.0.1:1/italy', 'DATABASE_URL_UNKNOWN'],
     ['nothing but a password', 'Qx7kfZw9pt', 'DATABASE_URL_UNKNOWN'],
     ['a key that is a password', 'postgres://me:Qx7kfZw9pt@127.0.0.1:1/italy?sslkey=/nowhere', 'DATABASE_URL_UNREADABLE'],
-    ['@ in the password, which can be told', 'postgres://me:Qx7kf@Zw9pt@127.0.0.1:1/italy', 'SQL_ECONNREFUSED'],
+    ['@ in the password, which can be parsed', 'postgres://me:Qx7kf@Zw9pt@127.0.0.1:1/italy', 'SQL_ECONNREFUSED'],
     ['the password escaped', 'postgres://me:Qx7kf%2F%40Zw9pt@127.0.0.1:1/italy', 'SQL_ECONNREFUSED'],
     ['a parameter', 'postgres://me@127.0.0.1:1/italy?password=Qx7kfZw9pt', 'SQL_ECONNREFUSED'],
     ['a parameter twice', 'postgres://127.0.0.1:1/italy?password=Qx7kf&user=me&password=Zw9pt', 'SQL_ECONNREFUSED'],
     ['a parameter whose name is escaped', 'postgres://me@127.0.0.1:1/italy?p%61ssword=Qx7kfZw9pt', 'SQL_ECONNREFUSED'],
     ['a parameter with a slash and @', 'postgres://me@127.0.0.1:1/italy?password=Qx7kf/@Zw9pt', 'DATABASE_URL_UNREADABLE'],
-  ])('%s: an error that shows none of it', async (_what, url, codes) => {
+  ])('gives an error without any part of the password: %s', async (_what, url, codes) => {
     const error = await openDatabase(url).then(() => null, (thrown: unknown) => thrown as MappaleError);
     expect(error?.code).toMatch(new RegExp(`^(?:${codes})$`));
     expect(error!.exitCode).toBe(error!.kind === 'database' ? 6 : 2);
-    // What is printed, written as JSON, and a stack of a failure that nobody foresaw.
+    // The printed text, the JSON, and the stack of an unexpected failure.
     for (const text of [error!.report(), JSON.stringify(error), String(error!.stack)]) expect(text).not.toMatch(PIECES);
     if (error!.kind === 'usage') expect(error!.report()).toMatch(/not shown.*\n.*\n.*(?:%40|postgres:\/\/user:password@host:port\/database|unset it)/s);
   });
@@ -52,19 +52,19 @@ describe('an address that cannot be connected to', () => {
     ['postgresql://me:Qx7kf@[::1]/it%C3%A0', 'postgres [::1]:5432, database ità, user me'],
     ['postgres://me:Qx7kf@/italy?host=/run/postgresql', 'postgres /run/postgresql, database italy, user me'],
     ['postgres://me@localhost', 'postgres localhost:5432, database me, user me'],
-  ])('%s is called %s', (url, label) => {
+  ])('%s is shown as %s', (url, label) => {
     expect(serverAddress(url).label).toBe(label);
   });
 });
 
-/** Command lines of this process's descendants. */
+/** Returns the command lines of this process's descendants. */
 function commandLines(): string {
   const parents = new Map<number, number>();
   for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
     try {
       parents.set(Number(name), Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${name}/stat`, 'latin1'))?.[1]));
     } catch {
-      // It ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   const mine = (pid: number | undefined): boolean => pid !== undefined && (pid === process.pid || mine(parents.get(pid)));
@@ -77,11 +77,11 @@ function commandLines(): string {
   }).join('\n');
 }
 
-describeEngines('a run whose address has a password', (engine) => {
-  it('leaves it neither in its output, its log and its JSON, nor in the ledger, nor in arguments of processes', async () => {
+describeEngines('a run with a password in its URL', (engine) => {
+  it('writes the password neither to output, log and JSON, nor to the ledger, nor to process arguments', async () => {
     const url = await engine.createDatabase();
     copyFileSync(join(ROOT, 'sources/dpc_seismic/fixture/several-zones_2024.csv'), join(folder, 'several-zones_2024.csv'));
-    // The server of the tests asks for none, or has its own in front: a parameter counts more, and is given twice.
+    // The test server requires no password, or the URL has one. A parameter takes precedence, and is given twice.
     const secret = `${url}${url.includes('?') ? '&' : '?'}application_name=Qx7kfZw9pt&${new URL(url).password === '' ? 'password=Qx7kf&p%61ssword=Zw9pt' : ''}`;
     const child = spawn(process.execPath, [join(ROOT, 'pipelines/mappale.mjs'), 'refresh', '--json', '--data', folder], { env: { PATH: '/usr/bin:/bin', DATABASE_URL: secret, MAPPALE_LOG: 'json' } });
     let output = '';

@@ -1,4 +1,4 @@
-/** Files that are something else than their publisher's: each is called what it is, with what to do. */
+/** Tests files that are something else than their publisher's file. Each is described as what it is, with what to do. */
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -25,7 +25,7 @@ function folder(): string {
   return join(root, String(folders));
 }
 
-/** The verdict on one file, after its bytes were changed and its name perhaps. */
+/** Returns the verdict on one file with changed bytes and possibly another name. */
 async function verdictOn(original: string, change: (content: Buffer) => Buffer, name: string = basename(original)): Promise<FileVerdict> {
   const data = folder();
   writeFileSync(join(data, name), change(readFileSync(original)));
@@ -43,19 +43,19 @@ describe('a file under a publisher\'s name', () => {
     ['with CR alone, of another source', EGMS, carriageReturns, 'LINE_ENDS', /carriage returns \(CR\)/],
     ['in UTF-16 with its mark', INDIR, utf16('\ufeff'), 'ENCODING_WRONG', /two bytes a letter/],
     ['in UTF-16 without a mark', EGMS, utf16(''), 'ENCODING_WRONG', /two bytes a letter/],
-    ['in UTF-16 the other way round', EGMS, (content) => utf16('\ufeff')(content).swap16(), 'ENCODING_WRONG', /two bytes a letter/],
-    ['that is a byte order mark and nothing else', INDIR, () => Buffer.from('efbbbf', 'hex'), 'FILE_EMPTY', /a byte order mark and nothing else/],
+    ['in UTF-16 with swapped bytes', EGMS, (content) => utf16('\ufeff')(content).swap16(), 'ENCODING_WRONG', /two bytes a letter/],
+    ['that is only a byte order mark', INDIR, () => Buffer.from('efbbbf', 'hex'), 'FILE_EMPTY', /a byte order mark and nothing else/],
     ['that is an old workbook renamed', INDIR, starting('d0cf11e0a1b11ae1'), 'FILE_FORM', /\.xls\)/, XLSX],
     ['that is a gzip archive', INDIR, starting('1f8b0800'), 'FILE_FORM', /gzip/],
     ['that is a 7-Zip archive', INDIR, starting('377abcaf271c'), 'FILE_FORM', /7-Zip/, 'MOLISE.zip'],
     ['that is a PDF document', INDIR, starting('255044462d312e37'), 'FILE_FORM', /PDF/],
-    ['of a year that is still to come', EGMS, (content) => content, 'VINTAGE_FUTURE', /found 2090_2094/, 'EGMS_L3_E46N20_100km_U_2090_2094_1.csv'],
-    ['of a day that is still to come', INDIR, (content) => content, 'VINTAGE_FUTURE', /found 2099/, 'INDIR_MOLI_20990602.csv'],
-  ])('%s is called that', async (_what, original, change, code, found, name) => {
+    ['of a future year', EGMS, (content) => content, 'VINTAGE_FUTURE', /found 2090_2094/, 'EGMS_L3_E46N20_100km_U_2090_2094_1.csv'],
+    ['of a future day', INDIR, (content) => content, 'VINTAGE_FUTURE', /found 2099/, 'INDIR_MOLI_20990602.csv'],
+  ])('%s is reported as such', async (_what, original, change, code, found, name) => {
     expect(await verdictOn(original, change, name)).toMatchObject({ ok: false, findings: [{ level: 'error', code, detail: expect.stringMatching(found), hint: expect.any(String) }] });
   });
 
-  it('may be of next year: editions are dated ahead', async () => {
+  it('may be of next year, because editions are dated ahead', async () => {
     expect(await verdictOn(INDIR, (content) => content, `INDIR_MOLI_${new Date().getFullYear() + 1}0101.csv`)).toMatchObject({ ok: true });
   });
 });
@@ -65,14 +65,14 @@ describe('a shapefile', () => {
     for (const part of PARTS) if (part !== lacks) copyFileSync(fixture(`istat_boundaries/${COMUNI}${part}`), join(data, COMUNI + part));
   };
 
-  it.each([['.dbf', '.shp'], ['.shx', '.shp'], ['.shp', '.dbf']])('without its %s is not complete', async (lacks, told) => {
+  it.each([['.dbf', '.shp'], ['.shx', '.shp'], ['.shp', '.dbf']])('without its %s is incomplete', async (lacks, told) => {
     const data = folder();
     put(data, lacks);
     const verdict = (await validate([data], sources, null, () => undefined)).find(({ path }) => path.endsWith(told));
     expect(verdict).toMatchObject({ ok: false, findings: [{ code: 'SIDECAR_MISSING', detail: expect.stringContaining(lacks) }] });
   });
 
-  it('whose table is longer than its shapes disagrees with itself', async () => {
+  it('with more table rows than shapes is rejected', async () => {
     const data = folder();
     put(data, '');
     const table = readFileSync(join(data, `${COMUNI}.dbf`));
@@ -88,9 +88,9 @@ describe('coordinates', () => {
     (Array.isArray(value) && typeof value[0] === 'number' ? move(value[0], value[1] as number) : value)));
 
   it.each<[string, (x: number, y: number) => readonly number[], string, RegExp]>([
-    ['with their axes exchanged', (x, y) => [y, x], 'coordinates_swapped', /swapped\?/],
-    ['in metres under degrees', (x, y) => [x * 80_000, y * 111_000], 'outside_italy', /metres\?/],
-  ])('%s: validate says so', async (_what, move, code, message) => {
+    ['with swapped axes', (x, y) => [y, x], 'coordinates_swapped', /swapped\?/],
+    ['in metres with a CRS in degrees', (x, y) => [x * 80_000, y * 111_000], 'outside_italy', /metres\?/],
+  ])('%s are reported by validate', async (_what, move, code, message) => {
     expect(await verdictOn(FLOOD, moved(move))).toMatchObject({ ok: false, findings: [{ level: 'error', code, message: expect.stringMatching(message) }] });
   });
 
@@ -98,7 +98,7 @@ describe('coordinates', () => {
     expect(await verdictOn(FLOOD, moved((x, y) => [x, y, 812.5]))).toMatchObject({ ok: true, rejects: 0 });
   });
 
-  it('in degrees under metres, or with their axes exchanged, are refused, at the first position of any shape', () => {
+  it('in degrees with a CRS in metres, or with swapped axes, are rejected at the first position of any shape', () => {
     const ring = (x: number, y: number, srid = 32_633): Buffer => {
       const bytes = Buffer.alloc(9 + 4 + 9 + 4 + 16);
       let at = bytes.writeUInt32LE(0x20000006, 1);
@@ -111,7 +111,7 @@ describe('coordinates', () => {
       return bytes;
     };
     expect(metresMisplaced(ring(14.5, 41.7))).toMatchObject({ code: 'coordinates_in_degrees', message: expect.stringContaining('found 14.5 and 41.7: degrees?') });
-    // San Felice del Molise on the maps that publishers use: UTM 32 and 33, Gauss-Boaga west and east, Italy's own two, Europe's, and that of web maps.
+    // San Felice del Molise in the projections of publishers: UTM 32 and 33, Gauss-Boaga west and east, Italy's two, Europe's, and that of web maps.
     for (const [srid, x, y] of [
       [32_632, 977_000, 4_658_000],
       [32_633, 474_000, 4_637_000],
@@ -129,7 +129,7 @@ describe('coordinates', () => {
   });
 });
 
-it('bytes before a zip are named, and the zip is read', async () => {
+it('reports bytes before a zip and reads the zip', async () => {
   const path = join(folder(), 'Z001_BORGO D`ESEMPIO.zip');
   writeFileSync(path, Buffer.concat([Buffer.from('HTTP/1.1 200 OK\r\n\r\n'), readFileSync(fixture('ade_cadastre/Z001_BORGO D`ESEMPIO.zip'))]));
   const [verdict] = await validate([path], sources, null, () => undefined);
@@ -138,7 +138,7 @@ it('bytes before a zip are named, and the zip is read', async () => {
   expect(verdict!.rows).toBeGreaterThan(0);
 });
 
-it('MAPPALE_LOG=nonsense is a usage error that says what may stand there', () => {
+it('rejects MAPPALE_LOG=nonsense with a usage error that lists the allowed values', () => {
   expect(() => readConfig({ MAPPALE_LOG: 'nonsense' })).toThrow(expect.objectContaining({ code: 'CONFIG_UNKNOWN', kind: 'usage', detail: 'expected human or json, found "nonsense"' }));
   expect(['json', 'human', ''].map((log) => readConfig({ MAPPALE_LOG: log }).log)).toEqual(['json', 'human', 'human']);
 });

@@ -1,6 +1,6 @@
 /**
- * What stands for "no number" in files is never stored as one: every numeric cell, attribute and coordinate of every source is overwritten
- * with NaN, infinities and −9999, and the rows that come out are looked at. Such a record is refused, or the value is missing.
+ * Tests that values for no data are never stored as numbers. Every numeric cell, attribute and coordinate of every source is overwritten
+ * with NaN, infinities and −9999. Such a record must be rejected, or the value must be missing.
  */
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,20 +19,20 @@ import { recognise } from '../../pipelines/ingest/locate.ts';
 import { collect } from '../harness/collect.ts';
 
 const TOKENS = ['NaN', '-nan', 'inf', '-Infinity', '1e999', '-9999', '-9999.0', '-9999,00', '1.#QNAN'];
-/** Where each try is a file of its own. */
+/** Tokens that are tried if each try is a separate file. */
 const FEW = ['NaN', '1e999', '-9999'];
-/** Records of a table that are tried cell by cell, and numbers of a document. */
+/** Number of records of a table that are tried cell by cell, and of numbers of a document. */
 const RECORDS = 3;
 const NUMBERS = 6;
 
-/** Where −9999 may be meant: losses make a sum of incomes negative. */
+/** Columns in which −9999 may be a value: losses make a sum of incomes negative. */
 const MAY_BE_NEGATIVE: readonly (readonly [source: string, column: string])[] = [['mef_income', 'lte_zero_eur'], ['mef_income', 'total_income_eur']];
 
 const sources = await loadSources();
 const root = mkdtempSync(join(tmpdir(), 'mappale-no-data-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Ordinates of EWKB polygons and lines. */
+/** Returns the ordinates of EWKB polygons and lines. */
 function ordinates(ewkb: Buffer): number[] {
   const found: number[] = [];
   let at = 0;
@@ -70,7 +70,7 @@ function offences(id: string, rows: Readonly<Record<string, readonly Record<stri
   return [...new Set(found)];
 }
 
-/** A text with a table: its last lines are rows, and what comes before the first line like them is the header. */
+/** Splits a text into a table: its last lines are rows, and the lines before the first similar line are the header. */
 function tableOf(text: string): { readonly delimiter: string; readonly header: readonly string[]; readonly rows: readonly string[] } | null {
   if (/^\s*[<{[]/.test(text)) return null;
   const lines = text.split('\n').filter((line) => line.trim() !== '');
@@ -82,7 +82,7 @@ function tableOf(text: string): { readonly delimiter: string; readonly header: r
   return first < 1 ? null : { delimiter, header: lines.slice(0, first), rows: lines.slice(first).slice(-RECORDS) };
 }
 
-/** Every variant of a content, one after the other; a table takes all in one. */
+/** Returns every variant of a content, one after the other. A table contains all variants at once. */
 function variantsOf(name: string, content: Buffer): Buffer[] {
   const random = randomOf(`no data ${name}`);
   if (/\.dbf$/i.test(name)) return dbfVariants(content);
@@ -96,13 +96,13 @@ function variantsOf(name: string, content: Buffer): Buffer[] {
       ? TOKENS.map((token) => cells.map((each, at) => (at === index ? `${/^"/.test(cell) ? `"${token}"` : token}${each.endsWith('\r') ? '\r' : ''}` : each)).join(delimiter)) : [])));
     return [Buffer.from([...header, ...rows, ...more, ''].join('\n'), 'latin1')];
   }
-  // Numbers of documents stand between tags, blanks and commas; a few of them, anywhere.
+  // Numbers of documents are between tags, spaces and commas. A few of them are tried.
   const numbers = [...text.matchAll(/(?<=[\s,[>:"])-?\d+(?:\.\d+)?(?=[\s,\]<"}])/g)];
   return Array.from({ length: Math.min(NUMBERS, numbers.length) }, () => random.pick(numbers)).flatMap((match) => FEW.map((token) => (
     Buffer.from(`${text.slice(0, match.index)}${token}${text.slice(match.index + match[0].length)}`, 'latin1'))));
 }
 
-/** Each number of the first record by each token that is as long. */
+/** Replaces each number of the first record by each token of the same length. */
 function dbfVariants(dbf: Buffer): Buffer[] {
   const [headerSize, recordSize] = [dbf.readUInt16LE(8), dbf.readUInt16LE(10)];
   if (dbf.length < headerSize + recordSize) return [];
@@ -122,7 +122,7 @@ function dbfVariants(dbf: Buffer): Buffer[] {
   return variants;
 }
 
-/** Shapes whose first coordinates are no numbers. */
+/** Returns shapes whose first coordinates are not numbers. */
 function shapeVariants(shp: Buffer): Buffer[] {
   return [Number.NaN, Infinity].flatMap((value) => [shp.length - 16, shp.length - 8].map((at) => {
     const copy = Buffer.from(shp);
@@ -131,7 +131,7 @@ function shapeVariants(shp: Buffer): Buffer[] {
   }));
 }
 
-/** The files of one source, one of a kind, each with a way to write a variant of one of its parts. */
+/** Returns the files of one source, one of each kind, each with a function that writes a variant of one of its parts. */
 async function materialOf(
   source: RegisteredSource,
 ): Promise<{ readonly path: string; readonly parts: readonly { readonly name: string; readonly content: Buffer }[]; readonly zipped: boolean }[]> {
@@ -156,15 +156,15 @@ async function materialOf(
     found.push({ path, parts, zipped: true });
   }
   if (found.some(({ parts }) => parts.some(({ name }) => !/\.gpkg$/i.test(name)))) return found;
-  // Numbers of a GeoPackage cannot be overwritten one by one: the same reader reads them as GeoJSON.
+  // Numbers of a GeoPackage cannot be overwritten one by one. The same reader reads them as GeoJSON.
   const fixtures = join(source.folder, 'fixture');
   return readdirSync(fixtures).filter((name) => name.endsWith('.geojson'))
     .map((name) => ({ path: join(fixtures, name), parts: [{ name, content: readFileSync(join(fixtures, name)) }], zipped: false }));
 }
 
-/** A raster like it, of which a column is what no value may be. */
+/** Returns a similar raster with a column of values that must not occur. */
 async function rasterVariants(name: string, content: Buffer): Promise<Buffer[]> {
-  // The numbers of an HDF5 are whole, and most of a tile is its sign for none.
+  // The numbers of an HDF5 are whole, and most of a tile has the fill value.
   if (/\.h5$/i.test(name)) return [content];
   const file = join(root, basename(name));
   writeFileSync(file, content);
@@ -178,7 +178,7 @@ async function rasterVariants(name: string, content: Buffer): Promise<Buffer[]> 
   });
 }
 
-/** Variants of a document two zips down, as the cadastre has it. */
+/** Returns variants of a document inside two zips, as in the cadastre. */
 async function nestedVariants(content: Buffer): Promise<Buffer[]> {
   const file = join(root, 'nested.zip');
   writeFileSync(file, content);
@@ -204,7 +204,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
     for (const { path, parts, zipped } of await materialOf(source)) {
       const tables = parts.filter(({ name }) => /\.(?:dbf|shp)$/i.test(name));
       for (const part of parts) {
-        // One layer of a zip of shapefiles stands for the others, which the same code reads.
+        // One layer of a zip of shapefiles is enough, because the same code reads the others.
         if (tables.includes(part) && tables.indexOf(part) > 1) continue;
         const variants = /\.shp$/i.test(part.name) ? shapeVariants(part.content)
           : /\.(?:tif|h5)$/i.test(part.name) ? await rasterVariants(part.name, part.content)
@@ -221,7 +221,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
             records += collected.members.reduce((sum, member) => sum + (member.records ?? 0), 0);
             found.push(...offences(id, collected.rows).map((offence) => `${part.name}: ${offence}`));
           } catch (error) {
-            // A file may be refused as a whole, in words; anything else is a fault.
+            // A file may be rejected as a whole with an error. Any other exception is a bug.
             if (!(error instanceof MappaleError)) throw error;
           } finally {
             rmSync(target, { force: true });
@@ -230,7 +230,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
       }
     }
     expect([...new Set(found)]).toEqual([]);
-    // A test whose files nobody reads tries nothing.
+    // Without any files that are read, nothing is tested.
     expect(tried).toBeGreaterThan(0);
     expect(records).toBeGreaterThan(0);
   });

@@ -1,4 +1,4 @@
-/** Complete or part is told by the publisher's packaging, and the newer of two issues by what is written inside: never by size. */
+/** Tests that the publisher's packaging decides whether a file is complete, and its content which of two issues is newer: never the size. */
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ const FLOOD = 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica';
 const LANDSLIDE = 'Mosaicatura_ISPRA_2020_2021_aree_pericolosita_frana_PAI';
 const MEF = 'Redditi_e_principali_variabili_IRPEF_su_base';
 
-describe('the few records of a synthetic region', () => {
+describe('the records of a synthetic region', () => {
   it.each([
     ['ade_cadastre', () => fixture('ade_cadastre/fixture/MOLISE.zip'), ['MOLISE.zip', 'MOLISE (1).zip', 'VALLE-AOSTA.zip'], ['molise di marzo.zip', 'CB_IS.zip']],
     ['anncsu_addresses', () => fixture('anncsu_addresses/fixture/INDIR_MOLI_20260602.csv'), ['INDIR_MOLI_20260602.csv', 'indirizzarioMolise20260602.csv', 'INDIR_ITA_20260602.csv'], ['Campobasso_20260602.csv']],
@@ -55,7 +55,7 @@ describe('the few records of a synthetic region', () => {
     ['istat_comuni', () => file('Elenco-comuni-italiani.csv'), ['Elenco-comuni-italiani.csv', 'Elenco-comuni-italiani_2026-01-31.csv'], ['Elenco-comuni-molise.csv', 'comuni_2026.csv']],
     ['istat_soppressi', () => file('comuni-soppressi.csv'), ['comuni-soppressi.csv', 'Elenco-comuni-soppressi_2024.csv'], ['comuni-soppressi-molise.csv']],
     ['mef_income', () => fixture('mef_income/fixture/blank-is-withheld-and-zero-is-zero.csv'), [`${MEF}_comunale_CSV_2023.csv`], [`${MEF}_comunale_CSV_2023_molise.csv`, 'redditi.csv']],
-  ])('of %s are the whole under the publisher\'s name for it, a part under another', async (_source, content, whole, parts) => {
+  ])('of %s are complete under the publisher\'s name, and a part under another', async (_source, content, whole, parts) => {
     for (const name of whole) expect((await recognised(name, content()))?.complete, name).toBe(true);
     for (const name of parts) expect((await recognised(name, content()))?.complete, name).toBe(false);
   });
@@ -70,7 +70,7 @@ describe('two issues of one vintage', () => {
   it.each([
     ['mef_income', `${MEF}_comunale_CSV_2023`, () => fixture('mef_income/fixture/blank-is-withheld-and-zero-is-zero.csv'), 'csv'],
     ['ingv_mps04', 'italia_ag_002_txt', () => fixture('ingv_mps04/fixture/blanks-and-crlf.txt'), 'txt'],
-  ])('of %s are told apart by the day in the zip', async (_source, name, content, ending) => {
+  ])('of %s are distinguished by the day in the zip', async (_source, name, content, ending) => {
     const [older, newer] = [await zipped(`${name}.zip`, `${name}.${ending}`, content(), '2024-04-23'), await zipped(`${name}.zip`, `${name}.${ending}`, content(), '2024-06-02')];
     expect(older?.dated).toMatch(/^(?:\d+ nodes per degree, )?2024-04-23$/);
     expect(newer).toEqual({ ...older, dated: older!.dated!.replace('2024-04-23', '2024-06-02') });
@@ -80,7 +80,7 @@ describe('two issues of one vintage', () => {
 describe('a zip of vector files', () => {
   const isVector = (path: string): boolean => /\.(?:shp|gpkg|geojson)$|\.gdb\//i.test(path);
 
-  it('is recognised alike when its name keeps the extension of the file inside', async () => {
+  it('is recognised in the same way if its name keeps the extension of the file inside', async () => {
     const seen = new Set<string>();
     const differing: string[] = [];
     for (const name of readdirSync(synthetic).filter((each) => statSync(join(synthetic, each)).isFile())) {
@@ -113,18 +113,18 @@ describe('a zip of vector files', () => {
 });
 
 describe('names', () => {
-  it('are read without folders, endings and the marks of a second copy', () => {
+  it('are read without folders, extensions and marks of a second copy', () => {
     expect(['X.gpkg.zip', 'a/X.shp.zip', 'X.gpkg (2).zip', 'X (2).GPKG.zip', 'X.zip', 'X.gpkg'].map(stemOf)).toEqual(Array.from({ length: 6 }, () => 'X'));
     expect(['V1.2.zip', 'X.shp.xml', 'X.gpkg.csv'].map(stemOf)).toEqual(['V1.2', 'X.shp', 'X.gpkg']);
     expect(['a/b/MOLISE.zip', 'MOLISE (1).zip', 'MOLISE(2).zip', 'MOLISE - Copia.zip', 'MOLISE'].map(stemOf)).toEqual(Array.from({ length: 5 }, () => 'MOLISE'));
   });
 
-  it('speak from the outside in: a zip that calls itself a part is one, whatever lies in it', () => {
+  it('are read from the outside in, so that a zip with the name of a part is a part whatever it contains', () => {
     const names = { whole: /^Whole_\d+$/, stated: /^Whole/ };
     expect([['Whole_1.zip', 'x.csv'], ['x.zip', 'f/Whole_1.csv'], ['Whole_1_part.zip', 'Whole_1.csv'], ['x.zip', 'y.csv'], []].map((each) => isWhole(each, names))).toEqual([true, true, false, false, false]);
   });
 
-  it('of entries without a day say none', () => {
+  it('of entries without a day give none', () => {
     const entry = (modified: string, isFolder = false) => ({ path: 'x', size: 1, compressedSize: 1, crc32: 0, modified, isFolder });
     expect(newestEntry(null)).toBeUndefined();
     expect(newestEntry([entry('1980-01-01'), entry('2026-01-01', true)])).toBeUndefined();

@@ -1,4 +1,4 @@
-/** What every source owes, held against every folder under sources/. Nothing is registered: folders are listed. */
+/** Tests the requirements of every source against every folder under sources/. Folders are listed, not registered. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ const manifestSchema = z.strictObject({
 });
 
 const sources = await loadSources();
-/** Both regions that a synthetic one can be of: where the provinces keep land registers, their sources write, and the cadastre does not. */
+/** Both kinds of synthetic regions. Where the provinces keep land registers, their sources write files and the cadastre does not. */
 const regions = REGION_CODES.map((code) => makeRegion({ parcels: 600, seed: 11, region: code }));
 const folder = mkdtempSync(join(tmpdir(), 'mappale-contract-'));
 
@@ -59,7 +59,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('every folder under sources is a source', () => {
+it('lists every folder under sources as a source', () => {
   const folders = readdirSync(join(ROOT, 'sources'), { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name);
   expect(sources.map(({ id }) => id)).toEqual(folders.sort());
 });
@@ -67,7 +67,7 @@ it('every folder under sources is a source', () => {
 describe.each(sources.map((source) => [source.id, source] as const))('source %s', (_id, source) => {
   const path = (name: string): string => join(ROOT, source.folder, name);
 
-  it('has a manifest of facts, readable as JSON', () => {
+  it('has a manifest that is readable as JSON', () => {
     expect(manifestSchema.parse(JSON.parse(JSON.stringify(source.manifest)))).toEqual(JSON.parse(JSON.stringify(source.manifest)));
   });
 
@@ -78,7 +78,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
     expect(readdirSync(path('fixture')).length).toBeGreaterThan(0);
   });
 
-  it('counts only layers that it makes, each partitioned by release and with a comment on every column', () => {
+  it('counts only layers that it creates, each partitioned by release and with a comment on every column', () => {
     const made = source.layer.writes.map(tableOf);
     for (const layer of source.manifest.layers) expect(made).toContain(layer);
     for (const layer of made) {
@@ -97,20 +97,20 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
     expect(readChecks(source.checks).length).toBeGreaterThan(0);
   });
 
-  it('repeats keys only by name of staged columns', () => {
+  it('has keys of staged columns only', () => {
     for (const [table, key] of Object.entries(source.keys ?? {})) {
       expect(Object.keys(source.tables)).toContain(table);
       for (const column of key) expect(Object.keys(source.tables[table]!)).toContain(column);
     }
   });
 
-  it('recognises its own synthetic files, which no other source claims', () => {
+  it('recognises its own synthetic files, which no other source recognises', () => {
     const mine = survey.releases.filter((release) => release.source.id === source.id);
     expect(mine.length).toBeGreaterThan(0);
     expect(survey.broken).toEqual([]);
   });
 
-  it('reads its synthetic files to the last record, and again to the same', async () => {
+  it('reads its synthetic files to the last record, with the same result the second time', async () => {
     const paths = survey.releases.filter((release) => release.source.id === source.id).flatMap(({ files }) => files.map((file) => file.path));
     const read = async (): Promise<unknown> => (await validate(paths, [source], null, () => undefined)).map(({ path: _path, ...verdict }) => verdict);
     const first = (await read()) as { ok: boolean; records: number; findings: unknown }[];
@@ -119,16 +119,16 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
     expect(await read()).toEqual(first);
   });
 
-  it('tells in its notes what the official document is and what was decided', () => {
+  it('states the official document and the decisions in its notes', () => {
     expect(readFileSync(path('notes.md'), 'utf8').length).toBeGreaterThan(400);
   });
 });
 
-it('no synthetic file is unknown to every source', () => {
+it('recognises every synthetic file by one of the sources', () => {
   expect(survey.unknown).toEqual([]);
 });
 
-it('the same numbers write the same bytes', async () => {
+it('writes the same bytes for the same parameters', async () => {
   const again = mkdtempSync(join(tmpdir(), 'mappale-contract-'));
   try {
     await writeAll(again);

@@ -1,5 +1,5 @@
 /**
- * Latitude and longitude exchanged: coordinates that lie in Italy only the other way round are refused, and the reject asks whether they were
+ * Tests swapped latitude and longitude. Coordinates that are in Italy only when swapped are rejected, and the reject asks whether they were
  * swapped. Addresses keep their line and lose their point: sources/anncsu_addresses, coordinate_flag.
  */
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Pairs of degrees of Italy, however they are divided, the other way round. */
+/** Swaps pairs of degrees of Italy, with any separator. */
 function exchanged(content: Buffer): Buffer {
   const lat = '(?:3[5-9]|4[0-7])(?:\\.\\d+)?';
   const lon = '(?:[6-9]|1[0-8])(?:\\.\\d+)?';
@@ -60,7 +60,7 @@ const FILES: readonly (readonly [what: string, name: () => string])[] = [
 ];
 
 describe('latitude and longitude swapped', () => {
-  it.each(FILES)('in %s: every record is refused with the hint *swapped?*, and none is placed', async (_what, original) => {
+  it.each(FILES)('reject every record of %s with the hint *swapped?*, and locate none', async (_what, original) => {
     const path = join(folder, original().split('/').at(-1) ?? '');
     const before = await rowsOf(original());
     const content = readFileSync(original());
@@ -88,7 +88,7 @@ describe('a position', () => {
     expect(outsideItaly(lon, lat)?.code ?? null).toBe(code);
   });
 
-  it('is looked for in every ring and part of a geometry', () => {
+  it('is checked in every ring and part of a geometry', () => {
     const ring = (x: number, y: number): [number, number][] => [[x, y], [x + 0.001, y], [x, y + 0.001], [x, y]];
     expect(geometryOutsideItaly(ewkbMultiPolygon([[ring(14, 42)], [ring(14.1, 42), ring(14.1001, 42.0001)]]))).toBeNull();
     expect(geometryOutsideItaly(ewkbMultiPolygon([[ring(14, 42)], [ring(14.1, 42), ring(42, 14)]]))?.code).toBe('coordinates_swapped');

@@ -1,8 +1,8 @@
 /**
- * What a reader or a table's SQL makes changes together with its version: else what was made before would not be made again. Files `versions.json`
- * have, for each, the version and what it made; a golden file that differs while the version does not is an offence, and named with the number to raise.
+ * Tests that a change to the output of a reader or of a table's SQL raises its version. Otherwise the output of the old version would be kept. `versions.json`
+ * has the version and the output for each. A golden file that differs while the version does not is a violation, reported with the new version number.
  *
- * Then: `npx vitest run test/contract/versions.test.ts -u`
+ * After raising the version, run `npx vitest run test/contract/versions.test.ts -u`.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,24 +12,24 @@ import { SECTION_FOLDER, sectionFolders, sha256, tableFiles } from '../../pipeli
 import { ROOT } from '../architecture/project.ts';
 import { goldenOf } from '../harness/golden.ts';
 
-/** Of the synthetic region behind the golden files of tables. Raised when its files change, and no rule does. */
+/** Version of the synthetic region behind the golden files of tables. Raise it when its files change without a change of rules. */
 const SYNTHETIC = 1;
 
 interface Recorded {
   readonly version: number;
-  /** Golden file → what it is made from, and what it holds. */
+  /** Golden file → digests of its inputs and of its content. */
   readonly goldens: Readonly<Record<string, string>>;
 }
 
 interface Versions {
   readonly synthetic: number;
-  /** By manifest. */
+  /** By source id. */
   readonly sources: Readonly<Record<string, Recorded>>;
   /** By SQL file. */
   readonly tables: Readonly<Record<string, Recorded>>;
 }
 
-/** Tables and sources that a table is made from, directly or not. */
+/** Tables and sources from which a table is built, directly or indirectly. */
 type Upstream = ReadonlyMap<string, readonly string[]>;
 
 function digest(...texts: readonly (string | Buffer)[]): string {
@@ -73,7 +73,7 @@ async function found(): Promise<{ versions: Versions; upstream: Upstream }> {
   };
 }
 
-/** What contradicts the record, each with what to do. */
+/** Returns the contradictions with the record, each with what to do. */
 function offences(was: Versions, now: Versions, upstream: Upstream): string[] {
   const lowered = (name: string, before: Recorded | undefined, after: Recorded): string[] =>
     before !== undefined && after.version < before.version ? [`the version of ${name} was ${before.version} and is ${after.version}: versions only rise`] : [];
@@ -86,7 +86,7 @@ function offences(was: Versions, now: Versions, upstream: Upstream): string[] {
     if (before === undefined || raised(before, after)) continue;
     const changed = Object.entries(after.goldens).filter(([name, text]) => before.goldens[name]?.split(' ')[0] === text.split(' ')[0] && before.goldens[name] !== text).map(([name]) => name);
     if (changed.length > 0) {
-      told.push(`what sources/${id} makes of the same files changed (golden/${changed.join(', golden/')}) while its version is still ${after.version}: raise \`version\` in sources/${id}/manifest.ts to ${after.version + 1}`);
+      told.push(`the output of sources/${id} for the same files changed (golden/${changed.join(', golden/')}) while its version is still ${after.version}: raise \`version\` in sources/${id}/manifest.ts to ${after.version + 1}`);
     }
   }
   for (const [file, after] of Object.entries(now.tables)) {
@@ -98,14 +98,14 @@ function offences(was: Versions, now: Versions, upstream: Upstream): string[] {
     if (before === undefined || raised(before, after) || isNew) continue;
     for (const [name, text] of Object.entries(after.goldens)) {
       if (before.goldens[name] === text) continue;
-      told.push(`what ${file} makes changed (${name}) while its version is still ${after.version}: raise its \`-- version:\` to ${after.version + 1}; `
-        + `where only the synthetic files changed, raise SYNTHETIC in test/contract/versions.test.ts to ${now.synthetic + 1}`);
+      told.push(`the output of ${file} changed (${name}) while its version is still ${after.version}: raise its \`-- version:\` to ${after.version + 1}; `
+        + `if only the synthetic files changed, raise SYNTHETIC in test/contract/versions.test.ts to ${now.synthetic + 1}`);
     }
   }
   return told;
 }
 
-/** Where it stands: of a section's tables in the section's folder, so that it goes with them. */
+/** Location of the record. The records of a section's tables are in the section's folder, so that they are moved and deleted with it. */
 const RECORD = 'test/contract/versions.json';
 const recordsOf = (section: string): string => `${SECTION_FOLDER}/${section}/golden/versions.json`;
 const { versions, upstream } = await found();
@@ -116,7 +116,7 @@ function recorded(): Versions {
   return { ...common, tables: Object.assign({}, common.tables, ...sectionFolders().map((section) => read(recordsOf(section)) as object)) as Versions['tables'] };
 }
 
-/** File → what is to stand in it. */
+/** Returns the content of each record file. */
 function records(): Map<string, unknown> {
   const tables = Object.entries(versions.tables);
   const of = (section: string | null): Versions['tables'] => Object.fromEntries(tables.filter(([file]) => (section === null ? !file.startsWith(SECTION_FOLDER) : file.startsWith(`${SECTION_FOLDER}/${section}/`))));
@@ -126,14 +126,14 @@ function records(): Map<string, unknown> {
   ]);
 }
 
-describe('what is made', () => {
-  it('changed only where a version was raised', () => {
+describe('the output of sources and tables', () => {
+  it('has changed only where a version was raised', () => {
     expect(offences(recorded(), versions, upstream)).toEqual([]);
   });
 
   it('is recorded with its version in versions.json (npx vitest run test/contract/versions.test.ts -u)', async () => {
-    // Not before the above: a record would hide what it found.
-    if (offences(recorded(), versions, upstream).length > 0) throw new Error('first raise the versions that are named');
+    // Only after the test above, because a new record would hide its result.
+    if (offences(recorded(), versions, upstream).length > 0) throw new Error('first raise the versions named by the test above');
     for (const [file, record] of records()) await expect(`${JSON.stringify(record, null, 1)}\n`).toMatchFileSnapshot(join(ROOT, file));
   });
 });
@@ -153,22 +153,22 @@ describe('the rule', () => {
 
   it('names the number to raise when a golden changes and the version does not', () => {
     expect(offences(record, source({ goldens: { 'x.json': 'in1 other', 'y.json': 'in2 out2' } }), above)).toEqual([
-      'what sources/a makes of the same files changed (golden/x.json) while its version is still 3: raise `version` in sources/a/manifest.ts to 4',
+      'the output of sources/a for the same files changed (golden/x.json) while its version is still 3: raise `version` in sources/a/manifest.ts to 4',
     ]);
     expect(offences(record, table('sql/sections/s/build.sql', { goldens: { 'sql/sections/s/golden/s.json': 'other' } }), above)).toEqual([
-      'what sql/sections/s/build.sql makes changed (sql/sections/s/golden/s.json) while its version is still 5: raise its `-- version:` to 6; '
-      + 'where only the synthetic files changed, raise SYNTHETIC in test/contract/versions.test.ts to 2',
+      'the output of sql/sections/s/build.sql changed (sql/sections/s/golden/s.json) while its version is still 5: raise its `-- version:` to 6; '
+      + 'if only the synthetic files changed, raise SYNTHETIC in test/contract/versions.test.ts to 2',
     ]);
   });
 
-  it('is content when the version is raised, and says so when it is lowered', () => {
+  it('accepts a raised version and reports a lowered one', () => {
     expect(offences(record, source({ version: 4, goldens: { 'x.json': 'in1 other', 'y.json': 'in2 out2' } }), above)).toEqual([]);
     expect(offences(record, table('sql/sections/s/build.sql', { version: 6, goldens: { 'sql/sections/s/golden/s.json': 'other' } }), above)).toEqual([]);
     expect(offences(record, source({ version: 2 }), above)).toEqual(['the version of sources/a was 3 and is 2: versions only rise']);
     expect(offences(record, table('sql/core/t.sql', { version: 1 }), above)).toEqual(['the version of sql/core/t.sql was 2 and is 1: versions only rise']);
   });
 
-  it('asks nothing of what is new: a fixture, a source, other synthetic files, or what a table is made from', () => {
+  it('requires nothing for a new fixture, a new source, new synthetic files, or a new version of an input', () => {
     expect(offences(record, source({ goldens: { 'x.json': 'in9 other', 'y.json': 'in2 out2', 'z.json': 'in3 out3' } }), above)).toEqual([]);
     expect(offences(record, { ...record, sources: { ...record.sources, c: { version: 1, goldens: { 'x.json': 'in out' } } } }, above)).toEqual([]);
     expect(offences(record, { ...table('sql/core/t.sql', { goldens: { 'test/sections/golden/core-t.json': 'other' } }), synthetic: 2 }, above)).toEqual([]);
@@ -176,7 +176,7 @@ describe('the rule', () => {
     expect(offences(record, table('sql/sections/s/build.sql', { goldens: { 'sql/sections/s/golden/s.json': 'other' } }, source({ version: 4 })), above)).toEqual([]);
   });
 
-  it('follows a change down to what is made from it, and no further', () => {
+  it('applies a change to the tables built from it, and no further', () => {
     const changed = table('sql/sections/s/build.sql', { version: 6 }, table('sql/core/t.sql', { goldens: { 'test/sections/golden/core-t.json': 'other' } }));
     expect(offences(record, changed, above)).toHaveLength(1);
   });

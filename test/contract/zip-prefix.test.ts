@@ -1,4 +1,4 @@
-/** Zips with bytes before the first header (a self-extracting program, a page in front of the download) are the zips they are without them. */
+/** Tests that zips with bytes before the first header (a self-extracting program, a page before the download) are read like zips without them. */
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ const ZIPS: string[] = [];
 beforeAll(async () => {
   const region = makeRegion({ parcels: 200, seed: 11 });
   for (const { id } of sources) await (await loadSynthetic(id)).write(region, folder);
-  // One of each kind: half-years and tiles are alike.
+  // One of each kind is enough, because half-years and tiles are alike.
   const kinds = new Set<string>();
   for (const name of readdirSync(folder).filter((each) => /\.(?:zip|kmz)$/.test(each)).sort()) {
     const kind = name.replace(/\d+|E\d+N\d+/g, '');
@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Offsets of a zip as they are once a tool has corrected them for the bytes in front (`zip -A`). */
+/** Corrects the offsets of a zip for the bytes before it, like `zip -A`. */
 function corrected(zip: Buffer, by: number): Buffer {
   const copy = Buffer.from(zip);
   const end = copy.length - END;
@@ -49,7 +49,7 @@ function corrected(zip: Buffer, by: number): Buffer {
   return copy;
 }
 
-/** The same zip with the records that large ones have. */
+/** Returns the same zip with the records of large zips. */
 function large(zip: Buffer): Buffer {
   const end = Buffer.from(zip.subarray(zip.length - END));
   const body = zip.subarray(0, zip.length - END);
@@ -72,12 +72,12 @@ function large(zip: Buffer): Buffer {
 const stub = (bytes: number): Buffer => Buffer.concat([Buffer.from('MZ\u0090'), Buffer.alloc(bytes - 4, 0x2e)]);
 
 const WRAPPINGS: readonly (readonly [string, (zip: Buffer) => Buffer])[] = [
-  ['one byte in front', (zip) => Buffer.concat([Buffer.from('\n'), zip])],
-  ['a page in front', (zip) => Buffer.concat([Buffer.from('<!DOCTYPE html><html></html>\r\n'), zip])],
-  ['a program in front that is longer than the head', (zip) => Buffer.concat([stub(100_000), zip])],
-  ['a program in front and corrected offsets', (zip) => Buffer.concat([stub(5_000), corrected(zip, stub(5_000).length)])],
-  ['the records of a large zip behind a program', (zip) => Buffer.concat([stub(5_000), large(zip)])],
-  ['the same zip in front, cut short', (zip) => Buffer.concat([zip.subarray(0, zip.length - 40), zip])],
+  ['one byte before it', (zip) => Buffer.concat([Buffer.from('\n'), zip])],
+  ['a page before it', (zip) => Buffer.concat([Buffer.from('<!DOCTYPE html><html></html>\r\n'), zip])],
+  ['a program before it that is longer than the head', (zip) => Buffer.concat([stub(100_000), zip])],
+  ['a program before it and corrected offsets', (zip) => Buffer.concat([stub(5_000), corrected(zip, stub(5_000).length)])],
+  ['the records of a large zip after a program', (zip) => Buffer.concat([stub(5_000), large(zip)])],
+  ['the same zip before it, truncated', (zip) => Buffer.concat([zip.subarray(0, zip.length - 40), zip])],
   ['bytes behind', (zip) => Buffer.concat([zip, Buffer.from('\r\n--boundary--\r\n')])],
   ['a comment behind', (zip) => {
     const comment = Buffer.from('prodotto il 01/07/2026');
@@ -95,7 +95,7 @@ async function seen(path: string): Promise<unknown> {
   return { found, collected: await collect(source, path, found.recognition) };
 }
 
-it.each(WRAPPINGS)('a zip with %s is recognised and read as without', async (_words, wrap) => {
+it.each(WRAPPINGS)('recognises and reads a zip with %s as without', async (_words, wrap) => {
   const target = mkdtempSync(join(tmpdir(), 'mappale-prefix-'));
   try {
     expect(ZIPS.length).toBeGreaterThan(8);
@@ -114,7 +114,7 @@ it.each(WRAPPINGS)('a zip with %s is recognised and read as without', async (_wo
 });
 
 describe('zips inside zips', () => {
-  it.each([['stored', true], ['deflated', false]] as const)('%s, with bytes in front at every level, give the parcels they give without, by threads too', async (_words, stored) => {
+  it.each([['stored', true], ['deflated', false]] as const)('%s, with bytes before each at every level, give the same parcels as without, also with threads', async (_words, stored) => {
     const expected = await collect(cadastre, CADASTRE, { role: 'regione' });
     const path = join(folder, 'MOLISE.zip.prefixed');
     writeFileSync(path, readFileSync(CADASTRE));
@@ -134,19 +134,19 @@ describe('zips inside zips', () => {
   });
 });
 
-describe('what only looks like it', () => {
+describe('content similar to a zip', () => {
   it.each([
-    ['a text that speaks of the end of a zip', Buffer.concat([Buffer.from('PK\u0005\u0006'), Buffer.alloc(18)]).subarray(1)],
-    ['an end without entries behind other bytes', Buffer.concat([Buffer.from('testo\n'), Buffer.from('PK\u0005\u0006'), Buffer.alloc(18)])],
-    ['an end whose directory is not there', Buffer.concat([Buffer.from('testo\n'.repeat(50)), Buffer.from('PK\u0005\u0006'), Buffer.from([0, 0, 0, 0, 3, 0, 3, 0, 90, 0, 0, 0, 9, 0, 0, 0, 0, 0])])],
+    ['a text with the end record of a zip', Buffer.concat([Buffer.from('PK\u0005\u0006'), Buffer.alloc(18)]).subarray(1)],
+    ['an end record without entries after other bytes', Buffer.concat([Buffer.from('testo\n'), Buffer.from('PK\u0005\u0006'), Buffer.alloc(18)])],
+    ['an end record without its directory', Buffer.concat([Buffer.from('testo\n'.repeat(50)), Buffer.from('PK\u0005\u0006'), Buffer.from([0, 0, 0, 0, 3, 0, 3, 0, 90, 0, 0, 0, 9, 0, 0, 0, 0, 0])])],
     ['nothing', Buffer.alloc(0)],
-  ])('%s is no zip', async (_words, content) => {
+  ])('is not a zip: %s', async (_words, content) => {
     const path = join(folder, 'other.bin');
     writeFileSync(path, content);
     expect(await isZip(path)).toBe(false);
   });
 
-  it('a zip that was cut short is refused, never read in part', async () => {
+  it('is rejected if it is a truncated zip, and never read in part', async () => {
     const zip = readFileSync(CADASTRE);
     for (const keep of [zip.length - 1, zip.length - 30, 1000]) {
       const path = join(folder, 'MOLISE.zip');

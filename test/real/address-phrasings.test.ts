@@ -1,4 +1,4 @@
-/** Phrasings that people use for addresses, kept beside the checkout: each must find its street and number at rank 1. */
+/** Tests phrasings that people use for addresses, kept next to the checkout. Each must find its street and number at rank 1. */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, it } from 'vitest';

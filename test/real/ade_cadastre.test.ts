@@ -1,4 +1,4 @@
-/** The cadastre's reader on real files, where a developer keeps some beside the checkout. */
+/** Tests the cadastre's reader on real files, if a developer keeps some next to the checkout. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import source from '../../sources/ade_cadastre/source.ts';
@@ -14,7 +14,7 @@ const SHEETS = realData('cadastre/H833_sheets_complete_comune.geojson');
 const AUTHALIC_M = 6_371_007.180_918;
 const E2 = 0.006_694_380_022_900_8;
 
-/** Latitude on the sphere of equal area, radians. Snyder, Map Projections, equations 3-11 and 3-12. */
+/** Returns the latitude on the sphere of equal area, radians. Snyder, Map Projections, equations 3-11 and 3-12. */
 function authalic(latitude: number): number {
   const e = Math.sqrt(E2);
   const q = (phi: number): number => {
@@ -24,7 +24,7 @@ function authalic(latitude: number): number {
   return Math.asin(q((latitude * Math.PI) / 180) / q(Math.PI / 2));
 }
 
-/** Area of a ring of lon, lat degrees on the ellipsoid, m²: edges are straight in longitude and authalic sine, exact enough for parcels. */
+/** Returns the area of a ring of lon, lat degrees on the ellipsoid, m². Edges are straight in longitude and authalic sine, which suffices for parcels. */
 function areaOf(ring: readonly (readonly [number, number])[]): number {
   let sum = 0;
   for (let i = 0; i + 1 < ring.length; i += 1) {
@@ -35,7 +35,7 @@ function areaOf(ring: readonly (readonly [number, number])[]): number {
   return Math.abs((sum / 2) * AUTHALIC_M * AUTHALIC_M);
 }
 
-/** Area of an EWKB MultiPolygon, m². */
+/** Returns the area of an EWKB MultiPolygon, m². */
 function areaOfEwkb(ewkb: Buffer): number {
   let area = 0;
   let at = 13;
@@ -54,7 +54,7 @@ function areaOfEwkb(ewkb: Buffer): number {
 }
 
 describe('real files of the cadastre', () => {
-  it.skipIf(MOLISE === null)('MOLISE.zip: 26 sheets and 1,344 parcels, nothing refused', async () => {
+  it.skipIf(MOLISE === null)('have 26 sheets and 1,344 parcels in MOLISE.zip without rejects', async () => {
     const { recognition, collected } = await trial(source, MOLISE!);
     expect(recognition).toEqual({ role: 'regione', vintage: '2026-07-01', region: 14, complete: true });
     expect(collected!.members.map(({ path, records, rows, rejects, duplicates }) => ({ path, records, rows, rejects, duplicates }))).toEqual([
@@ -67,7 +67,7 @@ describe('real files of the cadastre', () => {
     expect(parcels!.filter(({ reference }) => !known.has((reference as string).slice(0, 11)))).toEqual([]);
   });
 
-  it.skipIf(MOLISE === null || SHEETS === null)('the sheets of San Felice have the areas that another reading of them gives, within 0.1 %', async () => {
+  it.skipIf(MOLISE === null || SHEETS === null)('have sheets of San Felice whose areas agree with an independent reading within 0.1 %', async () => {
     const { collected } = await trial(source, MOLISE!);
     const published = JSON.parse(readFileSync(SHEETS!, 'utf8')) as { features: { properties: Record<string, unknown>; geometry: { type: string; coordinates: [number, number][][] | [number, number][][][] } }[] };
     const areas = new Map(published.features.map(({ properties, geometry }) => {
@@ -82,22 +82,22 @@ describe('real files of the cadastre', () => {
       expect(area, String(reference)).toBeGreaterThan(1000);
       expect(Math.abs(area / areas.get(reference as string)! - 1), String(reference)).toBeLessThan(0.001);
     }
-    // Parcels lie on their sheets: a part of the comune's parcels cannot cover more than all of its sheets.
+    // Parcels are inside their sheets, so some of the comune's parcels cannot cover more than all of its sheets.
     const parcels = collected!.rows['raw_parcel']!.reduce((sum, { geom }) => sum + areaOfEwkb(geom as Buffer), 0);
     expect(parcels).toBeLessThan([...areas.values()].reduce((sum, area) => sum + area, 0));
   });
 
-  it.skipIf(PARCEL === null)('the service\'s answer for one parcel of Alcamo', async () => {
+  it.skipIf(PARCEL === null)('include the service\'s answer for one parcel of Alcamo', async () => {
     const { recognition, collected } = await trial(source, PARCEL!);
     expect(recognition).toEqual({ role: 'gml', vintage: '2025-02-23', region: null, complete: false });
     const [row] = collected!.rows['raw_parcel']!;
     expect(row).toMatchObject({ reference: 'A176_003100.329', administrative_unit: null, file_belfiore: null });
-    // Six positions; the first as published: 38.00030250 12.99962227.
+    // Six positions, the first as published: 38.00030250 12.99962227.
     const ewkb = row!['geom'] as Buffer;
     expect([ewkb.readUInt32LE(5), ewkb.readUInt32LE(22), ewkb.readDoubleLE(26), ewkb.readDoubleLE(34)]).toEqual([6706, 6, 12.99962227, 38.0003025]);
   });
 
-  it.skipIf(SHEET === null)('the service\'s answer for one sheet of Firenze', async () => {
+  it.skipIf(SHEET === null)('include the service\'s answer for one sheet of Firenze', async () => {
     const { recognition, collected } = await trial(source, SHEET!);
     expect(recognition).toEqual({ role: 'gml', vintage: '2026-09-16', region: null, complete: false });
     expect(collected!.rows['raw_sheet']).toMatchObject([{ reference: 'D612_016400', label: '164', begin_date: '2026-07-09', end_date: null, scale_denominator: 1000 }]);

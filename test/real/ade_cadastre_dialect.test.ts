@@ -1,4 +1,4 @@
-/** The synthetic files are written in the dialect of the real ones: the same bytes, but for values. */
+/** Tests that the synthetic files have the dialect of the real ones: the same bytes except for values. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { realData } from '../harness/real-data.ts';
 
 const path = realData('cadastre/MOLISE.zip');
 
-/** The root and the first member, values taken out. */
+/** Returns the root and the first member without values. */
 async function skeleton(file: string, province: string, suffix: string): Promise<string> {
   const region = await ZipArchive.open(file);
   const zip = await region.archive(province);
@@ -28,7 +28,7 @@ async function skeleton(file: string, province: string, suffix: string): Promise
 }
 
 describe('the dialect of the synthetic cadastral map', () => {
-  it.skipIf(path === null).each(['_ple.gml', '_map.gml'])('%s is that of the real file', async (suffix) => {
+  it.skipIf(path === null).each(['_ple.gml', '_map.gml'])('is that of the real file for %s', async (suffix) => {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
     try {
       await synthetic.write(makeRegion({ parcels: 500, seed: 1 }), folder);

@@ -31,27 +31,27 @@ const ANAGNI = realData('anncsu/anncsu_anagni_A269_indirizzario_20260223_reexpor
 const QUERIES = fileURLToPath(new URL('../../../shared/facts/address-queries.tsv', import.meta.url));
 
 describe('published files of ANNCSU', () => {
-  it.skipIf(CALABRIA === null)('the stradario of Calabria is read to the last street', async () => {
+  it.skipIf(CALABRIA === null)('include the stradario of Calabria, read to the last street', async () => {
     const { recognition, collected } = await trial(source, CALABRIA!);
     expect(recognition).toEqual({ role: 'STRAD', vintage: '2026-06-02', region: 18, complete: true });
     expect(collected!.members[0]).toMatchObject({ records: 71_073, rows: 71_073, rejects: [] });
     const rows = collected!.rows['raw_street']!;
-    // The publisher's own count of accesses is that of its indirizzario of the same day.
+    // The publisher's count of accesses equals that of its indirizzario of the same day.
     expect(rows.reduce((sum, row) => sum + Number(row['total_accesses']), 0)).toBe(1_407_437);
     expect(new Set(rows.map((row) => row['progressivo_nazionale'])).size).toBe(71_073);
     expect(rows.every((row) => (row['search_tokens'] as string[]).every((tokens) => /^[a-z0-9]+( [a-z0-9]+)*$/.test(tokens)))).toBe(true);
-    // Types that are not known leave the whole name as words; few streets have one.
+    // With an unknown type, the whole name is split into words. Few streets have one.
     expect(rows.filter((row) => (row['search_types'] as (string | null)[])[0] === null).length / rows.length).toBeLessThan(0.02);
   });
 
-  it.skipIf(LAMEZIA === null)('the indirizzario of Lamezia is read to the last access, with its points', async () => {
+  it.skipIf(LAMEZIA === null)('include the indirizzario of Lamezia, read to the last access with its points', async () => {
     const { recognition, collected } = await trial(source, LAMEZIA!);
     expect(recognition).toEqual({ role: 'INDIR', vintage: '2026-06-02', region: null, complete: false });
     expect(collected!.members[0]).toMatchObject({ records: 6_000, rows: 6_000, rejects: [] });
     expect(collected!.rows['raw_access']!.every((row) => row['coord_x'] !== null)).toBe(true);
   });
 
-  it.skipIf(ANAGNI === null)('the indirizzario of Anagni, without coordinates, is read to the last access', async () => {
+  it.skipIf(ANAGNI === null)('include the indirizzario of Anagni without coordinates, read to the last access', async () => {
     const { recognition, collected } = await trial(source, ANAGNI!);
     expect(recognition).toEqual({ role: 'INDIR', vintage: '2026-02-23', region: null, complete: false });
     expect(collected!.members[0]).toMatchObject({ records: 10_814, rows: 10_814, rejects: [] });
@@ -62,7 +62,7 @@ describe('published files of ANNCSU', () => {
 describe('queries of the collection', () => {
   const rows = existsSync(QUERIES) ? readFileSync(QUERIES, 'utf8').trimEnd().split('\n').map((line) => line.split('\t')) : [];
 
-  it.skipIf(rows.length === 0)('are read as expected, all of them', async () => {
+  it.skipIf(rows.length === 0)('are all read as expected', async () => {
     const codes = new Map<string, string>([['Genova', 'D969'], ['Firenze', 'D612'], ['Castro', 'C334']]);
     for (const [, , , , , , , comune = ''] of rows) if (comune !== '' && !codes.has(comune)) codes.set(comune, `X${String(codes.size).padStart(3, '0')}`);
     const hit = (key: string, belfiore: string, kind: ComuneHit['kind'], sigla: string | null): ComuneHit => ({ key, belfiore, kind, sigla, provinceKey: null, region: null });
@@ -165,15 +165,15 @@ describeDatabase('searching the addresses of Lamezia', (engine) => {
     return right / asked;
   }
 
-  it.skipIf(skipped)('finds an address by its own words', async () => {
+  it.skipIf(skipped)('finds an address by its exact words', async () => {
     expect(await share(({ name, shown }) => `${name} ${shown}, Lamezia Terme`)).toBeGreaterThanOrEqual(0.99);
   });
 
-  it.skipIf(skipped)('finds it in lower case and without commas', async () => {
+  it.skipIf(skipped)('finds an address in lower case and without commas', async () => {
     expect(await share(({ name, shown }) => `${name.toLowerCase()} ${shown.toLowerCase()} lamezia terme`)).toBeGreaterThanOrEqual(0.98);
   });
 
-  it.skipIf(skipped)('finds it with two letters of the longest word turned round', async () => {
+  it.skipIf(skipped)('finds an address with two letters of the longest word swapped', async () => {
     const turned = ({ name, shown }: Address): string => {
       const longest = name.split(/[^\p{L}]+/u).sort((a, b) => b.length - a.length)[0]!;
       const at = Math.floor(longest.length / 2);

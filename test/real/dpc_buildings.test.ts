@@ -1,4 +1,4 @@
-/** A comune's aggregates as the publisher delivers them. Figures: computed once with Python from the bytes of the .shp (parts of rings, shoelace formula). */
+/** Tests a comune's aggregates as published. The expected numbers were computed once with Python from the bytes of the .shp (rings, shoelace formula). */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { walkWkb } from '../../pipelines/formats/wkb.ts';
@@ -8,7 +8,7 @@ import { trial } from '../harness/trial.ts';
 
 const folder = realData('buildings');
 
-/** Signed areas of all rings of a polygon or multipolygon, EWKB: outer rings run clockwise here, holes the other way. */
+/** Returns the signed areas of all rings of a polygon or multipolygon, EWKB. Outer rings run clockwise here, holes counter-clockwise. */
 function ringsArea(ewkb: Buffer): number {
   let area = 0;
   let [x0, y0, x1, y1] = [0, 0, 0, 0];
@@ -17,7 +17,7 @@ function ringsArea(ewkb: Buffer): number {
     const [x, y] = [ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8)];
     if (first) [x0, y0] = [x, y];
     else area += ((x1 - x0) * (y - y0) - (x - x0) * (y1 - y0)) / 2;
-    // A ring ends where it began.
+    // A ring ends at its first position.
     first = !first && x === x0 && y === y0;
     [x1, y1] = [x, y];
     return null;
@@ -25,7 +25,7 @@ function ringsArea(ewkb: Buffer): number {
   return Math.abs(area);
 }
 
-it.skipIf(folder === null)('the aggregates of Milo: every record, and the sum of their areas in the file\'s projection', async () => {
+it.skipIf(folder === null)('reads every aggregate of Milo, with the expected sum of areas in the file\'s projection', async () => {
   const { recognition, collected } = await trial(source, join(folder!, 'Milo.shp'));
   expect(recognition).toMatchObject({ role: 'aggregati', vintage: '2021-03-23', complete: false });
   expect(collected!.members.map(({ records, rejects }) => [records, rejects.length])).toEqual([[1095, 0]]);

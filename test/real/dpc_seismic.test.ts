@@ -6,14 +6,14 @@ import { trial } from '../harness/trial.ts';
 const path = realData('seismic/classificazione2024.csv');
 
 describe('the real seismic classification of 2024', () => {
-  it.skipIf(path === null)('is read whole: 7,899 comuni in zones 1–4', async () => {
+  it.skipIf(path === null)('has 7,899 comuni in zones 1–4', async () => {
     const { recognition, collected } = await trial(source, path!);
     expect(recognition).toEqual({ role: 'comuni', vintage: '2024', region: null, complete: true });
     expect(collected!.members[0]).toMatchObject({ records: 7899, rows: 7899, rejects: [], duplicates: [] });
     const rows = collected!.rows['raw_seismic']!;
     expect(new Set(rows.map(({ istat_code }) => istat_code)).size).toBe(7899);
     const zones = [1, 2, 3, 4].map((zone) => rows.filter((row) => row['zone'] === zone).length);
-    // Counted apart from the reader: 1 + 1-2A; 2, 2A, 2B and the divided ones that begin with 2; 3, 3A, 3B, 3S, 3A-3B; 4.
+    // Counted independently of the reader: 1 + 1-2A; 2, 2A, 2B and divided ones that start with 2; 3, 3A, 3B, 3S, 3A-3B; 4.
     expect(zones).toEqual([801, 2346, 3040, 1712]);
     expect(rows.filter(({ sigla }) => sigla === 'NA').length).toBe(92);
     expect(rows.filter(({ region_name, zone }) => region_name === 'Sardegna' && zone === 4)).toHaveLength(377);

@@ -10,7 +10,7 @@ describe('real boundaries', () => {
     ['Com1991_WGS84', 'comune', '063049', '1991'], ['Com2001_WGS84', 'comune', '063049', '2001'], ['Com2011_WGS84', 'comune', '063049', '2011'], ['Com2021', 'comune', '063049', '2021'],
     ['Prov2011_WGS84', 'provincia', '063', '2011'], ['ProvCM2021', 'provincia', '263', '2021'], ['Reg2011_WGS84', 'regione', '15', '2011'], ['Reg2021', 'regione', '15', '2021'],
   ] as const;
-  it.skipIf(realData(CENSUS) === null).each(shapefiles)('%s of the census editions is read', async (name, kind, code, vintage) => {
+  it.skipIf(realData(CENSUS) === null).each(shapefiles)('are read from %s of the census editions', async (name, kind, code, vintage) => {
     const { collected, error } = await trial(source, realData(`${CENSUS}/${name}.shp`)!);
     expect(error).toBeNull();
     expect(collected!.members[0]).toMatchObject({ records: 1, rejects: [] });
@@ -18,7 +18,7 @@ describe('real boundaries', () => {
   });
 
   const geojson = [['60', 91, '060001'], ['70', 84, '070001'], ['79', 80, '079002']] as const;
-  it.skipIf(realData('istat-admin/boundaries/openpolis_limits_P_70_municipalities.geojson') === null).each(geojson)('the GeoJSON of province %s has its %d comuni with cadastral codes', async (province, count, first) => {
+  it.skipIf(realData('istat-admin/boundaries/openpolis_limits_P_70_municipalities.geojson') === null).each(geojson)('are read from the GeoJSON of province %s with %d comuni and cadastral codes', async (province, count, first) => {
     const { recognition, collected } = await trial(source, realData(`istat-admin/boundaries/openpolis_limits_P_${province}_municipalities.geojson`)!);
     expect(recognition).toMatchObject({ role: 'geojson', vintage: '0000', complete: false });
     expect(collected!.members[0]).toMatchObject({ records: count, rejects: [] });

@@ -26,7 +26,7 @@ describe("Istat's own files", () => {
       expect(await recognition(WORKBOOK!)).toEqual({ role: 'indicators', vintage: '2021', region: 2, complete: true, dated: '2024-07-16T18:44:53Z' });
     });
 
-    it('hold 1,968 sections and 123,360 residents, with nothing refused', () => {
+    it('have 1,968 census sections and 123,360 residents without rejects', () => {
       const rows = collected.rows['raw_census_indicator']!;
       expect(collected.members).toMatchObject([{ records: 1968, rows: 1968, rejects: [], duplicates: [] }]);
       expect(rows.reduce((sum, row) => sum + (row['population_total'] as number), 0)).toBe(123_360);
@@ -35,7 +35,7 @@ describe("Istat's own files", () => {
       expect(rows.filter((row) => row['households'] === 0 && (row['population_total'] as number) > 0)).toHaveLength(26);
     });
 
-    it('keep every identity of the field list', () => {
+    it('satisfy every identity of the field list', () => {
       const sum = (row: Record<string, unknown>, pattern: RegExp): number =>
         Object.entries(row).reduce((total, [name, value]) => (pattern.test(name) ? total + (value as number) : total), 0);
       for (const row of collected.rows['raw_census_indicator']!) {
@@ -60,7 +60,7 @@ describe("Istat's own files", () => {
       expect([...found!.sidecars!].sort()).toEqual(['R15_21_WGS84.cpg', 'R15_21_WGS84.dbf', 'R15_21_WGS84.prj', 'R15_21_WGS84.shx']);
     });
 
-    it('holds 5,726 sections in EPSG:32632, one of them no place', async () => {
+    it('has 5,726 census sections in EPSG:32632, including one that is not a place', async () => {
       const { members, rows } = await collect(source, SHAPEFILE!, { role: 'sections', region: 15 });
       const sections = rows['raw_census_section']!;
       expect(members).toMatchObject([{ records: 5726, rows: 5726, rejects: [] }]);
@@ -71,14 +71,14 @@ describe("Istat's own files", () => {
     });
   });
 
-  it.skipIf(TABLES === null)('companion tables of the geometry are left aside with a reason', async () => {
+  it.skipIf(TABLES === null)('ignore companion tables of the geometry with a reason', async () => {
     for (const name of ['ASC1_R15_21.csv', 'ISAM_R15_21.csv', 'LOC_R15_21.csv', 'ZIC_R15_21.csv']) {
       expect(readFileSync(join(TABLES!, name)).subarray(0, 2)).toEqual(Buffer.from([0xff, 0xfe]));
       expect(await recognition(join(TABLES!, name)), name).toMatchObject({ ignored: expect.stringContaining('geometry') });
     }
   });
 
-  it.skipIf(FIELD_LIST === null)('the list of fields is left aside with a reason', async () => {
+  it.skipIf(FIELD_LIST === null)('ignore the list of fields with a reason', async () => {
     expect(await recognition(FIELD_LIST!)).toMatchObject({ ignored: expect.stringContaining('fields') });
   });
 });

@@ -1,4 +1,4 @@
-/** All real files at once, as a person would load them: what cannot be used is named, and the region is published. */
+/** Loads all real files at once, as a user would. Files that cannot be used are named, and the region is published. */
 import { execFile } from 'node:child_process';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,13 +17,13 @@ interface Report {
   readonly leftOut: readonly { readonly source: string; readonly files: readonly string[]; readonly regions: readonly { readonly unit: number }[] }[];
 }
 
-describe.skipIf(folder === null)('all real files (real data beside the checkout)', () => {
+describe.skipIf(folder === null)('all real files (real data next to the checkout)', () => {
   describeEngines('loaded by make load-region', (engine) => {
-    it('publish Molise with exit 0 or 3, and each file that is left out is named with its source and sections', async () => {
+    it('publish Molise with exit 0 or 3, and name each file that is left out with its source and sections', async () => {
       const url = await engine.createDatabase();
       const { code, stdout, stderr } = await new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
         execFile('make', ['--silent', 'load-region', 'REGION=molise', `DATA=${folder ?? ''}`, 'ARGS=--json'], { cwd: ROOT, env: childEnvironment({ DATABASE_URL: url }), maxBuffer: 1e8 },
-          // `make` ends with 2 whatever failed, and prints what its command ended with.
+          // `make` ends with 2 for any failure, and prints the exit code of its command.
           (error, out, told) => resolve({ code: error === null ? 0 : Number(/Error (\d+)/.exec(told)?.[1] ?? -1), stdout: out, stderr: told }));
       });
       expect([0, 3], stderr.slice(-2000)).toContain(code);

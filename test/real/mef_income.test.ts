@@ -28,7 +28,7 @@ const counts = (row: Income): (number | null)[] => BRACKET_NAMES.map((name) => r
 const amounts = (row: Income): (number | null)[] => BRACKET_NAMES.map((name) => row[`${name}_eur`] as number | null);
 
 describe('the real files of the MEF', () => {
-  it.skipIf(absent)('of 2023 have 7,896 comuni and one row of taxpayers without a place', async () => {
+  it.skipIf(absent)('of 2023 have 7,896 comuni and one row of taxpayers without a comune', async () => {
     const found = await rows('comunale', 2023);
     expect(found).toHaveLength(7_897);
     expect(found.filter(({ level }) => level === 'comune')).toHaveLength(7_896);
@@ -36,7 +36,7 @@ describe('the real files of the MEF', () => {
     expect((await trial(source, path('comunale', 2023))).recognition).toMatchObject({ role: 'comunale', vintage: '2023', complete: true });
   });
 
-  it.skipIf(absent)('of 2023 withhold brackets never one alone, and add up to the total where they withhold none', async () => {
+  it.skipIf(absent)('of 2023 never withhold a single bracket, and add up to the total if none is withheld', async () => {
     const found = (await rows('comunale', 2023)).filter(({ level }) => level === 'comune');
     const withheld = new Map<number, number>();
     for (const row of found) {
@@ -74,16 +74,16 @@ describeDatabase('the Gini index of real comuni', (engine) => {
     };
   });
 
-  // Reference values of 2023, computed apart from this program from the published file.
+  // Reference values of 2023, computed independently of this program from the published file.
   it.skipIf(absent).each([
     ['Roma', 'H501', 0.4829], ['Milano', 'F205', 0.5464], ['Napoli', 'F839', 0.484], ['Lamezia Terme', 'M208', 0.4298], ['Abano Terme', 'A001', 0.4285],
     ['Aosta', 'A326', 0.4063], ['Gorizia', 'E098', 0.3766], ['Allein', 'A205', 0.3148], ['Basiglio', 'A699', 0.5326],
-  ])('of %s is the reference value', async (_name, belfiore, expected) => {
+  ])('equals the reference value for %s', async (_name, belfiore, expected) => {
     const found = (await rows('comunale', 2023)).find((row) => row.belfiore === belfiore)!;
     expect(await gini(found)).toBe(expected);
   });
 
-  it.skipIf(absent)('lies between 0.1 and 0.75 for every postal code of both years', async () => {
+  it.skipIf(absent)('is between 0.1 and 0.75 for every postal code of both years', async () => {
     for (const year of [2021, 2023]) {
       for (const row of await rows('subcomunale', year)) {
         const value = await gini(row);

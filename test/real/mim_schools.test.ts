@@ -15,7 +15,7 @@ interface School extends Record<string, unknown> {
 }
 
 describe('the real schools of Aosta, Trento and Bolzano', () => {
-  it.skipIf(FILE === null)('are 1,208, of which none is refused, each of one of two regions', async () => {
+  it.skipIf(FILE === null)('are 1,208 without rejects, each in one of two regions', async () => {
     const { recognition, collected } = await trial(source, FILE!);
     expect(recognition).toEqual({ role: 'AUTSTAT', vintage: '2020_2021', dated: '2020-09-01', region: null, complete: true });
     const [member] = collected!.members;
@@ -26,12 +26,12 @@ describe('the real schools of Aosta, Trento and Bolzano', () => {
     expect(rows.every(({ comune_key }) => comune_key !== '' && !comune_key.includes('*'))).toBe(true);
   });
 
-  it.skipIf(FILE === null)('have a street and a number, with a comma or without, where an address is stated', async () => {
+  it.skipIf(FILE === null)('have a street and a number, with or without a comma, if an address is stated', async () => {
     const rows = (await trial(source, FILE!)).collected!.rows['raw_school'] as School[];
     const stated = rows.filter(({ address }) => address !== null);
     const numbered = stated.filter(({ number, street_words }) => number !== null && street_words.length > 0);
     expect([rows.length, stated.length, numbered.length]).toEqual([1_208, 934, 842]);
-    // What ends with a number has been given one, but for two at a road that is called by its own.
+    // Every address that ends with a number has a number, except two at a road whose name is a number.
     expect(stated.filter(({ address, number }) => /[a-z] *[, ] *\d{1,3}$/i.test(address!) && number === null).map(({ address }) => address)).toEqual(['STRADA STATALE 9', 'STRADA STATALE 9']);
   });
 });

@@ -23,7 +23,7 @@ interface Station extends Record<string, unknown> {
 }
 
 describe('the real fuel stations', () => {
-  it.skipIf(FILE === null)('are 3,998, of which none is refused: names that hold the separator are whole, texts have no tabs', async () => {
+  it.skipIf(FILE === null)('are 3,998 without rejects, with complete names that contain the separator and texts without tabs', async () => {
     const { recognition, collected } = await trial(source, FILE!);
     expect(recognition).toEqual({ role: 'stations', vintage: '2026-08-21', region: null, complete: false });
     const [member] = collected!.members;
@@ -36,7 +36,7 @@ describe('the real fuel stations', () => {
     expect(rows.every((row) => Object.values(row).every((value) => typeof value !== 'string' || !/[\t]|^ | $| {2}/.test(value)))).toBe(true);
     expect(rows.filter(({ region_code }) => region_code === null)).toEqual([]);
     expect(rows.filter(({ lat, lon }) => lat === null || lon === null).length).toBe(1);
-    // Half of them have a house number; the others stand at a kilometre, or have none.
+    // Half of them have a house number. The others are located by a kilometre, or have none.
     expect(rows.filter(({ number }) => number !== null)).toHaveLength(2_096);
   });
 });
@@ -48,10 +48,10 @@ describeDatabase('real fuel stations in the regions of their comuni', (engine) =
     await database.session(createFunctions);
   });
 
-  it.skipIf(FILE === null || LIST === null)('are each told in one region: placed, or not with the reason', async () => {
+  it.skipIf(FILE === null || LIST === null)('are each reported in one region, located or with the reason', async () => {
     const { collected } = await trial(source, FILE!);
     const rows = collected!.rows['raw_fuel_station'] as Station[];
-    // Comuni as the stations write them, each a comune of its own without boundary or street: what is left of placing is whose each station is.
+    // Comuni as written by the stations, each a comune without boundary or street. Only the assignment of stations to comuni is tested.
     const counts = new Map<string, number>();
     const told = new Map<string, number>();
     await rolledBack(database, async (session) => {
@@ -104,7 +104,7 @@ describeDatabase('real fuel stations in the regions of their comuni', (engine) =
     expect(told.size).toBe(3_998);
     expect([...told.values()].every((times) => times === 1)).toBe(true);
     expect([...counts.values()].reduce((sum, n) => sum + n, 0)).toBe(3_998);
-    // Nothing is loaded of any comune, so no station can be looked up.
+    // No comune has loaded data, so no station can be located.
     expect(Object.fromEntries([...counts].sort())).toEqual({ comune_not_loaded: 3_998 });
   });
 });

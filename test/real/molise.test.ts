@@ -1,4 +1,4 @@
-/** One real comune through every step, on both engines. */
+/** Runs one real comune through every step, on both engines. */
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
@@ -31,14 +31,14 @@ async function readAll(database: Database): Promise<Map<number, string>> {
   return new Map(rows.map(({ fid, record }) => [fid, JSON.stringify(record)]));
 }
 
-describe.skipIf(!there)('San Felice del Molise (H833), as published (real data beside the checkout)', () => {
+describe.skipIf(!there)('San Felice del Molise (H833), as published (real data next to the checkout)', () => {
   const options = { command: 'test', data: folders as string[], regions: [MOLISE], parallel: 2, accept: null, force: false };
 
   describeDatabase('loaded', (engine) => {
     let opened: Promise<Context> | undefined;
     const context = (): Promise<Context> => (opened ??= engine.openDatabase().then(contextOn));
 
-    it('makes every parcel and sheet of the zip a row or a reject', async () => {
+    it('has a row or a reject for every parcel and sheet of the zip', async () => {
       const report = await refresh(await context(), options);
       expect(report.failures).toEqual([]);
       const cadastre = report.loaded.find(({ files }) => files.includes('MOLISE.zip'));
@@ -47,7 +47,7 @@ describe.skipIf(!there)('San Felice del Molise (H833), as published (real data b
       expect(counts).toEqual({ parcels: 1344, sheets: 26 });
     });
 
-    it('measures areas that agree with an independent computation to 0.1 %', async () => {
+    it('has areas that agree with an independent computation to 0.1 %', async () => {
       const rows = await (await context()).database.query<{ area_m2: number; geojson: { coordinates: [number, number][][][] } }>('select area_m2, st_asgeojson(geom, 12)::jsonb as geojson from core.parcel');
       expect(rows.length).toBe(1344);
       for (const { area_m2, geojson } of rows) {
@@ -69,7 +69,7 @@ describe.skipIf(!there)('San Felice del Molise (H833), as published (real data b
     });
   });
 
-  it('answers with the same bytes from both engines', ({ skip }) => {
+  it('returns the same bytes from both engines', ({ skip }) => {
     const [first, second] = [...records.values()];
     if (first === undefined || second === undefined) return skip('only one engine ran');
     expect([...second]).toEqual([...first]);

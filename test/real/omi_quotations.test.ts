@@ -34,13 +34,13 @@ describe('the real files of the OMI', () => {
     ['napoli/QI_681_3_20142_ZONE.csv', 'ZONE', '2014_2', [65]],
     ['napoli/QI_681_2_20151_VALORI.csv', 'VALORI', '2015_1', [483]],
     ['napoli/QI_681_1_20152_VALORI.csv', 'VALORI', '2015_2', [483]],
-  ])('%s is read to the last record', async (path, role, vintage, records) => {
+  ])('are read to the last record: %s', async (path, role, vintage, records) => {
     const { recognition, collected } = await trial(source, real(path));
     expect(recognition).toMatchObject({ role, vintage, complete: false });
     expect(collected!.members.map((member) => [member.records, member.rows, member.rejects.length])).toEqual(records.map((n) => [n, n, 0]));
   });
 
-  it.skipIf(absent)('the perimeters of a provincia are those of its 25 comuni, and the index has none', async () => {
+  it.skipIf(absent)('have the perimeters of a provincia\'s 25 comuni and none in the index', async () => {
     const { recognition, collected } = await trial(source, real('Provincia di GORIZIA 2018-2.kmz'));
     expect(recognition).toMatchObject({ role: 'ARCHIVE', vintage: '2018_2' });
     expect(collected!.members).toHaveLength(26);
@@ -49,14 +49,14 @@ describe('the real files of the OMI', () => {
     expect(new Set(collected!.rows['raw_perimeter']!.map(({ belfiore }) => belfiore)).size).toBe(25);
   });
 
-  it.skipIf(absent)('the zones of Milano are the same 43 in the table and in the perimeters', async () => {
+  it.skipIf(absent)('have the same 43 zones of Milano in the table and in the perimeters', async () => {
     const zones = (await trial(source, real(`${MILANO}/QI_1292013_1_20251_ZONE.csv`))).collected!.rows['raw_zone']!;
     const perimeters = (await trial(source, real(`${MILANO}/F205 - Comune di MILANO 2025-1.kmz`))).collected!.rows['raw_perimeter']!;
     const keys = (rows: readonly Record<string, unknown>[]): string[] => rows.map(({ belfiore, zona }) => `${String(belfiore)} ${String(zona)}`).sort();
     expect(keys(perimeters)).toEqual(keys(zones));
   });
 
-  it.skipIf(absent)('every price and rent of Milano is what a plain reading of the line gives', async () => {
+  it.skipIf(absent)('have the prices and rents of Milano as in a plain reading of the lines', async () => {
     const path = real(`${MILANO}/QI_1292013_1_20251_VALORI.csv`);
     const [title, header, ...lines] = readFileSync(path, 'latin1').trimEnd().split('\n') as [string, string, ...string[]];
     expect(parseTitle(title)).toMatchObject({ semester: { text: '2025_1' } });
@@ -99,7 +99,7 @@ describeEngines('the real half-years of the OMI', (engine) => {
     expect(loaded.reduce((sum, { rejects }) => sum + rejects, 0)).toBe(0);
   });
 
-  it.skipIf(absent)('hold the perimeters of Milano once for each file, KML and KMZ, and have one of the two in force', async () => {
+  it.skipIf(absent)('have the perimeters of Milano once for each file, KML and KMZ, and use one of the two', async () => {
     const [found] = await database.query<{ n: number; valid: number }>("select count(*)::int4 as n, count(*) filter (where st_isvalid(geom))::int4 as valid from layer.omi_perimeter where belfiore = 'F205'");
     expect(found).toEqual({ n: 86, valid: 86 });
     const inventory = await Inventory.read(database, [await registerSource('omi_quotations')]);
@@ -109,7 +109,7 @@ describeEngines('the real half-years of the OMI', (engine) => {
     await expect(refuseTies(database, [await registerSource('omi_quotations')], [{ relation: 'layer.omi_perimeter', force: inventory.force(0, 'layer.omi_perimeter') }])).resolves.toBeUndefined();
   });
 
-  it.skipIf(absent)('put a point of Milano into one zone, which is quoted', async () => {
+  it.skipIf(absent)('assign a point of Milano to one zone, which is quoted', async () => {
     const rows = await database.query<{ zona: string; quotations: number }>(
       `select p.zona, (select count(*)::int4 from layer.omi_quotation q where q.half_year = p.half_year and q.belfiore = p.belfiore and q.zona = p.zona) as quotations
        from (select distinct on (zona) * from layer.omi_perimeter) p where st_covers(p.geom, st_setsrid(st_makepoint(9.1905, 45.4640), 4326))`,

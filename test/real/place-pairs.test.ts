@@ -1,4 +1,4 @@
-/** Pairs of comuni of the published list: a query that names two is never read as the second one. */
+/** Tests pairs of comuni of the published list: a query with two names is never read as the second one. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { comuneKey } from '../../pipelines/address/normalise.ts';
@@ -22,7 +22,7 @@ interface Listed {
   readonly belfiore: string;
 }
 
-/** Rows of the list, read without the project's reader. */
+/** Returns the rows of the list, read without the project's reader. */
 function listed(path: string): Listed[] {
   const text = readFileSync(path, 'latin1').replace(/"[^"]*"/g, 'quoted');
   return text.split('\r\n').map((line) => line.split(';')).filter((cells) => /^[A-Z]\d{3}$/.test(cells[19] ?? '')).map((cells) => ({
@@ -31,7 +31,7 @@ function listed(path: string): Listed[] {
   }));
 }
 
-/** Plates of provinces that no comune of the list has today, and of two that were renamed. */
+/** Plates of provinces that no comune of the list has today, including two that were renamed. */
 const OLD_PLATES: Readonly<Record<string, string>> = { 104: 'OT', 105: 'OG', 106: 'VS', 107: 'CI', '041': 'PS', '040': 'FO' };
 
 describe.skipIf(FILE === null)('the published list of comuni', () => {
@@ -77,7 +77,7 @@ describe.skipIf(FILE === null)('the published list of comuni', () => {
     const pasts = ({ codes, code }: Listed): string[] => codes.filter((each) => each.slice(0, 3) !== code.slice(0, 3)).map((each) => each.slice(0, 3));
     const plateOf = (code: string): string => OLD_PLATES[code] ?? plates.get(code)!;
 
-    it('reads the first of two comuni or none', async () => {
+    it('finds the first of two comuni or none', async () => {
       for (let index = 0; index < 120; index += 1) {
         const [a, b] = [random.pick(comuni), random.pick(comuni)];
         const query = [`Via Milanesi 3, ${a.name}, ${b.name}`, `Via Milanesi 3 ${a.name} ${b.name}`, `Via Milanesi 3, 20999 ${a.name}, 20998 ${b.name} (${b.sigla})`][index % 3]!;
@@ -86,7 +86,7 @@ describe.skipIf(FILE === null)('the published list of comuni', () => {
       }
     });
 
-    it('reads a comune before its province of today, and before every earlier one', async () => {
+    it('finds a comune before its present province and before every earlier one', async () => {
       const moved = comuni.filter((each) => pasts(each).length > 0);
       for (let index = 0; index < 60; index += 1) {
         const comune = random.pick(moved);
@@ -99,7 +99,7 @@ describe.skipIf(FILE === null)('the published list of comuni', () => {
       }
     });
 
-    it('reads no comune where a province is stated that it never was in', async () => {
+    it('finds no comune with a province to which it never belonged', async () => {
       for (let index = 0; index < 60; index += 1) {
         const [comune, other] = [random.pick(comuni), random.pick(comuni)];
         const namesakes = comuni.filter(({ name }) => comuneKey(name) === comuneKey(comune.name));
@@ -110,7 +110,7 @@ describe.skipIf(FILE === null)('the published list of comuni', () => {
       }
     });
 
-    it('knows where cities are that are named in another language', async () => {
+    it('finds cities by names in another language', async () => {
       const names = [['Naples', 'Napoli'], ['Mailand', 'Milano'], ['Turijn', 'Torino'], ['Gênes', 'Genova'], ['Venecia', 'Venezia'], ['Padua', 'Padova'], ['Syracuse', 'Siracusa']] as const;
       for (const [foreign, name] of names) expect(await comuniOf(`Via Milanesi 3, ${foreign}`), foreign).toEqual(comuni.filter((each) => each.name === name).map(({ belfiore }) => belfiore));
       const [row] = await database.query<{ n: number }>("select count(distinct key)::int as n from core.place_name where kind = 'foreign'");

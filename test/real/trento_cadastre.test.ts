@@ -1,4 +1,4 @@
-/** One real comune catastale of Trento, through every step: its pieces, its parcels, and what its boundary says of them. */
+/** Runs one real comune catastale of Trento through every step: its pieces, its parcels, and its boundary. */
 import { existsSync } from 'node:fs';
 import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ const TRENTINO = 4;
 const [map, codes] = [realData('trento'), realData('istat-admin')];
 const there = [map, codes].every((folder) => folder !== null && existsSync(folder));
 
-describe.skipIf(!there)('comune catastale 001 Agrone, as published (real data beside the checkout)', () => {
+describe.skipIf(!there)('comune catastale 001 Agrone, as published (real data next to the checkout)', () => {
   describeDatabase('loaded', (engine) => {
     let folder: string;
     let context: Context;
@@ -30,7 +30,7 @@ describe.skipIf(!there)('comune catastale 001 Agrone, as published (real data be
     });
     afterAll(() => rm(folder, { recursive: true, force: true }));
 
-    it('has 1,493 pieces, which are 1,320 parcels, as its boundary says', async () => {
+    it('has 1,493 pieces of 1,320 parcels, the number in its boundary', async () => {
       expect(report.failures).toEqual([]);
       expect(report.loaded.find(({ source }) => source === 'trento_cadastre')).toMatchObject({ vintage: '2024-07-01', region: TRENTINO, records: 1494, rows: 1494, rejects: 0, duplicates: 0 });
       const [counts] = await context.database.query(`
@@ -45,13 +45,13 @@ describe.skipIf(!there)('comune catastale 001 Agrone, as published (real data be
       expect(Math.abs(found!.parcels - found!.boundary)).toBeLessThan(0.01);
     });
 
-    it('gives its land and building parcels references and fids of the first half of the region\'s range, in the comune in force', async () => {
+    it('gives its land and building parcels references and fids in the first half of the region\'s range, in the present comune', async () => {
       const rows = await context.database.query('select reference, label, gml_id, kind, belfiore, sheet, fid from core.parcel order by fid limit 2');
       expect(rows[0]).toEqual({ reference: 'IT.TN.001..1', label: '.1', gml_id: 'IT.TN.001..1', kind: 'land', belfiore: 'M365', sheet: null, fid: 400_000_000 });
       expect(await context.database.query('select prefix, code, name, name_other, belfiore from core.comune_catastale')).toEqual([{ prefix: 'IT.TN.001', code: '001', name: 'AGRONE', name_other: null, belfiore: 'M365' }]);
     });
 
-    it('in its zip is the same', async () => {
+    it('is the same in its zip', async () => {
       const zipped = await mkdtemp(join(tmpdir(), 'mappale-trento-'));
       try {
         const entries = (await readdir(folder)).sort().map((name): ZipEntry => [name, readFileSync(join(folder, name)), { modified: '2024-07-02' }]);

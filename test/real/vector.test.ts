@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { openVector } from '../../pipelines/formats/vector.ts';
 import { realData } from '../harness/real-data.ts';
 
-/** Folders of shapefiles as their publishers deliver them, the CRS of each and how many records they hold together. */
+/** Folders of shapefiles as delivered by their publishers, with the CRS and the total number of records of each. */
 const FOLDERS: readonly (readonly [string, number, number])[] = [
   ['istat/2021_R15_geodata/SHP', 32632, 5726],
   ['istat-admin/boundaries/shp-napoli-census-editions', 32632, 8],
@@ -13,7 +13,7 @@ const FOLDERS: readonly (readonly [string, number, number])[] = [
 
 for (const [path, srid, records] of FOLDERS) {
   const folder = realData(path);
-  it.skipIf(folder === null)(`${path}: the CRS of the .prj, every record with its geometry, text without a lost character`, async () => {
+  it.skipIf(folder === null)(`${path}: has the CRS of the .prj, every record with its geometry, and text without a lost character`, async () => {
     let read = 0;
     for (const name of readdirSync(folder!).filter((each) => each.endsWith('.shp'))) {
       const dataset = await openVector(join(folder!, name));

@@ -1,12 +1,12 @@
--- purpose: stations can be told apart
+-- purpose: checks that stations are distinguishable
 -- reads: layer.station
 -- writes: none
--- grain: one row per offence
+-- grain: one row per violation
 -- crs: none
 
 -- check: one_place_per_name
 -- level: warn
--- expects: two stations of one name are not in one place
+-- expects: two stations with the same name are not at the same position
 select name
 from station
 group by name, geom

@@ -1,4 +1,4 @@
--- purpose: stations become a layer; a row that repeats another is told apart
+-- purpose: loads stations; repeated rows become duplicates
 -- reads: staging.raw_station
 -- writes: layer.station
 -- grain: one row per station

@@ -10,7 +10,7 @@ export const manifest: Manifest = {
   cadence: 'yearly',
   crs: 'WGS 84 longitude and latitude, EPSG:4326',
   keep: 'newest',
-  ignored: { gestore: 'who runs the building: not of the territory' },
+  ignored: { gestore: 'operator of the building: not served' },
   envelope: { records: { stazioni: { min: 2_000, max: 4_000 } }, rejectShare: 0.25 },
   layers: ['station'],
 };

@@ -1,10 +1,10 @@
-/** One station: from text to values. */
+/** Converts one station to values. */
 import { z } from 'zod';
 
-/** Our name → the publisher's column. */
+/** The project's name → the publisher's column. */
 export const COLUMNS = { station_code: 'codice', name: 'nome', latitude: 'lat', longitude: 'lon' } as const;
 
-/** All columns of the one known layout. */
+/** All columns of the only known layout. */
 export const EDITIONS = { 2026: ['codice', 'nome', 'lat', 'lon', 'gestore'] } as const;
 
 const degrees = (min: number, max: number) => z.string().regex(/^\d{1,2}\.\d+$/, 'expected degrees with a decimal point').transform(Number)
