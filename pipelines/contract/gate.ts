@@ -27,6 +27,8 @@ export interface Presence {
   readonly within?: readonly [number | null, number | null];
   /** Of values that are rare everywhere: a place keeps this share of them, too. */
   readonly keeps?: { readonly share: number; readonly why: string };
+  /** The share of a province's rows with a value may not rise by this much, where some had a value before. */
+  readonly gains?: { readonly share: number; readonly why: string };
 }
 
 /** A bool: its share of true is watched. */
