@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { atHand } from '../db/at-hand.ts';
 import { inWorkspace } from '../db/catalog.ts';
 import type { Place } from '../db/statements.ts';
-import { measure, writePlaces, WHOLE, type Figures, type IdentityFigures, type Measured } from '../db/figures.ts';
+import { compareValues, measure, writePlaces, WHOLE, type Figures, type IdentityFigures, type Measured } from '../db/figures.ts';
 import type { Database, Session } from '../db/index.ts';
 import { ROOT } from '../config.ts';
 import { MappaleError } from '../errors.ts';
@@ -55,8 +55,8 @@ export async function gate(database: Database, joined: Joined, subject: string, 
       const now: Measured = { table: { schema, table: tableOf(relation) }, parcels };
       const isFirst = published === null || hasNewSource;
       const kept = isFirst ? [] : await keptFigures(session, unit, relation, watched);
-      const measureWas = async (only?: readonly string[]): Promise<Figures[]> =>
-        isFirst ? [] : measure(session, watched, await measuredWas(session, joined, { schema: schemaOf(relation), table: published }), only);
+      const was = isFirst ? null : (): Promise<Measured> => measuredWas(session, joined, { schema: schemaOf(relation), table: published });
+      const measureWas = async (only?: readonly string[]): Promise<Figures[]> => (was === null ? [] : measure(session, watched, await was(), only));
       const after = [
         ...(kept.length > 0 && incremental?.results.has(relation) === true
           ? await measureReached(session, watched, now, kept, reached, comuni.provinceOf)
@@ -66,6 +66,7 @@ export async function gate(database: Database, joined: Joined, subject: string, 
       const offences = await compare({
         relation, gate: watched, before: kept.length > 0 ? kept : await measureWas(), after, ...comuni,
         among: async (only) => ({ before: await measureWas(only), after: await measure(session, watched, now, only) }),
+        changes: async (field, only) => (was === null ? [] : compareValues(session, watched, field, await was(), now, only)),
       });
       return [{ relation, figures: after, offences }];
     });

@@ -27,6 +27,8 @@ export interface Presence {
   readonly within?: readonly [number | null, number | null];
   /** For rare values: the share of them that a place must keep. */
   readonly keeps?: { readonly share: number; readonly why: string };
+  /** The share of a province's rows with a value may not rise by this much, where some had a value before. */
+  readonly gains?: { readonly share: number; readonly why: string };
 }
 
 /** A bool: its share of true is watched. */

@@ -129,3 +129,36 @@ export async function measure(session: Session, gate: TableGate, { table, parcel
     identities: Object.fromEntries(Object.entries(broken).map(([name, [known, count]]) => [name, { known, broken: count }])),
   }));
 }
+
+/** Difference between two versions of one field at one place. Values are compared as a multiset: a value that is equal on both sides did not change. */
+export interface Changes {
+  readonly slice: string;
+  /** As in `Figures`. */
+  readonly province: string;
+  /** As in `Figures`; empty: the province as a whole. */
+  readonly comune: string;
+  /** Number of values that are not null. */
+  readonly before: number;
+  readonly after: number;
+  /** Number of values that changed, came or went: the larger of those that are only in the old version and those that are only in the new one. */
+  readonly changed: number;
+  /** Number of values that crossed the old quantile, in proportion to all values: upwards where the quantile rose, else downwards; 0: it did not move. */
+  readonly crossed: { readonly median: number; readonly p95: number };
+}
+
+/**
+ * Compares the values of one field in two versions of a table: one row for each slice and comune, and for each slice and province.
+ * @param only comuni to compare; a province then consists of these; null: all
+ */
+export async function compareValues(
+  session: Session, gate: TableGate, name: string, before: Measured, after: Measured, only: readonly string[] | null = null,
+): Promise<Changes[]> {
+  const field = gate.fields[name];
+  if (field === undefined) throw new Error(`the gate does not watch ${name}`);
+  const columns = { sql: [...placed(gate), `${expressionOf(name, field)} as value`].join(', ') };
+  const fromOf = ({ table, parcels }: Measured): { sql: string } => ({ sql: figures(`by_${gate.by}`, { table, parcels: parcels ?? table }) });
+  const rows = await session.query<Omit<Changes, 'crossed'> & { median: number; p95: number }>(
+    figures('changes', { columns, before: fromOf(before), after: fromOf(after) }), [only],
+  );
+  return rows.map(({ median, p95, ...rest }) => ({ ...rest, crossed: { median, p95 } }));
+}

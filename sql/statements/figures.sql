@@ -82,3 +82,102 @@ where $1::text[] is null
   or comune = any ($1)
 group by grouping sets ((slice, province, comune), (slice, province))
 order by 1, 2, 3
+
+-- statement: changes
+-- Values of one field in two versions of a table. The old quantile is the first value at which the running count of old values reaches the rank.
+-- Crossed: how many more values than in proportion are above the old quantile where the quantile rose, or below it where it fell.
+with value as (
+  select
+    slice,
+    province,
+    coalesce(comune, '') as comune,
+    value,
+    sum(was) as was,
+    sum(now) as now
+  from (
+    select
+      slice,
+      province,
+      comune,
+      value,
+      1 as was,
+      0 as now
+    from (
+      select
+        :"columns"
+      from :"before"
+    ) b
+    union all
+    select
+      slice,
+      province,
+      comune,
+      value,
+      0 as was,
+      1 as now
+    from (
+      select
+        :"columns"
+      from :"after"
+    ) a
+  ) v
+  where value is not null
+    and ($1::text[] is null or comune = any ($1))
+  group by grouping sets ((slice, province, comune, value), (slice, province, value))
+),
+running as (
+  select
+    slice,
+    province,
+    comune,
+    was,
+    now,
+    sum(was) over up_to as was_up_to,
+    sum(now) over up_to as now_up_to,
+    sum(was) over place as was_all,
+    sum(now) over place as now_all
+  from value
+  window
+    place as (partition by slice, province, comune),
+    up_to as (partition by slice, province, comune order by value)
+),
+counted as (
+  select
+    slice,
+    province,
+    comune,
+    was_all,
+    now_all,
+    greatest(sum(greatest(was - now, 0)), sum(greatest(now - was, 0))) as changed,
+    coalesce(max(was_up_to) filter (where was_up_to < ceil(0.5 * was_all)), 0) as was_below_median,
+    coalesce(max(now_up_to) filter (where was_up_to < ceil(0.5 * was_all)), 0) as now_below_median,
+    min(was_up_to) filter (where was_up_to >= ceil(0.5 * was_all)) as was_up_to_median,
+    min(now_up_to) filter (where was_up_to >= ceil(0.5 * was_all)) as now_up_to_median,
+    coalesce(max(was_up_to) filter (where was_up_to < ceil(0.95 * was_all)), 0) as was_below_p95,
+    coalesce(max(now_up_to) filter (where was_up_to < ceil(0.95 * was_all)), 0) as now_below_p95,
+    min(was_up_to) filter (where was_up_to >= ceil(0.95 * was_all)) as was_up_to_p95,
+    min(now_up_to) filter (where was_up_to >= ceil(0.95 * was_all)) as now_up_to_p95
+  from running
+  group by slice, province, comune, was_all, now_all
+)
+select
+  slice,
+  province,
+  comune,
+  was_all::int8 as before,
+  now_all::int8 as after,
+  changed::int8 as changed,
+  case
+    when now_up_to_median < ceil(0.5 * now_all) then was_up_to_median * now_all / was_all - now_up_to_median
+    when now_below_median >= ceil(0.5 * now_all) then now_below_median - was_below_median * now_all / was_all
+    else 0
+  end::float8 as median,
+  case
+    when now_up_to_p95 < ceil(0.95 * now_all) then was_up_to_p95 * now_all / was_all - now_up_to_p95
+    when now_below_p95 >= ceil(0.95 * now_all) then now_below_p95 - was_below_p95 * now_all / was_all
+    else 0
+  end::float8 as p95
+from counted
+where was_all > 0
+  and now_all > 0
+order by 1, 2, 3

@@ -4,7 +4,10 @@ import { presence, quantity, truth } from '../../../pipelines/contract/gate.ts';
 import { nullable, share, source, whole } from '../../../pipelines/contract/schemas.ts';
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 
-const LEVEL = presence({ keeps: { share: 0.5, why: 'a tenth of the land lies in hazard areas: to lose all of it moves the share by less than 0.2' } });
+const LEVEL = presence({
+  keeps: { share: 0.5, why: 'a tenth of the land lies in hazard areas: to lose all of it moves the share by less than 0.2' },
+  gains: { share: 0.5, why: 'a new survey adds areas along rivers and slopes: one polygon over a whole province is an error' },
+});
 const SHARE = quantity({ within: [0, 1], moves: { step: 0.2, why: 'most parcels lie wholly in an area: of the few that do not one is a quarter soon' } });
 
 const coverage = z.enum(['mapped', 'not_mapped']).describe('mapped: the source covers this place, and a null level means none here; not_mapped: the source says nothing');
