@@ -163,7 +163,8 @@ function explaining(changes: Comparison['changes']): {
 /** @returns false where too few values changed, or no more crossed the quantile than by chance */
 function isMovement({ before, after, changed, crossed }: Changes, quantile: Quantile): boolean {
   const most = Math.max(before, after);
-  if (Math.min(before, after) < ENOUGH) return changed >= FEW_CHANGED * most && crossed[quantile] >= LOST_ROWS - ROUNDING;
+  // Two values cannot both cross their median: where all changed, none is left that explains the old quantile.
+  if (Math.min(before, after) < ENOUGH) return changed >= FEW_CHANGED * most && (crossed[quantile] >= LOST_ROWS - ROUNDING || changed >= most);
   const share = QUANTILES[quantile];
   return changed >= Math.max(CHANGED, CHANGED_SHARE * most) && crossed[quantile] > DEVIATIONS * Math.sqrt(2 * changed * share * (1 - share));
 }

@@ -82,8 +82,9 @@ function isExplained(a: readonly number[], b: readonly number[], share: number):
   const sharesOf = (isBeyond: (value: number) => boolean): readonly [number, number] => [a.filter(isBeyond).length / a.length, b.filter(isBeyond).length / b.length];
   const [was, now] = sharesOf(to > from ? (value) => value > from : (value) => value < from);
   const crossed = (now - was) * b.length;
-  if (a.length < 50 || b.length < 50) return 2 * changed < Math.max(a.length, b.length) || crossed < 2 - 1e-9;
-  return changed < 5 || 20 * changed < Math.max(a.length, b.length) || crossed * crossed <= 32 * changed * share * (1 - share);
+  const most = Math.max(a.length, b.length);
+  if (a.length < 50 || b.length < 50) return 2 * changed < most || (crossed < 2 - 1e-9 && changed < most);
+  return changed < 5 || 20 * changed < most || crossed * crossed <= 32 * changed * share * (1 - share);
 }
 
 const short = ({ place, figure }: Pick<Offence, 'place' | 'figure'>): string => `${place}: ${figure}`;
