@@ -35,7 +35,7 @@ const GROWN = 2;
  * from 478 to 1,469 m² although nothing was wrong.
  */
 const ENOUGH = 50;
-/** … and only where so many values changed, came or went, and at least this share of them. A night changes 1 to 50 parcels; a corrupt file changes most rows. */
+/** Least number and least share of changed values for a comparison. A night changes 1 to 50 parcels; a corrupt file changes most rows. */
 const CHANGED = 5;
 const CHANGED_SHARE = 0.05;
 /** Of fewer values the quantiles are compared only where this share of them changed: incomes of a province with six comuni times ten. */

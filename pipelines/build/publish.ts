@@ -16,7 +16,7 @@ import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { attribute, citationsOf } from './attribution.ts';
 import type { Gated } from './gate.ts';
 import { dropBuild, type Joined } from './join.ts';
-import { holds, releaseHold, setHold } from '../ledger/hold.ts';
+import { holds, mustNotBeHeld, releaseHold, setHold } from '../ledger/hold.ts';
 import { productsDigest } from '../plan/products.ts';
 import { notPublished, publishedTables, type PublishedTable } from '../ledger/published.ts';
 import { addFigures, fence } from '../ledger/ledger.ts';
@@ -41,6 +41,7 @@ export interface Published {
  * Publishes a unit that was checked and passed the quality gate.
  * @param parallel tables whose digests are taken at the same time, where the engine can
  * @throws MappaleError `PUBLISH_BLOCKED` (exit 6) when readers held the tables through every try
+ * @throws HeldBack if the unit was pinned or withdrawn during the run
  */
 export async function publish(
   database: Database, joined: Joined, gated: Gated, sources: readonly RegisteredSource[], runId: number, parallel: number,
@@ -58,6 +59,7 @@ export async function publish(
   const citations = await citationsOf(database, joined, sources);
   const published = await swapping(database, async (session) => {
     await fence(session, runId);
+    await mustNotBeHeld(session, unit);
     const before = await publishedTables(session, unit);
     // Of a region that was withdrawn, what was in force last.
     const lasting = before.size > 0 ? standingsOf(before, 'current') : standingsOf(await publishedTables(session, unit, 'previous'), 'previous');

@@ -97,6 +97,14 @@ export function change(
   });
 }
 
+/** Most months that can be kept: a century. */
+export const MOST_MONTHS = 1200;
+
+/** Runs a command that writes next to a run under way, because it changes nothing that a run writes. */
+export function changeAtOnce({ json }: { json?: boolean }, work: (context: Context) => Promise<Outcome>): Promise<void> {
+  return withContext({ access: 'write' }, async (context) => print(json, ...await work(context)));
+}
+
 /** Strangers that are named one by one; of the others only how many there are. */
 const NAMED = 10;
 

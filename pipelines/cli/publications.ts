@@ -8,12 +8,10 @@ import { prune } from '../operate/prune.ts';
 import { withContext } from '../run/context.ts';
 import { exitCodeOf } from '../run/refresh.ts';
 import { group } from '../progress.ts';
-import { acceptance, change, command, parseRegion, parseWithin, print } from './command.ts';
+import { acceptance, change, changeAtOnce, command, MOST_MONTHS, parseRegion, parseWithin, print } from './command.ts';
 import { describe } from './refresh-report.ts';
 
 const REGION = 'name or ISTAT code';
-/** A century. */
-const MOST_MONTHS = 1200;
 
 const REGION_OR_ITALY = `${REGION}; italia: the lists of regions, provinces and comuni`;
 
@@ -33,9 +31,9 @@ export function pinCommand(): Command {
     .option('--json', 'print as JSON')
     .action((name: string, options: Options) => {
       const unit = parseUnit(name);
-      return change(options, 'pin', { unit }, async ({ database, config }) => {
+      return changeAtOnce(options, async ({ database, config }) => {
         await setHold(database, { unit, kind: 'pinned', fingerprint: null, reason: options.reason ?? null }, config.host);
-        return [{ unit, pinned: true }, () => `${unitName(unit)} is pinned: a refresh leaves it as it is published. To let it go: npx mappale unpin ${unitSlug(unit)}`];
+        return [{ unit, pinned: true }, () => `${unitName(unit)} is pinned: no run publishes it, not even one under way. To end this: npx mappale unpin ${unitSlug(unit)}`];
       });
     });
 }
@@ -44,9 +42,9 @@ export function unpinCommand(): Command {
   return command('unpin', 'Let a refresh publish a region again that was pinned, withdrawn or rolled back.', ['mappale unpin molise'])
     .argument('<region>', REGION_OR_ITALY, parseUnit)
     .option('--json', 'print as JSON')
-    .action((unit: number, options: Options) => change(options, 'unpin', { unit }, async ({ database }) => {
+    .action((unit: number, options: Options) => changeAtOnce(options, async ({ database }) => {
       const held = await releaseHold(database, unit, null);
-      return [{ unit, held }, () => `${unitName(unit)} ${held ? 'is free again: the next refresh brings it up to date' : 'was not held'}`];
+      return [{ unit, held }, () => `${unitName(unit)} ${held ? 'is free again: the next refresh updates it' : 'was not held'}`];
     }));
 }
 

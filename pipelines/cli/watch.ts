@@ -5,7 +5,7 @@ import { MappaleError } from '../errors.ts';
 import { mustBePlace } from '../formats/write-beside.ts';
 import { makeLog } from '../log.ts';
 import { withContext } from '../run/context.ts';
-import { collectPaths, command, parseCount, parseRegion } from './command.ts';
+import { collectPaths, command, parseCount, parseRegion, MOST_MONTHS, parseWithin } from './command.ts';
 import { foldersOf } from './refresh.ts';
 import { retyped, withOption } from '../typed.ts';
 
@@ -17,6 +17,7 @@ interface Options {
   readonly webhook?: string;
   readonly webhookPrivate?: boolean;
   readonly metricsFile?: string;
+  readonly keep?: number;
 }
 
 export function watchCommand(): Command {
@@ -32,6 +33,7 @@ export function watchCommand(): Command {
     .option('--at <time>', 'local time of the nightly run; the first run starts at once', parseTime, '02:15')
     .option('--webhook <url>', 'POST the summary as JSON to this address; a failure is reported in the summary only', parseAddress)
     .option('--webhook-private', 'allow a webhook whose host name leads to a private address')
+    .option('--keep <months>', 'prune after each run, and keep so many months of history and of the ledger; default: no pruning', parseWithin(0, MOST_MONTHS))
     .option('--metrics-file <file>', 'write metrics to a Prometheus text file after each run')
     .action(async (names: string[], options: Options) => {
       // Loaded when they are asked for: they bring the HTTP client and the writer of figures.
@@ -44,17 +46,21 @@ export function watchCommand(): Command {
       const sources = await loadSources();
       const metrics = options.metricsFile === undefined ? null : expandPath(options.metricsFile);
       if (metrics !== null) await mustBePlace(metrics, '--metrics-file');
+      // SIGHUP ends the program after the run under way: a closed terminal or a reload interrupts no run.
+      const ending = new AbortController();
+      process.once('SIGHUP', () => ending.abort());
       for (;;) {
         const line = await turn({ sources, settings: sourceSettings, proxies: readProxies(), log, open: (work) => withContext({ access: 'write', log }, work) }, {
           regions: regions.length === 0 ? null : regions, data: [first, ...others], parallel: options.parallel, webhook: options.webhook ?? null,
-          webhookPrivate: options.webhookPrivate === true, metrics,
+          webhookPrivate: options.webhookPrivate === true, metrics, keep: options.keep ?? null,
         });
         process.stdout.write(`${config.log === 'json' ? JSON.stringify(line) : describeTurn(line)}\n`);
         if (options.once === true) {
           process.exitCode = line.exit_code;
           return;
         }
-        await sleepUntil(Date.now() + untilNext(options.at, new Date()), CLOCK);
+        await sleepUntil(Date.now() + untilNext(options.at, new Date()), CLOCK, ending.signal);
+        if (ending.signal.aborted) return;
       }
     });
 }

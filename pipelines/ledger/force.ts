@@ -88,7 +88,10 @@ export type Register = ReadonlyMap<string, number>;
 
 const NOTHING: Force = { files: [], ties: [], elsewhere: [], fewer: [] };
 
-/** Returns the files that count. If the same bytes were read twice, the later reading counts, even if the earlier version recognised another source. Forgotten files do not count. */
+/**
+ * Returns the files that count. If the same bytes were read twice, the later reading counts, even if an earlier version recognised another source. Forgotten
+ * files do not count.
+ */
 export function countable(files: readonly LoadedFile[]): LoadedFile[] {
   const seen = new Set<string>();
   const latest: LoadedFile[] = [];

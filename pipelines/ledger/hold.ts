@@ -20,6 +20,26 @@ export async function holds(session: Session): Promise<Map<number, Hold>> {
   return new Map(rows.map((row) => [row.unit, row]));
 }
 
+/** A publication that stops because a person held the region during the run. */
+export class HeldBack extends Error {
+  readonly hold: Hold;
+
+  constructor(hold: Hold) {
+    super(describeHold(hold));
+    this.hold = hold;
+  }
+}
+
+/**
+ * Runs inside a publishing transaction. A hold that is set later waits until the transaction ends.
+ * @throws HeldBack if the unit was pinned or withdrawn
+ */
+export async function mustNotBeHeld(session: Session, unit: number): Promise<void> {
+  await session.query(ledger('lock_holds'));
+  const hold = (await holds(session)).get(unit);
+  if (hold !== undefined && hold.kind !== 'rolled_back') throw new HeldBack(hold);
+}
+
 /** By whom, when and why. */
 export function describeHold({ kind, reason, heldBy, heldAt }: Pick<Hold, 'kind' | 'reason' | 'heldBy' | 'heldAt'>): string {
   return `${kind.replace('_', ' ')} by ${heldBy} on ${heldAt.slice(0, 10)}${reason === null ? '' : `: ${reason}`}`;

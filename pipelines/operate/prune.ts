@@ -12,6 +12,8 @@ export interface Pruned {
   readonly partitions: readonly string[];
   readonly releases: readonly number[];
   readonly workspaces: readonly string[];
+  /** Runs older than the months to keep, without those that published something which is kept. */
+  readonly runs: number;
   /** Of what was in force; null: it was not asked for. */
   readonly history: Cut | null;
 }
@@ -35,6 +37,7 @@ export async function prune(database: Database, sources: readonly RegisteredSour
     ]);
     const releases = [...inventory.releases.values()].filter(({ releaseId }) => !used.has(releaseId));
     const workspaces = [...(await schemasLike(session, 'staging_')), ...(await schemasLike(session, 'build_'))];
+    const runs = keep === null ? [] : await session.query(statement(dry ? 'old_runs' : 'forget_runs'), [keep]);
     const history = keep === null ? null : await session.transaction((within) => cutHistory(within, keep, dry));
     if (!dry) {
       for (const partition of partitions) await dropTable(session, 'previous', partition);
@@ -48,6 +51,6 @@ export async function prune(database: Database, sources: readonly RegisteredSour
       await session.query(statement('forget_publications'));
       await session.query(statement('forget_figures'));
     }
-    return { partitions, releases: releases.map(({ releaseId }) => releaseId), workspaces, history };
+    return { partitions, releases: releases.map(({ releaseId }) => releaseId), workspaces, runs: runs.length, history };
   });
 }

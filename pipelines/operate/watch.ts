@@ -1,20 +1,22 @@
 /** One turn of an unattended machine: ask publishers whose day has come, bring regions up to date, and say so in one line. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { NO_PROXIES } from '../config.ts';
 import { lastIssue, type Download } from '../contract/download.ts';
 import { findRegion, type Region } from '../contract/regions.ts';
-import { EXIT, MappaleError } from '../errors.ts';
+import { MappaleError } from '../errors.ts';
 import { privateAddressOf } from '../fetch/address.ts';
 import { CLOCK, postJson, reasonOf, type Clock } from '../fetch/client.ts';
 import { fetchRegions, type FetchContext, type FetchReport } from '../fetch/fetch.ts';
 import { readAsked } from '../fetch/kept.ts';
-import { withoutSamples, type FileWarning } from '../ledger/ledger.ts';
+import { withoutSamples, withRun, type FileWarning } from '../ledger/ledger.ts';
 import { publications } from '../ledger/published.ts';
 import { byteText, duration, secondsSince } from '../progress.ts';
-import type { Context } from '../run/context.ts';
+import { VERSION, type Context } from '../run/context.ts';
 import type { LeftOut } from '../run/left-out.ts';
 import { exitCodeOf, refresh, type RefreshReport } from '../run/refresh.ts';
 import { writeMetrics, type Downloads } from './metrics.ts';
+import { prune } from './prune.ts';
 
 export interface TurnContext extends FetchContext {
   /** Opens the database for one piece of work: while publishers are asked nobody waits for it. */
@@ -33,17 +35,23 @@ export interface TurnOptions {
   readonly webhook: string | null;
   /** The name of the webhook's host may lead to a private address. */
   readonly webhookPrivate: boolean;
+  /** Months of history and of the ledger to keep; null: nothing is pruned. */
+  readonly keep: number | null;
 }
 
 /** The line, for machines. */
 export interface Turn {
   readonly time: string;
   readonly regions: readonly string[];
+  /** False if no publisher could be asked, for example because the data folder cannot be written. */
+  readonly publishers_reached: boolean;
   /** Sources that were asked, and that are not due before their publishers' next day. */
   readonly asked: readonly string[];
   readonly not_due: readonly string[];
   readonly downloaded: { readonly files: number; readonly bytes: number };
   readonly loaded: number;
+  /** Deleted partitions, releases and runs; null: nothing was pruned. */
+  readonly pruned: { readonly partitions: number; readonly releases: number; readonly runs: number } | null;
   readonly published: readonly string[];
   readonly failures: readonly { readonly error: string; readonly message: string; readonly at?: string | undefined }[];
   /** Files that could not be used although their regions were published, with the sections that they touch. */
@@ -55,10 +63,10 @@ export interface Turn {
 }
 
 /**
- * What fails is in the line and in its exit code: that of the refresh, or, where that went well, of the first download that failed. A publisher that does not
- * answer keeps nobody from what the others sent.
+ * Asks publishers and refreshes the regions. Failures are in the line, and the exit code is that of the worst one. The refresh also runs if a publisher does
+ * not answer or the download folder cannot be written.
  */
-export async function turn(context: TurnContext, { regions, data, parallel, metrics, webhook, webhookPrivate }: TurnOptions): Promise<Turn> {
+export async function turn(context: TurnContext, { regions, data, parallel, metrics, webhook, webhookPrivate, keep }: TurnOptions): Promise<Turn> {
   const startedAt = performance.now();
   const { log, clock = CLOCK } = context;
   const now = new Date(clock.now());
@@ -87,15 +95,17 @@ export async function turn(context: TurnContext, { regions, data, parallel, metr
   for (const failure of fetched?.failures ?? []) log.warn(failure.report());
   const downloads = fetched === null ? null : await downloadsOf(fetched, folder, chosen ?? []);
   let refreshed: RefreshReport | null = null;
-  if (fetched !== null) {
-    refreshed = await attempt(() => context.open((opened) => refresh(opened, { command: 'watch', data, regions: regions?.map(({ code }) => code) ?? null, parallel, accept: null, force: false })));
+  if (chosen !== null) {
+    refreshed = await attempt(() => context.open((opened) => refresh(opened, { command: 'watch', data: fetched === null ? readable(data) : data, regions: regions?.map(({ code }) => code) ?? null, parallel, accept: null, force: false })));
   }
+  const pruned = keep === null || refreshed === null ? null : await attempt(() => context.open((opened) => prunedTo(keep, opened)));
   failures.push(...refreshed?.failures ?? [], ...fetched?.failures ?? []);
-  const exitCode = refreshed !== null && refreshed.failures.length > 0 ? exitCodeOf(refreshed) : failures[0]?.exitCode ?? EXIT.done;
+  const exitCode = exitCodeOf({ failures, leftOut: refreshed?.leftOut ?? [] });
   const line: Turn = {
     time: now.toISOString(), regions: (chosen ?? []).map(({ slug }) => slug),
+    publishers_reached: fetched !== null,
     asked: fetched?.sources.filter(({ files }) => files.length > 0).map(({ source }) => source) ?? [], not_due: [...notDue].sort(),
-    downloaded: sumOf(fetched), loaded: refreshed?.loaded.length ?? 0, published: refreshed?.units.map(({ name }) => name) ?? [],
+    downloaded: sumOf(fetched), loaded: refreshed?.loaded.length ?? 0, pruned, published: refreshed?.units.map(({ name }) => name) ?? [],
     failures: failures.map(({ code, message, at }) => ({ error: code, message, at })),
     left_out: (refreshed?.leftOut ?? []).map(({ source, vintage, files, regions, failure }) => ({ source, vintage, files, regions, error: failure.code })),
     warnings: withoutSamples(refreshed?.warnings ?? []),
@@ -113,6 +123,18 @@ export async function turn(context: TurnContext, { regions, data, parallel, metr
   }
   if (webhook !== null) await tell({ url: webhook, mayBePrivate: webhookPrivate }, line, context);
   return line;
+}
+
+/** Leaves out a download folder that could not be made, if there are other folders. */
+function readable([first, ...others]: TurnOptions['data']): string[] {
+  return others.length > 0 && !existsSync(first) ? others : [first, ...others];
+}
+
+/** Prunes as `mappale prune --keep` does. */
+async function prunedTo(keep: number, { database, sources, config }: Context): Promise<Turn['pruned']> {
+  const facts = { command: 'prune', arguments: { keep }, version: VERSION, host: config.host };
+  const { partitions, releases, runs } = await withRun(database, facts, () => prune(database, sources, false, keep));
+  return { partitions: partitions.length, releases: releases.length, runs };
 }
 
 /** @throws MappaleError `REGION_MISSING` (exit 2) */
@@ -182,9 +204,9 @@ async function tell({ url, mayBePrivate }: Webhook, line: Turn, { log, proxies =
 
 /** The line, for people. */
 export function describeTurn(line: Turn): string {
-  const { time, regions, asked, not_due, downloaded, loaded, published, failures, left_out: leftOut, warnings, exit_code, seconds } = line;
+  const { time, regions, publishers_reached, asked, not_due, downloaded, loaded, published, failures, left_out: leftOut, warnings, exit_code, seconds } = line;
   const parts = [
-    asked.length === 0 ? 'no publisher is due' : `asked ${asked.length} of ${asked.length + not_due.length} sources`,
+    !publishers_reached ? 'no publisher was asked' : asked.length === 0 ? 'no publisher is due' : `asked ${asked.length} of ${asked.length + not_due.length} sources`,
     downloaded.files === 0 ? 'nothing new' : `${downloaded.files} files downloaded (${byteText(downloaded.bytes)})`,
     published.length === 0 ? (loaded === 0 ? 'nothing to publish' : `${loaded} releases loaded, nothing published`) : `published ${published.join(', ')}`,
     ...(failures.length === 0 ? [] : [`${failures.length} failed: ${[...new Set(failures.map(({ error }) => error))].join(', ')}`]),
@@ -195,9 +217,15 @@ export function describeTurn(line: Turn): string {
   return `${time.slice(0, 16).replace('T', ' ')}Z ${regions.join(', ')}${regions.length === 0 ? '' : ': '}${parts.join('; ')}`;
 }
 
-/** Timers run by another clock than the wall's, and stand still while a machine sleeps: the wall's is looked at now and then. Never early. */
-export async function sleepUntil(moment: number, clock: Clock): Promise<void> {
-  for (let left = moment - clock.now(); left > 0; left = moment - clock.now()) await clock.wait(Math.min(left / 1000, 60));
+/**
+ * Waits for a moment of the wall clock, or until the signal is aborted, and is never early. Timers stop while a machine sleeps, so the wall clock is read once
+ * a minute.
+ */
+export async function sleepUntil(moment: number, clock: Clock, signal?: AbortSignal): Promise<void> {
+  const aborted = new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }));
+  for (let left = moment - clock.now(); left > 0 && signal?.aborted !== true; left = moment - clock.now()) {
+    await Promise.race([clock.wait(Math.min(left / 1000, 60)), aborted]);
+  }
 }
 
 /** @param at local time of day, `02:15` @returns milliseconds until it comes next */

@@ -212,14 +212,19 @@ function unitsOf({ sources, published }: Known, inventory: Inventory, loads: rea
   return [...new Set([...[...published.keys()].filter((unit) => unit > 0), ...inventory.regionsOf(PUBLISHABLE), ...found])].sort((a, b) => a - b);
 }
 
+/** Describes a hold, with the command that ends it. */
+export function heldText({ kind, unit, heldBy, heldAt, reason }: Hold): string {
+  const [name, unpin] = [unitName(unit), `npx mappale unpin ${unitSlug(unit)}`];
+  const who = `by ${heldBy} on ${heldAt.slice(0, 10)}${reason === null ? '' : `: ${reason}`}`;
+  if (kind === 'pinned') return `${name} is pinned ${who} (${unpin})`;
+  if (kind === 'withdrawn') return `${name} was withdrawn ${who} (${unpin})`;
+  return `${name} was rolled back ${who}; it stays so until its files change (or ${unpin})`;
+}
+
 /** Returns the reason why a unit stays unchanged although its inputs may differ, or null. */
 function holdOn(hold: Hold | undefined, products: readonly Product[]): string | null {
   if (hold === undefined) return null;
-  const [name, slug] = [unitName(hold.unit), unitSlug(hold.unit)];
-  const who = `by ${hold.heldBy} on ${hold.heldAt.slice(0, 10)}${hold.reason === null ? '' : `: ${hold.reason}`}`;
-  if (hold.kind === 'pinned') return `${name} is pinned ${who} (npx mappale unpin ${slug})`;
-  if (hold.kind === 'withdrawn') return `${name} was withdrawn ${who} (npx mappale unpin ${slug})`;
-  return hold.fingerprint === productsDigest(products) ? `${name} was rolled back ${who}; it stays so until its files change (or npx mappale unpin ${slug})` : null;
+  return hold.kind !== 'rolled_back' || hold.fingerprint === productsDigest(products) ? heldText(hold) : null;
 }
 
 /** Later than any run. */

@@ -19,13 +19,13 @@ import { load, recoverStaging, Repetition, type Loaded } from '../ingest/load.ts
 import { besides, locate } from '../ingest/locate.ts';
 import { quoted } from '../typed.ts';
 import { stage, type Counts, type EarlierMember, type Reusable } from '../ingest/stage.ts';
-import { holds, releaseHold } from '../ledger/hold.ts';
+import { HeldBack, holds, releaseHold } from '../ledger/hold.ts';
 import { Inventory, PUBLISHABLE } from '../ledger/inventory.ts';
 import { failRelease, noteFiles, openRuns, schemaWarnings, SeenFileLedger, withRun, type Acceptance, type Run, type SchemaWarning } from '../ledger/ledger.ts';
 import { assignRegion, refuseFewer, refuseTies, unlistedComuni, unplacedComuni } from '../ledger/places.ts';
 import { readExperience } from '../ledger/experience.ts';
 import { publications } from '../ledger/published.ts';
-import { isDone, plan, staleOf, withoutFiles, type BuildJob, type Known, type LeftFile, type LoadJob, type Plan, type UnusedFile } from '../plan/plan.ts';
+import { heldText, isDone, plan, staleOf, withoutFiles, type BuildJob, type Known, type LeftFile, type LoadJob, type Plan, type UnusedFile } from '../plan/plan.ts';
 import { price, refuseWithoutRoom, type Price } from '../plan/price.ts';
 import { duration, group, secondsSince } from '../progress.ts';
 import { VERSION, type Context } from './context.ts';
@@ -163,6 +163,8 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     const loaded: ReleaseReport[] = [];
     const failedReleases: Located[] = [];
     const units: UnitReport[] = [];
+    /** Regions that a person held while they were built. */
+    const heldBack: string[] = [];
     const load = async (job: LoadJob): Promise<void> => {
       for (let next: LoadJob | null = job; next !== null;) {
         const now: LoadJob = next;
@@ -194,7 +196,12 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
       const published = new Set((await database.query<{ id: number }>(statementsOf('ledger')('published_files'), [unit])).map(({ id }) => id));
       for (let next: { job: BuildJob; inventory: Inventory } | null = { job, inventory }; next !== null;) {
         const now: { job: BuildJob; inventory: Inventory } = next;
-        const tried = await trouble.attempt(() => buildUnit(context, run, now.job, now.inventory, options, tables));
+        const tried = await trouble.attempt(() => buildUnit(context, run, now.job, now.inventory, options, tables).catch((error: unknown) => {
+          if (!(error instanceof HeldBack)) throw error;
+          heldBack.push(heldText(error.hold));
+          log.info(heldText(error.hold));
+          return null;
+        }));
         if ('done' in tried) {
           if (tried.done !== null) units.push(tried.done);
           return;
@@ -255,7 +262,9 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     // What another run could not finish is done here.
     for (const each of elsewhere) await buildRegion(each, true);
     if (trouble.failures.length === trouble.omissions.length) trouble.failures.push(...(await nothingPublished(context, options)));
-    return report({ runId: run.runId, held: [...held].sort(), loaded: loaded.sort(byRelease), units: units.sort((a, b) => a.unit - b.unit), estimate });
+    return report({
+      runId: run.runId, held: [...held, ...heldBack].sort(), loaded: loaded.sort(byRelease), units: units.sort((a, b) => a.unit - b.unit), estimate,
+    });
   }, (done) => ({ exitCode: exitCodeOf(done), report: noted(done) }), options.beside);
 }
 

@@ -354,6 +354,10 @@ select
   to_char(held_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "heldAt"
 from ledger.hold
 
+-- statement: lock_holds
+-- A hold that is set from now on waits until this transaction ends.
+lock table ledger.hold in share mode
+
 -- statement: set_hold
 insert into ledger.hold (unit_code, kind, fingerprint, reason, held_by)
 values ($1, $2, $3, $4, $5)

@@ -142,6 +142,37 @@ where p.state = 'past'
     where s.publication_id = p.publication_id
   )
 
+-- statement: old_runs
+select r.run_id
+from ledger.run r
+where r.ended_at < now() - make_interval(months => $1::int4)
+  and not exists (
+    select
+    from ledger.publication p
+    where p.run_id = r.run_id
+  )
+
+-- statement: forget_runs
+with old as (
+  select r.run_id
+  from ledger.run r
+  where r.ended_at < now() - make_interval(months => $1::int4)
+    and not exists (
+      select
+      from ledger.publication p
+      where p.run_id = r.run_id
+    )
+),
+step as (
+  delete from ledger.step s
+  using old
+  where s.run_id = old.run_id
+)
+delete from ledger.run r
+using old
+where r.run_id = old.run_id
+returning r.run_id
+
 -- statement: forget_figures
 delete from ledger.figure f
 where not exists (

@@ -227,7 +227,7 @@ describeDatabase('a file with an added column', (engine) => {
     await once(hook, 'listening');
     const night = (): Promise<Turn> => turn(
       { sources: [], settings: () => ({ url: 'http://127.0.0.1:1/', login: null, token: null }), log: SILENT, open: (work) => work(context) },
-      { regions: [MOLISE], data: [folder], parallel: 2, metrics: null, webhookPrivate: false, webhook: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/` },
+      { regions: [MOLISE], data: [folder], parallel: 2, metrics: null, webhookPrivate: false, keep: null, webhook: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/` },
     );
     try {
       for (const line of [await night(), await night()]) {

@@ -79,7 +79,8 @@ function without(a: readonly number[], b: readonly number[]): number {
 function isExplained(a: readonly number[], b: readonly number[], share: number): boolean {
   const changed = Math.max(without(a, b), without(b, a));
   const [from, to] = [quantile(a, share), quantile(b, share)];
-  const sharesOf = (isBeyond: (value: number) => boolean): readonly [number, number] => [a.filter(isBeyond).length / a.length, b.filter(isBeyond).length / b.length];
+  const shareOf = (values: readonly number[], isBeyond: (value: number) => boolean): number => values.filter(isBeyond).length / values.length;
+  const sharesOf = (isBeyond: (value: number) => boolean): readonly [number, number] => [shareOf(a, isBeyond), shareOf(b, isBeyond)];
   const [was, now] = sharesOf(to > from ? (value) => value > from : (value) => value < from);
   const crossed = (now - was) * b.length;
   const most = Math.max(a.length, b.length);

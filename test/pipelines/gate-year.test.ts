@@ -69,7 +69,8 @@ function judge(before: readonly Row[], after: readonly Row[]): Promise<Offence[]
 }
 
 function firstRows(random: Random): Row[] {
-  return Object.entries(ROWS).flatMap(([province, count]) => Array.from({ length: count }, () => ({ province, x: valueOf(random) }))).map((row, id) => ({ ...row, id }));
+  const rows = Object.entries(ROWS).flatMap(([province, count]) => Array.from({ length: count }, () => ({ province, x: valueOf(random) })));
+  return rows.map((row, id) => ({ ...row, id }));
 }
 
 /** One to fifty parcels get another value; now and then one of them leaves and another comes. */

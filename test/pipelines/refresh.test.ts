@@ -185,6 +185,6 @@ describeDatabase('a refresh', (engine) => {
     await rollback(context.database, REGION, await openRun(context.database));
     expect(await partitions(context)).toEqual(before);
     expect((await refresh(context, options())).runId).toBeNull();
-    expect(await prune(context.database, context.sources, false)).toEqual({ partitions: [], releases: [], workspaces: [], history: null });
+    expect(await prune(context.database, context.sources, false)).toEqual({ partitions: [], releases: [], workspaces: [], runs: 0, history: null });
   });
 });

@@ -1,6 +1,6 @@
 /** Nights of an unattended machine: who is asked when, what is published, and how it is told. */
 import { once } from 'node:events';
-import { copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,12 +10,15 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
+import { CLOCK } from '../../pipelines/fetch/client.ts';
+import { releaseHold, setHold } from '../../pipelines/ledger/hold.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { describeTurn, sleepUntil, turn, untilNext, type Turn, type TurnContext, type TurnOptions } from '../../pipelines/operate/watch.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { served, startPublisher, status, type PublisherServer } from '../harness/publishers.ts';
 import { contextOn, syntheticFiles } from '../harness/region.ts';
+import { openRun } from '../harness/run.ts';
 
 const ZIP = '/ade_cadastre?MOLISE.zip';
 const FUEL = '/mimit_fuel?anagrafica_impianti_attivi.csv';
@@ -67,7 +70,7 @@ describeDatabase('a watch', (engine) => {
     const clock = { now: () => Date.parse(time), wait: async () => undefined };
     return turn(
       { sources, settings: (id) => ({ url: `${publisher.url}/${id}?`, login: null, token: null }), log: { ...SILENT, warn: (message) => void warned.push(message) }, open, clock },
-      { regions: null, data: [data], parallel: 2, webhookPrivate: false, metrics: join(data, '.mappale.prom'), webhook: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hooks/secret`, ...more },
+      { regions: null, data: [data], parallel: 2, webhookPrivate: false, keep: null, metrics: join(data, '.mappale.prom'), webhook: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hooks/secret`, ...more },
     );
   }
 
@@ -139,6 +142,49 @@ describeDatabase('a watch', (engine) => {
     const line = await night('2027-05-12T02:15:00Z', { regions: [findRegion('molise')!] }, () => Promise.reject(gone));
     expect(line).toMatchObject({ exit_code: 6, failures: [{ error: 'SQL_ECONNREFUSED' }] });
     expect(await figures()).toContain('mappale_last_run_exit_code 6\n');
+  });
+
+  it('refreshes the regions although the download folder cannot be written, and does not claim that no publisher is due', async () => {
+    const file = join(data, 'no-folder');
+    await writeFile(file, '');
+    const line = await night('2027-05-13T02:15:00Z', { data: [join(file, 'downloads'), data] });
+    expect(line).toMatchObject({ publishers_reached: false, exit_code: 2 });
+    expect(line.failures).toHaveLength(1);
+    expect(describeTurn(line)).toContain('no publisher was asked; nothing new; nothing to publish');
+  });
+
+  it('keeps the publication of a region that is pinned during the run, and publishes it after unpin', async () => {
+    const before = publisher.routes.get(FUEL)!;
+    const [head = '', header = '', ...stations] = readFileSync(join(files.folder, 'anagrafica_impianti_attivi.csv'), 'utf8').trimEnd().split('\n');
+    publisher.routes.set(FUEL, served(Buffer.from([head.replace(/\d{4}-\d{2}-\d{2}/, '2027-05-14'), header, ...stations.slice(1), ''].join('\n')), { etag: '"2"', modified: 'Fri, 14 May 2027 08:00:00 GMT' }));
+    let pinned: Promise<void> | null = null;
+    const log = { ...context.log, info: (message: string) => {
+      if (/^Molise: building/.test(message)) pinned = setHold(context.database, { unit: 14, kind: 'pinned', fingerprint: null, reason: 'made' }, 'here');
+    } };
+    const line = await night('2027-05-14T02:15:00Z', {}, (work) => work({ ...context, log }));
+    await pinned!;
+    expect([line.exit_code, line.failures, line.loaded, line.published]).toEqual([0, [], 1, []]);
+    await releaseHold(context.database, 14, null);
+    expect(await night('2027-05-14T22:00:00Z')).toMatchObject({ exit_code: 0, published: ['Molise'] });
+    publisher.routes.set(FUEL, before);
+  });
+
+  it('prunes after the refresh where months to keep are stated', async () => {
+    const idle = await openRun(context.database);
+    await context.database.query('update ledger.run set ended_at = now() where run_id = $1', [idle]);
+    await context.database.query("update ledger.run set started_at = started_at - interval '2 years', ended_at = ended_at - interval '2 years'");
+    const line = await night('2027-05-15T02:15:00Z', { keep: 12 });
+    expect(line.exit_code).toBe(0);
+    expect(line.pruned!.runs).toBeGreaterThan(0);
+    expect(await context.database.query('select from ledger.run where run_id = $1', [idle])).toEqual([]);
+    expect(await context.database.query('select from ledger.publication p where not exists (select from ledger.run r where r.run_id = p.run_id)')).toEqual([]);
+  });
+
+  it('ends a wait when its signal is aborted', async () => {
+    const ending = new AbortController();
+    const waiting = sleepUntil(Date.now() + 3_600_000, CLOCK, ending.signal);
+    ending.abort();
+    await expect(waiting).resolves.toBeUndefined();
   });
 
   it('is never early, also where a timer is, and looks at the clock after a machine has slept', async () => {
