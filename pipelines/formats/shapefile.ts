@@ -1,5 +1,6 @@
 /**
- * Detects damaged shapefiles that GDAL accepts: compares the headers of the files with each other and with their sizes, and determines the encoding. Facts: ESRI Shapefile Technical Description (1998); dBASE III file structure.
+ * Detects damaged shapefiles that GDAL accepts: compares the headers of the files with each other and with their sizes, and determines the encoding.
+ * Facts: ESRI Shapefile Technical Description (1998); dBASE III file structure.
  */
 import { isAscii } from 'node:buffer';
 import { open, stat } from 'node:fs/promises';
