@@ -174,8 +174,8 @@ select
   'CadastralParcel.IT.AGE.PLA.' || p.reference as gml_id,
   case
     -- STRADA or ACQUA, then any numbers and letters that the office adds (STRADA001B, STRADA001/B). Longer words are names.
-    when upper(substr(p.reference, 13, 6)) = 'STRADA' and substr(p.reference, 19) ~* '^([^a-z].*|[a-z]|bis|ter|quater)?$' then 'road'
-    when upper(substr(p.reference, 13, 5)) = 'ACQUA' and substr(p.reference, 18) ~* '^([^a-z].*|[a-z]|bis|ter|quater)?$' then 'water'
+    when core.upper_case(substr(p.reference, 13, 6)) = 'STRADA' and core.lower_case(substr(p.reference, 19)) ~ '^([^a-z].*|[a-z]|bis|ter|quater)?$' then 'road'
+    when core.upper_case(substr(p.reference, 13, 5)) = 'ACQUA' and core.lower_case(substr(p.reference, 18)) ~ '^([^a-z].*|[a-z]|bis|ter|quater)?$' then 'water'
     else 'land'
   end as kind,
   u.mended is not null as made_valid,

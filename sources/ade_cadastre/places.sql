@@ -34,7 +34,7 @@ select
   bool_or(f.named) as named,
   -- File names have backticks for apostrophes and accents.
   min(
-    initcap(replace(substring(m.document from '^[A-Z][0-9]{3}_(.*?)(?:_(?:ple|map))?\.gml$'), '`', ''''))
+    core.title_case(replace(substring(m.document from '^[A-Z][0-9]{3}_(.*?)(?:_(?:ple|map))?\.gml$'), '`', ''''))
   ) filter (where left(m.document, 4) = f.belfiore) as name
 from found f
 join (

@@ -64,7 +64,7 @@ create table egms_tile as
 with named as (
   select
     member_id,
-    regexp_match(path || ' ' || file_name, 'EGMS_L3_E([0-9]{2})N([0-9]{2})_100km', 'i') as place
+    regexp_match(core.upper_case(path || ' ' || file_name), 'EGMS_L3_E([0-9]{2})N([0-9]{2})_100KM') as place
   from member
 )
 select

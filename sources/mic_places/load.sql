@@ -50,7 +50,7 @@ select
   r.number,
   r.exponent,
   r.colour,
-  concat_ws(' ', upper(r.province collate "C"), r.comune_key) collate "default" as place,
+  concat_ws(' ', core.upper_case(r.province), r.comune_key) as place,
   reach.regions as regions_reached
 from ranked as r
 join reach using (file_id)

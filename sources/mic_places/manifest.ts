@@ -6,7 +6,7 @@ const COMUNE = 'follows from the comune';
 
 export const manifest: Manifest = {
   id: 'mic_places',
-  version: 2,
+  version: 3,
   title: 'MiC: places of culture (DBUnico 2.0)',
   attribution: {
     holder: HOLDERS.cultura,

@@ -25,7 +25,7 @@ select
   raw.min_value,
   raw.max_value,
   release.vintage::int4 as year,
-  upper(substring(raw.name from '^[A-Za-z0-9]+')) as product,
+  core.upper_case(substring(raw.name from '^[A-Za-z0-9]+')) as product,
   coalesce(substring(raw.name from '(?i)\.h\d\dv\d\d\.(\d{3})(?:\.|$)')::int4, 0) as collection,
   array(
     select box.region_code

@@ -6,7 +6,7 @@
 
 create or replace function api.admin_key(p_name text) returns text
 language sql stable as $$
-  select regexp_replace(lower(unaccent(p_name)), '[^a-z0-9]+', ' ', 'g')
+  select regexp_replace(core.lower_case(unaccent(p_name)), '[^a-z0-9]+', ' ', 'g')
 $$;
 comment on function api.admin_key(text) is 'Key under which spellings of a name are one: without case, accents and punctuation';
 
@@ -45,7 +45,7 @@ create or replace function api.find_provinces(p_province text) returns text[]
 language sql stable as $$
   select coalesce(array_agg(p.code), '{}')
   from core.province p
-  where trim(api.admin_key(p_province)) in (trim(api.admin_key(p.name)), p.code, lower(p.abbreviation))
+  where trim(api.admin_key(p_province)) in (trim(api.admin_key(p.name)), p.code, core.lower_case(p.abbreviation))
     or trim(api.admin_key(p_province)) in (select trim(api.admin_key(x.part)) from string_to_table(p.name, '/') as x (part))
 $$;
 comment on function api.find_provinces(text) is 'Codes of the provinces that a name, code or car plate code means; empty: none';

@@ -213,7 +213,7 @@ begin
         s.belfiore,
         s.section,
         s.sheet,
-        upper(substr(p.reference, 13)) as label,
+        core.upper_case(substr(p.reference, 13)) as label,
         p.fid
       from sheet s
       cross join lateral unnest(case when s.section is null then string_to_array('_ABCDEFGHIJKLMNOPQRSTUVWXYZ', null) else array[s.section] end) as l (letter)
@@ -257,7 +257,7 @@ begin
           on d.belfiore = a.belfiore
           and d.section is not distinct from a.section
           and d.sheet = a.sheet
-          and d.label = upper(a.label)
+          and d.label = core.upper_case(a.label)
         union
         select
           r.place,

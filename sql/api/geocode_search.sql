@@ -144,7 +144,7 @@ begin
       select c.belfiore
       from core.province p
       join core.comune c on c.province_code = p.code
-      where lower(p.abbreviation) = v_province
+      where core.lower_case(p.abbreviation) = v_province
         or ' ' || core.comune_key(p.name) || ' ' like '% ' || v_province || ' %'
     );
     -- A province of today has the plate or the name before an earlier one.
@@ -314,7 +314,7 @@ begin
     select
       (p_reading ->> 'number')::int4 as number,
       (p_reading ->> 'rangeTo')::int4 as range_to,
-      nullif(regexp_replace(upper(p_reading ->> 'exponent'), '[^A-Z0-9]', '', 'g'), '') as exponent,
+      nullif(regexp_replace(core.upper_case(p_reading ->> 'exponent'), '[^A-Z0-9]', '', 'g'), '') as exponent,
       p_reading ->> 'colour' as colour,
       -- Red numbers are a series of their own; black ones are those of everyone.
       coalesce(p_reading ->> 'colour' = 'ROSSO', false) as is_red,

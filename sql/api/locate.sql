@@ -244,7 +244,7 @@ begin
       where x.reference > v_stretch.start
         and x.reference < v_stretch.start || 'zzzz'
         and starts_with(x.reference, v_stretch.start)
-        and (p_label is null or upper(substr(x.reference, v_stretch.label_at)) = upper(p_label))
+        and (p_label is null or core.upper_case(substr(x.reference, v_stretch.label_at)) = core.upper_case(p_label))
     );
   end loop;
   v_fids := array(

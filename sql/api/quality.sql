@@ -13,11 +13,11 @@ begin
     c.istat_code,
     c.province_code,
     -- As files write a comune that have no codes: province or car plate code, and name.
-    array[c.belfiore, c.istat_code, concat_ws(' ', c.sigla, core.comune_key(c.name)), concat_ws(' ', upper(c.province_name), core.comune_key(c.name))]
+    array[c.belfiore, c.istat_code, concat_ws(' ', c.sigla, core.comune_key(c.name)), concat_ws(' ', core.upper_case(c.province_name), core.comune_key(c.name))]
   into region, belfiore, istat_code, province_code, names
   from core.comune c
   -- A code that it had before, or that a comune had which went into it; one whose parts went into several is none of them.
-  where c.belfiore = upper(p_code)
+  where c.belfiore = core.upper_case(p_code)
     or c.istat_code = p_code
     or c.istat_code in (select r.istat_code from core.comune_register r where r.old_istat_code = p_code and not r.divided)
   order by c.istat_code = p_code desc, c.region_code
@@ -31,7 +31,7 @@ begin
       array[f.belfiore]
     into region, belfiore, province_code, names
     from core.comune_found f
-    where f.belfiore = upper(p_code)
+    where f.belfiore = core.upper_case(p_code)
     order by f.region_code
     limit 1;
   end if;

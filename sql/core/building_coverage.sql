@@ -10,7 +10,7 @@
 create table place as
 select
   mine.belfiore,
-  lower(min(code.sigla)) as sigla,
+  core.lower_case(min(code.sigla)) as sigla,
   min(code.province_name) as province_name
 from (
   select belfiore from comune_register
@@ -28,7 +28,7 @@ create table province_key as
 select distinct
   code.sigla,
   named.key
-from (select distinct lower(sigla) as sigla, province_name from comune_code) as code
+from (select distinct core.lower_case(sigla) as sigla, province_name from comune_code) as code
 cross join lateral (
   select code.sigla as key
   union

@@ -415,12 +415,12 @@ past as (
   join plate s on s.code = p.code
   join comune_code c on c.belfiore = p.belfiore
   cross join lateral (
-    select lower(s.abbreviation)
+    select core.lower_case(s.abbreviation)
     union
     select core.comune_key(n.name)
     from unnest(string_to_array(s.name, '/')) as n (name)
   ) as k (key)
-  where k.key <> lower(c.sigla)
+  where k.key <> core.lower_case(c.sigla)
     and k.key <> core.comune_key(c.province_name)
 ),
 found as (

@@ -137,10 +137,10 @@ select distinct on (t.id collate "C")
   case
     when t.province is null then null
     when t.province ~ '^[A-Za-z]{2}$' then
-      case upper(t.province)
+      case core.upper_case(t.province)
         when 'FO' then 'FC'
         when 'PS' then 'PU'
-        else upper(t.province)
+        else core.upper_case(t.province)
       end
     else core.comune_key(t.province)
   end as province_key

@@ -29,7 +29,7 @@ language sql immutable parallel safe as $$
     ''
   )
   from regexp_split_to_table(
-    lower(regexp_replace(normalize(replace(replace(p_name, 'ß', 'ss'), 'ẞ', 'ss'), nfkd), '[\u0300-\u036f]', '', 'g')),
+    core.lower_case(regexp_replace(normalize(replace(replace(p_name, 'ß', 'ss'), 'ẞ', 'ss'), nfkd), '[\u0300-\u036f]', '', 'g')),
     '[^a-z0-9]+'
   ) with ordinality as w (word, place)
   where w.word <> ''

@@ -4,6 +4,7 @@ import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../harness/database.ts';
+import { createFunctions } from '../harness/functions.ts';
 import { rolledBack } from '../harness/rolled-back.ts';
 
 const SQL = readFileSync(new URL('../../sql/core/place_name.sql', import.meta.url), 'utf8');
@@ -33,7 +34,7 @@ describeDatabase('the names of places', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();
-    await database.session((session) => session.script(readFileSync(new URL('../../sql/functions/comune_key.sql', import.meta.url), 'utf8').replace(/^/, 'create schema if not exists core;\n'), 'comune_key'));
+    await database.session(createFunctions);
   });
 
   /** Rows of the table that the SQL makes: key, kind, code. */

@@ -45,7 +45,7 @@ from (
   union all
   select 'culture', o.place_id, o.member_id, o.position
   from cultural_place o
-  join comune_code c on c.sigla = upper(o.province)
+  join comune_code c on c.sigla = core.upper_case(o.province)
   join region g on g.code = c.region_code
   where c.name = o.comune
 ) l

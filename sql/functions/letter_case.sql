@@ -1,0 +1,39 @@
+-- purpose: upper and lower case that do not depend on the locale of the database
+-- reads: none
+-- writes: core.upper_case, core.lower_case, core.title_case
+-- grain: one call per text
+-- crs: none
+
+-- In a Turkish database upper('i') is İ, and in locale C upper('à') is à. These functions give the same result everywhere.
+-- They fold ASCII, Latin-1, Latin Extended-A and the Romanian ș and ț. Other letters stay as they are.
+-- Without "strict" or a search path they are inlined.
+create or replace function core.upper_case(p_text text) returns text
+language sql immutable parallel safe as $$
+  select upper(
+    translate(
+      p_text,
+      'àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįĳĵķĺļľŀłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷźżžșț',
+      'ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞŸĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮĲĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŹŻŽȘȚ'
+    ) collate "C"
+  )
+$$;
+comment on function core.upper_case(text) is 'The text in upper case, independent of the locale of the database';
+
+create or replace function core.lower_case(p_text text) returns text
+language sql immutable parallel safe as $$
+  select lower(
+    translate(
+      p_text,
+      'ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞŸĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮĲĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŹŻŽȘȚ',
+      'àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįĳĵķĺļľŀłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷźżžșț'
+    ) collate "C"
+  )
+$$;
+comment on function core.lower_case(text) is 'The text in lower case, independent of the locale of the database';
+
+create or replace function core.title_case(p_text text) returns text
+language sql immutable parallel safe as $$
+  select string_agg(core.upper_case(left(w.part[1], 1)) || core.lower_case(substr(w.part[1], 2)), '' order by w.place)
+  from regexp_matches(p_text, '[^- ''`./()]+|[- ''`./()]+', 'g') with ordinality as w (part, place)
+$$;
+comment on function core.title_case(text) is 'The text with a capital at the start of each word, independent of the locale of the database';
