@@ -1,6 +1,6 @@
 -- purpose: what operators ask of the ledger
--- reads: core.parcel, ledger.file, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release, ledger.run, ledger.swap
--- writes: ledger.figure, ledger.publication
+-- reads: core.parcel, ledger.file, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release, ledger.run, ledger.step, ledger.swap
+-- writes: ledger.figure, ledger.publication, ledger.run, ledger.step
 -- grain: one row per thing asked for
 -- crs: none
 
