@@ -57,6 +57,12 @@ const ALIASES: Readonly<Record<string, number>> = {
 
 const CODES: ReadonlyMap<string, number> = new Map([...REGIONS.map(({ name, code }) => [key(name), code] as const), ...Object.entries(ALIASES)]);
 
+/** Regions whose names are in the name of a file. */
+export function regionsInName(name: string): Region[] {
+  const letters = key(name);
+  return REGIONS.filter((region) => letters.includes(key(region.name)));
+}
+
 /** Region by code (`14`, `"14"`), slug or name in any spelling; undefined when there is none. */
 export function findRegion(text: string | number): Region | undefined {
   const digits = String(text).trim();

@@ -1,5 +1,5 @@
 /** Files and releases that are left out of regions: why, and which sections lack them or keep an earlier release. */
-import { firstFid, unitName } from '../contract/regions.ts';
+import { firstFid, regionsInName, unitName } from '../contract/regions.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { SECTIONS } from '../contract/sections.ts';
 import { schemaOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
@@ -55,6 +55,25 @@ export function omittedEntries(broken: readonly NamedEntry[], sources: readonly 
   return broken.flatMap(({ name, error }) => {
     const source = sources.find(({ id }) => id === error.source);
     return source === undefined || !isLeftOut(source, error) ? [] : [{ source, vintage: null, region: null, files: [name], failure: error }];
+  });
+}
+
+/** A file that withholds regions. */
+export interface Withholding {
+  readonly source: RegisteredSource;
+  /** Null: every region. */
+  readonly region: number | null;
+  /** Text that names it in a message. */
+  readonly label: string;
+}
+
+/** Files that could not be recognised, of sources that withhold regions. Their names alone can say which region they are of. */
+export function withholdingEntries(broken: readonly NamedEntry[], sources: readonly RegisteredSource[]): Withholding[] {
+  return broken.flatMap(({ name, error }) => {
+    const source = sources.find(({ id }) => id === error.source);
+    if (source === undefined || !mayWithhold(source)) return [];
+    const regions = regionsInName(name).map(({ code }) => code);
+    return (regions.length === 0 ? [null] : regions).map((region) => ({ source, region, label: `${source.id} ${name}` }));
   });
 }
 

@@ -29,7 +29,7 @@ import { heldText, isDone, plan, staleOf, withoutFiles, type BuildJob, type Know
 import { price, refuseWithoutRoom, type Price } from '../plan/price.ts';
 import { duration, group, secondsSince } from '../progress.ts';
 import { VERSION, type Context } from './context.ts';
-import { leftOutByRegion, leftOutOf, omissionInBuild, omissionOf, omittedEntries, sameLeftOut, withOneMissingGdal, type LeftOut, type Omission } from './left-out.ts';
+import { leftOutByRegion, leftOutOf, omissionInBuild, omissionOf, omittedEntries, sameLeftOut, withOneMissingGdal, withholdingEntries, type LeftOut, type Omission, type Withholding } from './left-out.ts';
 
 export interface RefreshOptions {
   /** For the ledger. */
@@ -161,7 +161,7 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     log.runId = run.runId;
     const most = Math.min(options.parallel, database.parallel);
     const loaded: ReleaseReport[] = [];
-    const failedReleases: Located[] = [];
+    const withholding: Withholding[] = withholdingEntries(broken, sources);
     const units: UnitReport[] = [];
     /** Regions that a person held while they were built. */
     const heldBack: string[] = [];
@@ -175,7 +175,8 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
         }
         const omission = omissionOf(now.located, tried.failure);
         if (omission === null) {
-          failedReleases.push(now.located);
+          const { source, region, vintage } = now.located;
+          withholding.push({ source, region, label: `${source.id} ${vintageText(vintage)}` });
           return;
         }
         trouble.omissions.push(omission);
@@ -188,9 +189,9 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     /** @param tables of it at the same time */
     const build = async (job: BuildJob, inventory: Inventory, tables: number): Promise<void> => {
       const { unit } = job;
-      const blocking = failedReleases.filter(({ source, region }) => (unit === 0 ? source.manifest.reference === true : region === null || region === unit));
+      const blocking = withholding.filter(({ source, region }) => (unit === 0 ? source.manifest.reference === true : region === null || region === unit));
       if (blocking.length > 0) {
-        log.warn(`${unitName(unit)} keeps its publication: ${blocking.map(({ source, vintage }) => `${source.id} ${vintageText(vintage)}`).join(', ')} could not be loaded`);
+        log.warn(`${unitName(unit)} keeps its publication: ${blocking.map(({ label }) => label).join(', ')} could not be loaded`);
         return;
       }
       const published = new Set((await database.query<{ id: number }>(statementsOf('ledger')('published_files'), [unit])).map(({ id }) => id));

@@ -206,4 +206,24 @@ describeDatabase('a file that cannot be used', (engine) => {
     expect([codes(report), exitCodeOf(report), leftOut(report)]).toEqual([['FILES_CONTRADICT'], 3, [['dpc_seismic', basename(other)]]]);
     expect(await content(published)).toEqual(whole);
   }, 240_000);
+
+  it('of a mandatory source that is not recognised withholds the region: the published one stays unchanged', async () => {
+    const ids = WITHHOLDING.filter((id) => id !== 'istat_comuni' && filesOf.has(id));
+    const id = pick(ids);
+    const path = filesOf.get(id)!.at(-1)!;
+    console.log(`withhold, seed ${seed}: ${id} ${basename(path)}`);
+    await writeFile(here(path), PAGE);
+    const first = await open();
+    const report = await load(first);
+    expect([id, exitCodeOf(report), report.units.filter(({ unit }) => unit === MOLISE), report.leftOut]).toEqual([id, 3, [], []]);
+    expect(report.failures.some((failure) => failure.at?.endsWith(basename(path)))).toBe(true);
+    // Another source has a new release: the region is not published with it either.
+    const published = await open(new Map(), await engine.copyDatabase(wholeUrl));
+    const seismic = filesOf.get('dpc_seismic')![0]!;
+    await writeFile(here(seismic), (await readFile(seismic, 'latin1')).replace(/(?<=[;,])2(?=[\r\n;,])/g, '3'), 'latin1');
+    const again = await refresh(published, loadOptions([folder], [MOLISE], { accept: { who: 'test', why: 'a test' } }));
+    expect([id, exitCodeOf(again), again.units.filter(({ unit }) => unit === MOLISE)]).toEqual([id, 3, []]);
+    expect(await content(published)).toEqual(whole);
+    await published.database.close();
+  }, 120_000);
 });
