@@ -210,11 +210,17 @@ export function describeTurn(line: Turn): string {
     downloaded.files === 0 ? 'nothing new' : `${downloaded.files} files downloaded (${byteText(downloaded.bytes)})`,
     published.length === 0 ? (loaded === 0 ? 'nothing to publish' : `${loaded} releases loaded, nothing published`) : `published ${published.join(', ')}`,
     ...(failures.length === 0 ? [] : [`${failures.length} failed: ${[...new Set(failures.map(({ error }) => error))].join(', ')}`]),
-    ...(leftOut.length === 0 ? [] : [`left out ${leftOut.map(({ source, files }) => `${files.join(' ')} (${source})`).join(', ')}`]),
+    ...(leftOut.length === 0 ? [] : [`left out ${leftOut.map(describeLeft).join(', ')}`]),
     ...(warnings.length === 0 ? [] : [warnings.map(({ code, file, columns }) => `${code} ${file}: ${columns.join(' ')}`).join(', ')]),
     duration(seconds), `exit ${exit_code}`,
   ];
   return `${time.slice(0, 16).replace('T', ' ')}Z ${regions.join(', ')}${regions.length === 0 ? '' : ': '}${parts.join('; ')}`;
+}
+
+/** Describes a file that was left out: its source, and the sections that it touches in any region. */
+function describeLeft({ source, files, regions }: Turn['left_out'][number]): string {
+  const sections = [...new Set(regions.flatMap((region) => region.sections.map(({ section }) => section)))];
+  return `${files.join(' ')} (${source}${sections.length === 0 ? '' : `: ${sections.join(' ')}`})`;
 }
 
 /**

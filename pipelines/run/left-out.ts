@@ -67,13 +67,18 @@ export interface Withholding {
   readonly label: string;
 }
 
-/** Files that could not be recognised, of sources that withhold regions. Their names alone can say which region they are of. */
-export function withholdingEntries(broken: readonly NamedEntry[], sources: readonly RegisteredSource[]): Withholding[] {
+/**
+ * Returns the unrecognised files of sources that withhold regions. The region comes from the file name. A file of an unknown region withholds the only region
+ * of the run; if the run has several, the file is reported and withholds none.
+ * @param asked regions of the run; null for all
+ */
+export function withholdingEntries(broken: readonly NamedEntry[], sources: readonly RegisteredSource[], asked: readonly number[] | null): Withholding[] {
   return broken.flatMap(({ name, error }) => {
     const source = sources.find(({ id }) => id === error.source);
     if (source === undefined || !mayWithhold(source)) return [];
-    const regions = regionsInName(name).map(({ code }) => code);
-    return (regions.length === 0 ? [null] : regions).map((region) => ({ source, region, label: `${source.id} ${name}` }));
+    const named = regionsInName(name).map(({ code }) => code);
+    const known: readonly (number | null)[] = named.length > 0 ? named : source.manifest.reference === true ? [null] : asked?.length === 1 ? asked : [];
+    return known.map((region) => ({ source, region, label: `${source.id} ${name}` }));
   });
 }
 

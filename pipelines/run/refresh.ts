@@ -29,7 +29,10 @@ import { heldText, isDone, plan, staleOf, withoutFiles, type BuildJob, type Know
 import { price, refuseWithoutRoom, type Price } from '../plan/price.ts';
 import { duration, group, secondsSince } from '../progress.ts';
 import { VERSION, type Context } from './context.ts';
-import { leftOutByRegion, leftOutOf, omissionInBuild, omissionOf, omittedEntries, sameLeftOut, withOneMissingGdal, withholdingEntries, type LeftOut, type Omission, type Withholding } from './left-out.ts';
+import {
+  leftOutByRegion, leftOutOf, omissionInBuild, omissionOf, omittedEntries, sameLeftOut, withOneMissingGdal, withholdingEntries, type LeftOut, type Omission,
+  type Withholding,
+} from './left-out.ts';
 
 export interface RefreshOptions {
   /** For the ledger. */
@@ -161,7 +164,7 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     log.runId = run.runId;
     const most = Math.min(options.parallel, database.parallel);
     const loaded: ReleaseReport[] = [];
-    const withholding: Withholding[] = withholdingEntries(broken, sources);
+    const withholding: Withholding[] = withholdingEntries(broken, sources, options.regions);
     const units: UnitReport[] = [];
     /** Regions that a person held while they were built. */
     const heldBack: string[] = [];

@@ -5,10 +5,13 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { describe as describeReport } from '../../pipelines/cli/refresh-report.ts';
 import { readStatus } from '../../pipelines/cli/status.ts';
+import { findRegion } from '../../pipelines/contract/regions.ts';
 import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { inputError, MappaleError } from '../../pipelines/errors.ts';
 import { openDatabase } from '../../pipelines/db/index.ts';
+import { SILENT } from '../../pipelines/log.ts';
+import { describeTurn, turn } from '../../pipelines/operate/watch.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { exitCodeOf, outlook, refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
@@ -225,5 +228,24 @@ describeDatabase('a file that cannot be used', (engine) => {
     expect([id, exitCodeOf(again), again.units.filter(({ unit }) => unit === MOLISE)]).toEqual([id, 3, []]);
     expect(await content(published)).toEqual(whole);
     await published.database.close();
+  }, 120_000);
+
+  it('is named with its sections in the line and the JSON of a watch', async () => {
+    const bad = someOptional(2);
+    for (const path of bad.values()) await writeFile(here(path), PAGE);
+    const context = await open(new Map(), await engine.copyDatabase(wholeUrl));
+    const line = await turn(
+      { sources: [], settings: () => ({ url: null, login: null, token: null }), log: SILENT, open: (work) => work(context) },
+      { regions: [findRegion(MOLISE)!], data: [folder], parallel: 2, metrics: null, webhook: null, webhookPrivate: false, keep: null },
+    );
+    const left = line.left_out.map(({ source, files }) => [source, ...files]).sort();
+    expect([line.exit_code, left]).toEqual([3, [...bad].map(([id, path]) => [id, basename(path)]).sort()]);
+    const json = JSON.stringify(line);
+    const text = describeTurn(line);
+    const sections = line.left_out.flatMap(({ regions }) => regions.flatMap((each) => each.sections.map(({ section }) => section)));
+    expect(sections.length).toBeGreaterThan(0);
+    const names = [...[...bad.values()].map((path) => basename(path)), ...sections];
+    for (const name of names) expect([name, text.split('left out ')[1]?.includes(name), json.includes(name)]).toEqual([name, true, true]);
+    await context.database.close();
   }, 120_000);
 });
