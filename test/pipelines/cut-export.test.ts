@@ -37,9 +37,9 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const square = (lon: number, lat: number): number[][][] => [[[lon, lat], [lon + 0.001, lat], [lon + 0.001, lat + 0.001], [lon, lat + 0.001], [lon, lat]]];
 
 /** A GeoJSON as GeoServer writes it: the geometry first, counts at the end. */
-function geoJson(properties: object, polygons: readonly number[][][][], stated = ''): string {
-  const features = polygons.map((coordinates, i) => JSON.stringify({ type: 'Feature', id: `x.${i}`, geometry: { type: 'Polygon', coordinates }, geometry_name: 'geom', properties: { id: i, ...properties } }));
-  return `{"type":"FeatureCollection","features":[${features.join(',\n')}]${stated}}`;
+function geoJson(properties: object, shapes: readonly unknown[], type: 'Polygon' | 'LineString' = 'Polygon'): string {
+  const features = shapes.map((coordinates, i) => JSON.stringify({ type: 'Feature', id: `x.${i}`, geometry: { type, coordinates }, geometry_name: 'geom', properties: { id: i, ...properties } }));
+  return `{"type":"FeatureCollection","features":[${features.join(',\n')}]}`;
 }
 
 describe(`an export of a service; seed ${seed}`, () => {
@@ -136,7 +136,22 @@ async function reportsOf(context: Context, data: string): Promise<Reports> {
   };
 }
 
-describeDatabase('a region with cut exports of the hazard maps', (engine) => {
+interface Shore extends Record<string, unknown> {
+  readonly fid: number;
+  readonly lon: number;
+  readonly lat: number;
+  readonly segments: number;
+  readonly coverage: string;
+  /** The coverage in the columns of exports. */
+  readonly exported: string;
+}
+
+/** Metres of a degree of longitude. */
+function metresOfDegree(lat: number): number {
+  return 111_320 * Math.cos((lat * Math.PI) / 180);
+}
+
+describeDatabase('a region with cut exports of maps', (engine) => {
   it('has levels with coverage partial where a feature is, and is not mapped elsewhere, however many regions the export reaches', async () => {
     const files = await syntheticFiles(60, 5, { comuni: 2, only: ['ade_cadastre', 'istat_comuni', 'istat_soppressi'] });
     try {
@@ -181,6 +196,56 @@ describeDatabase('a region with cut exports of the hazard maps', (engine) => {
       const whole = await reportsOf(context, files.folder);
       for (const [report, text] of Object.entries(whole.texts)) expect(text, report).not.toContain('EXPORT_MAY_BE_CUT');
       expect([whole.metrics, ...Object.values(whole.listed)]).toEqual([[], [], [], [], []]);
+    } finally {
+      await files.remove();
+    }
+  });
+
+  it('has segments of a cut shoreline export with coverage partial, and is not mapped where it has none', async () => {
+    const files = await syntheticFiles(60, 5, { comuni: 2, only: ['ade_cadastre', 'istat_comuni', 'istat_soppressi'] });
+    try {
+      const context = await contextOn(await engine.openDatabase());
+      const { database } = context;
+      const found = async (): Promise<Shore[]> => {
+        expect((await refresh(context, loadOptions([files.folder], [14]))).failures).toEqual([]);
+        return database.query<Shore>(`
+          select p.fid, st_x(p.point) as lon, st_y(p.point) as lat, json_array_length(record -> 'coastal_erosion') as segments,
+            record #>> '{meta,coverage,coastal_erosion}' as coverage, cells.coverage as exported
+          from core.parcel p
+          cross join lateral (select api.parcel(p.fid, '{coastal_erosion}') as record) as r
+          cross join lateral (
+            select api.section_coverage(14, p.belfiore, p.point, p.kind, 'coastal_erosion', c.linked, c.found) as coverage
+            from (select 1) as one left join api.columns_coastal_erosion(array[p.fid]) as c on true
+          ) as cells
+          order by p.fid`);
+      };
+      const parcels = await found();
+      // A line of 20 m about 950 m from the westernmost parcel, and lines far from all parcels in the other regions south of 45.9 degrees.
+      const west = parcels.reduce((a, b) => (b.lon < a.lon ? b : a));
+      const boxes = await database.query<{ lon: number; lat: number }>(
+        `select st_x(st_centroid(geom)) as lon, st_y(st_centroid(geom)) as lat from core.region_box
+         where region_code <> 14 and st_y(st_centroid(geom)) < 45.9 order by region_code`,
+      );
+      const [lon, lat] = [west.lon - 950 / metresOfDegree(west.lat), west.lat];
+      const lines = (count: number): number[][][] => Array.from({ length: count }, (_, i) => {
+        const box = boxes[i % boxes.length]!;
+        const [x, y] = i === 0 ? [lon, lat] : [box.lon + 0.002 * Math.floor(i / boxes.length), box.lat];
+        return [[x, y], [x, y + 0.0002]];
+      });
+      const write = (name: string, count: number): Promise<void> => (
+        writeFile(join(files.folder, name), geoJson({ Dinamica: 'Erosione', m_anno: -1.5 }, lines(count), 'LineString'))
+      );
+      await write('made_Dinamica_Litoranea_2006_2020.geojson', random.pick(LIMITS.slice(0, 2)));
+      const cut = await found();
+      const distance = ({ lon: x, lat: y }: Shore): number => Math.hypot((x - lon) * metresOfDegree(lat), (y - lat) * 111_100);
+      // A parcel is at most about 100 m wide, so that its representative point tells on which side of 1,000 m it is.
+      const [near, far] = [cut.filter((each) => distance(each) < 980), cut.filter((each) => distance(each) > 1_100)];
+      expect([near.length > 0, far.length > 0]).toEqual([true, true]);
+      for (const each of near) expect(each).toMatchObject({ segments: 1, coverage: 'partial', exported: 'partial' });
+      for (const each of far) expect(each).toMatchObject({ segments: 0, coverage: 'not_mapped', exported: 'not_mapped' });
+      // A complete file under the publisher's name replaces the export.
+      await write('Dinamica_Litoranea_2006_2020.geojson', 1_001);
+      for (const each of await found()) expect(each).toMatchObject({ coverage: 'mapped', exported: 'mapped' });
     } finally {
       await files.remove();
     }
