@@ -182,7 +182,7 @@ function spot({ file, member, position }: { readonly file: string; readonly memb
   return html`<code>${file}${member === null || member === undefined ? '' : `!${member}`}:${position}</code>`;
 }
 
-function checks({ checks: { all }, added_columns: added, publications, releases }: RegionReport): Html {
+function checks({ checks: { all }, added_columns: added, cut_exports: cut, publications, releases }: RegionReport): Html {
   const accepted = publications.filter(({ state, reason }) => state === 'current' && reason !== null);
   const warned = releases.flatMap(({ source, vintage, warnings }) => (warnings ?? []).map((warning) => [`${source} ${vintageText(vintage)}`, warning.expects, warning.rows]));
   const answer = ({ asked, rows }: (typeof all)[number]): Html => {
@@ -197,6 +197,9 @@ ${htmlTable('Checks of what was built; one of level error that finds anything st
 ${warned.length === 0 ? null : htmlTable('What checks of the files found that stopped nothing', ['release', 'expected', 'rows that say otherwise'], warned)}
 ${added.length === 0 ? null : htmlTable('Columns that publishers added and that this version does not read', ['source', 'vintage', 'file', 'columns'], added.map((each) => [
   each.source, vintageText(each.vintage), each.file, each.columns.join(', '),
+]))}
+${cut.length === 0 ? null : htmlTable('Exports of web services that may be cut (EXPORT_MAY_BE_CUT)', ['source', 'vintage', 'file'], cut.map((each) => [
+  each.source, vintageText(each.vintage), each.file,
 ]))}`;
 }
 

@@ -96,7 +96,7 @@ async function onReader<T>({ database, config }: Context, work: (reader: Reader)
   }
 }
 
-function describe({ region, publications, releases, rejects, added_columns: added, coverage, tables }: RegionReport): string[] {
+function describe({ region, publications, releases, rejects, added_columns: added, cut_exports: cut, coverage, tables }: RegionReport): string[] {
   const now = publications.find(({ unit, state }) => unit === region.code && state === 'current');
   const wrong = releases.filter(({ holds }) => !holds);
   const unusual = new Map<string, number>();
@@ -108,6 +108,7 @@ function describe({ region, publications, releases, rejects, added_columns: adde
       : `records are NOT rows + rejects + duplicates in ${wrong.map(({ source, vintage }) => `${source} ${vintageText(vintage)}`).join(', ')}`,
     `${group(rejects.reduce((sum, { records }) => sum + records, 0))} records refused, for ${group(rejects.length)} reasons`,
     ...added.map(({ code, file, columns }) => `${code} ${file}: ${columns.join(', ')}`),
+    ...cut.map(({ code, file }) => `${code} ${file}`),
     ...[...unusual].map(([said, comuni]) => `${said} in ${group(comuni)} of ${group(coverage.length)} comuni`),
   ];
 }

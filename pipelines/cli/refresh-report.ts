@@ -43,10 +43,11 @@ export function describeFiles({ unused, left, survey }: Pick<RefreshReport, 'unu
 /** Columns of a file that are printed by name. */
 const MOST_NAMED = 20;
 
-/** Returns one line per file with the columns that its publisher added, and values of them. */
+/** Returns one line per file: the columns that its publisher added with sample values, or that it may be a cut export. */
 export function describeWarnings(warnings: readonly SchemaWarning[]): string[] {
   return warningsByFile(warnings).map(({ code, file, added }) => {
-    const columns = added.slice(0, MOST_NAMED).map(({ column, samples }) => `${column} (${samples.length === 0 ? 'no values' : samples.map((sample) => JSON.stringify(sample)).join(', ')})`);
+    if (code === 'EXPORT_MAY_BE_CUT') return `${code} ${file}: the export of a service may be cut; ask the service for the rest, or load the publisher's own file`;
+    const columns = added.slice(0, MOST_NAMED).map(({ column, samples }) => `${column ?? ''} (${samples.length === 0 ? 'no values' : samples.map((sample) => JSON.stringify(sample)).join(', ')})`);
     const others = added.length - columns.length;
     return `${code} ${file}: ${columns.join(', ')}${others === 0 ? '' : ` and ${group(others)} more`}`;
   });

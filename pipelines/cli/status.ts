@@ -78,7 +78,7 @@ export async function readStatus({ database, sources }: Context) {
     })),
     /** Parcels that a section has nothing of because the raster had left the data folders before they came or changed. */
     unread: await unreadParcels(database),
-    /** Columns that publishers added to files that current publications use. */
+    /** Added columns and cut exports among the files that current publications use. */
     warnings: await schemaWarnings(database),
     releases: await database.query<ReleaseRow>(
       'select source_id as source, vintage, region_code::int4 as region, state, records, rows, rejects, duplicates from ledger.release order by source_id, vintage, release_id',

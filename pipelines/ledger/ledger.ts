@@ -77,13 +77,14 @@ export async function failRelease(session: Session, fingerprint: string, error: 
   return row?.id ?? null;
 }
 
-/** A column that a publisher added, of a file that is used. */
+/** A column that a publisher added to a file in use, or a file in use that may be a cut export. */
 export interface SchemaWarning {
-  readonly code: 'COLUMNS_ADDED';
+  readonly code: 'COLUMNS_ADDED' | 'EXPORT_MAY_BE_CUT';
   readonly source: string;
   readonly vintage: string;
   readonly file: string;
-  readonly column: string;
+  /** Null for `EXPORT_MAY_BE_CUT`, which concerns the whole file. */
+  readonly column: string | null;
   /** For people on this machine only. */
   readonly samples: readonly string[];
   /** Regions whose current publication uses the file (0: Italy); none: it is loaded and not published yet. */
@@ -96,35 +97,35 @@ export async function addAddedColumns(session: Session, memberId: number, column
 }
 
 /**
- * Columns that the readers of files did not know, of files that current publications use.
+ * Returns the added columns and the cut exports among the files that current publications use.
  * @param releases that count too, whether they are published or not
  */
 export async function schemaWarnings(session: Session, releases: readonly number[] = []): Promise<SchemaWarning[]> {
-  const rows = await session.query<Omit<SchemaWarning, 'code'> & Record<string, unknown>>(ledger('added_columns'), [[...releases]]);
-  return rows.map((row) => ({ code: 'COLUMNS_ADDED', ...row }));
+  return session.query<SchemaWarning & Record<string, unknown>>(ledger('schema_warnings'), [[...releases]]);
 }
 
-/** Columns that a publisher added to one file. It has no samples, so that it may leave this machine. */
+/** A warning about one file, with the columns that its publisher added. It has no samples, so that it may leave this machine. */
 export interface FileWarning extends Pick<SchemaWarning, 'code' | 'source' | 'vintage' | 'file'> {
+  /** Empty for `EXPORT_MAY_BE_CUT`. */
   readonly columns: readonly string[];
 }
 
-/** Groups warnings by file. @param warnings in the order of their files */
+/** Groups warnings by code and file. @param warnings in the order of their files */
 export function warningsByFile(warnings: readonly SchemaWarning[]): (FileWarning & { readonly added: readonly SchemaWarning[] })[] {
   const files = new Map<string, SchemaWarning[]>();
   for (const warning of warnings) {
-    const key = JSON.stringify([warning.source, warning.vintage, warning.file]);
+    const key = JSON.stringify([warning.code, warning.source, warning.vintage, warning.file]);
     files.set(key, [...files.get(key) ?? [], warning]);
   }
   return [...files.values()].flatMap((added) => {
     const [first] = added;
     if (first === undefined) return [];
     const { code, source, vintage, file } = first;
-    return [{ code, source, vintage, file, columns: added.map(({ column }) => column), added }];
+    return [{ code, source, vintage, file, columns: added.flatMap(({ column }) => column ?? []), added }];
   });
 }
 
-/** Groups warnings by file and removes the samples. */
+/** Groups warnings by code and file and removes the samples. */
 export function withoutSamples(warnings: readonly SchemaWarning[]): FileWarning[] {
   return warningsByFile(warnings).map(({ added: _, ...warning }) => warning);
 }

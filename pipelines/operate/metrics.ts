@@ -10,8 +10,8 @@ import { writeBeside } from '../formats/write-beside.ts';
 export interface PublishedState {
   readonly regions: readonly { readonly code: number; readonly published: number; readonly age: number; readonly parcels: number }[];
   readonly sources: readonly { readonly id: string; readonly records: number; readonly rejects: number }[];
-  /** Columns that publishers added to files in use, counted by source and region; region 0: Italy. */
-  readonly warnings: readonly { readonly source: string; readonly region: number; readonly columns: number }[];
+  /** Columns that publishers added to files in use, and files in use that may be cut exports, counted by source and region; region 0: Italy. */
+  readonly warnings: readonly { readonly source: string; readonly region: number; readonly columns: number; readonly cutExports: number }[];
   /** Null: never. */
   readonly refreshed: { readonly exitCode: number; readonly ended: number } | null;
 }
@@ -51,7 +51,9 @@ export function describeState({ regions, sources, warnings, refreshed }: Publish
   gauge('records', 'Records of loaded releases.', ['source'], sources.map(({ id, records }) => [{ source: id }, records]));
   gauge('rejects', 'Records refused in loaded releases.', ['source'], sources.map(({ id, rejects }) => [{ source: id }, rejects]));
   gauge('schema_warnings', 'Columns that publishers added to files in use and that this version does not know.', ['source', 'region'],
-    warnings.map(({ source, region, columns }) => [{ source, region: unitSlug(region) }, columns]));
+    warnings.flatMap(({ source, region, columns }) => (columns === 0 ? [] : [[{ source, region: unitSlug(region) }, columns] as const])));
+  gauge('cut_exports', 'Files in use that may be cut exports of a web service.', ['source', 'region'],
+    warnings.flatMap(({ source, region, cutExports }) => (cutExports === 0 ? [] : [[{ source, region: unitSlug(region) }, cutExports] as const])));
   if (downloads !== null) {
     const asked = downloads.flatMap(({ source, asked: at }) => (at === null ? [] : [[{ source }, at] as const]));
     gauge('download_asked_timestamp_seconds', 'When all files of the source were last asked for.', ['source'], asked);

@@ -168,6 +168,8 @@ export interface RegionReport {
   };
   /** Columns that publishers added to files of the region and of Italy. Values are not in it, because the report is passed on. */
   readonly added_columns: readonly FileWarning[];
+  /** Files of the region and of Italy that may be cut exports of a web service. */
+  readonly cut_exports: readonly FileWarning[];
   readonly steps: readonly ReportedStep[];
   readonly tables: readonly ReportedTable[];
   readonly licenses: readonly ReportedLicense[];
@@ -188,6 +190,7 @@ export async function readRegionReport({ database, log }: Context, region: Regio
   const took = Object.assign({}, ...steps.map(({ detail }) => detail?.seconds ?? {})) as Readonly<Record<string, number>>;
   const size = { sql: report((await isDistributed(database)) ? 'size_on_nodes' : 'size') };
   const tables = await database.query<Omit<ReportedTable, 'seconds'> & Record<string, unknown>>(report('tables', { size }), [code]);
+  const warnings = withoutSamples((await schemaWarnings(database)).filter(({ units }) => units.includes(0) || units.includes(code)));
   return {
     region: { code, name },
     publications,
@@ -197,7 +200,8 @@ export async function readRegionReport({ database, log }: Context, region: Regio
     distributions: await readDistributions(database, code),
     rejects: await database.query<ReportedRejects & Record<string, unknown>>(report('rejects'), [code]),
     checks: checksOf(steps.find(({ step }) => step === 'check')?.detail ?? null),
-    added_columns: withoutSamples((await schemaWarnings(database)).filter(({ units }) => units.includes(0) || units.includes(code))),
+    added_columns: warnings.filter((warning) => warning.code === 'COLUMNS_ADDED'),
+    cut_exports: warnings.filter((warning) => warning.code === 'EXPORT_MAY_BE_CUT'),
     steps: steps.map(({ step, subject, seconds }) => ({ step, subject, seconds })),
     tables: tables.map((table) => ({ ...table, seconds: table.unit === code && !table.stands ? took[table.relation] ?? null : null })),
     licenses: await database.query<ReportedLicense & Record<string, unknown>>(report('licenses'), [code]),

@@ -56,7 +56,7 @@ export interface Turn {
   readonly failures: readonly { readonly error: string; readonly message: string; readonly at?: string | undefined }[];
   /** Files that could not be used although their regions were published, with the sections that they touch. */
   readonly left_out: readonly (Pick<LeftOut, 'source' | 'vintage' | 'files' | 'regions'> & { readonly error: string })[];
-  /** Columns that publishers added, file by file. Values are never in the line, because a webhook gets it. */
+  /** Columns that publishers added, file by file, and cut exports. Values are never in the line, because a webhook gets it. */
   readonly warnings: readonly FileWarning[];
   readonly exit_code: number;
   readonly seconds: number;
@@ -211,7 +211,7 @@ export function describeTurn(line: Turn): string {
     published.length === 0 ? (loaded === 0 ? 'nothing to publish' : `${loaded} releases loaded, nothing published`) : `published ${published.join(', ')}`,
     ...(failures.length === 0 ? [] : [`${failures.length} failed: ${[...new Set(failures.map(({ error }) => error))].join(', ')}`]),
     ...(leftOut.length === 0 ? [] : [`left out ${leftOut.map(describeLeft).join(', ')}`]),
-    ...(warnings.length === 0 ? [] : [warnings.map(({ code, file, columns }) => `${code} ${file}: ${columns.join(' ')}`).join(', ')]),
+    ...(warnings.length === 0 ? [] : [warnings.map(({ code, file, columns }) => [`${code} ${file}`, ...(columns.length === 0 ? [] : [columns.join(' ')])].join(': ')).join(', ')]),
     duration(seconds), `exit ${exit_code}`,
   ];
   return `${time.slice(0, 16).replace('T', ' ')}Z ${regions.join(', ')}${regions.length === 0 ? '' : ': '}${parts.join('; ')}`;

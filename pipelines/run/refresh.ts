@@ -84,7 +84,7 @@ export interface RefreshReport {
   readonly failures: readonly MappaleError[];
   /** Files that could not be used although their regions were published, with the sections that they touch. */
   readonly leftOut: readonly LeftOut[];
-  /** Columns that publishers added: of files that were loaded now, and of files that the regions use. They do not change the exit code. */
+  /** Added columns and cut exports: of files that were loaded now, and of files that the regions use. They do not change the exit code. */
   readonly warnings: readonly SchemaWarning[];
   readonly seconds: number;
   /** What was expected before it started; null when there was nothing to do. */

@@ -69,6 +69,7 @@ begin
     when v_reached = 'if_found' and not coalesce(p_linked, p_found, false) then
       case api.comune_coverage(p_region, p_section, p_belfiore) when 'not_loaded' then 'not_loaded' else 'not_mapped' end
     when v_reached = 'if_found' then 'mapped'
+    when v_reached = 'partly_if_linked' then case when p_linked then 'partial' else 'not_mapped' end
     when v_reached <> 'not_loaded' then v_reached
     when coalesce(p_linked, p_found) then 'mapped'
     when not p_linked then 'not_mapped'
@@ -76,4 +77,4 @@ begin
   end;
 end
 $$;
-comment on function api.section_coverage(int4, text, geometry, text, text, bool, bool) is 'Coverage of a section at a parcel of a region, comune, point (EPSG:4326) and kind (null: any). not_applicable: the section is not made for this kind of parcel; mapped: null or [] means none here; not_mapped: the files loaded say nothing here; not_loaded: there are none. p_linked: whether the files of the section reach the parcel, as the section reports it; null: it does not report it. p_found: whether the section has a value';
+comment on function api.section_coverage(int4, text, geometry, text, text, bool, bool) is 'Coverage of a section at a parcel of a region, comune, point (EPSG:4326) and kind (null: any). not_applicable: the section is not made for this kind of parcel; mapped: null or [] means none here; partial: the value is from an export that may be cut, and more may be here; not_mapped: the files loaded say nothing here; not_loaded: there are none. p_linked: whether the files of the section reach the parcel, as the section reports it; null: it does not report it. p_found: whether the section has a value';

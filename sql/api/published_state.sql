@@ -36,17 +36,32 @@ as $$
       ) s
     ),
     'warnings', (
-      select coalesce(jsonb_agg(jsonb_build_object('source', w.source_id, 'region', w.unit_code, 'columns', w.columns) order by w.source_id, w.unit_code), '[]'::jsonb)
+      select coalesce(jsonb_agg(jsonb_build_object('source', w.source_id, 'region', w.unit_code, 'columns', w.columns, 'cutExports', w.cut_exports) order by w.source_id, w.unit_code), '[]'::jsonb)
       from (
         select
           r.source_id,
           p.unit_code,
-          count(distinct (m.file_id, a.name)) as columns
-        from ledger.added_column a
-        join ledger.member m using (member_id)
-        join ledger.file f on f.file_id = m.file_id
-        join ledger.release r on r.release_id = f.release_id
-        join ledger.publication_file c on c.file_id = m.file_id
+          sum(n.columns)::int8 as columns,
+          sum(n.cut_exports)::int8 as cut_exports
+        from (
+          select
+            m.file_id,
+            count(distinct a.name) as columns,
+            0 as cut_exports
+          from ledger.added_column a
+          join ledger.member m using (member_id)
+          group by m.file_id
+          union all
+          select
+            d.file_id,
+            0,
+            1
+          from ledger.file d
+          where d.may_be_cut
+        ) n
+        join ledger.file f using (file_id)
+        join ledger.release r using (release_id)
+        join ledger.publication_file c using (file_id)
         join ledger.publication p using (publication_id)
         where p.state = 'current'
           and exists (
@@ -69,4 +84,4 @@ as $$
     )
   )
 $$;
-comment on function api.published_state() is 'Regions in force with their moment, age in seconds and parcels; records and rejects of the releases that are loaded, by source; columns that publishers added to files of current publications, counted by source and region (0: Italy); exit code and end of the last refresh in the ledger, null: none. Moments in seconds since 1970';
+comment on function api.published_state() is 'Regions in force with their moment, age in seconds and parcels; records and rejects of the releases that are loaded, by source; columns that publishers added to files of current publications, and such files that may be cut exports, counted by source and region (0: Italy); exit code and end of the last refresh in the ledger, null: none. Moments in seconds since 1970';

@@ -56,8 +56,8 @@ from jsonb_to_recordset($2::jsonb) as x (
   samples text[]
 )
 
--- statement: added_columns
--- Of files of current publications and of these releases. A publication lists files of Italy that none of its tables reads: they do not count. One row per file and column, whatever members of the file have it.
+-- statement: schema_warnings
+-- Of files of current publications and of these releases. A publication lists files of Italy that none of its tables reads: they do not count. One row per file and column, whatever members of the file have it, and one row per file that may be cut.
 with used as (
   select
     c.file_id,
@@ -81,7 +81,7 @@ with used as (
   from ledger.file f
   where f.release_id = any ($1)
 ),
-found as (
+added as (
   select
     m.file_id,
     a.name,
@@ -89,13 +89,31 @@ found as (
     row_number() over (partition by m.file_id, a.name order by a.member_id) as nth
   from ledger.added_column a
   join ledger.member m using (member_id)
+),
+warning as (
+  select
+    'COLUMNS_ADDED' as code,
+    a.file_id,
+    a.name,
+    a.samples
+  from added a
+  where a.nth = 1
+  union all
+  select
+    'EXPORT_MAY_BE_CUT',
+    c.file_id,
+    null,
+    '{}'::text[]
+  from ledger.file c
+  where c.may_be_cut
 )
 select
+  w.code,
   r.source_id as source,
   r.vintage,
   f.name as file,
-  a.name as column,
-  a.samples,
+  w.name as column,
+  w.samples,
   array(
     select distinct u.unit_code::int4
     from used u
@@ -103,12 +121,11 @@ select
       and u.unit_code is not null
     order by 1
   ) as units
-from found a
+from warning w
 join ledger.file f using (file_id)
 join ledger.release r using (release_id)
-where a.nth = 1
-  and f.file_id in (select u.file_id from used u)
-order by r.source_id collate "C", f.name collate "C", a.name collate "C"
+where f.file_id in (select u.file_id from used u)
+order by r.source_id collate "C", f.name collate "C", w.code collate "C", w.name collate "C"
 
 -- statement: loaded_files
 select

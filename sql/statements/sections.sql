@@ -47,7 +47,7 @@ begin
   end case;
 end
 $$;
-comment on function api.section_reached(text, int4, text, geometry) is 'Whether the files of a section reach a point (EPSG:4326) of a comune, by a rule of its own: mapped, not_mapped, not_loaded; as_found: the section says it of each parcel; if_found: only where the section has a value; null: it has none';
+comment on function api.section_reached(text, int4, text, geometry) is 'Whether the files of a section reach a point (EPSG:4326) of a comune, by a rule of its own: mapped, not_mapped, not_loaded; as_found: the section says it of each parcel; if_found: only where the section has a value; partly_if_linked: in part where the section says that it reaches the parcel; null: it has none';
 
 create or replace function api.is_applicable(p_section text, p_kind text) returns bool
 language sql immutable parallel safe as $$

@@ -144,7 +144,7 @@ describeDatabase('a file with an added column', (engine) => {
     return describeState(state, true);
   };
   const warningsIn = (text: string): string[] => text.split('\n').filter((line) => line.startsWith('mappale_schema_warnings{')).sort();
-  const named = ({ warnings }: Pick<RefreshReport, 'warnings'>): (readonly [string, string, string])[] => warnings.map(({ source, file, column }) => [source, file, column] as const).sort();
+  const named = ({ warnings }: Pick<RefreshReport, 'warnings'>): (readonly [string, string, string])[] => warnings.map(({ source, file, column }) => [source, file, column ?? ''] as const).sort();
 
   beforeAll(async () => {
     made = await syntheticFiles(120, 6, { comuni: 3, only: ONLY });

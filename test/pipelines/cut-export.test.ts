@@ -3,11 +3,21 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { regionPage } from '../../pipelines/cli/quality-pages.ts';
+import { describe as describeReport } from '../../pipelines/cli/refresh-report.ts';
+import { describe as describeStatus, readStatus } from '../../pipelines/cli/status.ts';
+import { findRegion } from '../../pipelines/contract/regions.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
+import { one } from '../../pipelines/db/types.ts';
 import { inForce, type LoadedFile } from '../../pipelines/ledger/force.ts';
+import { SILENT } from '../../pipelines/log.ts';
+import { describeState, STATE_STATEMENT, type PublishedState } from '../../pipelines/operate/metrics.ts';
+import { readRegionReport } from '../../pipelines/operate/region-report.ts';
 import { validate, type FileVerdict } from '../../pipelines/operate/validate.ts';
+import { describeTurn, turn } from '../../pipelines/operate/watch.ts';
 import { whyCut } from '../../pipelines/readers/cut-export.ts';
-import { refresh } from '../../pipelines/run/refresh.ts';
+import type { Context } from '../../pipelines/run/context.ts';
+import { exitCodeOf, refresh } from '../../pipelines/run/refresh.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
@@ -27,9 +37,9 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const square = (lon: number, lat: number): number[][][] => [[[lon, lat], [lon + 0.001, lat], [lon + 0.001, lat + 0.001], [lon, lat + 0.001], [lon, lat]]];
 
 /** A GeoJSON as GeoServer writes it: the geometry first, counts at the end. */
-function geoJson(properties: object, polygons: readonly number[][][][], stated = ''): string {
-  const features = polygons.map((coordinates, i) => JSON.stringify({ type: 'Feature', id: `x.${i}`, geometry: { type: 'Polygon', coordinates }, geometry_name: 'geom', properties: { id: i, ...properties } }));
-  return `{"type":"FeatureCollection","features":[${features.join(',\n')}]${stated}}`;
+function geoJson(properties: object, shapes: readonly unknown[], type: 'Polygon' | 'LineString' = 'Polygon'): string {
+  const features = shapes.map((coordinates, i) => JSON.stringify({ type: 'Feature', id: `x.${i}`, geometry: { type, coordinates }, geometry_name: 'geom', properties: { id: i, ...properties } }));
+  return `{"type":"FeatureCollection","features":[${features.join(',\n')}]}`;
 }
 
 describe(`an export of a service; seed ${seed}`, () => {
@@ -99,7 +109,49 @@ interface Found extends Record<string, unknown> {
   readonly landslide_coverage: string;
 }
 
-describeDatabase('a region with cut exports of the hazard maps', (engine) => {
+interface Reports {
+  readonly texts: Readonly<Record<string, string>>;
+  /** Code and file of each warning, by report. */
+  readonly listed: Readonly<Record<string, string[]>>;
+  readonly metrics: string[];
+}
+
+/** Returns every report that has the warnings of a region. */
+async function reportsOf(context: Context, data: string): Promise<Reports> {
+  const molise = findRegion(14)!;
+  const again = await refresh(context, loadOptions([data], [14]));
+  const status = await readStatus(context);
+  const region = await readRegionReport(context, molise);
+  const { state } = await one<{ state: PublishedState }>(context.database, STATE_STATEMENT);
+  const line = await turn(
+    { sources: [], settings: () => ({ url: 'http://127.0.0.1:1/', login: null, token: null }), log: SILENT, open: (work) => work(context) },
+    { regions: [molise], data: [data], parallel: 2, metrics: null, webhook: null },
+  );
+  const names = (warnings: readonly { readonly code: string; readonly file: string }[]): string[] => warnings.map(({ code, file }) => `${code} ${file}`).sort();
+  expect([exitCodeOf(again), line.exit_code]).toEqual([0, 0]);
+  return {
+    texts: { refresh: describeReport(again), status: describeStatus(status), watch: describeTurn(line), page: regionPage(region, []) },
+    listed: { refresh: names(again.warnings), status: names(status.warnings), watch: names(line.warnings), region: names(region.cut_exports) },
+    metrics: (await describeState(state, true)).split('\n').filter((text) => /^mappale_(?:cut_exports|schema_warnings)\{/.test(text)).sort(),
+  };
+}
+
+interface Shore extends Record<string, unknown> {
+  readonly fid: number;
+  readonly lon: number;
+  readonly lat: number;
+  readonly segments: number;
+  readonly coverage: string;
+  /** The coverage in the columns of exports. */
+  readonly exported: string;
+}
+
+/** Metres of a degree of longitude. */
+function metresOfDegree(lat: number): number {
+  return 111_320 * Math.cos((lat * Math.PI) / 180);
+}
+
+describeDatabase('a region with cut exports of maps', (engine) => {
   it('has levels with coverage partial where a feature is, and is not mapped elsewhere, however many regions the export reaches', async () => {
     const files = await syntheticFiles(60, 5, { comuni: 2, only: ['ade_cadastre', 'istat_comuni', 'istat_soppressi'] });
     try {
@@ -119,20 +171,81 @@ describeDatabase('a region with cut exports of the hazard maps', (engine) => {
         const box = boxes[i % boxes.length]!;
         return i === 0 ? square(first.lon - 0.0005, first.lat - 0.0005) : square(box.lon + 0.002 * Math.floor(i / boxes.length), box.lat);
       });
-      const write = async (count: number): Promise<void> => {
-        await writeFile(join(files.folder, 'made_aree_peric_frana_pai.geojson'), geoJson({ peric_ita: 'Elevata P3' }, polygons(count)));
-        await writeFile(join(files.folder, 'made_aree_peric_idraulica_p1.geojson'), geoJson({ scenariop1: "Aree a pericolosita' idraulica bassa P1" }, polygons(count)));
-      };
-      await write(1_000);
+      const write = (name: string, properties: object, count: number): Promise<void> =>
+        writeFile(join(files.folder, name), geoJson(properties, polygons(count)));
+      await write('made_aree_peric_frana_pai.geojson', { peric_ita: 'Elevata P3' }, 1_000);
+      await write('made_aree_peric_idraulica_p1.geojson', { scenariop1: "Aree a pericolosita' idraulica bassa P1" }, 1_000);
       const cut = await found();
+      const cutFiles = ['made_aree_peric_frana_pai.geojson', 'made_aree_peric_idraulica_p1.geojson'];
+      const { texts, listed, metrics } = await reportsOf(context, files.folder);
+      for (const [report, text] of Object.entries(texts)) {
+        expect(text, report).toContain('EXPORT_MAY_BE_CUT');
+        for (const name of cutFiles) expect(text, report).toContain(name);
+      }
+      for (const [report, names] of Object.entries(listed)) expect(names, report).toEqual(cutFiles.map((name) => `EXPORT_MAY_BE_CUT ${name}`));
+      expect(metrics).toEqual(['ispra_flood', 'ispra_landslide'].map((source) => `mappale_cut_exports{source="${source}",region="molise"} 1`));
       const touched = cut.filter(({ landslide }) => landslide !== null);
       expect(touched.map(({ fid }) => fid)).toContain(first.fid);
       expect(touched.length).toBeLessThan(cut.length / 2);
       for (const each of touched) expect(each).toMatchObject({ flood: 'P1', flood_coverage: 'partial', landslide: 'P3', landslide_coverage: 'partial' });
       for (const each of cut.filter(({ landslide }) => landslide === null)) expect(each).toMatchObject({ flood: null, flood_coverage: 'not_mapped', landslide_coverage: 'not_mapped' });
-      // One feature more: the same files are maps of Italy.
-      await write(1_001);
+      // One feature more, under the publisher's names: complete maps of Italy, which replace the cut exports.
+      await write('aree_peric_frana_pai.geojson', { peric_ita: 'Elevata P3' }, 1_001);
+      await write('Mosaicatura_ISPRA_2020_pericolosita_idraulica_bassa.geojson', { scenario: 'Pericolosità idraulica bassa - LowProbabilityHazard' }, 1_001);
       for (const each of await found()) expect(each).toMatchObject({ flood_coverage: 'partial', landslide_coverage: 'mapped' });
+      const whole = await reportsOf(context, files.folder);
+      for (const [report, text] of Object.entries(whole.texts)) expect(text, report).not.toContain('EXPORT_MAY_BE_CUT');
+      expect([whole.metrics, ...Object.values(whole.listed)]).toEqual([[], [], [], [], []]);
+    } finally {
+      await files.remove();
+    }
+  });
+
+  it('has segments of a cut shoreline export with coverage partial, and is not mapped where it has none', async () => {
+    const files = await syntheticFiles(60, 5, { comuni: 2, only: ['ade_cadastre', 'istat_comuni', 'istat_soppressi'] });
+    try {
+      const context = await contextOn(await engine.openDatabase());
+      const { database } = context;
+      const found = async (): Promise<Shore[]> => {
+        expect((await refresh(context, loadOptions([files.folder], [14]))).failures).toEqual([]);
+        return database.query<Shore>(`
+          select p.fid, st_x(p.point) as lon, st_y(p.point) as lat, json_array_length(record -> 'coastal_erosion') as segments,
+            record #>> '{meta,coverage,coastal_erosion}' as coverage, cells.coverage as exported
+          from core.parcel p
+          cross join lateral (select api.parcel(p.fid, '{coastal_erosion}') as record) as r
+          cross join lateral (
+            select api.section_coverage(14, p.belfiore, p.point, p.kind, 'coastal_erosion', c.linked, c.found) as coverage
+            from (select 1) as one left join api.columns_coastal_erosion(array[p.fid]) as c on true
+          ) as cells
+          order by p.fid`);
+      };
+      const parcels = await found();
+      // A line of 20 m about 950 m from the westernmost parcel, and lines far from all parcels in the other regions south of 45.9 degrees.
+      const west = parcels.reduce((a, b) => (b.lon < a.lon ? b : a));
+      const boxes = await database.query<{ lon: number; lat: number }>(
+        `select st_x(st_centroid(geom)) as lon, st_y(st_centroid(geom)) as lat from core.region_box
+         where region_code <> 14 and st_y(st_centroid(geom)) < 45.9 order by region_code`,
+      );
+      const [lon, lat] = [west.lon - 950 / metresOfDegree(west.lat), west.lat];
+      const lines = (count: number): number[][][] => Array.from({ length: count }, (_, i) => {
+        const box = boxes[i % boxes.length]!;
+        const [x, y] = i === 0 ? [lon, lat] : [box.lon + 0.002 * Math.floor(i / boxes.length), box.lat];
+        return [[x, y], [x, y + 0.0002]];
+      });
+      const write = (name: string, count: number): Promise<void> => (
+        writeFile(join(files.folder, name), geoJson({ Dinamica: 'Erosione', m_anno: -1.5 }, lines(count), 'LineString'))
+      );
+      await write('made_Dinamica_Litoranea_2006_2020.geojson', random.pick(LIMITS.slice(0, 2)));
+      const cut = await found();
+      const distance = ({ lon: x, lat: y }: Shore): number => Math.hypot((x - lon) * metresOfDegree(lat), (y - lat) * 111_100);
+      // A parcel is at most about 100 m wide, so that its representative point tells on which side of 1,000 m it is.
+      const [near, far] = [cut.filter((each) => distance(each) < 980), cut.filter((each) => distance(each) > 1_100)];
+      expect([near.length > 0, far.length > 0]).toEqual([true, true]);
+      for (const each of near) expect(each).toMatchObject({ segments: 1, coverage: 'partial', exported: 'partial' });
+      for (const each of far) expect(each).toMatchObject({ segments: 0, coverage: 'not_mapped', exported: 'not_mapped' });
+      // A complete file under the publisher's name replaces the export.
+      await write('Dinamica_Litoranea_2006_2020.geojson', 1_001);
+      for (const each of await found()) expect(each).toMatchObject({ coverage: 'mapped', exported: 'mapped' });
     } finally {
       await files.remove();
     }

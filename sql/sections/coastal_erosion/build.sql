@@ -1,5 +1,5 @@
 -- purpose: shoreline change near each parcel
--- version: 2
+-- version: 3
 -- reads: core.parcel, core.shore_piece
 -- writes: section.coastal_erosion
 -- incremental: rows of parcels
@@ -17,12 +17,14 @@ select
   piece.position,
   piece.dynamic,
   piece.avg_change_m_year,
+  file.may_be_cut,
   round(min(st_distance(parcel.geom::geography, piece.geom::geography))::numeric, 2)::float8 as distance_m
 from shore_piece as piece
+join member_in_force as file using (member_id)
 join parcel
   on parcel.geom && st_expand(piece.geom, 1000 / (111320 * cos(radians(st_ymax(piece.geom) + 0.1))), 1000 / 110900.0)
 where piece.dynamic is not null
-group by parcel.fid, piece.release_id, piece.member_id, piece.position, piece.dynamic, piece.avg_change_m_year;
+group by parcel.fid, piece.release_id, piece.member_id, piece.position, piece.dynamic, piece.avg_change_m_year, file.may_be_cut;
 
 -- The shore of a class of which no mean is published did not move, where the class is stable. Segments as near as one another come in the order of what
 -- they say, the worse first.
@@ -45,6 +47,7 @@ from (
       when avg_change_m_year is not null then round(avg_change_m_year::numeric, 2)::float8
       when dynamic = 'stable' then 0
     end as change_m_year,
+    may_be_cut,
     distance_m
   from shore_distance
   where distance_m <= 1000
@@ -64,7 +67,8 @@ select
     when change_m_year > -2 then 3
     else 4
   end::int2 as severity_index,
-  distance_m
+  distance_m,
+  may_be_cut
 from shore_rank
 where ordinal <= 5
 order by fid, ordinal;
@@ -72,3 +76,4 @@ order by fid, ordinal;
 alter table coastal_erosion add primary key (fid, ordinal);
 alter table coastal_erosion alter column dynamic set not null;
 alter table coastal_erosion alter column distance_m set not null;
+alter table coastal_erosion alter column may_be_cut set not null;

@@ -12,7 +12,7 @@ begin
   return query
   select
     s.fid,
-    null::bool,
+    nullif(bool_or(s.may_be_cut), false),
     true,
     json_build_array(
       count(*),

@@ -7,8 +7,8 @@
 create or replace function api.section_coastal_erosion(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 begin
-  value := (
-    select coalesce(
+  select
+    coalesce(
       json_agg(
         json_build_object(
           'dynamic', c.dynamic,
@@ -19,16 +19,17 @@ begin
         order by c.ordinal
       ),
       '[]'::json
-    )
-    from section.coastal_erosion c
-    where c.fid = p_fid
-  );
+    ),
+    nullif(bool_or(c.may_be_cut), false)
+  into value, linked
+  from section.coastal_erosion c
+  where c.fid = p_fid;
   if value::text <> '[]' then
     keys := array['coastal_erosion/' || p_fid];
   end if;
 end
 $$;
-comment on function api.section_coastal_erosion(int4) is 'Section coastal_erosion as JSON: at most five shoreline segments within 1,000 m, nearest first; [] where there is none';
+comment on function api.section_coastal_erosion(int4) is 'Section coastal_erosion as JSON: at most five shoreline segments within 1,000 m, nearest first; [] where there is none. linked: true if one is from an export that may be cut, else null';
 
 create or replace function api.coverage_coastal_erosion(p_region int4, p_belfiore text, p_point geometry) returns text
 language plpgsql stable as $$
@@ -36,10 +37,10 @@ begin
   return (
     select case
       when exists (select from core.coast_coverage c where c.region_code = p_region and c.belfiore = p_belfiore and c.mapped) then 'mapped'
-      when exists (select from core.coast_coverage c where c.region_code = p_region) then 'not_mapped'
+      when exists (select from core.coast_coverage c where c.region_code = p_region) then 'partly_if_linked'
       else 'not_loaded'
     end
   );
 end
 $$;
-comment on function api.coverage_coastal_erosion(int4, text, geometry) is 'mapped: no segment means none of low coast near; not_mapped: the files loaded do not reach the comune; not_loaded: none is loaded';
+comment on function api.coverage_coastal_erosion(int4, text, geometry) is 'mapped: no segment means none of low coast near; partly_if_linked: the files loaded do not cover the comune, so that the parcel is partly mapped by segments of an export that may be cut, or not mapped; not_loaded: none is loaded';

@@ -41,6 +41,10 @@ export default defineSection({
           description: 'Distance from the parcel (0 where the shore crosses it) on the ellipsoid, 2 decimals',
           unit: 'm', gate: quantity({ within: [0, 1000] }),
         },
+        may_be_cut: {
+          type: 'bool', description: 'True: the segment is from an export that may be cut',
+          gate: 'falls where a complete file replaces the export: the coverage is watched in core.coast_coverage',
+        },
       },
     },
   },

@@ -159,12 +159,12 @@ describeDatabase('the coverage of the shore', (engine) => {
     expect(await shown([...segments].reverse())).toEqual(expected);
   });
 
-  it('meta.coverage of the coast: by the comune, not_loaded without a file', async () => {
+  it('the coverage of the coast is by the comune, and not_loaded without a file', async () => {
     const said = (files: readonly File[]): Promise<string[]> => inCase(`${written(files)} ${SHORE}
       create table core.coast_coverage_14 partition of core.coast_coverage for values in (14);
       insert into core.coast_coverage_14 select * from coast_coverage;`, async (query) =>
       (await query<{ coverage: string }>('select api.coverage_coastal_erosion(14, belfiore, null) as coverage from parcel order by fid')).map(({ coverage }) => coverage));
-    expect(await said([{ rank: 1, segments: [{ west: 14.07, east: 14.08 }] }])).toEqual(['not_mapped', 'mapped', 'not_mapped', 'not_mapped']);
+    expect(await said([{ rank: 1, segments: [{ west: 14.07, east: 14.08 }] }])).toEqual(['partly_if_linked', 'mapped', 'partly_if_linked', 'partly_if_linked']);
     expect(await said([])).toEqual(['not_loaded', 'not_loaded', 'not_loaded', 'not_loaded']);
   });
 
