@@ -1,5 +1,5 @@
 /**
- * Writes `sbom.cdx.json` (CycloneDX, by npm) and `THIRD-PARTY-NOTICES.txt` from `package-lock.json` and `node_modules`.
+ * Writes `sbom.json` (CycloneDX, by npm) and `third-party-notices.txt` from `package-lock.json` and `node_modules`.
  *
  *   npm run notices
  *
@@ -97,5 +97,5 @@ function noticesText(): string {
 }
 
 const sbom = execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'], { cwd: ROOT, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
-writeFileSync(join(ROOT, 'sbom.cdx.json'), sbomText(reproducible(JSON.parse(sbom) as Sbom)));
-writeFileSync(join(ROOT, 'THIRD-PARTY-NOTICES.txt'), noticesText());
+writeFileSync(join(ROOT, 'sbom.json'), sbomText(reproducible(JSON.parse(sbom) as Sbom)));
+writeFileSync(join(ROOT, 'third-party-notices.txt'), noticesText());

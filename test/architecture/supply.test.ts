@@ -32,8 +32,8 @@ const packages = Object.entries(json<{ packages: Readonly<Record<string, Locked>
   .map(([folder, locked]) => ({ ...locked, folder, name: locked.name ?? folder.slice(folder.lastIndexOf('node_modules/') + 13) }));
 const sorted = (values: Iterable<string>): string[] => [...new Set(values)].sort();
 
-describe('sbom.cdx.json', () => {
-  const sbom = json<{ bomFormat: string; serialNumber?: string; metadata: { timestamp?: string }; components: Component[]; dependencies: { ref: string }[] }>('sbom.cdx.json');
+describe('sbom.json', () => {
+  const sbom = json<{ bomFormat: string; serialNumber?: string; metadata: { timestamp?: string }; components: Component[]; dependencies: { ref: string }[] }>('sbom.json');
 
   it('is a CycloneDX document without a timestamp or a serial number', () => {
     expect([sbom.bomFormat, sbom.serialNumber, sbom.metadata.timestamp]).toEqual(['CycloneDX', undefined, undefined]);
@@ -56,8 +56,8 @@ describe('sbom.cdx.json', () => {
   });
 });
 
-describe('THIRD-PARTY-NOTICES.txt', () => {
-  const lines = read('THIRD-PARTY-NOTICES.txt').trimEnd().split('\n').slice(2).map((line) => line.split('\t'));
+describe('third-party-notices.txt', () => {
+  const lines = read('third-party-notices.txt').trimEnd().split('\n').slice(2).map((line) => line.split('\t'));
 
   it('lists each package that is not for development, with its version and licence (else run npm run notices)', () => {
     const expected = packages.filter(({ dev }) => dev !== true).map(({ name, version, license }) => `${name} ${version} ${policy.exceptions[name]?.licence ?? license}`);

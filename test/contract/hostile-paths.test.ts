@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { plainName } from '../../pipelines/fetch/download.ts';
 import { openVector } from '../../pipelines/formats/vector.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
@@ -74,15 +74,13 @@ describe('a geodatabase in a zip', () => {
   async function openedIn(name: string): Promise<{ code: unknown; left: string[] }> {
     const scratch = join(root, `scratch-${zips}`, 'inner');
     mkdirSync(scratch, { recursive: true });
-    const before = process.env['TMPDIR'];
     const zip = await ZipArchive.open(await zipWith(['made.gdb/gdb', 'made.gdb/a00000001.gdbtable'], name));
-    process.env['TMPDIR'] = scratch;
+    vi.stubEnv('TMPDIR', scratch);
     try {
       const error: unknown = await openVector({ zip, entry: 'made.gdb' }).then(() => null, (reason: unknown) => reason);
       return { code: (error as { code?: unknown } | null)?.code, left: readdirSync(join(scratch, '..'), { recursive: true }).map(String).filter((path) => !path.startsWith('inner/tsx-')) };
     } finally {
-      if (before === undefined) delete process.env['TMPDIR'];
-      else process.env['TMPDIR'] = before;
+      vi.unstubAllEnvs();
       await zip.close();
     }
   }
