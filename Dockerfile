@@ -16,7 +16,7 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY --from=build /app/node_modules node_modules
-COPY package.json LICENSE README.md ./
+COPY package.json LICENSE README.md third-party-notices.txt ./
 COPY api api
 COPY pipelines pipelines
 COPY sources sources

@@ -199,12 +199,16 @@ export function byHand({ folder, file, source, token }: Wanted): string {
   return token === null ? without : `The token may have expired: get a new one, and set ${settingOf({ source }, 'TOKEN')} to it. ${without}`;
 }
 
-/** A name in an address, as a file is called: whoever links it may not choose a folder. */
-function plainName(text: string): string {
+/** Returns the last name of an address as a visible file name without folders. The page that links the file may not choose a folder. */
+export function plainName(text: string): string {
+  return basename(decoded(text).replaceAll('\\', '/')).replaceAll(/^\.+|[\0-\x1f\x7f:]/g, '_');
+}
+
+function decoded(text: string): string {
   try {
-    return basename(decodeURIComponent(text).replaceAll('\\', '/'));
+    return decodeURIComponent(text);
   } catch {
-    return basename(text);
+    return text;
   }
 }
 

@@ -40,6 +40,10 @@ const CENTRAL_HEADER = 0x02014b50;
 const END_RECORD = 0x06054b50;
 const END_RECORD_64 = 0x06064b50;
 const END_LOCATOR_64 = 0x07064b50;
+/** Systems that store Unix modes: Unix and macOS. */
+const UNIX_SYSTEMS = new Set([3, 19]);
+const FILE_TYPE = 0o170000;
+const SYMBOLIC_LINK = 0o120000;
 const CENTRAL_HEADER_BYTES = 46;
 const END_RECORD_MARK = Buffer.from('PK\u0005\u0006', 'latin1');
 const END_RECORD_BYTES = 22;
@@ -446,8 +450,9 @@ async function entriesOf(bytes: Bytes, label: string, directoryBytes: number | n
   let compressedBytes = 0;
   for await (const entry of zip.eachEntry()) {
     refuseLongName(entry, label);
-    // Names that look the same are the same: a letter and its accent apart, or the two in one.
-    const name = entry.fileName.normalize('NFC');
+    refuseLink(entry, label);
+    // A name is the same with a letter and its accent apart or in one, and with empty or `.` segments in its path.
+    const name = entry.fileName.normalize('NFC').replaceAll(/(?<=^|\/)\.?\//g, '');
     if (names.has(name)) repeated.push(entry.fileName);
     names.add(name);
     if (names.size > MOST_MEMBERS) throw new Error(`more than ${MOST_MEMBERS} members`);
@@ -489,6 +494,19 @@ function refuseLongName({ fileName }: yauzl.Entry, at: string): void {
     code: 'ZIP_NAME_LONG', at: `${at}!${fileName.slice(0, 80)}…`,
     detail: `expected folder and file names of at most ${NAME_CHARACTERS} characters in a path of at most ${PATH_CHARACTERS}, found ${longest} in ${fileName.length}`,
     hint: 'No file system stores such a name. Download the zip again from the publisher.',
+  });
+}
+
+/**
+ * Refuses symbolic links, whose content is the path of another file.
+ * @throws input error `ZIP_LINK`
+ */
+function refuseLink({ fileName, externalFileAttributes, versionMadeBy }: yauzl.Entry, at: string): void {
+  const mode = externalFileAttributes >>> 16;
+  if (!UNIX_SYSTEMS.has(versionMadeBy >>> 8) || (mode & FILE_TYPE) !== SYMBOLIC_LINK) return;
+  throw inputError('the zip holds a symbolic link', {
+    code: 'ZIP_LINK', at: `${at}!${fileName}`, detail: `expected files and folders, found a symbolic link, ${fileName}`,
+    hint: 'A link holds no data. Download the zip again, or pack the file that the link names.',
   });
 }
 

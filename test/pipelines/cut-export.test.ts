@@ -125,7 +125,7 @@ async function reportsOf(context: Context, data: string): Promise<Reports> {
   const { state } = await one<{ state: PublishedState }>(context.database, STATE_STATEMENT);
   const line = await turn(
     { sources: [], settings: () => ({ url: 'http://127.0.0.1:1/', login: null, token: null }), log: SILENT, open: (work) => work(context) },
-    { regions: [molise], data: [data], parallel: 2, metrics: null, webhook: null },
+    { regions: [molise], data: [data], parallel: 2, metrics: null, webhook: null, webhookPrivate: false, keep: null },
   );
   const names = (warnings: readonly { readonly code: string; readonly file: string }[]): string[] => warnings.map(({ code, file }) => `${code} ${file}`).sort();
   expect([exitCodeOf(again), line.exit_code]).toEqual([0, 0]);
