@@ -121,7 +121,7 @@ describe('the files for containers and the forge', () => {
   it('name the database as the program reads it', () => {
     const urls = Object.values(services).flatMap(({ environment }) => environment?.['DATABASE_URL'] ?? []);
     expect(urls.length).toBe(2);
-    for (const url of urls) expect(serverAddress(url).label).toBe('postgres database:5432, database italy, user postgres');
+    expect(urls.map((url) => serverAddress(url).label)).toEqual(['mappale', 'reader'].map((user) => `postgres database:5432, database italy, user ${user}`));
   });
 
   it('copy what is there, and everything that the program is made of', () => {

@@ -1,0 +1,107 @@
+/** The files of `scripts/deploy/` and `compose.yaml` run the program with few rights. */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { read, ROOT } from './project.ts';
+
+const UNITS = ['mappale-watch.service', 'mappale-serve.service'] as const;
+const ANALYZE = '/usr/bin/systemd-analyze';
+
+/** Settings of a unit, by name; of a setting that occurs twice the last value. */
+function settingsOf(unit: string): ReadonlyMap<string, string> {
+  return new Map([...read(`scripts/deploy/${unit}`).matchAll(/^([A-Za-z]+)=(.*)$/gm)].map((match) => [match[1]!, match[2]!]));
+}
+
+describe.each(UNITS)('the systemd unit %s', (unit) => {
+  const settings = settingsOf(unit);
+
+  it('runs as an ordinary user without capabilities and with a read-only system', () => {
+    expect(settings.get('User')).toBe('mappale');
+    expect(Object.fromEntries(['NoNewPrivileges', 'CapabilityBoundingSet', 'ProtectSystem', 'ProtectHome', 'PrivateTmp'].map((name) => [name, settings.get(name)])))
+      .toEqual({ NoNewPrivileges: 'yes', CapabilityBoundingSet: '', ProtectSystem: 'strict', ProtectHome: 'yes', PrivateTmp: 'yes' });
+  });
+
+  it('leaves Node what it needs: memory that is written and executed, sockets of the machine and of the network', () => {
+    expect(settings.has('MemoryDenyWriteExecute')).toBe(false);
+    expect(settings.get('RestrictAddressFamilies')).toBe('AF_UNIX AF_INET AF_INET6');
+    expect(settings.has('PrivateNetwork')).toBe(false);
+  });
+
+  it('may write to every folder that its command names', () => {
+    const folders = [...(settings.get('ExecStart') ?? '').matchAll(/--(?:data|metrics-file) (\S+)/g)].map((match) => match[1]!);
+    const writable = (settings.get('ReadWritePaths') ?? '').split(' ');
+    expect(folders.filter((path) => !writable.some((folder) => path === folder || path.startsWith(`${folder}/`)))).toEqual([]);
+  });
+
+  it.skipIf(!existsSync(ANALYZE))(existsSync(ANALYZE) ? 'has an exposure of at most 3.0' : 'has an exposure of at most 3.0 [not run, no systemd-analyze]', () => {
+    // The threshold is in tenths; a unit above it ends the command with an error.
+    const report = execFileSync(ANALYZE, ['security', '--offline=yes', '--threshold=30', '--no-pager', join(ROOT, 'scripts/deploy', unit)], { encoding: 'utf8' });
+    expect(report).toMatch(/Overall exposure level for .*: [0-2]\.\d /);
+  });
+});
+
+describe('compose.yaml', () => {
+  interface Service {
+    readonly environment: Readonly<Record<string, string>>;
+    readonly restart?: string;
+    readonly shm_size?: string;
+    readonly volumes?: readonly string[];
+  }
+  const { services } = parse(read('compose.yaml')) as { services: Readonly<Record<'database' | 'load' | 'mappale', Service>> };
+
+  it('serves with a role that is neither a superuser nor the owner of the tables', () => {
+    expect([services.load, services.mappale].map(({ environment }) => environment['DATABASE_URL'])).toEqual(['postgres://mappale@database/italy', 'postgres://reader@database/italy']);
+    const init = services.database.volumes!.find((volume) => volume.includes('docker-entrypoint-initdb.d'))!.split(':')[0]!;
+    const script = read(init.replace(/^\.\//, ''));
+    expect(script).toMatch(/create role mappale login password :'owner_password';/);
+    expect(script).toMatch(/create role reader login .* in role mappale_api;/);
+    expect(script).not.toMatch(/superuser/);
+  });
+
+  it('restarts the database and the server, gives the database shared memory, and holds no password', () => {
+    expect([services.database.restart, services.mappale.restart, services.database.shm_size]).toEqual(['unless-stopped', 'unless-stopped', '1gb']);
+    const passwords = Object.values(services).flatMap(({ environment }) => Object.entries(environment).filter(([name]) => /PASSWORD/.test(name)).map(([, value]) => value));
+    expect(passwords.length).toBeGreaterThan(3);
+    expect(passwords.filter((value) => !/^\$\{[A-Z_]+(?::\?[^}]*)?\}$/.test(value))).toEqual([]);
+  });
+});
+
+describe('the Kubernetes CronJob', () => {
+  interface Container {
+    readonly securityContext: object;
+    readonly resources: { readonly requests: object; readonly limits: object };
+    readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+  }
+  interface Pod {
+    readonly securityContext: object;
+    readonly containers: readonly Container[];
+    readonly volumes: readonly { readonly name: string }[];
+  }
+  interface CronJob {
+    readonly spec: {
+      readonly timeZone: string;
+      readonly concurrencyPolicy: string;
+      readonly jobTemplate: { readonly spec: { readonly template: { readonly spec: Pod } } };
+    };
+  }
+  const { spec } = parse(read('scripts/deploy/cronjob.yaml')) as CronJob;
+  const pod = spec.jobTemplate.spec.template.spec;
+  const [container] = pod.containers as [Container];
+
+  it('runs at Italian time, one run at a time', () => {
+    expect([spec.timeZone, spec.concurrencyPolicy]).toEqual(['Europe/Rome', 'Forbid']);
+  });
+
+  it('runs without root on a read-only disk, with writable volumes for downloads and temporary files', () => {
+    expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, fsGroup: 1000 });
+    expect(container.securityContext).toEqual({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } });
+    expect(container.volumeMounts.map(({ mountPath }) => mountPath)).toEqual(['/data', '/tmp']);
+    expect(container.volumeMounts.map(({ name }) => name).sort()).toEqual(pod.volumes.map(({ name }) => name).sort());
+  });
+
+  it('states its memory and processors', () => {
+    for (const amounts of [container.resources.requests, container.resources.limits]) expect(Object.keys(amounts).sort()).toEqual(['cpu', 'memory']);
+  });
+});
