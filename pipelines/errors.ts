@@ -35,6 +35,8 @@ export interface ErrorFacts {
   readonly data?: unknown;
   /** Source that the file at fault belongs to. */
   readonly source?: string | undefined;
+  /** Region whose load or publication failed, by its slug; `italia` for the tables of Italy. */
+  readonly region?: string | undefined;
   /** Files at fault, where others of the same release or region can be used. */
   readonly files?: readonly FaultyFile[] | undefined;
   readonly cause?: unknown;
@@ -55,6 +57,7 @@ export class MappaleError extends Error {
   readonly mend: string | undefined;
   readonly data: unknown;
   readonly source: string | undefined;
+  readonly region: string | undefined;
   readonly files: readonly FaultyFile[];
 
   constructor(message: string, facts: ErrorFacts) {
@@ -68,6 +71,7 @@ export class MappaleError extends Error {
     this.mend = facts.mend;
     this.data = facts.data;
     this.source = facts.source;
+    this.region = facts.region;
     this.files = facts.files ?? [];
   }
 
@@ -76,11 +80,11 @@ export class MappaleError extends Error {
   }
 
   /** The same failure, of which more is known where it is told. */
-  knowing(more: Pick<ErrorFacts, 'at' | 'mend' | 'source' | 'files'>): MappaleError {
-    const { code, kind, at, detail, hint, mend, data, source, files } = this;
+  knowing(more: Pick<ErrorFacts, 'at' | 'mend' | 'source' | 'region' | 'files'>): MappaleError {
+    const { code, kind, at, detail, hint, mend, data, source, region, files } = this;
     return new MappaleError(this.message, {
       code, kind, detail, hint, data, cause: this.cause ?? this,
-      at: more.at ?? at, mend: more.mend ?? mend, source: more.source ?? source, files: more.files ?? files,
+      at: more.at ?? at, mend: more.mend ?? mend, source: more.source ?? source, region: more.region ?? region, files: more.files ?? files,
     });
   }
 
@@ -95,8 +99,8 @@ export class MappaleError extends Error {
   }
 
   toJSON(): Record<string, unknown> {
-    const { code, message, at, detail, hint, mend, data, source } = this;
-    return { error: code, message, at, detail, hint, mend, data, source };
+    const { code, message, at, detail, hint, mend, data, source, region } = this;
+    return { error: code, message, at, detail, hint, mend, data, source, region };
   }
 }
 

@@ -171,13 +171,6 @@ export function lostPartitions(session: Pick<Session, 'query'>): Promise<{ relat
 /** Objects that a message names. */
 const NAMED = 12;
 
-const REPAIR = { hint: 'A restore may have left them out, or somebody changed them. This command repairs them.', mend: 'npx mappale migrate' };
-
-const REBUILD = {
-  hint: 'Tables and columns are lost with their rows. Restore a dump into a new database. Without a dump, create a new database and load the regions again.',
-  mend: 'npx mappale load-region REGION --data FOLDER',
-};
-
 /** Returns the error that names missing and different objects, with what to do. */
 export function damaged(damage: readonly Damage[]): MappaleError {
   const lost = damage.filter(isLost);
@@ -185,7 +178,10 @@ export function damaged(damage: readonly Damage[]): MappaleError {
   if (damage.length > NAMED) named.push(`and ${damage.length - NAMED} more`);
   return new MappaleError(`the database lacks ${damage.length === 1 ? 'an object' : `${damage.length} objects`} of this version, or has other ones in their place`, {
     code: 'CATALOGUE_DAMAGED', kind: 'database', detail: named.join('\n          '), data: damage,
-    ...(lost.length === 0 ? REPAIR : REBUILD),
+    hint: lost.length === 0
+      ? 'A restore may have left them out, or somebody changed them. This command repairs them.'
+      : 'Tables and columns are lost with their rows. Restore a dump into a new database. Without a dump, create a new database and load the regions again.',
+    mend: lost.length === 0 ? 'npx mappale migrate' : 'npx mappale load-region REGION --data FOLDER',
   });
 }
 

@@ -4,7 +4,7 @@ import { check } from '../build/check.ts';
 import { gate } from '../build/gate.ts';
 import { dropBuild, join, leftBuilds } from '../build/join.ts';
 import { publish } from '../build/publish.ts';
-import { findRegion, unitName } from '../contract/regions.ts';
+import { findRegion, unitName, unitSlug } from '../contract/regions.ts';
 import { onEngine, sourceOfLayer } from '../contract/registry.ts';
 import type { MemberFacts } from '../contract/source.ts';
 import { PARCEL_LAYERS, schemaOf, type Relation } from '../contract/sql-files.ts';
@@ -144,14 +144,15 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     return { survey: { aside, unknown, broken: survey.broken }, unused, left, failures, leftOut, warnings, seconds: secondsSince(startedAt), ...more };
   };
   /** What status prints of the run. A command that did not look at the data folders knows nothing of what is left out. */
-  const noted = ({ leftOut }: RefreshReport): unknown => (
-    options.data === null ? null : { regions: [...looked], left_out: leftOut }
+  const noted = ({ leftOut, failures }: RefreshReport): unknown => (
+    options.data === null ? null : { regions: [...looked], left_out: leftOut, failures: failures.map(notedFailure) }
   );
   if (isDone(planned)) {
     await tidy(context, options, planned.builds.map(({ unit }) => unit));
     trouble.failures.push(...(await nothingPublished(context, options)));
     const done = await report({ runId: null, held: planned.held, loaded: [], units: [], estimate: null });
-    if (came.length > 0 || gone > 0 || (options.data !== null && !(await isNoted(database, done.leftOut, looked)))) {
+    // A night with nothing to do is recorded too, because alerts look for the last success.
+    if (options.command === 'watch' || came.length > 0 || gone > 0 || (options.data !== null && !(await isNoted(database, done.leftOut, looked)))) {
       await withRun(database, aboutRun(context, options), (run) => run.step('look', 'data folders', () => noteFiles(database, run.runId, present, came)),
         () => ({ exitCode: exitCodeOf(done), report: noted(done) }));
     }
@@ -171,7 +172,9 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     const load = async (job: LoadJob): Promise<void> => {
       for (let next: LoadJob | null = job; next !== null;) {
         const now: LoadJob = next;
-        const tried = await trouble.attempt(() => loadRelease(context, run, now));
+        const { source, region } = now.located;
+        const about = { source: source.id, region: region === null ? undefined : unitSlug(region) };
+        const tried = await trouble.attempt(() => loadRelease(context, run, now).catch((error: unknown) => rethrow(error, about)));
         if ('done' in tried) {
           loaded.push(tried.done);
           return;
@@ -201,7 +204,7 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
       for (let next: { job: BuildJob; inventory: Inventory } | null = { job, inventory }; next !== null;) {
         const now: { job: BuildJob; inventory: Inventory } = next;
         const tried = await trouble.attempt(() => buildUnit(context, run, now.job, now.inventory, options, tables).catch((error: unknown) => {
-          if (!(error instanceof HeldBack)) throw error;
+          if (!(error instanceof HeldBack)) return rethrow(error, { region: unitSlug(unit) });
           heldBack.push(heldText(error.hold));
           log.info(heldText(error.hold));
           return null;
@@ -270,6 +273,26 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
       runId: run.runId, held: [...held, ...heldBack].sort(), loaded: loaded.sort(byRelease), units: units.sort((a, b) => a.unit - b.unit), estimate,
     });
   }, (done) => ({ exitCode: exitCodeOf(done), report: noted(done) }), options.beside);
+}
+
+/** A failure as the ledger keeps it, for metrics. `sections`: those that the quality gate refused. */
+interface NotedFailure {
+  readonly error: string;
+  readonly exit_code: number;
+  readonly source: string | null;
+  readonly region: string | null;
+  readonly sections: readonly string[];
+}
+
+function notedFailure({ code, exitCode, source, region, data }: MappaleError): NotedFailure {
+  const refused = Array.isArray(data) ? (data as readonly { readonly section?: unknown }[]) : [];
+  const sections = code === 'SUSPICIOUS' ? [...new Set(refused.flatMap(({ section }) => (typeof section === 'string' ? [section] : [])))].sort() : [];
+  return { error: code, exit_code: exitCode, source: source ?? null, region: region ?? null, sections };
+}
+
+/** @throws the error, with its source and region if the program foresees it */
+function rethrow(error: unknown, about: { readonly source?: string; readonly region?: string | undefined }): never {
+  throw error instanceof MappaleError ? error.knowing(about) : error;
 }
 
 /** Failures of one refresh, and the files that are left out because of them. */

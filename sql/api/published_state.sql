@@ -1,5 +1,5 @@
 -- purpose: what is published, what was read for it and how the last refresh ended, for metrics
--- reads: ledger.added_column, ledger.file, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.release, ledger.run
+-- reads: ledger.added_column, ledger.file, ledger.hold, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.release, ledger.run
 -- writes: api.published_state
 -- grain: one call per answer
 -- crs: none
@@ -77,11 +77,63 @@ as $$
     'refreshed', (
       select jsonb_build_object('exitCode', r.exit_code, 'ended', extract(epoch from r.ended_at)::int8)
       from ledger.run r
-      where r.command in ('refresh', 'load-region')
+      where r.command in ('refresh', 'load-region', 'watch')
         and r.exit_code is not null
       order by r.run_id desc
       limit 1
+    ),
+    -- A region succeeded when it was published, or when a run that looked at it ended well. Exit 3 left out a file that withholds nothing.
+    'succeeded', (
+      select coalesce(jsonb_agg(jsonb_build_object('region', p.unit_code, 'ended', extract(epoch from greatest(p.published_at, l.ended_at))::int8) order by p.unit_code), '[]'::jsonb)
+      from ledger.publication p
+      left join lateral (
+        select max(r.ended_at) as ended_at
+        from ledger.run r
+        where r.exit_code in (0, 3)
+          and r.report -> 'regions' @> to_jsonb(p.unit_code)
+      ) l on true
+      where p.state = 'current'
+        and p.unit_code > 0
+    ),
+    'failures', (
+      select coalesce(jsonb_agg(distinct jsonb_build_object('region', f ->> 'region', 'source', f ->> 'source', 'exitCode', (f ->> 'exit_code')::int4)), '[]'::jsonb)
+      from (
+        select r.report
+        from ledger.run r
+        where jsonb_typeof(r.report -> 'failures') = 'array'
+        order by r.run_id desc
+        limit 1
+      ) last
+      cross join lateral jsonb_array_elements(last.report -> 'failures') f (f)
+    ),
+    'refusals', (
+      select coalesce(jsonb_agg(jsonb_build_object('region', g.region, 'section', g.section, 'count', g.refusals) order by g.region, g.section), '[]'::jsonb)
+      from (
+        select
+          f ->> 'region' as region,
+          s.section,
+          count(*) as refusals
+        from ledger.run r
+        cross join lateral jsonb_array_elements(r.report -> 'failures') f (f)
+        cross join lateral jsonb_array_elements_text(f -> 'sections') s (section)
+        where jsonb_typeof(r.report -> 'failures') = 'array'
+          and f ->> 'error' = 'SUSPICIOUS'
+        group by
+          f ->> 'region',
+          s.section
+      ) g
+    ),
+    'held', (
+      select coalesce(jsonb_agg(h.unit_code order by h.unit_code), '[]'::jsonb)
+      from ledger.hold h
+    ),
+    'databaseBytes', pg_database_size(current_database()),
+    'previousBytes', (
+      select coalesce(sum(pg_total_relation_size(c.oid)), 0)::int8
+      from pg_class c
+      where c.relnamespace = 'previous'::regnamespace
+        and c.relkind = 'r'
     )
   )
 $$;
-comment on function api.published_state() is 'Regions in force with their moment, age in seconds and parcels; records and rejects of the releases that are loaded, by source; columns that publishers added to files of current publications, and such files that may be cut exports, counted by source and region (0: Italy); exit code and end of the last refresh in the ledger, null: none. Moments in seconds since 1970';
+comment on function api.published_state() is 'Regions in force with their moment, age in seconds and parcels; records and rejects of the releases that are loaded, by source; columns that publishers added to files of current publications, and such files that may be cut exports, counted by source and region (0: Italy); exit code and end of the last refresh in the ledger, null: none; last success by region; failures of the last run by region and source; refusals of the quality gate in the runs of the ledger; held regions; bytes of the database and of previous publications. Moments in seconds since 1970';

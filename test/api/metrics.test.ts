@@ -65,9 +65,13 @@ describeDatabase('the figures of a server', (engine) => {
       const [{ parcels } = { parcels: 0 }] = await service.database.query<{ parcels: number }>('select count(*) as parcels from core.parcel');
       expect([served.get('mappale_parcels{region="molise"}'), served.get('mappale_records{source="ade_cadastre"}')! > 0]).toEqual([parcels, true]);
       expect([served.get('mappale_last_run_exit_code'), written.get('mappale_last_run_exit_code')]).toEqual([0, 5]);
-      const others = [...written].filter(([name]) => !name.startsWith('mappale_last_run'));
+      // Sizes may change between the two.
+      const others = [...written].filter(([name]) => !/^mappale_(?:last_run|database_bytes|previous_bytes)/.test(name));
       expect(others.filter(([name, value]) => served.get(name) !== value)).toEqual([]);
       expect(others.length).toBeGreaterThan(5);
+      expect(served.get('mappale_last_success_timestamp_seconds{region="molise"}')).toBeGreaterThan(1.7e9);
+      expect(served.get('mappale_region_held{region="molise"}')).toBe(0);
+      expect(served.get('mappale_database_bytes')).toBeGreaterThan(served.get('mappale_previous_bytes')!);
       // A file that lies around must not say how old something is.
       expect([served.has('mappale_published_age_seconds{region="molise"}'), written.has('mappale_published_age_seconds{region="molise"}')]).toEqual([true, false]);
     } finally {

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { describeState } from '../../pipelines/operate/metrics.ts';
 import { read, ROOT } from './project.ts';
 
 const UNITS = ['mappale-watch.service', 'mappale-serve.service'] as const;
@@ -103,5 +104,40 @@ describe('the Kubernetes CronJob', () => {
 
   it('states its memory and processors', () => {
     for (const amounts of [container.resources.requests, container.resources.limits]) expect(Object.keys(amounts).sort()).toEqual(['cpu', 'memory']);
+  });
+});
+
+describe('the alerts and the dashboard', () => {
+  interface Rule {
+    readonly alert: string;
+    readonly expr: string;
+    readonly labels: { readonly severity: string };
+    readonly annotations: { readonly summary: string; readonly runbook: string };
+  }
+  const { groups } = parse(read('scripts/deploy/prometheus-rules.yaml')) as { groups: readonly { readonly rules: readonly Rule[] }[] };
+  const rules = groups.flatMap((group) => group.rules);
+  interface Dashboard {
+    readonly panels: readonly { readonly targets: readonly { readonly expr: string }[] }[];
+  }
+  const { panels } = JSON.parse(read('scripts/deploy/grafana-dashboard.json')) as Dashboard;
+  const used = [...rules.map(({ expr }) => expr), ...panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))];
+
+  it('name only metrics that the program has', async () => {
+    const lists = { regions: [], sources: [], warnings: [], succeeded: [], failures: [], refusals: [], held: [] };
+    const state = { ...lists, databaseBytes: 0, previousBytes: 0, refreshed: { exitCode: 0, ended: 0 } };
+    const described = await describeState(state, true, []);
+    const code = ['api/metrics.ts', 'api/workers.ts'].filter((file) => existsSync(join(ROOT, file))).map(read).join('\n');
+    const served = new Set([...described.matchAll(/^# TYPE (mappale_\w+)/gm), ...code.matchAll(/name: '(mappale_\w+)'/g)].map((match) => match[1]!));
+    const named = [...new Set(used.flatMap((expr) => [...expr.matchAll(/mappale_\w+/g)].map(([name]) => name.replace(/_bucket$/, ''))))];
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((name) => !served.has(name))).toEqual([]);
+  });
+
+  it('have a severity, a summary and a runbook, and are explained in docs/alerts.md', () => {
+    expect(rules.length).toBeGreaterThanOrEqual(10);
+    const page = read('docs/alerts.md');
+    expect(rules.filter(({ labels }) => !/^(?:info|warning|critical)$/.test(labels.severity))).toEqual([]);
+    expect(rules.filter(({ annotations }) => annotations.summary === '' || annotations.runbook === '')).toEqual([]);
+    expect([...page.matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1]).sort()).toEqual(rules.map(({ alert }) => alert).sort());
   });
 });

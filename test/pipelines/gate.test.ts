@@ -9,6 +9,7 @@ import type { MappaleError } from '../../pipelines/errors.ts';
 import type { Offence } from '../../pipelines/build/gate-rule.ts';
 import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { prune } from '../../pipelines/operate/prune.ts';
+import { describeState, STATE_STATEMENT, type PublishedState } from '../../pipelines/operate/metrics.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
@@ -121,6 +122,11 @@ describeDatabase('the quality gate', (engine) => {
         expect(said.length, `${place} of ${JSON.stringify(offences.slice(0, 20), null, 1)}`).toBeGreaterThan(0);
         expect(said.filter((offence) => !damage.holds(offence))).toEqual([]);
       }
+      const { state } = (await context.database.query<{ state: PublishedState }>(STATE_STATEMENT))[0]!;
+      expect(state.failures).toContainEqual({ region: 'molise', source: null, exitCode: 5 });
+      expect(state.refusals.find(({ region, section }) => region === 'molise' && section === damage.says.section)?.count).toBeGreaterThan(0);
+      expect(await describeState(state, true)).toMatch(new RegExp(`mappale_gate_refusals_total\\{region="molise",section="${damage.says.section}"\\} [1-9]`));
+      expect(error.region).toBe('molise');
       // A person reads the same.
       expect(error.detail).toMatch(new RegExp(`${damage.says.section} +${damage.says.relation.replace('.', '\\.')} +\\S.* → `));
       expect(JSON.parse(JSON.stringify(error))).toMatchObject({ error: 'SUSPICIOUS', data: offences });
