@@ -175,17 +175,21 @@ function namesIn(feature: JsonObject): number {
 /** Returns a name that a feature, or an object directly in it, has twice; null: none. `JSON.parse` keeps only the last of two. */
 function repeatedName(feature: Buffer): string | null {
   const open: Set<string>[] = [];
+  const json = feature.toString('utf8');
   let text = '""';
-  for (const [token] of feature.toString('utf8').matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:]/g)) {
+  for (let at = 0; at < json.length;) {
+    const sign = json[at];
+    const end = sign === '"' ? endOfString(json, at) : at + 1;
     const names = open.at(-1);
-    if (token === '{' || token === '[') open.push(new Set());
-    else if (token === '}' || token === ']') open.pop();
-    else if (token !== ':') text = token;
-    else if (open.length <= 2) {
+    if (sign === '"') text = json.slice(at, end);
+    else if (sign === '{' || sign === '[') open.push(new Set());
+    else if (sign === '}' || sign === ']') open.pop();
+    else if (sign === ':' && open.length <= 2) {
       const name = JSON.parse(text) as string;
       if (names?.has(name) === true) return name;
       names?.add(name);
     }
+    at = end;
   }
   return null;
 }
