@@ -1,24 +1,45 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { lanes, type Lane } from './test/harness/lanes.ts';
 import Summary from './test/harness/summary.ts';
 
 const files = lanes(import.meta.dirname);
 
+/** Lanes whose files each get a process. Files of the other lanes share one process per worker, which loads the program once. */
+const ISOLATED: readonly Lane[] = ['alone', 'faults', 'real'];
+
 /**
- * Faults run after all others: what is injected may not hide behind another test. Each worker may hold an embedded database of 1 GB. Unit tests change
- * nothing that others see, so their files share a process, which loads the program once.
+ * Faults run after all others: what is injected may not hide behind another test. Each worker may hold an embedded database of 1 GB.
  */
 function project(name: Lane, order: number, maxWorkers: number) {
-  return { test: { name, include: [...files[name]], testTimeout: 300_000, hookTimeout: 300_000, sequence: { groupOrder: order }, maxWorkers, isolate: name !== 'unit' } };
+  const isolate = ISOLATED.includes(name);
+  return { test: { name, include: [...files[name]], testTimeout: 300_000, hookTimeout: 300_000, sequence: { groupOrder: order }, maxWorkers, isolate } };
+}
+
+/** Runs the files lane by lane, so that the next file of a worker can use its process. Short files come last, so that all workers end together. */
+class LaneByLane extends BaseSequencer {
+  override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const order = Object.keys(projects);
+    return (await super.sort(specifications)).sort((one, other) => order.indexOf(one.project.name) - order.indexOf(other.project.name));
+  }
 }
 
 const workers = Math.min(8, availableParallelism());
 
+const projects: Readonly<Record<Lane, ReturnType<typeof project>>> = {
+  database: project('database', 0, workers),
+  alone: project('alone', 0, workers),
+  real: project('real', 0, workers),
+  unit: project('unit', 0, workers),
+  faults: project('faults', 1, 2),
+};
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LaneByLane },
     globalSetup: ['test/harness/global-setup.ts'],
     reporters: ['default', new Summary()],
-    projects: [project('unit', 0, workers), project('database', 0, workers), project('real', 0, workers), project('faults', 1, 2)],
+    projects: Object.values(projects),
   },
 });
