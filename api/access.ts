@@ -4,7 +4,7 @@ import type { Reader } from '../pipelines/db/reader.ts';
 import type { Count } from './counts.ts';
 import { ApiError, refusal } from './errors.ts';
 import { SESSION_QUOTA, type SignIn } from './sign-in.ts';
-import { Turns, type TakeTurn } from './turns.ts';
+import { FairQueue, type TakeSlot } from './fair-queue.ts';
 
 export const SCOPES = ['geocoding:read', 'admin_data:read', 'parcels:read'] as const;
 
@@ -89,20 +89,20 @@ export type Admit = <T>(
 export type Identify = (credential: Credential, scope: Scope | null, address: string) => Promise<string>;
 
 /** @param parallel requests that a worker, or a server without workers, works on at the same time */
-export function turnsFor(parallel: number): Turns {
-  return new Turns({ perCaller: PER_TOKEN, total: parallel, patienceMs: PATIENCE_MS });
+export function queueFor(parallel: number): FairQueue {
+  return new FairQueue({ perCaller: PER_TOKEN, total: parallel, patienceMs: PATIENCE_MS });
 }
 
 /** Turns of tiles, in a process of its own: others have at least half of its connections. @param parallel as of `turnsFor` */
-export function tileTurnsFor(parallel: number): Turns {
+export function tileQueueFor(parallel: number): FairQueue {
   const { working, waiting } = TILES_PER_TOKEN;
-  return new Turns({ perCaller: working, total: Math.ceil(parallel / 2), patienceMs: TILES_PATIENCE_MS, waiting });
+  return new FairQueue({ perCaller: working, total: Math.ceil(parallel / 2), patienceMs: TILES_PATIENCE_MS, waiting });
 }
 
 /** Turns of explanations, of a server with all of its workers. */
-export function explanationTurns(): Turns {
+export function explanationQueue(): FairQueue {
   const { perToken, patienceMs } = EXPLANATIONS;
-  return new Turns({ perCaller: perToken, total: perToken, patienceMs });
+  return new FairQueue({ perCaller: perToken, total: perToken, patienceMs });
 }
 
 /**
@@ -199,25 +199,25 @@ export function identifier(counter: Counter, signIn: SignIn | null): Identify {
 }
 
 /** @param signIn of browsers of this machine; null: there is none */
-export function admitter(counter: Counter, takeTurn: TakeTurn, signIn: SignIn | null, { perToken, patienceMs, counted }: Queue = REQUESTS): Admit {
+export function admitter(counter: Counter, takeSlot: TakeSlot, signIn: SignIn | null, { perToken, patienceMs, counted }: Queue = REQUESTS): Admit {
   return async (credential, scope, address, gone, identified, work) => {
     const claim = claimOf(credential, address, signIn);
     // The turn comes before the key is looked up, which is work as well.
-    const turn = await takeTurn(claim.caller);
+    const slot = await takeSlot(claim.caller);
     try {
       if (gone()) throw refusal.CALLER_GONE();
       // A request that times out in the queue is answered after authentication and does not count against the rate limit.
-      const admission = await lookUp(counter, signIn, claim, scope, address, counted && typeof turn === 'function');
+      const admission = await lookUp(counter, signIn, claim, scope, address, counted && typeof slot === 'function');
       identified({ tokenId: admission.outcome === 'ADMITTED' || (!counted && admission.outcome === 'RATE_LIMITED') ? admission.token_id : null, headers: rateHeaders(admission) });
       if (counted || admission.outcome !== 'RATE_LIMITED') requireAdmitted(admission, scope);
-      if (turn === 'own') {
+      if (slot === 'own') {
         const problem = `${perToken} requests of this token are being worked on, and no turn came within ${patienceMs / 1000} seconds; ask again in 1 second`;
         throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: perToken }, { 'retry-after': '1' }, 'token_busy');
       }
-      if (turn === 'others') throw refusal.SERVICE_UNAVAILABLE('the server has too much to do', 'server_busy');
+      if (slot === 'others') throw refusal.SERVICE_UNAVAILABLE('the server has too much to do', 'server_busy');
       return await work();
     } finally {
-      if (typeof turn === 'function') turn();
+      if (typeof slot === 'function') slot();
     }
   };
 }

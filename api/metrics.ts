@@ -7,7 +7,7 @@ import type { Reader } from '../pipelines/db/reader.ts';
 import { describeState, STATE_STATEMENT, type PublishedState } from '../pipelines/operate/metrics.ts';
 import { TURNED_AWAY, type ApiError } from './errors.ts';
 import { templateOf } from './routes.ts';
-import type { TakeTurn } from './turns.ts';
+import type { TakeSlot } from './fair-queue.ts';
 
 export const METRICS_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
 
@@ -27,7 +27,7 @@ export interface ServerMetrics {
   refused(error: ApiError): void;
   unreadable(error: ApiError): void;
   /** The same turns, with those counted who wait for theirs. */
-  waiting(take: TakeTurn): TakeTurn;
+  waiting(take: TakeSlot): TakeSlot;
 }
 
 /** Of one process: each has its own. */

@@ -10,9 +10,9 @@ import underPressure from '@fastify/under-pressure';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Log } from '../pipelines/log.ts';
-import { admitter, EXPLANATIONS, identifier, TILES, tileTurnsFor, turnsFor, type Admit, type Caller, type Counter, type Credential, type Scope } from './access.ts';
+import { admitter, EXPLANATIONS, identifier, TILES, tileQueueFor, queueFor, type Admit, type Caller, type Counter, type Credential, type Scope } from './access.ts';
 import { receiver, type Receive } from './body.ts';
-import { LOOPBACK, plainAddress, trusting } from './callers.ts';
+import { LOOPBACK, plainAddress, trusting } from './client-address.ts';
 import type { Endpoint } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { ENRICH_BODY, ENRICH_PATH, enrichTable } from './enrich.ts';
@@ -67,7 +67,7 @@ const REMEMBERED_MS = 1_000;
  * @throws MappaleError `PROXY_INVALID` (exit 2)
  */
 export async function buildServer({
-  reader, version, log, trustedProxies = [], metricsReaders = [], enrich = false, shared = alone(turnsFor(reader.parallel)), signIn = null, explain = null,
+  reader, version, log, trustedProxies = [], metricsReaders = [], enrich = false, shared = alone(queueFor(reader.parallel)), signIn = null, explain = null,
 }: ServerOptions): Promise<FastifyInstance> {
   const trusts = trusting(trustedProxies);
   const isNamedReader = trusting(metricsReaders);
@@ -95,12 +95,12 @@ export async function buildServer({
   app.decorateRequest('tokenId', null);
 
   const fail = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const told = toApiError(error, request.id);
-    metrics.refused(told);
-    if (told.status >= 500) log.warn(`${request.id}: ${describeFailure(error)}`);
+    const publicationOf = toApiError(error, request.id);
+    metrics.refused(publicationOf);
+    if (publicationOf.status >= 500) log.warn(`${request.id}: ${describeFailure(error)}`);
     // What is refused before any hook has run lacks the headers of the others.
-    reply.code(told.status).headers({ ...commonHeaders(request.id), ...closing(request), 'cache-control': 'no-store', ...told.headers });
-    return reply.type(JSON_TYPE).send(JSON.stringify(told));
+    reply.code(publicationOf.status).headers({ ...commonHeaders(request.id), ...closing(request), 'cache-control': 'no-store', ...publicationOf.headers });
+    return reply.type(JSON_TYPE).send(JSON.stringify(publicationOf));
   };
   app.setErrorHandler(fail);
 
@@ -160,11 +160,11 @@ export async function buildServer({
     if (explain !== null) serveExplain(app, admitter(counter, metrics.waiting(shared.takeExplanation), signIn, EXPLANATIONS), signIn, explain);
   }
   const published = remembered(REMEMBERED_MS, () => currentPublication(reader));
-  const tileTurns = tileTurnsFor(reader.parallel);
-  serveTiles(app, reader, admitter(counter, metrics.waiting((caller) => tileTurns.take(caller)), signIn, TILES), published, version);
+  const tileQueue = tileQueueFor(reader.parallel);
+  serveTiles(app, reader, admitter(counter, metrics.waiting((caller) => tileQueue.take(caller)), signIn, TILES), published, version);
   const overview = new Overview(reader);
   app.get(BASE + OVERVIEW_PATH, async (request, reply) => {
-    const content = await overview.get(told(await published()), request.query as Record<string, unknown>);
+    const content = await overview.get(publicationOf(await published()), request.query as Record<string, unknown>);
     return sendPrepared(request, reply.type(JSON_TYPE).header('cache-control', 'no-cache'), content);
   });
 
@@ -309,7 +309,7 @@ function serveTiles(app: FastifyInstance, reader: Reader, admit: Admit, publishe
     const { status, tag, content } = await admitted(admit, TILES_ENDPOINT.scope, request, reply, async () => {
       const asked = readTile(request.params as Record<string, unknown>, request.query as Record<string, unknown>);
       const given = { ...asked.tile, layer: asked.layer.name };
-      const known = tagOf(version, told(await published()), TILES_ENDPOINT.path, given);
+      const known = tagOf(version, publicationOf(await published()), TILES_ENDPOINT.path, given);
       // A map asks again for all that it has: that costs nothing while nothing else is published.
       if (matches(request.headers['if-none-match'], known)) return { status: 304, tag: known, content: null };
       const { publication, bytes } = await lookUpTile(reader, asked);
@@ -333,7 +333,7 @@ async function currentPublication(reader: Reader): Promise<Known> {
 }
 
 /** @throws MappaleError */
-function told(known: Known): string {
+function publicationOf(known: Known): string {
   if ('error' in known) throw known.error;
   return known.publication;
 }

@@ -6,7 +6,7 @@
 import { randomBytes, timingSafeEqual, createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { LOOPBACK, trusting } from './callers.ts';
+import { LOOPBACK, trusting } from './client-address.ts';
 import { ApiError, invalidParameter } from './errors.ts';
 import { JSON_TYPE } from './http.ts';
 

@@ -42,7 +42,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     if (distributed && !/^postgres(ql)?:/.test(data.DATABASE_URL)) {
       throw new MappaleError('the embedded database cannot be distributed', {
         code: 'CONFIG_DISTRIBUTED', kind: 'usage', at: 'MAPPALE_DISTRIBUTED', detail: 'expected DATABASE_URL to be postgres://…, the coordinator of a Citus cluster',
-        hint: 'Set DATABASE_URL, or unset MAPPALE_DISTRIBUTED.', mend: 'unset MAPPALE_DISTRIBUTED',
+        hint: 'Set DATABASE_URL, or unset MAPPALE_DISTRIBUTED.', fix: 'unset MAPPALE_DISTRIBUTED',
       });
     }
     return { databaseUrl: data.DATABASE_URL, distributed, log: data.MAPPALE_LOG, noColor: data.NO_COLOR !== undefined, host: hostname(), user: userName() };
@@ -50,7 +50,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const [name = '', message = ''] = error.issues.flatMap((issue) => [issue.path.join('.'), issue.message]);
   throw new MappaleError(`${name} is of no kind that is known`, {
     code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `${message}, found ${JSON.stringify(env[name])}`, hint: name === 'MAPPALE_LOG' ? 'Unset it for lines that people read.' : 'Unset it to leave the database on one machine.',
-    mend: `unset ${name}`,
+    fix: `unset ${name}`,
   });
 }
 
@@ -72,7 +72,7 @@ export function sourceSettings(id: string, env: NodeJS.ProcessEnv = process.env)
   if (!/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text)) {
     throw new MappaleError(`${name}_URL is of no kind that is known`, {
       code: 'CONFIG_UNKNOWN', kind: 'usage', at: `${name}_URL`, detail: `expected http://… or https://…, found ${JSON.stringify(withoutLogin(text))}`,
-      hint: 'Unset it to download from the publisher. What lies on this machine already needs no download: name its folder with --data.', mend: `unset ${name}_URL`,
+      hint: 'Unset it to download from the publisher. What lies on this machine already needs no download: name its folder with --data.', fix: `unset ${name}_URL`,
     });
   }
   const { username, password } = new URL(text);
@@ -111,7 +111,7 @@ export function readProxies(env: NodeJS.ProcessEnv = process.env): Proxies {
     const url = text.includes('://') ? text : `http://${text}`;
     if (URL.canParse(url) && /^(?:https?|socks5?):$/.test(new URL(url).protocol) && !/%(?![\da-f]{2})/i.test(url)) return url;
     throw new MappaleError(`${name} is of no kind that is known`, {
-      code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `expected http://PROXY:PORT, found ${JSON.stringify(withoutLogin(url))}`, hint: 'Write it so, or unset it to ask publishers directly.', mend: `unset ${name} ${name.toLowerCase()}`,
+      code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `expected http://PROXY:PORT, found ${JSON.stringify(withoutLogin(url))}`, hint: 'Write it so, or unset it to ask publishers directly.', fix: `unset ${name} ${name.toLowerCase()}`,
     });
   };
   return { http: proxy('HTTP_PROXY'), https: proxy('HTTPS_PROXY'), except: (env['no_proxy'] || env['NO_PROXY'] || '').split(/[\s,]+/).filter((host) => host !== '') };

@@ -1,7 +1,7 @@
 /** Step 5: nothing is published of which a check says that it is wrong. */
 import type { Database } from '../db/index.ts';
 import { inWorkspace, lookIn } from '../db/catalog.ts';
-import { refuseOffences, runChecks, type Warning } from '../db/checks.ts';
+import { refuseViolations, runChecks, type Warning } from '../db/checks.ts';
 import type { Log } from '../log.ts';
 import { readChecks, readSectionFiles, type SqlFile } from '../contract/sql-files.ts';
 import { together } from '../together.ts';
@@ -28,15 +28,15 @@ export async function check(
   const files = readSectionFiles('checks').filter(({ reads }) => reads.some((read) => made.has(read)) && reads.every((read) => there.has(read)));
   const ofChanged = ({ incremental: how, reads }: SqlFile): boolean =>
     incremental !== null && how?.by === 'parcels' && reads.every((read) => !made.has(read) || incremental.results.has(read));
-  const offences = (await together(Math.min(parallel, database.parallel), files.filter((file) => !ofChanged(file)), (file) =>
+  const violations = (await together(Math.min(parallel, database.parallel), files.filter((file) => !ofChanged(file)), (file) =>
     inWorkspace(database, schema, (session) => runChecks(session, readChecks(file))))).flat();
   const changed = files.filter(ofChanged).flatMap(readChecks);
   if (incremental !== null && changed.length > 0) {
     await inWorkspace(database, schema, async (session) => {
       if (!(await incremental.provideChanged(session))) return;
       await lookIn(session, [incremental.schema, schema]);
-      offences.push(...(await runChecks(session, changed)));
+      violations.push(...(await runChecks(session, changed)));
     });
   }
-  return { asked: files.flatMap(readChecks).map(({ name }) => name), warnings: refuseOffences(subject, offences, log) };
+  return { asked: files.flatMap(readChecks).map(({ name }) => name), warnings: refuseViolations(subject, violations, log) };
 }

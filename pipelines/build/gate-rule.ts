@@ -7,7 +7,7 @@ import { identityName, sliceName, type FieldGate, type Quantity, type TableGate 
 import type { Relation } from '../contract/sql-files.ts';
 
 /** A figure that is refused. */
-export interface Offence {
+export interface Violation {
   /** Section of the record in which it would be seen, and the table that holds it. */
   readonly section: string;
   readonly relation: Relation;
@@ -82,7 +82,7 @@ interface QuantileLimit extends Limit {
 }
 
 /** @returns what is refused, slice by slice and province by province */
-export async function compare({ relation, gate, before, after, provinceOf, nameOf, among, changes }: Comparison): Promise<Offence[]> {
+export async function compare({ relation, gate, before, after, provinceOf, nameOf, among, changes }: Comparison): Promise<Violation[]> {
   const fields = Object.entries(gate.fields);
   const quantities = fields.flatMap(([name, field]) => (field.kind === 'quantity' ? [{ name, limits: quantiles(name, field) }] : []));
   const explained = explaining(changes);
@@ -93,11 +93,11 @@ export async function compare({ relation, gate, before, after, provinceOf, nameO
     ...(gate.identities ?? []).map((each) => broken(`rows without ${identityName(each)}`, identityName(each), each.most)),
     ...fields.flatMap(([name, field]) => typical(name, field)),
   ];
-  const offences: Offence[] = [];
+  const violations: Violation[] = [];
   const hold = (limits: readonly Limit[], slice: string, province: string, comune: string | null, from: Figures, to: Figures): void => {
     const place = [nameOf(province, comune), sliceName(gate, slice)].filter((part) => part !== '').join(', ');
     for (const { figure, limit, of, refuses } of limits) {
-      if (refuses(from, to)) offences.push({ section: gate.section, relation, place, figure, before: of(from), after: of(to), limit });
+      if (refuses(from, to)) violations.push({ section: gate.section, relation, place, figure, before: of(from), after: of(to), limit });
     }
   };
   for (const slice of [...new Set([...before, ...after].map((figures) => figures.slice))].sort()) {
@@ -137,7 +137,7 @@ export async function compare({ relation, gate, before, after, provinceOf, nameO
   }
   const answers = (gate.queries ?? []).map(({ name, most }) => broken(name, name, most));
   for (const each of after) if (each.province === WHOLE) hold(answers, each.slice, '', WHOLE, find(before, each.slice, WHOLE), each);
-  return offences;
+  return violations;
 }
 
 type PlaceOfSlice = Pick<Changes, 'slice' | 'province' | 'comune'>;

@@ -13,7 +13,7 @@ import type { Log } from '../log.ts';
 import { readSqlFile, schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { textTable } from '../text-table.ts';
 import { together } from '../together.ts';
-import { compare, type Comparison, type Offence } from './gate-rule.ts';
+import { compare, type Comparison, type Violation } from './gate-rule.ts';
 import { figuresOf, type Acceptance } from '../ledger/ledger.ts';
 import type { Joined } from './join.ts';
 
@@ -22,7 +22,7 @@ export interface Gated {
   /** What was measured of each watched table that was built. */
   readonly figures: ReadonlyMap<Relation, readonly Figures[]>;
   /** What was refused and accepted; null: nothing was refused. */
-  readonly accepted: (Acceptance & { readonly figures: readonly Offence[] }) | null;
+  readonly accepted: (Acceptance & { readonly figures: readonly Violation[] }) | null;
 }
 
 /** Lines shown of one table. */
@@ -63,24 +63,24 @@ export async function gate(database: Database, joined: Joined, subject: string, 
           : await measure(session, watched, now)),
         ...(await runQueries(session, watched)),
       ];
-      const offences = await compare({
+      const violations = await compare({
         relation, gate: watched, before: kept.length > 0 ? kept : await measureWas(), after, ...comuni,
         among: async (only) => ({ before: await measureWas(only), after: await measure(session, watched, now, only) }),
         changes: async (field, only) => (was === null ? [] : compareValues(session, watched, field, await was(), now, only)),
       });
-      return [{ relation, figures: after, offences }];
+      return [{ relation, figures: after, violations }];
     });
   })).flat();
   const figures = new Map(measured.map((each) => [each.relation, each.figures]));
-  const offences = measured.flatMap((each) => each.offences);
-  if (offences.length === 0) return { figures, accepted: null };
-  const detail = describeOffences(offences);
+  const violations = measured.flatMap((each) => each.violations);
+  if (violations.length === 0) return { figures, accepted: null };
+  const detail = describeViolations(violations);
   if (acceptance !== null) {
     log.warn(`${subject}: published although the quality gate refused (${acceptance.who}: ${acceptance.why}):\n${detail}`);
-    return { figures, accepted: { ...acceptance, figures: offences } };
+    return { figures, accepted: { ...acceptance, figures: violations } };
   }
   throw new MappaleError(`${subject}: what was built differs suspiciously from what is published, or cannot be`, {
-    code: 'SUSPICIOUS', kind: 'checks', at: [...new Set(offences.map(({ relation }) => relation))].join(', '), detail, data: offences,
+    code: 'SUSPICIOUS', kind: 'checks', at: [...new Set(violations.map(({ relation }) => relation))].join(', '), detail, data: violations,
     hint: 'What is published is untouched. Look at the files; if the change is real, run again with --accept "the reason".',
   });
 }
@@ -145,15 +145,16 @@ async function listComuni(session: Session): Promise<Pick<Comparison, 'provinceO
 }
 
 /** A table: section, table, place, figure, before → after, limit. */
-function describeOffences(offences: readonly Offence[]): string {
-  const relations = [...new Set(offences.map(({ relation }) => relation))].map((name) => ({ name, own: offences.filter(({ relation }) => relation === name) }));
+function describeViolations(violations: readonly Violation[]): string {
+  const names = [...new Set(violations.map(({ relation }) => relation))];
+  const relations = names.map((name) => ({ name, own: violations.filter(({ relation }) => relation === name) }));
   const lines = textTable(
     relations.flatMap(({ own }) => own.slice(0, SHOWN)).map(({ section, relation, place, figure, before, after, limit }) =>
       [section, relation, place, figure, `${numberText(before)} → ${numberText(after)}`, limit]),
     ['section', 'table', 'place', 'figure', 'before → after', 'limit'],
   );
   const rest = relations.filter(({ own }) => own.length > SHOWN).map(({ name, own }) => `and ${own.length - SHOWN} more of ${name}`);
-  return [offences.length === 1 ? '1 figure is refused' : `${offences.length} figures are refused`, ...lines.split('\n'), ...rest].join('\n    ');
+  return [violations.length === 1 ? '1 figure is refused' : `${violations.length} figures are refused`, ...lines.split('\n'), ...rest].join('\n    ');
 }
 
 function numberText(value: number | null): string {

@@ -24,14 +24,14 @@ import { runTableFile } from './sweep.ts';
 const WORTHWHILE = 3;
 
 /** How many tables are copied beside the SQL of the next: the parcels take as long as all others. */
-const BESIDE = 2;
+const COPIES_AT_ONCE = 2;
 
 const PARCELS: Relation = 'core.parcel';
 
 /** A table that needed not be made whole. */
 interface Result {
   /** Nothing in it changed: what is published stays. */
-  readonly stands: boolean;
+  readonly reused: boolean;
   readonly rows: number;
   readonly digest: string;
 }
@@ -48,7 +48,7 @@ export class IncrementalBuild {
   readonly #published: ReadonlyMap<Relation, PublishedTable>;
   readonly #log: Log;
   /** Copying fills tables side by side with the SQL of the next ones, where the engine can. */
-  readonly #beside: LimitFunction | null;
+  readonly #copies: LimitFunction | null;
   readonly #pending = new Map<Relation, Promise<void>>();
   /** Tables of the schema that later steps need. */
   readonly #kept = new Set<string>(['copied_member', 'changed_fid', 'changed_parcel', 'near_fid', 'near_parcel', 'sharing_fid', 'sharing_parcel', 'meeting_fid', 'meeting_parcel']);
@@ -67,7 +67,7 @@ export class IncrementalBuild {
     this.#log = log;
     this.#build = buildSchema(unit);
     this.schema = changesSchema(unit);
-    this.#beside = database.parallel > 1 ? pLimit(BESIDE) : null;
+    this.#copies = database.parallel > 1 ? pLimit(COPIES_AT_ONCE) : null;
   }
 
   /** Makes a table by copying what can be. @returns false when it must be made whole */
@@ -77,7 +77,7 @@ export class IncrementalBuild {
     const how = product.file.incremental;
     const result = await (how?.by === 'members' ? this.#takeMembers(session, product, how.layers) : this.#takeParcels(session, product));
     if (result === null) return false;
-    this.#log.info(`  ${product.relation}: ${result.stands ? 'nothing changed' : 'only what changed'}, ${duration(secondsSince(startedAt))}`);
+    this.#log.info(`  ${product.relation}: ${result.reused ? 'nothing changed' : 'only what changed'}, ${duration(secondsSince(startedAt))}`);
     return true;
   }
 
@@ -90,7 +90,7 @@ export class IncrementalBuild {
       await dropTable(session, this.#build, table);
       await session.query('delete from ledger.built where unit_code = $1 and relation = $2', [this.#unit, relation]);
     });
-    await this.#stands(session, relation);
+    await this.#reused(session, relation);
     this.#log.info(`  ${relation}: nothing changed`);
   }
 
@@ -124,7 +124,7 @@ export class IncrementalBuild {
   /** The parcels themselves: the file's SQL reads the members that were read anew, the others' rows get the provenance of their new release. */
   async #takeMembers(session: Session, product: Product, layers: readonly Relation[]): Promise<Result | null> {
     const { relation } = product;
-    if (!this.#standsUpon(product)) return null;
+    if (!this.#dependsOnlyOn(product)) return null;
     const standing = this.#standing(relation);
     const copied = await this.#pair(session, product, layers);
     if (copied === 0 || (standing.rows - copied) * WORTHWHILE > standing.rows) return null;
@@ -146,10 +146,10 @@ export class IncrementalBuild {
 
   async #takeParcels(session: Session, product: Product): Promise<Result | null> {
     const { relation } = product;
-    if (!this.#standsUpon(product)) return null;
+    if (!this.#dependsOnlyOn(product)) return null;
     const changed = await this.#countChanged(session);
     if (changed * WORTHWHILE > this.#standing(PARCELS).rows) return null;
-    if (changed === 0) return this.#stands(session, relation);
+    if (changed === 0) return this.#reused(session, relation);
     const table = tableOf(relation);
     const reach = await this.#reachOf(session, product);
     await this.#run(session, product, () => provideParcelsOf(session, this.schema, `${reach}_parcel`));
@@ -158,21 +158,21 @@ export class IncrementalBuild {
     this.#kept.add(table);
     await setApart(session, this.schema, table, whole, fids);
     const { same, ...content } = await replacing(session, this.schema, table, await this.#was(session, relation), fids, this.#standing(relation));
-    return same ? this.#stands(session, relation) : this.#complete(session, product, whole, { fids }, content);
+    return same ? this.#reused(session, relation) : this.#complete(session, product, whole, { fids }, content);
   }
 
   /** False where something else than parcels that it is made from was made whole in the end, so that it is not known which of its rows changed. */
-  #standsUpon({ file }: Product): boolean {
+  #dependsOnlyOn({ file }: Product): boolean {
     return this.#products.filter(({ relation, stale }) => relation !== PARCELS && stale !== null && file.reads.includes(relation))
       .every(({ relation }) => this.results.has(relation));
   }
 
   /** What is published of a table stays, and is what others read. */
-  async #stands(session: Session, relation: Relation): Promise<Result> {
-    const { rows, digest, stands } = this.#standing(relation);
-    const result = { stands: true, rows, digest };
+  async #reused(session: Session, relation: Relation): Promise<Result> {
+    const { rows, digest, currentTable } = this.#standing(relation);
+    const result = { reused: true, rows, digest };
     this.results.set(relation, result);
-    await providePublished(session, this.#build, relation, stands);
+    await providePublished(session, this.#build, relation, currentTable);
     return result;
   }
 
@@ -195,7 +195,7 @@ export class IncrementalBuild {
     const { relation, file } = product;
     const table = tableOf(relation);
     this.#kept.add(from);
-    const result = { stands: false, rows: expected, digest };
+    const result = { reused: false, rows: expected, digest };
     this.results.set(relation, result);
     const work = async (own: Session): Promise<void> => {
       await own.transaction(async () => {
@@ -206,9 +206,9 @@ export class IncrementalBuild {
       });
       await analyzeRoughly(own, this.#build, table);
     };
-    if (this.#beside === null) await work(session);
+    if (this.#copies === null) await work(session);
     else {
-      const done = this.#beside(() => inWorkspace(this.#database, this.#build, work));
+      const done = this.#copies(() => inWorkspace(this.#database, this.#build, work));
       this.#pending.set(relation, done);
       // It is thrown where it is waited for.
       done.catch(() => undefined);
@@ -258,7 +258,7 @@ export class IncrementalBuild {
   }
 
   #was(session: Session, relation: Relation): Promise<Place> {
-    return atHand(session, this.#build, { schema: schemaOf(relation), table: this.#standing(relation).stands });
+    return atHand(session, this.#build, { schema: schemaOf(relation), table: this.#standing(relation).currentTable });
   }
 
   /** @throws Error when it is not published: a bug, it could not have been planned so */

@@ -19,11 +19,11 @@ import { readSectionFiles, schemaOf, tableOf, type Relation } from '../contract/
 import { IncrementalBuild, noteBuilt } from './incremental.ts';
 import { runTableFile } from './sweep.ts';
 import { tableSeconds } from '../ledger/experience.ts';
-import { rankFiles, rowsInForce } from '../ledger/force.ts';
+import { rankFiles, currentRows } from '../ledger/current-files.ts';
 import type { Inventory } from '../ledger/inventory.ts';
 import { inOrder, type Product } from '../plan/products.ts';
 import type { PublishedTable } from '../ledger/published.ts';
-import { buildSchema, laneSchema, leftBeside } from '../db/workspace.ts';
+import { buildSchema, laneSchema, leftLanes } from '../db/workspace.ts';
 
 /** The stale tables of a unit lie finished in its workspace. */
 export interface Joined {
@@ -67,14 +67,14 @@ export async function join(
     if (unit !== 0) {
       const standing = published.get('core.parcel');
       await provideRegion(session, schema, unit, unitName(unit));
-      await providePublishedParcels(session, schema, standing === undefined ? null : { schema: 'core', table: standing.stands }, null);
+      await providePublishedParcels(session, schema, standing === undefined ? null : { schema: 'core', table: standing.currentTable }, null);
     }
     await provideMembers(session, schema, rankFiles(used));
     for (const { relation, stale: why, published: standing } of products) if (why === null) await providePublished(session, schema, relation, standing);
     // Also of what is finished: its checks look at the layers, as attributions do.
     const attributions = unit === 0 ? [] : readSectionFiles('attribution');
     for (const read of new Set([...stale.map(({ file }) => file), ...attributions].flatMap(({ reads }) => reads))) {
-      if (schemaOf(read) === 'layer') await provideInForce(session, schema, read, sources, inventory, unit);
+      if (schemaOf(read) === 'layer') await provideCurrentRows(session, schema, read, sources, inventory, unit);
     }
     return there;
   });
@@ -117,7 +117,7 @@ export async function join(
   await database.session(async (session) => {
     for (const lane of lanes) await dropSchema(session, lane);
   });
-  const built = stale.filter(({ relation }) => incremental?.results.get(relation)?.stands !== true);
+  const built = stale.filter(({ relation }) => incremental?.results.get(relation)?.reused !== true);
   return { unit, schema, files: used.map(({ fileId }) => fileId), products, built, incremental, nodes, seconds: took };
 }
 
@@ -148,7 +148,7 @@ export async function leftBuilds(session: Session, units: readonly number[]): Pr
 
 /** Drops the workspace of a unit, with what lies beside it and what is noted of it: it was published, or its reason is gone. */
 export async function dropBuild(session: Session, unit: number): Promise<void> {
-  for (const schema of [...(await leftBeside(session, unit)), buildSchema(unit)]) await dropSchema(session, schema);
+  for (const schema of [...(await leftLanes(session, unit)), buildSchema(unit)]) await dropSchema(session, schema);
   await session.query('delete from ledger.built where unit_code = $1', [unit]);
 }
 
@@ -158,7 +158,7 @@ async function prepare(session: Session, schema: string, unit: number, stale: re
   const wanted = new Map(stale.map((product) => [product.relation, product.fingerprint]));
   const there = (await schemasLike(session, schema)).includes(schema);
   if (there && built.length > 0 && built.every(({ relation, fingerprint }) => wanted.get(relation) === fingerprint)) {
-    for (const beside of await leftBeside(session, unit)) await dropSchema(session, beside);
+    for (const lane of await leftLanes(session, unit)) await dropSchema(session, lane);
     await dropOthers(session, schema, new Set(await tablesIn(session, schema)));
     return;
   }
@@ -167,7 +167,7 @@ async function prepare(session: Session, schema: string, unit: number, stale: re
 }
 
 /** A layer as a workspace sees it: what is in force of it for a region, or for Italy. @throws MappaleError `LAYER_UNKNOWN` (exit 1) */
-export async function provideInForce(
+export async function provideCurrentRows(
   session: Session, schema: string, layer: Relation, sources: readonly RegisteredSource[], inventory: Inventory, unit: number,
 ): Promise<void> {
   const source = sourceOfLayer(sources, layer);
@@ -177,5 +177,5 @@ export async function provideInForce(
     });
   }
   const table = tableOf(layer);
-  await provideLayer(session, schema, layer, rowsInForce(inventory.force(unit, layer), inventory.files, table, source.places?.[table] ?? null));
+  await provideLayer(session, schema, layer, currentRows(inventory.force(unit, layer), inventory.files, table, source.places?.[table] ?? null));
 }

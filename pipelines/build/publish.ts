@@ -34,7 +34,7 @@ const PATIENCE: Patience = { lockTimeoutMs: 2000, tries: 15 };
 
 export interface Published {
   readonly publicationId: number;
-  readonly tables: readonly Omit<PublishedTable, 'stands'>[];
+  readonly tables: readonly Omit<PublishedTable, 'currentTable'>[];
 }
 
 /**
@@ -77,7 +77,7 @@ export async function publish(
   }, async (session, { before, lasting, publicationId, swap }) => {
     const parcels = made.get('core.parcel');
     if (parcels !== undefined) await retireParcels(session, swap, unit, parcels.place, lasting.get('core.parcel')?.place ?? null, incremental?.changed ?? null);
-    const tables: Omit<PublishedTable, 'stands'>[] = [];
+    const tables: Omit<PublishedTable, 'currentTable'>[] = [];
     await holdReaders(session);
     await swapHappens(session, swap);
     for (const { relation, fingerprint, inputs } of [...joined.products].sort((a, b) => (a.relation < b.relation ? -1 : 1))) {
@@ -159,17 +159,17 @@ async function blockedBy(session: Session, expected: string, cause: unknown): Pr
     `${program === '' ? 'a program without a name' : program} (process ${pid}, user ${user}${address === null ? '' : `, from ${address}`}${since === null ? '' : `, since ${since}`})`
   ));
   const [longest] = holders;
-  const mend = longest === undefined ? undefined : byAdministrator(await one<Row & ServerPlace>(session, statementsOf('server')('place')), longest.ending);
+  const fix = longest === undefined ? undefined : byAdministrator(await one<Row & ServerPlace>(session, statementsOf('server')('place')), longest.ending);
   return new MappaleError('readers held the published tables through every try', {
     code: 'PUBLISH_BLOCKED', kind: 'database', detail: `${expected}; found ${found.length === 0 ? 'nobody any more' : found.join('; ')}`,
-    hint: `Nothing was published. What was built is kept: run the same command again when they have ended${mend === undefined ? '.' : ', or end the one that reads longest.'}`, mend, cause,
+    hint: `Nothing was published. What was built is kept: run the same command again when they have ended${fix === undefined ? '.' : ', or end the one that reads longest.'}`, fix, cause,
   });
 }
 
 /** Where the tables of a publication lie. One that was withdrawn is, until the next, what was in force last. */
 function standingsOf(tables: ReadonlyMap<Relation, PublishedTable>, state: 'current' | 'previous'): Map<Relation, Standing> {
-  return new Map([...tables].map(([relation, { partition, stands, rows, digest }]) => (
-    [relation, { place: state === 'current' ? { schema: schemaOf(relation), table: stands } : { schema: 'previous', table: partition }, rows, digest }]
+  return new Map([...tables].map(([relation, { partition, currentTable, rows, digest }]) => (
+    [relation, { place: state === 'current' ? { schema: schemaOf(relation), table: currentTable } : { schema: 'previous', table: partition }, rows, digest }]
   )));
 }
 
@@ -190,7 +190,7 @@ export async function rollback(
     await fence(session, runId);
     const { current: from, previous: to } = await idsOf(session, unit);
     if (to === null) {
-      throw new MappaleError('there is no previous publication to go back to', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'See what is published.', mend: 'npx mappale status' });
+      throw new MappaleError('there is no previous publication to go back to', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'See what is published.', fix: 'npx mappale status' });
     }
     const current = await publishedTables(session, unit);
     const previous = await publishedTables(session, unit, 'previous');

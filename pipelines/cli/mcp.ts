@@ -7,9 +7,9 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { CancelledNotificationSchema, isJSONRPCRequest, type JSONRPCMessage, type RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Command } from 'commander';
 import { memoryCount } from '../../api/counts.ts';
-import { admitter, identifier, turnsFor, type Admit, type Scope } from '../../api/access.ts';
-import { bodyTurns, receiver, type Receive } from '../../api/body.ts';
-import { plainAddress } from '../../api/callers.ts';
+import { admitter, identifier, queueFor, type Admit, type Scope } from '../../api/access.ts';
+import { bodyQueue, receiver, type Receive } from '../../api/body.ts';
+import { plainAddress } from '../../api/client-address.ts';
 import { ApiError, CHALLENGE, describeFailure, refusal, refusalOf } from '../../api/errors.ts';
 import { httpServer, JSON_TYPE } from '../../api/http.ts';
 import { isLoopback } from '../../api/sign-in.ts';
@@ -108,8 +108,8 @@ async function overHttp(asked: Asked, { host, port }: Options, log: Log): Promis
 }
 
 function listen(asked: Asked, host: string, port: number, log: Log): { server: Server; listening: Promise<void> } {
-  const turns = turnsFor(asked.reader.parallel);
-  const bodies = bodyTurns();
+  const turns = queueFor(asked.reader.parallel);
+  const bodies = bodyQueue();
   const counter = { reader: asked.reader, count: memoryCount() };
   const door: Door = {
     admit: admitter(counter, (caller) => turns.take(caller), null),

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import type { Command } from 'commander';
-import { trusting } from '../../api/callers.ts';
+import { trusting } from '../../api/client-address.ts';
 import type { Explain } from '../../api/explain.ts';
 import type { SignInLink } from '../../api/sign-in.ts';
 import type { Link } from '../../api/workers.ts';
@@ -48,7 +48,7 @@ export function serveCommand(): Command {
       // What was typed is looked at before the database is.
       if (options.host.trim() === '') {
         throw new MappaleError('--host is empty', {
-          code: 'ADDRESS_UNAVAILABLE', kind: 'usage', hint: 'Use 127.0.0.1 for this machine only, 0.0.0.0 or :: for all networks.', mend: 'npx mappale serve --host 127.0.0.1',
+          code: 'ADDRESS_UNAVAILABLE', kind: 'usage', hint: 'Use 127.0.0.1 for this machine only, 0.0.0.0 or :: for all networks.', fix: 'npx mappale serve --host 127.0.0.1',
         });
       }
       trusting([...options.trustProxy ?? [], ...options.metricsFrom ?? []]);
@@ -78,14 +78,14 @@ function shareOf({ workers, connections }: ServeOptions, { databaseUrl }: Config
   if (workers > 1 && databaseUrl.startsWith('pglite:')) {
     throw new MappaleError('the embedded database is open to one process only', {
       code: 'WORKERS_EMBEDDED', kind: 'usage', detail: `expected --workers 1, found ${workers}`, hint: 'Leave --workers out, or set DATABASE_URL=postgres://… to a server.',
-      mend: retyped(withOption('--workers', '1'), 'npx mappale serve'),
+      fix: retyped(withOption('--workers', '1'), 'npx mappale serve'),
     });
   }
   const share = connectionsOfEach(connections, workers);
   if (share === 0) {
     throw new MappaleError('there are too few connections for so many workers', {
       code: 'CONNECTIONS_TOO_FEW', kind: 'usage', detail: `expected --connections ${leastFor(workers)} or more for ${workers} workers, found ${connections}`,
-      hint: 'Give it so many, or fewer workers.', mend: retyped(withOption('--connections', String(leastFor(workers))), `npx mappale serve --workers ${workers} --connections ${leastFor(workers)}`),
+      hint: 'Give it so many, or fewer workers.', fix: retyped(withOption('--connections', String(leastFor(workers))), `npx mappale serve --workers ${workers} --connections ${leastFor(workers)}`),
     });
   }
   return share;

@@ -37,12 +37,12 @@ export async function listenError(error: unknown, host: string, port: number): P
     case 'EADDRINUSE':
       return new MappaleError(`port ${port} is in use`, {
         code: 'PORT_IN_USE', kind: 'usage', at: `${host}:${port}`, detail: `expected a free port, found ${await programAt(host, port)}`, hint: 'Choose another one, or end what listens there.',
-        mend: retyped(withOption('--port', String(await freePort(host, port + 1))), 'npx mappale serve --port 0'), cause: error,
+        fix: retyped(withOption('--port', String(await freePort(host, port + 1))), 'npx mappale serve --port 0'), cause: error,
       });
     case 'EACCES': case 'EADDRNOTAVAIL': case 'ENOTFOUND': case 'EAI_AGAIN': case 'EINVAL':
       return new MappaleError(`${host}:${port} cannot be listened on`, {
         code: 'ADDRESS_UNAVAILABLE', kind: 'usage', detail: message, hint: 'Use an address of this machine and a port from 1024 on.',
-        mend: retyped((words) => withOption('--port', '8080')(withOption('--host', '127.0.0.1')(words)), 'npx mappale serve'), cause: error,
+        fix: retyped((words) => withOption('--port', '8080')(withOption('--host', '127.0.0.1')(words)), 'npx mappale serve'), cause: error,
       });
     default:
       return error;

@@ -1,7 +1,7 @@
 /** Schemas, tables, partitions and views, whose names the program makes itself (workspaces, releases, publications). */
 import { firstFid } from '../contract/regions.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
-import { atHand, liesElsewhere } from './at-hand.ts';
+import { atHand, isOnNodes } from './at-hand.ts';
 import { runEach, statementsOf, type Names, type Place } from './statements.ts';
 import { ident, one, type Database, type Row, type Session } from './types.ts';
 
@@ -164,7 +164,7 @@ export async function provideParcels(session: Session, schema: string, partition
   const from = { schema: 'core', table: partition };
   const rows = { sql: workspace(scope === 'one' ? 'some_parcels' : 'parcels_of_comuni', { from, fids }) };
   // On other nodes they cannot be joined with the tables here.
-  await session.query(workspace((await liesElsewhere(session, from)) ? 'rows' : 'view', { schema, view: 'parcel', rows }));
+  await session.query(workspace((await isOnNodes(session, from)) ? 'rows' : 'view', { schema, view: 'parcel', rows }));
 }
 
 /** The one-row view `region (code, name)` of a region's workspace. */

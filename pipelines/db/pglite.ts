@@ -203,7 +203,7 @@ export async function openPglite(folder: string, readOnly: boolean): Promise<Dat
       hint: existsSync(unfinished)
         ? 'It was not yet made. Look whether the disk is full or broken, then run the same command again.'
         : 'Look whether the disk is full or broken. To begin anew, put the folder aside and load again, or set DATABASE_URL to a PostgreSQL server.',
-      mend: existsSync(unfinished) ? undefined : `mv ${quoted(folder)} ${quoted(`${folder}.aside`)}`,
+      fix: existsSync(unfinished) ? undefined : `mv ${quoted(folder)} ${quoted(`${folder}.aside`)}`,
       cause: error,
     });
   }

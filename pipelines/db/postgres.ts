@@ -6,7 +6,7 @@ import { COPY_HEADER, COPY_TRAILER } from '../formats/copy.ts';
 import { databaseError } from './errors.ts';
 import { OneSession, SessionDatabase } from './session.ts';
 import { serverFacts, serverFaults, SESSION_SETTINGS } from './server-facts.ts';
-import { mendedAt, resolveAddress, type ServerAddress } from './server-address.ts';
+import { repairedAt, resolveAddress, type ServerAddress } from './server-address.ts';
 import { ident, type CopyIn, type Database, type Row } from './types.ts';
 
 // int8 as number where it fits (ids, counts), numeric stays text unless a query asks for float8.
@@ -203,7 +203,7 @@ async function connect({ place, connectionString, options, label }: ServerAddres
     if (fault !== undefined) throw fault;
   } catch (error) {
     await pool.end();
-    throw error instanceof MappaleError ? mendedAt(error, place) : error;
+    throw error instanceof MappaleError ? repairedAt(error, place) : error;
   }
   return database;
 }

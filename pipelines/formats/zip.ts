@@ -524,7 +524,7 @@ function tempFull({ at, size }: EntryExtent, folder: string, free: number | null
   return inputError('there is not enough room for temporary files', {
     code: 'TEMP_FULL', at,
     detail: `expected ${mib(size + SPARE_BYTES)} free in ${folder} for this member, found ${free === null ? 'that it filled up' : mib(free)}`,
-    hint: 'Free room there, or set TMPDIR to a folder on a larger disk.', mend: 'export TMPDIR=/OTHER_DISK/tmp', cause,
+    hint: 'Free room there, or set TMPDIR to a folder on a larger disk.', fix: 'export TMPDIR=/OTHER_DISK/tmp', cause,
   });
 }
 

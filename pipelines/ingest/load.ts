@@ -9,7 +9,7 @@ import { NO_DATA } from '../readers/no-data.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { readChecks, tableOf } from '../contract/sql-files.ts';
 import type { Log } from '../log.ts';
-import { refuseOffences, runChecks, type Warning } from '../db/checks.ts';
+import { refuseViolations, runChecks, type Warning } from '../db/checks.ts';
 import { statementsOf } from '../db/statements.ts';
 import { leftStaging, stagingSchema } from '../db/workspace.ts';
 import { labelOf, refuseLoss, refuseRejects, type Counts, type Staged } from './stage.ts';
@@ -48,7 +48,7 @@ export async function load(database: Database, staged: Staged, runId: number, lo
       await (staged.reused.length > 0 ? analyzeRoughly : analyze)(session, schema, tableOf(layer));
     }
     const accounted = await account(session, staged);
-    const found = refuseOffences(source.id, await runChecks(session, readChecks(source.checks)), log);
+    const found = refuseViolations(source.id, await runChecks(session, readChecks(source.checks)), log);
     if (located.complete && accounted.counts.rows === 0) {
       throw inputError('a file that is packaged as complete holds no record that can be used', {
         code: 'NO_RECORDS', at: located.files.map(({ name }) => name).join(', '), detail: 'expected records, found none', hint: 'Download it again and compare its size with the publisher\'s.',

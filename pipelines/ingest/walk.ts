@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { MappaleError, inputError } from '../errors.ts';
 import type { BrokenEntry, FoundFile, SeenFile, Stamp } from '../contract/survey.ts';
 import { fileError, notAFile } from '../formats/file-error.ts';
-import { isBeingWritten } from '../formats/write-beside.ts';
+import { isBeingWritten } from '../formats/atomic-write.ts';
 import { quoted } from '../typed.ts';
 
 /** What browsers and download managers call a file until it is whole. What came of it may look like all of it: a table has no end. */
@@ -34,7 +34,7 @@ export class Folders {
       if (!isThere(root)) {
         throw new MappaleError('the data folder does not exist', {
           code: 'DATA_MISSING', kind: 'usage', at: root, hint: 'Give the folder that holds the downloaded files: --data FOLDER (it may be given more than once). Or have them downloaded into this one.',
-          mend: `npx mappale fetch REGION --data ${quoted(root)}`,
+          fix: `npx mappale fetch REGION --data ${quoted(root)}`,
         });
       }
       found.#at(root, () => {

@@ -7,7 +7,7 @@ import type { Facts } from '../contract/fingerprint.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
 import type { Relation } from '../contract/sql-files.ts';
 import type { SampledColumn } from '../contract/added-columns.ts';
-import type { FilePlaces, LoadedFile } from './force.ts';
+import type { FilePlaces, LoadedFile } from './current-files.ts';
 import type { LocatedFile, SeenFile, SeenFiles } from '../contract/survey.ts';
 
 const ledger = statementsOf('ledger');
@@ -227,7 +227,7 @@ export interface Run {
 /**
  * Runs a command that writes: takes the writer's lock, opens a run in the ledger, and closes it with the result.
  * @param endingOf returns the exit code of the result, and facts to keep with the run
- * @param beside lets other runs with this option work at the same time, on any host (PostgreSQL only)
+ * @param concurrent lets other runs with this option work at the same time, on any host (PostgreSQL only)
  * @throws MappaleError `ALREADY_RUNNING` (exit 7), naming the other one
  */
 export async function withRun<T>(
@@ -235,9 +235,9 @@ export async function withRun<T>(
   facts: { command: string; arguments: unknown; version: string; host: string },
   work: (run: Run) => Promise<T>,
   endingOf: (result: T) => { readonly exitCode: number; readonly report: unknown } = () => ({ exitCode: EXIT.done, report: null }),
-  beside = false,
+  concurrent = false,
 ): Promise<T> {
-  return asWriter(database, beside, async (turns) => {
+  return asWriter(database, concurrent, async (turns) => {
     const { command, version, host } = facts;
     const { id: runId } = await turns.open(async (session) => {
       await session.query(ledger('close_dead_runs'));
@@ -304,7 +304,7 @@ export async function fence(session: Session, runId: number): Promise<void> {
 }
 
 /** Operations of the connection that holds a writer's locks. */
-interface Turns extends Pick<Run, 'shared' | 'italy' | 'region'> {
+interface FairQueue extends Pick<Run, 'shared' | 'italy' | 'region'> {
   /** Opens a run in one transaction; it counts as alive while this connection lives. */
   open(work: (session: Session) => Promise<{ id: number }>): Promise<{ id: number }>;
   /** @throws MappaleError `LOCK_LOST` (exit 6) */
@@ -312,17 +312,17 @@ interface Turns extends Pick<Run, 'shared' | 'italy' | 'region'> {
 }
 
 /** Nobody else can write: every turn is ours. */
-const OWN_TURNS: Pick<Turns, 'shared' | 'italy' | 'region'> = { shared: (work) => work(), italy: (work) => work(), region: (_unit, work) => work() };
+const OWN_TURNS: Pick<FairQueue, 'shared' | 'italy' | 'region'> = { shared: (work) => work(), italy: (work) => work(), region: (_unit, work) => work() };
 
 /** Works while a connection of its own holds the locks of a writer, which the server frees when the process dies. */
-async function asWriter<T>(database: Database, beside: boolean, work: (turns: Turns) => Promise<T>): Promise<T> {
+async function asWriter<T>(database: Database, concurrent: boolean, work: (turns: FairQueue) => Promise<T>): Promise<T> {
   if (database.engine === 'pglite') return work({ ...OWN_TURNS, open: (inner) => database.session(inner), verify: async () => undefined });
   return database.session(async (session) => {
     const locks = new Locks(session);
-    if (!(await locks.take('writer', beside ? 'shared' : 'alone'))) throw await alreadyRunning(session);
+    if (!(await locks.take('writer', concurrent ? 'shared' : 'alone'))) throw await alreadyRunning(session);
     try {
       return await work({
-        ...(beside ? turnsBeside(locks) : OWN_TURNS),
+        ...(concurrent ? concurrentLocks(locks) : OWN_TURNS),
         open: (inner) => session.transaction(async () => {
           const run = await inner(session);
           await session.query(ledger('live'), [run.id]);
@@ -336,7 +336,7 @@ async function asWriter<T>(database: Database, beside: boolean, work: (turns: Tu
   });
 }
 
-function turnsBeside(locks: Locks): Pick<Turns, 'shared' | 'italy' | 'region'> {
+function concurrentLocks(locks: Locks): Pick<FairQueue, 'shared' | 'italy' | 'region'> {
   const during = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -412,6 +412,6 @@ async function alreadyRunning(session: Session): Promise<MappaleError> {
     detail: writer === undefined
       ? 'expected no other writer, found one that has not yet written its name'
       : `expected no other writer, found ${writer.command} as process ${writer.pid} on ${writer.host}, since ${writer.started_at.toISOString()}`,
-    hint: 'Wait until it ends, then run the same command again. Loads of several regions may work at the same time when each is given --beside.',
+    hint: 'Wait until it ends, then run the same command again. Loads of several regions may work at the same time when each is given --concurrent.',
   });
 }

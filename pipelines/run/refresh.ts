@@ -16,7 +16,7 @@ import { leftStaging, stagingSchema } from '../db/workspace.ts';
 import { EXIT, inputError, MappaleError } from '../errors.ts';
 import { together } from '../together.ts';
 import { load, recoverStaging, Repetition, type Loaded } from '../ingest/load.ts';
-import { besides, locate } from '../ingest/locate.ts';
+import { folderHint, locate } from '../ingest/locate.ts';
 import { quoted } from '../typed.ts';
 import { stage, type Counts, type EarlierMember, type Reusable } from '../ingest/stage.ts';
 import { HeldBack, holds, releaseHold } from '../ledger/hold.ts';
@@ -48,7 +48,7 @@ export interface RefreshOptions {
   /** Start although the estimate says that the disk will not do. */
   readonly force: boolean;
   /** Beside other runs that are so, too, on any host; without it alone. */
-  readonly beside?: boolean;
+  readonly concurrent?: boolean;
 }
 
 export interface ReleaseReport extends Counts {
@@ -92,14 +92,14 @@ export interface RefreshReport {
 }
 
 /** What a refresh would do now, and what it would cost; nothing is written. */
-export interface Outlook {
+export interface Preview {
   readonly survey: Survey;
   readonly plan: Plan;
   readonly price: Price;
 }
 
 /** @throws MappaleError `DATA_MISSING` and `DATA_EMPTY` (exit 2) */
-export async function outlook(context: Context, options: Pick<RefreshOptions, 'data' | 'regions'>): Promise<Outlook> {
+export async function preview(context: Context, options: Pick<RefreshOptions, 'data' | 'regions'>): Promise<Preview> {
   const { survey, planned } = await look(context, options);
   return { survey, plan: planned, price: price(planned, await readExperience(context.database)) };
 }
@@ -227,7 +227,7 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
       if (leftovers.length > 0) log.info(`an interrupted run left ${leftovers.length} workspace(s); they were removed and their releases are read again`);
       if (options.data !== null) await noteFiles(database, run.runId, present, came);
       // While this run waited for its turn, another may have read the same files.
-      const { loads } = options.beside === true ? plan(await known(context, await Inventory.read(database, sources)), survey, options.regions) : planned;
+      const { loads } = options.concurrent === true ? plan(await known(context, await Inventory.read(database, sources)), survey, options.regions) : planned;
       const tried = new Set<string>();
       for (let jobs = loads; jobs.length > 0;) {
         const before = trouble.unread.size;
@@ -254,7 +254,7 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     const buildRegion = async ({ job, inventory }: typeof regions[number], wait: boolean): Promise<boolean> => {
       const name = unitName(job.unit);
       const turn = await run.region(job.unit, async () => {
-        if (options.beside !== true) return build(job, inventory, tables);
+        if (options.concurrent !== true) return build(job, inventory, tables);
         // Another run may have built it, or loaded what it is made from, since this one looked.
         const now = await Inventory.read(database, sources);
         const again = plan(await known(context, now), null, [job.unit]).builds.find(({ unit }) => unit === job.unit);
@@ -272,7 +272,7 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     return report({
       runId: run.runId, held: [...held, ...heldBack].sort(), loaded: loaded.sort(byRelease), units: units.sort((a, b) => a.unit - b.unit), estimate,
     });
-  }, (done) => ({ exitCode: exitCodeOf(done), report: noted(done) }), options.beside);
+  }, (done) => ({ exitCode: exitCodeOf(done), report: noted(done) }), options.concurrent);
 }
 
 /** A failure as the ledger keeps it, for metrics. `sections`: those that the quality gate refused. */
@@ -378,7 +378,7 @@ function noParcels(context: Context, unit: number | null, data: readonly string[
   return inputError(unit === null ? 'there are no parcels and no addresses of any region' : `there are no parcels and no addresses of ${unitName(unit)}`, {
     code: 'NO_PARCELS', detail: `expected a file of ${titles.map(({ manifest }) => manifest.title).join(', or of ')}, found none with a row of it`,
     hint: 'Look what each file there is: npx mappale plan --data FOLDER. To download what is missing, before the same command again:',
-    mend: besides(data ?? [], context.sources) ?? `npx mappale fetch ${unit === null ? 'REGION' : findRegion(unit)?.slug ?? ''} --data ${quoted(data?.[0] ?? 'data')}`,
+    fix: folderHint(data ?? [], context.sources) ?? `npx mappale fetch ${unit === null ? 'REGION' : findRegion(unit)?.slug ?? ''} --data ${quoted(data?.[0] ?? 'data')}`,
   });
 }
 
@@ -460,7 +460,7 @@ async function buildUnit(
     if (published.size === 0) throw noParcels(context, unit, options.data);
     throw new MappaleError(`${name} would be published without parcels and addresses`, {
       code: 'NOTHING_LEFT', kind: 'checks', detail: 'expected a file in force with its parcels or addresses, found none', hint: 'Put its file back; or, if it is to go, take it out of publication.',
-      mend: `npx mappale withdraw ${findRegion(unit)?.slug ?? ''}`,
+      fix: `npx mappale withdraw ${findRegion(unit)?.slug ?? ''}`,
     });
   }
   const layers = read.map((relation) => ({ relation, force: inventory.force(unit, relation) }));

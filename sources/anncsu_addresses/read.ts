@@ -8,7 +8,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import type { ZodError } from 'zod';
-import { localityKey, mendLetters, streetNames } from '../../pipelines/address/normalise.ts';
+import { localityKey, repairLetters, streetNames } from '../../pipelines/address/normalise.ts';
 import { titleCase } from '../../pipelines/address/title-case.ts';
 import { columnsChanged, expectColumns, resembles, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import type { RowWriter } from '../../pipelines/formats/copy.ts';
@@ -253,8 +253,8 @@ function namesOf(street: IndirStreet): Names {
   const localita = street["LOCALITA'"];
   const names = streetNames(street.ODONIMO, street.DIZIONE_LINGUA1, street.DIZIONE_LINGUA2);
   return {
-    displayName: titleCase(mendLetters(street.ODONIMO)),
-    displayLocalita: localita === null ? null : titleCase(mendLetters(localita)),
+    displayName: titleCase(repairLetters(street.ODONIMO)),
+    displayLocalita: localita === null ? null : titleCase(repairLetters(localita)),
     localitaKey: localita === null ? null : localityKey(localita),
     kinds: names.map(({ kind }) => kind),
     types: names.map(({ type }) => type),

@@ -42,7 +42,7 @@ function ccatOf(head: Buffer): string | null {
 const PARTS = ['shp', 'dbf', 'shx', 'prj', 'cpg', 'qix', 'sbn', 'sbx', 'shp.xml'] as const;
 
 /** Returns the files of a folder that belong to the pieces' shapefile: its own files and the other layers of the C.C. */
-function besides(name: string, stem: string): string[] {
+function folderHint(name: string, stem: string): string[] {
   return [name.slice(0, -4), `${stem}boundary`, `${stem}uniqueparcel_poly`].flatMap((layer) => PARTS.map((part) => `${layer}.${part}`)).filter((each) => each !== name);
 }
 
@@ -75,7 +75,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
     role: 'ccat',
     vintage: year === undefined || month === undefined ? pieces.changed ?? '0000' : `${year}-${month}-01`,
     region: 4,
-    sidecars: zipped ? [] : besides(probe.name, stem),
+    sidecars: zipped ? [] : folderHint(probe.name, stem),
     complete: false,
     ...(dated === undefined ? {} : { dated }),
     place: `CC${ccat ?? number ?? stem.replace(/\D/g, '')}`,

@@ -1,7 +1,7 @@
 /** Uploads that stop half-way hold neither the turns of their token nor the server. */
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { BODY_MS, bodyTurns } from '../../api/body.ts';
+import { BODY_MS, bodyQueue } from '../../api/body.ts';
 import { ENRICH_BODY, ENRICH_PATH } from '../../api/enrich.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { BASE, emptyService, type Service } from './harness.ts';
@@ -103,7 +103,7 @@ describeDatabase('an upload', (engine) => {
 
 describe('the queue of bodies', () => {
   it('refuses the 65th body of all tokens', async () => {
-    const turns = bodyTurns();
+    const turns = bodyQueue();
     const taken = await Promise.all(Array.from({ length: 64 }, (_, index) => turns.take(`token ${Math.floor(index / 3)}`)));
     expect(taken.every((turn) => typeof turn === 'function')).toBe(true);
     expect(await turns.take('another')).toBe('others');

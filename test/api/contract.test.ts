@@ -9,7 +9,7 @@ import { readParameters } from '../../api/parameters.ts';
 import { firstFid } from '../../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { describeEngines } from '../harness/database.ts';
-import { BASE, DOCUMENT, offencesOf, regionService, VERSION, type Answered } from './harness.ts';
+import { BASE, DOCUMENT, violationsOf, regionService, VERSION, type Answered } from './harness.ts';
 import { STATEMENTS } from './statements.ts';
 import { Trial } from './trial.ts';
 
@@ -27,7 +27,7 @@ describeEngines('the read interface', (engine) => {
 
   const ask = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answered> => {
     const answered = await service.ask(path, { key, headers });
-    expect(offencesOf(path, answered)).toEqual([]);
+    expect(violationsOf(path, answered)).toEqual([]);
     return answered;
   };
   const dataOf = (answered: Answered): Json[] => answered.body!['data'] as Json[];
@@ -67,7 +67,7 @@ describeEngines('the read interface', (engine) => {
   describe('health', () => {
     it('needs no key and says what is published', async () => {
       const answered = await service.ask('/health');
-      expect(offencesOf('/health', answered)).toEqual([]);
+      expect(violationsOf('/health', answered)).toEqual([]);
       expect(answered.status).toBe(200);
       const [counts] = await service.database.query<{ parcels: number; addresses: number }>('select (select count(*) from core.parcel) as parcels, (select count(*) from core.access_point) as addresses');
       expect(answered.body).toMatchObject({ status: 'ok', version: VERSION, database: 'ok', dataset: { ...counts, regions: [{ code: service.region.code, name: service.region.name }] } });
@@ -162,7 +162,7 @@ describeEngines('the read interface', (engine) => {
       const other = await service.token();
       for (const { fid } of rows) {
         const path = `/parcels/${fid}`;
-        expect(offencesOf(path, await service.ask(path, { key: other }))).toEqual([]);
+        expect(violationsOf(path, await service.ask(path, { key: other }))).toEqual([]);
       }
     });
   });
@@ -272,7 +272,7 @@ describeEngines('the read interface', (engine) => {
       const fresh = await service.token();
       for (const [path, code, parameter] of refused) {
         const answered = await service.ask(path, { key: fresh });
-        expect(offencesOf(path, answered), path).toEqual([]);
+        expect(violationsOf(path, answered), path).toEqual([]);
         expect({ path, status: answered.status, error: answered.body!['error'] }).toEqual({ path, status: 400, error: code });
         if (parameter !== null) {
           expect(answered.body!['details'], path).toMatchObject({ parameter });
@@ -582,7 +582,7 @@ describe('the document', () => {
         if (Number(status) < 400) continue;
         const { example, examples = { only: { value: example } } } = content!['application/json']!;
         const shown = Object.values(examples).map(({ value }) => value as Json);
-        for (const body of shown) if (path !== '/health') expect(offencesOf(path, { status: Number(status), body, text: '', headers: new Proxy({}, { get: () => '' }) })).toEqual([]);
+        for (const body of shown) if (path !== '/health') expect(violationsOf(path, { status: Number(status), body, text: '', headers: new Proxy({}, { get: () => '' }) })).toEqual([]);
         for (const code of description!.match(/[A-Z_]{4,}/g) ?? []) expect(shown.map((body) => body['error']), `${path} ${status}`).toContain(code);
       }
     }

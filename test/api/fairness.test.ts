@@ -6,7 +6,7 @@ import zlib from 'node:zlib';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { buildServer } from '../../api/server.ts';
-import { Turns, type Release } from '../../api/turns.ts';
+import { FairQueue, type Release } from '../../api/fair-queue.ts';
 import type { Reader } from '../../pipelines/db/reader.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { BASE, VERSION } from './harness.ts';
@@ -20,7 +20,7 @@ afterEach(() => {
 
 describe('turns', () => {
   it('go to callers one after the other, and to a few of each at a time', async () => {
-    const turns = new Turns({ perCaller: 2, total: 3, patienceMs: 1_000 });
+    const turns = new FairQueue({ perCaller: 2, total: 3, patienceMs: 1_000 });
     const served: string[] = [];
     const releases: Release[] = [];
     for (const caller of ['a', 'a', 'a', 'a', 'a', 'b', 'c', 'b', 'c']) {
@@ -41,7 +41,7 @@ describe('turns', () => {
   });
 
   it('of one caller are as many over all places as in one, and each place has room for its own', async () => {
-    const turns = new Turns({ perCaller: 3, total: 2, patienceMs: 1_000 });
+    const turns = new FairQueue({ perCaller: 3, total: 2, patienceMs: 1_000 });
     const served: string[] = [];
     const releases: Release[] = [];
     for (const [caller, place] of [['a', 1], ['a', 1], ['a', 1], ['a', 2], ['a', 2], ['b', 1], ['b', 2]] as const) {
@@ -64,7 +64,7 @@ describe('turns', () => {
 
   it('end for who waited too long, and are not lost', async () => {
     vi.useFakeTimers();
-    const turns = new Turns({ perCaller: 1, total: 2, patienceMs: 2_000 });
+    const turns = new FairQueue({ perCaller: 1, total: 2, patienceMs: 2_000 });
     const [first, second, third] = [turns.take('a'), turns.take('b'), turns.take('c')];
     const again = turns.take('a');
     await vi.advanceTimersByTimeAsync(1_999);

@@ -6,7 +6,7 @@ import { TILES_ENDPOINT } from '../../api/tiles.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { TILE_LAYERS } from '../../pipelines/deliver/tiles.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { offencesOf, regionService } from './harness.ts';
+import { violationsOf, regionService } from './harness.ts';
 
 const REQUESTS = 2_000;
 
@@ -128,7 +128,7 @@ describeDatabase('generated requests', (engine) => {
       seen.set(answered.status, (seen.get(answered.status) ?? 0) + 1);
       if (answered.status === 404 && answered.body?.['details'] !== undefined && 'base' in (answered.body['details'] as object)) return;
       expect(answered.status, `${path}: ${answered.text.slice(0, 300)}`).toBeLessThan(500);
-      expect(offencesOf(path, answered), path).toEqual([]);
+      expect(violationsOf(path, answered), path).toEqual([]);
     }), { numRuns: REQUESTS, seed: 20_251_120, endOnFailure: false });
     expect(await parcels()).toEqual(before);
     // A generator that only ever asks nonsense, or only ever finds something, would prove little.

@@ -143,23 +143,23 @@ export function templateOf(path: string): string {
 const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** Why the answer is not one that the document promises; empty: it is. */
-export function offencesOf(path: string, { status, headers, body, text }: Answered): string[] {
+export function violationsOf(path: string, { status, headers, body, text }: Answered): string[] {
   const template = templateOf(path);
   const response = DOCUMENT.paths[template]?.get.responses[String(status)];
   if (response === undefined) return [`${template} does not promise ${status}: ${text.slice(0, 200)}`];
   const missing = Object.keys(response.headers ?? {}).filter((name) => headers[name.toLowerCase()] === undefined && !(status === 429 && /^X-RateLimit/.test(name) && body?.['error'] === 'TOO_MANY_ATTEMPTS'));
-  const offences = missing.map((name) => `${template} ${status} lacks the header ${name}`);
-  if (response.content === undefined) return text === '' ? offences : [...offences, `${template} ${status} has a body`];
+  const violations = missing.map((name) => `${template} ${status} lacks the header ${name}`);
+  if (response.content === undefined) return text === '' ? violations : [...violations, `${template} ${status} has a body`];
   const [type] = Object.keys(response.content);
-  if (!(headers['content-type'] ?? '').startsWith(type!) && headers['content-type'] !== '') offences.push(`${template} ${status} is of type ${headers['content-type']}`);
+  if (!(headers['content-type'] ?? '').startsWith(type!) && headers['content-type'] !== '') violations.push(`${template} ${status} is of type ${headers['content-type']}`);
   // What is no JSON has its own tests.
-  if (!/json/.test(type!)) return offences;
+  if (!/json/.test(type!)) return violations;
   const key = `#/paths/${escaped(template)}/get/responses/${status}/content/${escaped(type!)}/schema`;
   let validate = validators.get(key);
   if (validate === undefined) {
     validate = ajv.compile({ $ref: ID + key.replaceAll('{', '%7B').replaceAll('}', '%7D') });
     validators.set(key, validate);
   }
-  if (!validate(body)) offences.push(...(validate.errors ?? []).map(({ instancePath, message, params }) => `${template} ${status} ${instancePath} ${message} ${JSON.stringify(params)}`));
-  return offences;
+  if (!validate(body)) violations.push(...(validate.errors ?? []).map(({ instancePath, message, params }) => `${template} ${status} ${instancePath} ${message} ${JSON.stringify(params)}`));
+  return violations;
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COLLECTIONS, CONFORMS_TO } from '../../api/ogc.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { BASE, DOCUMENT, offencesOf, regionService, type Answered } from './harness.ts';
+import { BASE, DOCUMENT, violationsOf, regionService, type Answered } from './harness.ts';
 
 type Json = Record<string, unknown>;
 type Link = { href: string; rel: string; type?: string };
@@ -21,7 +21,7 @@ describeDatabase('OGC API - Features', (engine) => {
 
   const ask = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answered> => {
     const answered = await service.ask(`/ogc${path}`, { key, headers });
-    expect(offencesOf(`/ogc${path}`, answered), path).toEqual([]);
+    expect(violationsOf(`/ogc${path}`, answered), path).toEqual([]);
     return answered;
   };
   const get = async <T = Json>(path: string): Promise<T> => {

@@ -1,6 +1,6 @@
 /** Outlines that neighbours share: whoever simplifies each by itself tears them apart. */
 import { describe, expect, it } from 'vitest';
-import { simplifiedTogether, type MultiPolygon } from '../../api/outlines.ts';
+import { simplifiedWithNeighbours, type MultiPolygon } from '../../api/outlines.ts';
 
 type Point = readonly [number, number];
 
@@ -34,7 +34,7 @@ describe('outlines that are simplified together', () => {
     const begun = drawn([...turned.coordinates[0]![0]!.slice(20, -1), ...turned.coordinates[0]![0]!.slice(0, 20)]);
     for (const other of [east, turned, begun]) {
       const all = [west, other, above];
-      const simplified = simplifiedTogether(all, 0.001);
+      const simplified = simplifiedWithNeighbours(all, 0.001);
       for (const [at, outline] of simplified.entries()) expect(corners(outline)).toBeLessThan(corners(all[at]!) / 4);
       const seen = simplified.map(edges);
       // The three borders within are those of two comuni each, the rest of one.
@@ -45,7 +45,7 @@ describe('outlines that are simplified together', () => {
   });
 
   it('keep what is farther from the line than the tolerance', () => {
-    const [outline] = simplifiedTogether([drawn([[0, 0], [0.5, 0.01], [1, 0], [1, 1], [0, 1]])], 0.001);
+    const [outline] = simplifiedWithNeighbours([drawn([[0, 0], [0.5, 0.01], [1, 0], [1, 1], [0, 1]])], 0.001);
     expect(corners(outline!)).toBe(5);
   });
 
@@ -53,7 +53,7 @@ describe('outlines that are simplified together', () => {
     const hole = trembling([0.4, 0.4], [0.6, 0.4], 10).concat([[0.6, 0.6], [0.4, 0.6]]);
     const islet: Point[] = [[3, 3], [3.0001, 3], [3.0001, 3.0001], [3, 3.0001]];
     const around = drawn([[0, 0], [1, 0], [1, 1], [0, 1]], hole);
-    const [outer, inner, small, none] = simplifiedTogether([around, drawn([...hole].reverse()), drawn(islet), null], 0.001);
+    const [outer, inner, small, none] = simplifiedWithNeighbours([around, drawn([...hole].reverse()), drawn(islet), null], 0.001);
     expect([...edges(inner!)].every((edge) => edges(outer!).has(edge))).toBe(true);
     const rings = [outer!, inner!, small!].flatMap((outline) => outline.coordinates.flat());
     for (const ring of rings) expect(new Set(ring.map(String)).size).toBeGreaterThanOrEqual(3);

@@ -10,7 +10,7 @@ import { mappale } from '../faults/machine.ts';
 import { Server } from '../faults/server.ts';
 import { describeEngines, type TestEngine } from '../harness/database.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
-import { offencesOf, serviceOn, type Service } from './harness.ts';
+import { violationsOf, serviceOn, type Service } from './harness.ts';
 
 const LISTS = ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'anncsu_addresses'];
 const EXPORTED = join(tmpdir(), `made_${process.pid}.csv`);
@@ -30,7 +30,7 @@ async function load(database: Database): Promise<void> {
 async function holds(service: Service, key: string): Promise<void> {
   const health = await service.ask('/health');
   expect([health.status, health.body], health.text).toMatchObject([200, { status: 'ok', database: 'read_only' }]);
-  expect(offencesOf('/health', health)).toEqual([]);
+  expect(violationsOf('/health', health)).toEqual([]);
   const left: number[] = [];
   for (const path of PATHS) {
     const { status, headers, text } = await service.ask(path, { key });

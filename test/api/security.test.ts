@@ -12,7 +12,7 @@ import { migrate } from '../../pipelines/db/migrate.ts';
 import { missingRights } from '../../pipelines/db/role.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { describeDatabase, describeEngines } from '../harness/database.ts';
-import { emptyService, offencesOf, type Service } from './harness.ts';
+import { emptyService, violationsOf, type Service } from './harness.ts';
 
 /** A path of each endpoint that passes every check of its parameters. */
 const PATHS: Readonly<Record<string, string>> = {
@@ -40,7 +40,7 @@ describeDatabase('access', (engine) => {
         for (const endpoint of ENDPOINTS) {
           const path = PATHS[endpoint.path]!;
           const answered = await service.ask(path, { key });
-          expect(offencesOf(path, answered)).toEqual([]);
+          expect(violationsOf(path, answered)).toEqual([]);
           if (endpoint.scope === scope) expect([path, [200, 404].includes(answered.status)]).toEqual([path, true]);
           else expect([path, answered.status, answered.body!['error']]).toEqual([path, 403, 'INSUFFICIENT_SCOPE']);
         }
@@ -60,7 +60,7 @@ describeDatabase('access', (engine) => {
       for (const key of bad) {
         const path = PATHS['/admin/regions']!;
         const answered = await service.ask(path, { key, from: somewhere() });
-        expect(offencesOf(path, answered)).toEqual([]);
+        expect(violationsOf(path, answered)).toEqual([]);
         expect([key.slice(0, 60), answered.status]).toEqual([key.slice(0, 60), 401]);
         answers.add(answered.text);
       }
@@ -100,7 +100,7 @@ describeDatabase('access', (engine) => {
       }
       expect(statuses).toEqual([[200, '1', 600], [200, '0', 600], [429, '0', 600], [429, '0', 600]]);
       const refused = await service.ask('/admin/regions', { key });
-      expect(offencesOf('/admin/regions', refused)).toEqual([]);
+      expect(violationsOf('/admin/regions', refused)).toEqual([]);
       expect(refused.body).toMatchObject({ error: 'RATE_LIMITED', details: { limit: 1000 } });
       const retry = Number(refused.headers['retry-after']);
       expect((refused.body!['details'] as Record<string, unknown>)['retry_after_seconds']).toBe(retry);
@@ -139,7 +139,7 @@ describeDatabase('access', (engine) => {
       const key = await service.token();
       for (let count = 1; count <= 20; count += 1) expect([count, (await guess(from)).status]).toEqual([count, 401]);
       const blocked = await guess(from);
-      expect(offencesOf('/admin/regions', blocked)).toEqual([]);
+      expect(violationsOf('/admin/regions', blocked)).toEqual([]);
       expect([blocked.status, blocked.body!['error']]).toEqual([429, 'TOO_MANY_ATTEMPTS']);
       expect(Number(blocked.headers['retry-after'])).toBeGreaterThan(880);
       expect(Number(blocked.headers['retry-after'])).toBeLessThanOrEqual(900);

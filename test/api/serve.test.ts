@@ -12,7 +12,7 @@ import type { Reader } from '../../pipelines/db/reader.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { describeDatabase, describeEngines } from '../harness/database.ts';
-import { BASE, offencesOf, VERSION, type Answered } from './harness.ts';
+import { BASE, violationsOf, VERSION, type Answered } from './harness.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../pipelines/mappale.mjs', import.meta.url));
 
@@ -135,7 +135,7 @@ describe('a server whose database', () => {
     expect([answered.status, answered.body!['error'], Number(answered.headers['retry-after']) > 0]).toEqual([503, 'SERVICE_UNAVAILABLE', true]);
     expect(answered.text).not.toMatch(/secret|hunter2/);
     const health = await ask(failing(code), '/health');
-    expect(offencesOf('/health', health)).toEqual([]);
+    expect(violationsOf('/health', health)).toEqual([]);
     expect([health.status, health.body]).toMatchObject([503, { status: 'unavailable', version: VERSION, database: 'unreachable', dataset: null }]);
   });
 

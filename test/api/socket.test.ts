@@ -31,7 +31,7 @@ function readReplies(bytes: Buffer): Reply[] {
 }
 
 /** Why an answer is not one of this interface; empty: it is. */
-function offences({ status, headers, body }: Reply): string[] {
+function violations({ status, headers, body }: Reply): string[] {
   const missing = ['x-request-id', 'vary', 'x-content-type-options', 'access-control-allow-origin', 'access-control-expose-headers'].filter((name) => headers[name] === undefined).map((name) => `${status} without ${name}`);
   if (status < 400 && status !== 0) return missing;
   try {
@@ -72,7 +72,7 @@ describeDatabase('the socket', (engine) => {
   /** First answer to a request, and whether it is in order. */
   const first = async (bytes: string): Promise<Reply> => {
     const replies = await say(bytes);
-    expect(replies.flatMap(offences), bytes.slice(0, 200)).toEqual([]);
+    expect(replies.flatMap(violations), bytes.slice(0, 200)).toEqual([]);
     expect(service.warned).toEqual([]);
     return replies[0]!;
   };
@@ -148,7 +148,7 @@ describeDatabase('the socket', (engine) => {
   it('answers what came before rubbish first, then the rubbish, and ends', async () => {
     const replies = await say(`${keyed('/admin/regions')}${get('/health')}rubbish\r\n\r\n`);
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 400]);
-    expect(replies.flatMap(offences)).toEqual([]);
+    expect(replies.flatMap(violations)).toEqual([]);
   });
 
   it('ends who says nothing or never ends', async () => {
@@ -158,7 +158,7 @@ describeDatabase('the socket', (engine) => {
     server.headersTimeout = 1;
     try {
       const [silent, slow] = await Promise.all([say(''), say(`GET ${BASE}/health HTTP/1.1\r\nHost:`)]);
-      for (const [late] of [silent, slow]) expect([late!.status, offences(late!)]).toEqual([408, []]);
+      for (const [late] of [silent, slow]) expect([late!.status, violations(late!)]).toEqual([408, []]);
     } finally {
       server.headersTimeout = headersTimeout;
     }
@@ -208,7 +208,7 @@ describeDatabase('the socket', (engine) => {
         if (replies.length === 0) wrong.push(`${JSON.stringify(text)}: no answer`);
         for (const reply of replies) {
           statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
-          for (const offence of offences(reply)) wrong.push(`${JSON.stringify(text)}: ${offence}`);
+          for (const violation of violations(reply)) wrong.push(`${JSON.stringify(text)}: ${violation}`);
         }
       }
     }));

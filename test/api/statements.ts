@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints.ts';
 import { SCOPES, type Scope } from '../../api/access.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
-import { BASE, DOCUMENT, offencesOf, VERSION, type Answered } from './harness.ts';
+import { BASE, DOCUMENT, violationsOf, VERSION, type Answered } from './harness.ts';
 import { PARCELS } from './statements-parcels.ts';
 import { answersWith, metaOf, query, type Json, type Statement, type Trial } from './trial.ts';
 
@@ -68,7 +68,7 @@ export const STATEMENTS: readonly Statement[] = [
     about: 'health', says: 'needs no key and says status, version, time, database and what is published',
     holds: async ({ service }) => {
       const answered = await service.ask('/health');
-      expect(offencesOf('/health', answered)).toEqual([]);
+      expect(violationsOf('/health', answered)).toEqual([]);
       const [counts] = await service.database.query<Json>('select (select count(*) from core.parcel) as parcels, (select count(*) from core.access_point) as addresses');
       expect(answered.body).toMatchObject({ status: 'ok', version: VERSION, database: 'ok', dataset: { ...counts, regions: [{ code: 14, name: service.region.name }] } });
       expect(Number.isNaN(Date.parse(String(answered.body!['timestamp'])))).toBe(false);
@@ -79,7 +79,7 @@ export const STATEMENTS: readonly Statement[] = [
     holds: async () => {
       const [health] = await answersWith(async () => Promise.reject(new MappaleError('gone', { code: 'SQL_ECONNREFUSED', kind: 'database' })), ['/health']);
       expect([health!.status, health!.body!['status']]).toEqual([503, 'unavailable']);
-      expect(offencesOf('/health', health!)).toEqual([]);
+      expect(violationsOf('/health', health!)).toEqual([]);
     },
   },
 
@@ -390,7 +390,7 @@ export const STATEMENTS: readonly Statement[] = [
       const answers = await answersWith(async () => Promise.reject(new MappaleError('gone', { code: 'SQL_57P01', kind: 'database' })), paths);
       answers.forEach((answered, index) => {
         expect([answered.status, answered.body!['error'], Number(answered.headers['retry-after']) > 0]).toEqual([503, 'SERVICE_UNAVAILABLE', true]);
-        expect(offencesOf(paths[index]!, answered)).toEqual([]);
+        expect(violationsOf(paths[index]!, answered)).toEqual([]);
       });
     },
   },
@@ -400,7 +400,7 @@ export const STATEMENTS: readonly Statement[] = [
       const [answered] = await answersWith(async () => Promise.reject(new Error('secret')), ['/admin/regions']);
       expect([answered!.status, answered!.body!['error']]).toEqual([500, 'INTERNAL_ERROR']);
       expect(answered!.text).not.toContain('secret');
-      expect(offencesOf('/admin/regions', answered!)).toEqual([]);
+      expect(violationsOf('/admin/regions', answered!)).toEqual([]);
     },
   },
   {

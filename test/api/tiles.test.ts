@@ -10,7 +10,7 @@ import { LEGENDS, TILE_LAYERS, TILE_TYPE } from '../../pipelines/deliver/tiles.t
 import { SILENT } from '../../pipelines/log.ts';
 import { explain } from '../../pipelines/operate/explain.ts';
 import { describeEngines } from '../harness/database.ts';
-import { BASE, offencesOf, regionService, VERSION } from './harness.ts';
+import { BASE, violationsOf, regionService, VERSION } from './harness.ts';
 
 type Json = Record<string, unknown>;
 
@@ -150,7 +150,7 @@ describeEngines('a tile of the map', (engine) => {
       const path = `/tiles/${tile}?layer=${layer}`;
       const answered = await service.ask(path, { key });
       expect([path, answered.status, answered.text]).toEqual([path, 204, '']);
-      expect(offencesOf(path, answered)).toEqual([]);
+      expect(violationsOf(path, answered)).toEqual([]);
     }
   });
 
@@ -159,7 +159,7 @@ describeEngines('a tile of the map', (engine) => {
     ['/tiles/0/1/0?layer=parcels', 'x'], ['/tiles/14/1/1?layer=nowhere', 'layer'], ['/tiles/14/1/1', 'layer'], ['/tiles/14/1/1?layer=parcels&layer=risk', 'layer'],
   ])('that is none is refused, and what would be one is told: %s', async (path, parameter) => {
     const answered = await service.ask(path, { key });
-    expect(offencesOf(path, answered)).toEqual([]);
+    expect(violationsOf(path, answered)).toEqual([]);
     expect([answered.status, answered.body!['error'], (answered.body!['details'] as Json)['parameter']]).toEqual([400, 'INVALID_PARAMS', parameter]);
   });
 

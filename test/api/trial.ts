@@ -1,7 +1,7 @@
 /** How statements about the interface are tried on a served region: questions, answers held to the document, and what is in the region. */
 import { expect } from 'vitest';
 import { buildServer } from '../../api/server.ts';
-import { BASE, offencesOf, VERSION, type Answered, type regionService } from './harness.ts';
+import { BASE, violationsOf, VERSION, type Answered, type regionService } from './harness.ts';
 
 export type Json = Record<string, unknown>;
 type Service = Awaited<ReturnType<typeof regionService>>;
@@ -33,7 +33,7 @@ export class Trial {
   /** Asks with a valid token, and holds the answer to the document. */
   async ask(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
     const answered = await this.service.ask(path, { key: await this.key(), headers });
-    expect(offencesOf(path, answered), path).toEqual([]);
+    expect(violationsOf(path, answered), path).toEqual([]);
     return answered;
   }
 

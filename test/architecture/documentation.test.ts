@@ -66,16 +66,16 @@ describe('a command of the program', () => {
   });
 
   it('shows examples in its help, and takes each of them', async () => {
-    const offences: string[] = [];
+    const violations: string[] = [];
     for (const { path, command } of commands.filter(({ command }) => command.commands.length === 0)) {
       const examples = programLines([...helpOf(command).matchAll(/^ {2}\$ (.*)$/gm)].flatMap((match) => typedIn(path, `\`${match[1]!}\``)));
-      if (!examples.some((example) => example.words.slice(1).join(' ').startsWith(path))) offences.push(`${path}: no example of its own`);
+      if (!examples.some((example) => example.words.slice(1).join(' ').startsWith(path))) violations.push(`${path}: no example of its own`);
       for (const example of examples) {
         const why = await refusal(example.words.slice(1));
-        if (why !== null) offences.push(`${path}: ${example.line}: ${why}`);
+        if (why !== null) violations.push(`${path}: ${example.line}: ${why}`);
       }
     }
-    expect(offences).toEqual([]);
+    expect(violations).toEqual([]);
   });
 });
 
@@ -174,12 +174,12 @@ describe('the documents', () => {
   });
 
   it('show commands that the program takes', async () => {
-    const offences: string[] = [];
+    const violations: string[] = [];
     for (const each of programLines(typed)) {
       const why = await refusal(each.words.slice(1));
-      if (why !== null) offences.push(`${each.file}: ${each.line}: ${why}`);
+      if (why !== null) violations.push(`${each.file}: ${each.line}: ${why}`);
     }
-    expect(offences).toEqual([]);
+    expect(violations).toEqual([]);
   });
 
   it('name files of the project that exist', () => {

@@ -40,7 +40,7 @@ describeEngines('the quality gate', (engine) => {
 
   /** Offences of all watched tables, each `table: what`. */
   const everywhere = async (rule: (gate: TableGate, columns: readonly Column[]) => readonly string[]): Promise<string[]> =>
-    (await Promise.all(WATCHED.map(async ([relation, gate]) => rule(gate, await columnsOf(relation)).map((offence) => `${relation}: ${offence}`)))).flat();
+    (await Promise.all(WATCHED.map(async ([relation, gate]) => rule(gate, await columnsOf(relation)).map((violation) => `${relation}: ${violation}`)))).flat();
 
   it('has an entry for every table that is published, and for no other', () => {
     expect(PUBLISHED.length).toBeGreaterThan(20);

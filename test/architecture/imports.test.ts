@@ -78,7 +78,7 @@ function target(file: string, { specifier }: Import): string {
 }
 
 /** `(import …) why not`, one for each import of a file that its room does not allow. */
-function offences(file: string, text: string): string[] {
+function violations(file: string, text: string): string[] {
   const entry = Object.entries(ROOMS).find(([, { files }]) => files.test(file));
   if (entry === undefined) return [`${file}: belongs to no room`];
   const [name, room] = entry;
@@ -106,7 +106,7 @@ function offences(file: string, text: string): string[] {
 describe('imports', () => {
   it('go along the arrows of the design', () => {
     expect(TYPESCRIPT.length).toBeGreaterThan(20);
-    expect(TYPESCRIPT.flatMap((file) => offences(file, read(file)))).toEqual([]);
+    expect(TYPESCRIPT.flatMap((file) => violations(file, read(file)))).toEqual([]);
   });
 
   it('are seen in every form, and against an arrow they are an offence', () => {
@@ -120,7 +120,7 @@ describe('imports', () => {
       "import { z } from 'zod';",
       "import { d } from './schema';",
     ].join('\n');
-    expect(offences('sources/omi_quotations/read.ts', text)).toEqual([
+    expect(violations('sources/omi_quotations/read.ts', text)).toEqual([
       'sources/omi_quotations/read.ts:2: a source may not import ../omi_zones/schema.ts',
       'sources/omi_quotations/read.ts:3: a source may not import the package pg',
       'sources/omi_quotations/read.ts:4: a source may not import the package gdal-async',
@@ -128,14 +128,14 @@ describe('imports', () => {
       'sources/omi_quotations/read.ts:6: a source leaves out node: of fs',
       'sources/omi_quotations/read.ts:8: a source leaves out the ending of ./schema',
     ]);
-    expect(offences('elsewhere/a.ts', '')).toEqual(['elsewhere/a.ts: belongs to no room']);
+    expect(violations('elsewhere/a.ts', '')).toEqual(['elsewhere/a.ts: belongs to no room']);
   });
 
   it('of the synthetic room wait until a command is asked for it', () => {
     const text = "import type { Synthetic } from '../synthetic/synthetic.ts';\nconst a = await import('../synthetic/synthetic.ts');";
-    expect(offences('pipelines/cli/synth.ts', text)).toEqual(['pipelines/cli/synth.ts:1: a command may not import ../synthetic/synthetic.ts']);
-    expect(offences('pipelines/run/refresh.ts', text)).toHaveLength(2);
-    expect(offences('sources/omi_quotations/source.ts', "const a = await import('./synthetic.ts');")).toHaveLength(1);
+    expect(violations('pipelines/cli/synth.ts', text)).toEqual(['pipelines/cli/synth.ts:1: a command may not import ../synthetic/synthetic.ts']);
+    expect(violations('pipelines/run/refresh.ts', text)).toHaveLength(2);
+    expect(violations('sources/omi_quotations/source.ts', "const a = await import('./synthetic.ts');")).toHaveLength(1);
   });
 
   it('of gdal-async stand in one file', () => {

@@ -13,7 +13,7 @@ const KEYS = ['purpose', 'reads', 'writes', 'grain', 'crs'] as const;
 
 /** All offences of all files, each `file: what`. */
 function everywhere(rule: (text: string, file: string) => readonly string[], files = SQL): string[] {
-  return files.flatMap((file) => rule(read(file), file).map((offence) => `${file}: ${offence}`));
+  return files.flatMap((file) => rule(read(file), file).map((violation) => `${file}: ${violation}`));
 }
 
 function names(text: string, key: 'reads' | 'writes'): string[] {

@@ -221,7 +221,7 @@ describe('a file that cannot be written whole', () => {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-cut-'));
     const program = `
       import { FORMATS } from ${JSON.stringify(join(ROOT, 'pipelines/deliver/formats.ts'))};
-      import { writeBeside } from ${JSON.stringify(join(ROOT, 'pipelines/formats/write-beside.ts'))};
+      import { writeBeside } from ${JSON.stringify(join(ROOT, 'pipelines/formats/atomic-write.ts'))};
       const wkb = Buffer.from('0106000000010000000103000000010000000400000000000000000000000000000000000000000000000000f03f0000000000000000000000000000f03f000000000000f03f00000000000000000000000000000000', 'hex');
       const rows = Array.from({ length: 400 }, (_, fid) => ({ cells: [fid, 'x'.repeat(500)], wkb, extent: [0, 0, 1, 1] }));
       const facts = { region: { code: 14, name: 'Molise', slug: 'molise' }, title: 't', columns: [{ name: 'fid', type: 'int4', description: '' }, { name: 'text', type: 'text', description: '' }],

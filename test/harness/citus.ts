@@ -15,7 +15,7 @@ import { answers, databaseUrl } from './postgres.ts';
 
 const run = promisify(execFile);
 
-const BESIDE = fileURLToPath(new URL('../../../shared/citus/', import.meta.url));
+const COPIES_AT_ONCE = fileURLToPath(new URL('../../../shared/citus/', import.meta.url));
 const CONTROL = '/usr/share/postgresql/15/extension/citus.control';
 const BIN = '/usr/lib/postgresql/15/bin';
 
@@ -27,7 +27,7 @@ export function citusMissing(): string | null {
   const { citusUrl, engines } = testEnvironment();
   if (!engines.includes('postgres')) return 'left out by MAPPALE_TEST_ENGINES';
   if (citusUrl !== null) return null;
-  if (!existsSync(join(BESIDE, 'cluster.sh'))) return 'no MAPPALE_TEST_CITUS_URL';
+  if (!existsSync(join(COPIES_AT_ONCE, 'cluster.sh'))) return 'no MAPPALE_TEST_CITUS_URL';
   if (process.getuid?.() !== 0) return 'no MAPPALE_TEST_CITUS_URL, and not root to start a cluster';
   return existsSync(CONTROL) ? null : 'Citus is not installed';
 }
@@ -68,7 +68,7 @@ export class Citus {
     if (url === null) {
       folder = await mkdtemp(join(tmpdir(), 'mappale-citus-'));
       await chmod(folder, 0o755);
-      url = (await run(join(BESIDE, 'cluster.sh'), ['start', join(folder, 'cluster')])).stdout.trim();
+      url = (await run(join(COPIES_AT_ONCE, 'cluster.sh'), ['start', join(folder, 'cluster')])).stdout.trim();
     }
     const nodes = await on<Node & Record<string, unknown>>(url, 'select nodename as host, nodeport as port, groupid = 0 as coordinator from pg_dist_node order by groupid');
     return new Citus(url, nodes, folder);
@@ -143,7 +143,7 @@ export class Citus {
 
   async remove(): Promise<void> {
     if (this.#folder !== null) {
-      await run(join(BESIDE, 'cluster.sh'), ['stop', join(this.#folder, 'cluster')]);
+      await run(join(COPIES_AT_ONCE, 'cluster.sh'), ['stop', join(this.#folder, 'cluster')]);
       await rm(this.#folder, { recursive: true, force: true });
       return;
     }

@@ -2,13 +2,13 @@
 import type { Database, Session } from '../../pipelines/db/index.ts';
 import { registerSource } from '../../pipelines/contract/registry.ts';
 import { readChecks } from '../../pipelines/contract/sql-files.ts';
-import { runChecks, type Offence } from '../../pipelines/db/checks.ts';
+import { runChecks, type Violation } from '../../pipelines/db/checks.ts';
 import { createFunctions } from './functions.ts';
 
 export interface LoadedRows {
   readonly session: Session;
   /** Names of the checks that found offences. */
-  checks(): Promise<Offence[]>;
+  checks(): Promise<Violation[]>;
 }
 
 /**

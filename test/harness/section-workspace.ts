@@ -24,7 +24,7 @@ import { readSqlFile, schemaOf, tableOf, type SqlFile } from '../../pipelines/co
 import { load, type Loaded } from '../../pipelines/ingest/load.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
 import { stage } from '../../pipelines/ingest/stage.ts';
-import { rankFiles, rowsInForce } from '../../pipelines/ledger/force.ts';
+import { rankFiles, currentRows } from '../../pipelines/ledger/current-files.ts';
 import { Inventory } from '../../pipelines/ledger/inventory.ts';
 import { ROOT } from '../../pipelines/config.ts';
 import { runTableFile } from '../../pipelines/build/sweep.ts';
@@ -92,7 +92,7 @@ export async function sectionWorkspace(database: Database, { region, sources: id
             session,
             schema,
             relation,
-            rowsInForce(inventory.force(region.code, relation), inventory.files, table, source.places?.[table] ?? null),
+            currentRows(inventory.force(region.code, relation), inventory.files, table, source.places?.[table] ?? null),
           );
         }
       }

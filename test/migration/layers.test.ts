@@ -146,7 +146,7 @@ describeDatabase('layers that hold rows', (engine) => {
         expect({ code: error?.code, exit: error?.exitCode, at: error?.at }).toEqual({ code: 'MIGRATION_LOSES', exit: 2, at: original.layer.file });
         expect(error!.detail).toMatch(/^dpc_seismic: layer\.seismic_zone: .+\. Lost would be 5 rows of 1 release \(2025\); of their 1 file 1 no longer lies where they were read/);
         expect(error!.detail).toContain('classificazione-sismica-aggiornata-maggio-2025.csv');
-        expect(error!.mend).toContain('mappale migrate --yes');
+        expect(error!.fix).toContain('mappale migrate --yes');
         expect(await near()).toEqual(was);
         // A dry run says the same, and does as little.
         expect((await migrate(database, all, { dry: true })).losses).toMatchObject([{ source: ID, rows: 5, files: 1 }]);

@@ -7,7 +7,7 @@ import { withRun } from '../../pipelines/ledger/ledger.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { explain } from '../../pipelines/operate/explain.ts';
 import { isDone, staleOf } from '../../pipelines/plan/plan.ts';
-import { outlook, refresh } from '../../pipelines/run/refresh.ts';
+import { preview, refresh } from '../../pipelines/run/refresh.ts';
 import { serviceOn } from '../api/harness.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
@@ -88,7 +88,7 @@ for (const name of FIXTURES) {
     it('names what is stale, and why', async () => {
       const files = await made.files();
       try {
-        const { plan: { loads, builds } } = await outlook(context, loadOptions([files.folder], null));
+        const { plan: { loads, builds } } = await preview(context, loadOptions([files.folder], null));
         const why = (reasons: readonly { readonly why: string }[]): Set<string> => new Set(reasons.map((each) => each.why));
         // What was loaded lies there; a tile of an older edition, which that version had no use for, was not.
         expect([...why(loads)].sort()).toEqual(['an earlier version of the program made it, which did not note with what', 'not loaded yet']);
@@ -132,7 +132,7 @@ for (const name of FIXTURES) {
           const fresh = await contextOn(await engine.openDatabase());
           expect((await refresh(fresh, options)).failures).toEqual([]);
           expect(await publishedByReference(database)).toEqual(await publishedByReference(fresh.database));
-          expect(isDone((await outlook(context, options)).plan)).toBe(true);
+          expect(isDone((await preview(context, options)).plan)).toBe(true);
         } finally {
           await files.remove();
         }

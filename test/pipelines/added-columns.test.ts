@@ -17,7 +17,7 @@ import { one } from '../../pipelines/db/types.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { describeState, STATE_STATEMENT, writeMetrics, type PublishedState } from '../../pipelines/operate/metrics.ts';
 import { readRegionReport } from '../../pipelines/operate/region-report.ts';
-import { describeTurn, turn, type Turn } from '../../pipelines/operate/watch.ts';
+import { describeNight, runNight, type NightlyRun } from '../../pipelines/operate/watch.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { exitCodeOf, refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
@@ -225,7 +225,7 @@ describeDatabase('a file with an added column', (engine) => {
       });
     }).listen(0, '127.0.0.1');
     await once(hook, 'listening');
-    const night = (): Promise<Turn> => turn(
+    const night = (): Promise<NightlyRun> => runNight(
       { sources: [], settings: () => ({ url: 'http://127.0.0.1:1/', login: null, token: null }), log: SILENT, open: (work) => work(context) },
       { regions: [MOLISE], data: [folder], parallel: 2, metrics: null, webhookPrivate: false, keep: null, webhook: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/` },
     );
@@ -234,7 +234,7 @@ describeDatabase('a file with an added column', (engine) => {
         expect(line.exit_code).toBe(0);
         expect(line.warnings.map(({ code, source, file, columns }) => [code, source, file, columns]).sort())
           .toEqual(files.map(({ source, file, added }) => ['COLUMNS_ADDED', source, file, [added.column]]).sort());
-        for (const { file, added } of files) expect(describeTurn(line)).toContain(`COLUMNS_ADDED ${file}: ${added.column}`);
+        for (const { file, added } of files) expect(describeNight(line)).toContain(`COLUMNS_ADDED ${file}: ${added.column}`);
       }
       expect(told).toHaveLength(2);
       for (const { added: { column, word, taxCode } } of files) {

@@ -33,7 +33,7 @@ export async function contentOf(database: Database, units: readonly number[]): P
     for (const unit of units) {
       const tables = await publishedTables(session, unit);
       const parcels = tables.get('core.parcel');
-      for (const [relation, { stands }] of tables) found[`${unit} ${relation}`] = await digest(session, schemaOf(relation), stands, parcels?.stands ?? null);
+      for (const [relation, { currentTable }] of tables) found[`${unit} ${relation}`] = await digest(session, schemaOf(relation), currentTable, parcels?.currentTable ?? null);
     }
     return found;
   });

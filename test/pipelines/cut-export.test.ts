@@ -9,12 +9,12 @@ import { describe as describeStatus, readStatus } from '../../pipelines/cli/stat
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { one } from '../../pipelines/db/types.ts';
-import { inForce, type LoadedFile } from '../../pipelines/ledger/force.ts';
+import { currentFiles, type LoadedFile } from '../../pipelines/ledger/current-files.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { describeState, STATE_STATEMENT, type PublishedState } from '../../pipelines/operate/metrics.ts';
 import { readRegionReport } from '../../pipelines/operate/region-report.ts';
 import { validate, type FileVerdict } from '../../pipelines/operate/validate.ts';
-import { describeTurn, turn } from '../../pipelines/operate/watch.ts';
+import { describeNight, runNight } from '../../pipelines/operate/watch.ts';
 import { whyCut } from '../../pipelines/readers/cut-export.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { exitCodeOf, refresh } from '../../pipelines/run/refresh.ts';
@@ -83,7 +83,7 @@ describe(`an export of a service; seed ${seed}`, () => {
       sha256: String(fileId), reader: '', present: true, arrived: fileId, forgotten: false,
       held: [{ layer, series: '', region: null, likelyRegion: null, dated: null, named: true, places: [''] }],
     });
-    const current = (...files: LoadedFile[]): number[] => inForce(files, source, 14, layer, new Map()).files.map(({ file: { fileId } }) => fileId);
+    const current = (...files: LoadedFile[]): number[] => currentFiles(files, source, 14, layer, new Map()).files.map(({ file: { fileId } }) => fileId);
     expect(current(loaded(1, '2021', true, false), loaded(2, '2024', true, true))).toEqual([1]);
     expect(current(loaded(1, '2021', false, false), loaded(2, '2024', true, true))).toEqual([1, 2]);
     expect(current(loaded(2, '2024', true, true))).toEqual([2]);
@@ -123,14 +123,14 @@ async function reportsOf(context: Context, data: string): Promise<Reports> {
   const status = await readStatus(context);
   const region = await readRegionReport(context, molise);
   const { state } = await one<{ state: PublishedState }>(context.database, STATE_STATEMENT);
-  const line = await turn(
+  const line = await runNight(
     { sources: [], settings: () => ({ url: 'http://127.0.0.1:1/', login: null, token: null }), log: SILENT, open: (work) => work(context) },
     { regions: [molise], data: [data], parallel: 2, metrics: null, webhook: null, webhookPrivate: false, keep: null },
   );
   const names = (warnings: readonly { readonly code: string; readonly file: string }[]): string[] => warnings.map(({ code, file }) => `${code} ${file}`).sort();
   expect([exitCodeOf(again), line.exit_code]).toEqual([0, 0]);
   return {
-    texts: { refresh: describeReport(again), status: describeStatus(status), watch: describeTurn(line), page: regionPage(region, []) },
+    texts: { refresh: describeReport(again), status: describeStatus(status), watch: describeNight(line), page: regionPage(region, []) },
     listed: { refresh: names(again.warnings), status: names(status.warnings), watch: names(line.warnings), region: names(region.cut_exports) },
     metrics: (await describeState(state, true)).split('\n').filter((text) => /^mappale_(?:cut_exports|schema_warnings)\{/.test(text)).sort(),
   };

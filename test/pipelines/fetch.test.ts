@@ -451,7 +451,7 @@ describe('another address', () => {
 
   it('of one file, where a source has several → a usage error with what to set', async () => {
     await expect(fetchOf(['anncsu_addresses'], { url: `${server.url}/mirror/STRAD_MOLI.zip` }))
-      .rejects.toMatchObject({ code: 'CONFIG_UNKNOWN', mend: `export MAPPALE_ANNCSU_ADDRESSES_URL=${server.url}/mirror/` });
+      .rejects.toMatchObject({ code: 'CONFIG_UNKNOWN', fix: `export MAPPALE_ANNCSU_ADDRESSES_URL=${server.url}/mirror/` });
   });
 
   it('with user and password → they are sent to that server alone, and stand nowhere', async () => {
@@ -476,7 +476,7 @@ it('a file that was half downloaded by other means is refused with the command t
   const half = join(folder, 'MOLISE.zip');
   await writeFile(half, zip().subarray(0, 5000));
   const { broken } = await locate([folder], sources, { get: () => undefined, set() {} });
-  expect(broken).toMatchObject([{ error: { code: 'ZIP_UNREADABLE', mend: 'npx mappale fetch REGION --sources ade_cadastre' } }]);
+  expect(broken).toMatchObject([{ error: { code: 'ZIP_UNREADABLE', fix: 'npx mappale fetch REGION --sources ade_cadastre' } }]);
   const coming = join(folder, 'anagrafica_impianti_attivi.csv.crdownload');
   await writeFile(coming, bytesOf('anagrafica_impianti_attivi.csv'));
   await writeFile(join(folder, 'desktop.ini'), '[.ShellClassInfo]');
@@ -517,7 +517,7 @@ describe('behind a proxy', () => {
       await cadastre({ proxies });
       expect(proxy.asked).toHaveLength(before);
       const { error } = await cadastre({ at: 'http://publisher.invalid', proxies: readProxies({ http_proxy: `http://me:wrong@127.0.0.1:${proxy.port}` }) });
-      expect(error).toMatchObject({ code: 'DOWNLOAD_PROXY', mend: 'export HTTP_PROXY=http://USER:PASSWORD@PROXY:PORT' });
+      expect(error).toMatchObject({ code: 'DOWNLOAD_PROXY', fix: 'export HTTP_PROXY=http://USER:PASSWORD@PROXY:PORT' });
       expect([error!.report(), ...said].join('\n')).not.toMatch(/wrong|cret/);
     } finally {
       await proxy.close();
@@ -533,7 +533,7 @@ describe('the command', () => {
     try {
       secure.routes.set('/mirror/MOLISE.zip', served(zip()));
       const { failures } = await fetchOf(['ade_cadastre'], { at: secure.url });
-      expect([failures[0], waits, secure.seen]).toEqual([expect.objectContaining({ code: 'DOWNLOAD_CERTIFICATE', mend: 'export NODE_EXTRA_CA_CERTS=FILE.pem' }), [], []]);
+      expect([failures[0], waits, secure.seen]).toEqual([expect.objectContaining({ code: 'DOWNLOAD_CERTIFICATE', fix: 'export NODE_EXTRA_CA_CERTS=FILE.pem' }), [], []]);
       const trusted = join(folder, 'trusted.pem');
       await writeFile(trusted, cert);
       const data = join(folder, 'data');

@@ -110,7 +110,7 @@ describeDatabase('typed on a database, mappale', (engine) => {
     for (const ask of [
       () => mustBePublished(database, findRegion(region.code)!), () => withdraw(database, region.code, away, null), () => parcelHistory(database, parcel!.fid),
     ]) {
-      await expect(ask()).rejects.toMatchObject({ code: 'NOT_PUBLISHED', exitCode: 2, message: 'Molise is withdrawn', mend: 'npx mappale rollback molise' });
+      await expect(ask()).rejects.toMatchObject({ code: 'NOT_PUBLISHED', exitCode: 2, message: 'Molise is withdrawn', fix: 'npx mappale rollback molise' });
     }
     await rollback(database, region.code, away);
     await database.query('update ledger.run set ended_at = now(), exit_code = 0 where run_id = $1', [away]);

@@ -7,7 +7,7 @@ import type { TableGate } from '../../pipelines/contract/gate.ts';
 import { GATES } from '../../pipelines/contract/gates.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
-import { compare, type Comparison, type Offence } from '../../pipelines/build/gate-rule.ts';
+import { compare, type Comparison, type Violation } from '../../pipelines/build/gate-rule.ts';
 import { describeDatabase } from '../harness/database.ts';
 
 /** Comune → province. A comune that is not here is not listed. */
@@ -88,7 +88,7 @@ function isExplained(a: readonly number[], b: readonly number[], share: number):
   return changed < 5 || 20 * changed < most || crossed * crossed <= 32 * changed * share * (1 - share);
 }
 
-const short = ({ place, figure }: Pick<Offence, 'place' | 'figure'>): string => `${place}: ${figure}`;
+const short = ({ place, figure }: Pick<Violation, 'place' | 'figure'>): string => `${place}: ${figure}`;
 
 function model(before: readonly Line[], after: readonly Line[]): string[] {
   const found: string[] = [];
@@ -158,8 +158,8 @@ function model(before: readonly Line[], after: readonly Line[]): string[] {
 }
 
 /** What the rule refuses, told apart as the model does. */
-function told(offences: readonly Offence[]): string[] {
-  return offences.map((offence) => (offence.limit === '-500 … 5000' ? `${short(offence)} beyond` : short(offence))).sort();
+function told(violations: readonly Violation[]): string[] {
+  return violations.map((violation) => (violation.limit === '-500 … 5000' ? `${short(violation)} beyond` : short(violation))).sort();
 }
 
 // --- tables ------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Changes, FieldFigures, Figures } from '../../pipelines/db/figures.ts';
 import type { TableGate } from '../../pipelines/contract/gate.ts';
-import { compare, type Offence } from '../../pipelines/build/gate-rule.ts';
+import { compare, type Violation } from '../../pipelines/build/gate-rule.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 
 type Random = ReturnType<typeof randomOf>;
@@ -61,7 +61,7 @@ function changesOf(before: readonly Row[], after: readonly Row[]): Changes[] {
   });
 }
 
-function judge(before: readonly Row[], after: readonly Row[]): Promise<Offence[]> {
+function judge(before: readonly Row[], after: readonly Row[]): Promise<Violation[]> {
   return compare({
     relation: 'section.made', gate: GATE, before: figuresOf(before), after: figuresOf(after), provinceOf: (comune) => comune.slice(1), nameOf: (province) => province,
     among: () => Promise.resolve({ before: figuresOf(before), after: figuresOf(after) }), changes: () => Promise.resolve(changesOf(before, after)),
@@ -90,7 +90,7 @@ describe('a year of nights', () => {
     let rows = firstRows(random);
     for (let night = 1; night <= NIGHTS; night += 1) {
       const next = nightAfter(rows, random);
-      refused.push(...(await judge(rows, next)).map((offence) => `night ${night}: ${JSON.stringify(offence)}`));
+      refused.push(...(await judge(rows, next)).map((violation) => `night ${night}: ${JSON.stringify(violation)}`));
       rows = next;
     }
     expect(refused).toEqual([]);
@@ -102,7 +102,7 @@ describe('a year of nights', () => {
     ['a third of the rows', (row) => (row.id % 3 === 0 ? [row] : [])],
   ])('is refused in every province after a night with %s', async (_, corrupt) => {
     const rows = firstRows(randomOf('a year of nights', 2));
-    const offences = await judge(rows, rows.flatMap(corrupt));
-    expect([...new Set(offences.map(({ place }) => place))].sort()).toEqual(Object.keys(ROWS));
+    const violations = await judge(rows, rows.flatMap(corrupt));
+    expect([...new Set(violations.map(({ place }) => place))].sort()).toEqual(Object.keys(ROWS));
   });
 });

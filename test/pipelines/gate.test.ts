@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readStatus } from '../../pipelines/cli/status.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import type { MappaleError } from '../../pipelines/errors.ts';
-import type { Offence } from '../../pipelines/build/gate-rule.ts';
+import type { Violation } from '../../pipelines/build/gate-rule.ts';
 import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { prune } from '../../pipelines/operate/prune.ts';
 import { describeState, STATE_STATEMENT, type PublishedState } from '../../pipelines/operate/metrics.ts';
@@ -31,10 +31,10 @@ interface Damage {
   readonly files: RegExp;
   edit(path: string): Promise<void>;
   /** Of what the gate must say, in each of these places. */
-  readonly says: Pick<Offence, 'section' | 'relation'> & { readonly figure: string };
+  readonly says: Pick<Violation, 'section' | 'relation'> & { readonly figure: string };
   readonly places: readonly RegExp[];
   /** The figures that it must show: true of what was published, and of what came. */
-  holds(offence: Offence): boolean;
+  holds(violation: Violation): boolean;
 }
 
 const DAMAGES: readonly Damage[] = [
@@ -113,14 +113,14 @@ describeDatabase('the quality gate', (engine) => {
         await damage.edit(path);
       }
       const error = await refusal();
-      const offences = error.data as readonly Offence[];
+      const violations = error.data as readonly Violation[];
       for (const place of damage.places) {
-        const said = offences.filter(
+        const said = violations.filter(
           ({ relation, section, figure, place: where }) =>
             relation === damage.says.relation && section === damage.says.section && figure === damage.says.figure && place.test(where),
         );
-        expect(said.length, `${place} of ${JSON.stringify(offences.slice(0, 20), null, 1)}`).toBeGreaterThan(0);
-        expect(said.filter((offence) => !damage.holds(offence))).toEqual([]);
+        expect(said.length, `${place} of ${JSON.stringify(violations.slice(0, 20), null, 1)}`).toBeGreaterThan(0);
+        expect(said.filter((violation) => !damage.holds(violation))).toEqual([]);
       }
       const { state } = (await context.database.query<{ state: PublishedState }>(STATE_STATEMENT))[0]!;
       expect(state.failures).toContainEqual({ region: 'molise', source: null, exitCode: 5 });
@@ -129,7 +129,7 @@ describeDatabase('the quality gate', (engine) => {
       expect(error.region).toBe('molise');
       // A person reads the same.
       expect(error.detail).toMatch(new RegExp(`${damage.says.section} +${damage.says.relation.replace('.', '\\.')} +\\S.* → `));
-      expect(JSON.parse(JSON.stringify(error))).toMatchObject({ error: 'SUSPICIOUS', data: offences });
+      expect(JSON.parse(JSON.stringify(error))).toMatchObject({ error: 'SUSPICIOUS', data: violations });
       expect(await inForce()).toBe(before);
     });
 
@@ -138,7 +138,7 @@ describeDatabase('the quality gate', (engine) => {
       const report = await refresh(context, options({ accept: WHO }));
       expect(report.failures).toEqual([]);
       expect(await inForce()).not.toBe(before);
-      const { reason, accepted: kept } = (await accepted()) as { reason: string; accepted: { who: string; at: string; figures: Offence[] } };
+      const { reason, accepted: kept } = (await accepted()) as { reason: string; accepted: { who: string; at: string; figures: Violation[] } };
       expect({ who: kept.who, why: reason }).toEqual(WHO);
       expect(kept.at).toMatch(/^\d{4}-\d\d-\d\dT[\d:]+Z$/);
       expect(kept.figures).toContainEqual(expect.objectContaining(damage.says));
@@ -168,8 +168,8 @@ describeDatabase('the quality gate', (engine) => {
     const [path] = found(/^indirizzario.*\.zip$/);
     const content = await readFile(path!);
     await DAMAGES[2]!.edit(path!);
-    const offences = (await refusal()).data as readonly Offence[];
-    expect(offences).toContainEqual(expect.objectContaining({ relation: 'core.access_point', figure: 'geom, share of non-null', after: 0 }));
+    const violations = (await refusal()).data as readonly Violation[];
+    expect(violations).toContainEqual(expect.objectContaining({ relation: 'core.access_point', figure: 'geom, share of non-null', after: 0 }));
     await writeFile(path!, content);
     expect((await refresh(context, options())).failures).toEqual([]);
   });
@@ -184,7 +184,7 @@ describeDatabase('the quality gate', (engine) => {
       await DAMAGES[0]!.edit(path);
       const { failures } = await load();
       expect(failures.map(({ code }) => code)).toEqual(['SUSPICIOUS']);
-      const missing = (failures[0]!.data as readonly Offence[]).filter(({ figure }) => /^quoted zones of ZONE without/.test(figure));
+      const missing = (failures[0]!.data as readonly Violation[]).filter(({ figure }) => /^quoted zones of ZONE without/.test(figure));
       expect(missing).toEqual([expect.objectContaining({ section: 'valuation', relation: 'core.quotation_zone', before: 0 })]);
       expect(missing[0]!.after).toBeGreaterThan(0.3);
       // Once it is accepted it is no news.
@@ -206,7 +206,7 @@ describeDatabase('the quality gate', (engine) => {
     const report = await refresh(first, options());
     for (const damage of damaged) for (const path of found(damage.files)) await writeFile(path, whole.get(path)!);
     expect(report.failures.map(({ code, exitCode }) => [code, exitCode])).toEqual([['SUSPICIOUS', 5]]);
-    const refused = report.failures[0]!.data as readonly Offence[];
+    const refused = report.failures[0]!.data as readonly Violation[];
     expect(new Set(refused.map(({ relation, figure, before, limit }) => [relation, figure, before, limit].join('|')))).toEqual(new Set([
       'core.quotation_zone|quoted zones of ZONE without a row in VALORI, share||0.10', 'core.declared_income|average_income_eur, median||8000 … 60000',
     ]));

@@ -233,7 +233,7 @@ describeEngines('history', (engine) => {
     }
     await happens('withdrawn', withdrawn);
     await holds();
-    await expect(parcelHistory(database, fids[0]!)).rejects.toMatchObject({ code: 'NOT_PUBLISHED', exitCode: 2, mend: 'npx mappale rollback molise' });
+    await expect(parcelHistory(database, fids[0]!)).rejects.toMatchObject({ code: 'NOT_PUBLISHED', exitCode: 2, fix: 'npx mappale rollback molise' });
     // A parcel goes that was not served any more, and one that had gone is there again.
     await happens('published anew', () => anew(2));
     await happens('withdrawn', withdrawn);

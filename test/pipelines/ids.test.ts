@@ -7,7 +7,7 @@ import type { Context } from '../../pipelines/run/context.ts';
 import { rollback } from '../../pipelines/build/publish.ts';
 import { firstFid, regionOfFid } from '../../pipelines/contract/regions.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
-import { serviceOn, offencesOf, type Answered, type Service } from '../api/harness.ts';
+import { serviceOn, violationsOf, type Answered, type Service } from '../api/harness.ts';
 import { recount, inForce } from '../faults/published.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { daysGoBy, onOneDay } from '../harness/days.ts';
@@ -81,7 +81,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     new Map([...found].map(([reference, fid]) => [comune + reference.slice(4), fid]));
   const ask = async (fid: number): Promise<Answered> => {
     const answered = await service.ask(`/parcels/${fid}?include=basic`, { key });
-    expect(offencesOf('/parcels/1', answered)).toEqual([]);
+    expect(violationsOf('/parcels/1', answered)).toEqual([]);
     return answered;
   };
   const successor = async (fid: number): Promise<unknown> => {

@@ -9,7 +9,7 @@ import { explain } from '../../pipelines/operate/explain.ts';
 import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import type { Log } from '../../pipelines/log.ts';
 import type { SyntheticComuneCatastale, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
-import { serviceOn, offencesOf, type Service } from '../api/harness.ts';
+import { serviceOn, violationsOf, type Service } from '../api/harness.ts';
 import { recount, inForce } from '../faults/published.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
@@ -31,7 +31,7 @@ describeDatabase('a region of land registers', (engine) => {
   const load = (): Promise<RefreshReport> => refresh(context, loadOptions([files.folder], [TRENTINO]));
   const ask = async (path: string): Promise<Record<string, unknown>> => {
     const answer = await service.ask(path, { key });
-    expect([answer.status, offencesOf(path, answer)], `${path} ${answer.text}`).toEqual([200, []]);
+    expect([answer.status, violationsOf(path, answer)], `${path} ${answer.text}`).toEqual([200, []]);
     return answer.body!;
   };
   const labels = async (query: string): Promise<unknown[]> => ((await ask(`/parcels/search?${query}`))['data'] as { cadastral_reference: string }[]).map((parcel) => parcel.cadastral_reference);

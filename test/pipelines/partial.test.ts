@@ -10,7 +10,7 @@ import { forget } from '../../pipelines/operate/forget.ts';
 import { releaseHold, setHold } from '../../pipelines/ledger/hold.ts';
 import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { rollback, withdraw } from '../../pipelines/build/publish.ts';
-import { exitCodeOf, outlook, refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
+import { exitCodeOf, preview, refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
@@ -110,7 +110,7 @@ describeDatabase('files of a region', (engine) => {
     const again = await load();
     expect([again.runId, codes(again)]).toEqual([null, []]);
     expect(await parcels()).toBe(before);
-    expect((await outlook(context, loadOptions([folder], [MOLISE]))).plan.held.join()).toMatch(/Molise was rolled back by .*unpin/);
+    expect((await preview(context, loadOptions([folder], [MOLISE]))).plan.held.join()).toMatch(/Molise was rolled back by .*unpin/);
     expect(await releaseHold(context.database, MOLISE, null)).toBe(true);
     await load();
     expect(await parcels()).toBe(after);
@@ -229,7 +229,7 @@ describeDatabase('files of a region', (engine) => {
     const before = await zones();
     const name = (await readdir(folder)).find((each) => each.startsWith('classificazione'))!;
     await rename(at(name), `${folder}-aside.csv`);
-    expect((await outlook(context, loadOptions([folder], [MOLISE]))).plan.left.map((file) => file.name)).toEqual([name]);
+    expect((await preview(context, loadOptions([folder], [MOLISE]))).plan.left.map((file) => file.name)).toEqual([name]);
     expect(codes(await load())).toEqual([]);
     expect(await zones()).toBe(before);
     const refused = await forget(context, name, false, null, null);

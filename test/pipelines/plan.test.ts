@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
 import type { Located, LocatedFile, Survey } from '../../pipelines/contract/survey.ts';
 import type { Experience } from '../../pipelines/ledger/experience.ts';
-import type { FilePlaces, LoadedFile } from '../../pipelines/ledger/force.ts';
+import type { FilePlaces, LoadedFile } from '../../pipelines/ledger/current-files.ts';
 import type { Hold } from '../../pipelines/ledger/hold.ts';
 import { Inventory } from '../../pipelines/ledger/inventory.ts';
 import type { PublishedTable } from '../../pipelines/ledger/published.ts';
@@ -67,7 +67,7 @@ function known(inventory: Inventory, more: Partial<Known> = {}): Known {
 /** Everything that a plan builds, published as it says. */
 function published({ builds }: Plan): Known['published'] {
   return new Map(builds.map(({ unit, products }) => [unit, new Map(products.map(({ relation, fingerprint, inputs }): [typeof relation, PublishedTable] => [
-    relation, { relation, partition: `${relation}_${unit}`, stands: `${relation}_${unit}`, fingerprint, inputs, rows: 1_000, digest: 'd' },
+    relation, { relation, partition: `${relation}_${unit}`, currentTable: `${relation}_${unit}`, fingerprint, inputs, rows: 1_000, digest: 'd' },
   ]))]));
 }
 

@@ -93,7 +93,7 @@ describeEngines('a swap while a reader holds what is published', (engine) => {
     const error = await rollback(database, REGION, run, { lockTimeoutMs: 50, tries: 2 }).catch((thrown: unknown) => thrown as MappaleError) as MappaleError;
     expect(error).toMatchObject({ code: 'PUBLISH_BLOCKED', exitCode: 6, detail: expect.stringContaining(`found mappale (process ${long.pid}, user `) });
     expect([await inForce(database), await zone()]).toEqual([before, 4]);
-    const typed = statementIn(error.mend);
+    const typed = statementIn(error.fix);
     expect(typed).toBe(`select pg_terminate_backend(${long.pid})`);
     await database.query(typed);
     expect(await long.end()).toMatchObject({ kind: 'database' });

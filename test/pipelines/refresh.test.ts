@@ -9,7 +9,7 @@ import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { prune } from '../../pipelines/operate/prune.ts';
 import { rollback } from '../../pipelines/build/publish.ts';
 import { staleOf } from '../../pipelines/plan/plan.ts';
-import { outlook, refresh } from '../../pipelines/run/refresh.ts';
+import { preview, refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { openRun } from '../harness/run.ts';
@@ -59,7 +59,7 @@ describeDatabase('a refresh', (engine) => {
   it('fills just those sections when the source comes later', async () => {
     const before = await partitions(context);
     await rename(`${files.folder}-aside.zip`, path('italia_ag_002_txt.zip'));
-    const { plan: planned } = await outlook(context, options());
+    const { plan: planned } = await preview(context, options());
     expect(planned.loads.map(({ located }) => located.source.id)).toEqual(['ingv_mps04']);
     expect(staleOf(planned.builds.find(({ unit }) => unit === REGION)!.products).map(({ relation }) => relation)).toEqual(['section.risk']);
     const report = await refresh(context, options());

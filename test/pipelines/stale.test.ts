@@ -6,7 +6,7 @@ import { productFiles } from '../../pipelines/plan/products.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { factName, parseSqlFile, tableFiles, tableOf, type Relation, type SqlFile } from '../../pipelines/contract/sql-files.ts';
 import { isDone, staleOf, type Plan } from '../../pipelines/plan/plan.ts';
-import { outlook, refresh } from '../../pipelines/run/refresh.ts';
+import { preview, refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 
@@ -87,7 +87,7 @@ describeDatabase('a loaded region', (engine) => {
   let synthetic: Awaited<ReturnType<typeof syntheticFiles>>;
   let context: Context;
   const planned = async (changed: Partial<Context> = {}): Promise<Plan> =>
-    (await outlook({ ...context, ...changed }, loadOptions([synthetic.folder], null))).plan;
+    (await preview({ ...context, ...changed }, loadOptions([synthetic.folder], null))).plan;
   const staleIn = ({ builds }: Plan): Record<string, string> =>
     Object.fromEntries(builds.flatMap(({ products }) => staleOf(products).map(({ relation, why }) => [relation, why])));
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { REGIONS } from '../../pipelines/contract/regions.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
-import type { FilePlaces, LoadedFile } from '../../pipelines/ledger/force.ts';
+import type { FilePlaces, LoadedFile } from '../../pipelines/ledger/current-files.ts';
 import { Inventory } from '../../pipelines/ledger/inventory.ts';
 import { whyUnused } from '../../pipelines/plan/unused.ts';
 import { testEnvironment } from '../harness/environment.ts';

@@ -13,7 +13,7 @@ import { MappaleError } from '../../pipelines/errors.ts';
 import { CLOCK } from '../../pipelines/fetch/client.ts';
 import { releaseHold, setHold } from '../../pipelines/ledger/hold.ts';
 import { SILENT } from '../../pipelines/log.ts';
-import { describeTurn, sleepUntil, turn, untilNext, type Turn, type TurnContext, type TurnOptions } from '../../pipelines/operate/watch.ts';
+import { describeNight, sleepUntil, runNight, untilNext, type NightlyRun, type WatchContext, type NightlyOptions } from '../../pipelines/operate/watch.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { served, startPublisher, status, type PublisherServer } from '../harness/publishers.ts';
@@ -63,12 +63,12 @@ describeDatabase('a watch', (engine) => {
   });
 
   /** @param time the clock's */
-  async function night(time: string, more: Partial<TurnOptions> = {}, open: TurnContext['open'] = (work) => work(context)): Promise<Turn> {
+  async function night(time: string, more: Partial<NightlyOptions> = {}, open: WatchContext['open'] = (work) => work(context)): Promise<NightlyRun> {
     publisher.seen.length = 0;
     [told, warned] = [[], []];
     const sources = (await loadSources()).filter(({ id }) => ['ade_cadastre', 'mimit_fuel'].includes(id));
     const clock = { now: () => Date.parse(time), wait: async () => undefined };
-    return turn(
+    return runNight(
       { sources, settings: (id) => ({ url: `${publisher.url}/${id}?`, login: null, token: null }), log: { ...SILENT, warn: (message) => void warned.push(message) }, open, clock },
       { regions: null, data: [data], parallel: 2, webhookPrivate: false, keep: null, metrics: join(data, '.mappale.prom'), webhook: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hooks/secret`, ...more },
     );
@@ -87,7 +87,7 @@ describeDatabase('a watch', (engine) => {
     const line = await night('2026-11-23T02:15:00Z', { regions: [findRegion('molise')!] });
     expect(line).toMatchObject({ exit_code: 0, failures: [], regions: ['molise'], asked: ['ade_cadastre', 'mimit_fuel'], published: ['Italia', 'Molise'], downloaded: { files: 2 } });
     expect(told).toEqual([JSON.parse(JSON.stringify(line))]);
-    expect(describeTurn(line)).toMatch(/^2026-11-23 02:15Z molise: asked 2 of 2 sources; 2 files downloaded \(.* kB\); published Italia, Molise; .*; exit 0$/);
+    expect(describeNight(line)).toMatch(/^2026-11-23 02:15Z molise: asked 2 of 2 sources; 2 files downloaded \(.* kB\); published Italia, Molise; .*; exit 0$/);
     expect(await figures()).toMatch(/mappale_last_run_exit_code 0\n[\s\S]*mappale_parcels\{region="molise"\} \d+\n[\s\S]*mappale_download_asked_timestamp_seconds\{source="mimit_fuel"\} 1795400100\n/);
   });
 
@@ -97,7 +97,7 @@ describeDatabase('a watch', (engine) => {
     const next = await night('2026-11-24T02:15:00Z');
     expect(next).toMatchObject({ exit_code: 0, asked: ['mimit_fuel'], not_due: ['ade_cadastre'], downloaded: { files: 0, bytes: 0 } });
     expect([asked(), publisher.seen.length]).toEqual([[FUEL], 1]);
-    expect(describeTurn(next)).toContain('asked 1 of 2 sources; nothing new; nothing to publish;');
+    expect(describeNight(next)).toContain('asked 1 of 2 sources; nothing new; nothing to publish;');
   });
 
   it('asks for the cadastre again after its publisher\'s next day', async () => {
@@ -150,7 +150,7 @@ describeDatabase('a watch', (engine) => {
     const line = await night('2027-05-13T02:15:00Z', { data: [join(file, 'downloads'), data] });
     expect(line).toMatchObject({ publishers_reached: false, exit_code: 2 });
     expect(line.failures).toHaveLength(1);
-    expect(describeTurn(line)).toContain('no publisher was asked; nothing new; nothing to publish');
+    expect(describeNight(line)).toContain('no publisher was asked; nothing new; nothing to publish');
   });
 
   it('keeps the publication of a region that is pinned during the run, and publishes it after unpin', async () => {

@@ -11,9 +11,9 @@ import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { inputError, MappaleError } from '../../pipelines/errors.ts';
 import { openDatabase } from '../../pipelines/db/index.ts';
 import { SILENT } from '../../pipelines/log.ts';
-import { describeTurn, turn } from '../../pipelines/operate/watch.ts';
+import { describeNight, runNight } from '../../pipelines/operate/watch.ts';
 import type { Context } from '../../pipelines/run/context.ts';
-import { exitCodeOf, outlook, refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
+import { exitCodeOf, preview, refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
@@ -81,7 +81,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     made = await syntheticFiles(160, 6, { comuni: 4 });
     wholeUrl = await engine.createDatabase();
     const context = await contextOn(await openDatabase(wholeUrl));
-    const { plan } = await outlook(context, loadOptions([made.folder], [MOLISE]));
+    const { plan } = await preview(context, loadOptions([made.folder], [MOLISE]));
     for (const { located: { source, files } } of plan.loads) filesOf.set(source.id, [...(filesOf.get(source.id) ?? []), ...files.map(({ path }) => path)]);
     expect(codes(await load(context, made.folder))).toEqual([]);
     whole = await content(context);
@@ -234,14 +234,14 @@ describeDatabase('a file that cannot be used', (engine) => {
     const bad = someOptional(2);
     for (const path of bad.values()) await writeFile(here(path), PAGE);
     const context = await open(new Map(), await engine.copyDatabase(wholeUrl));
-    const line = await turn(
+    const line = await runNight(
       { sources: [], settings: () => ({ url: null, login: null, token: null }), log: SILENT, open: (work) => work(context) },
       { regions: [findRegion(MOLISE)!], data: [folder], parallel: 2, metrics: null, webhook: null, webhookPrivate: false, keep: null },
     );
     const left = line.left_out.map(({ source, files }) => [source, ...files]).sort();
     expect([line.exit_code, left]).toEqual([3, [...bad].map(([id, path]) => [id, basename(path)]).sort()]);
     const json = JSON.stringify(line);
-    const text = describeTurn(line);
+    const text = describeNight(line);
     const sections = line.left_out.flatMap(({ regions }) => regions.flatMap((each) => each.sections.map(({ section }) => section)));
     expect(sections.length).toBeGreaterThan(0);
     const names = [...[...bad.values()].map((path) => basename(path)), ...sections];

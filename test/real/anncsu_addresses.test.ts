@@ -14,7 +14,7 @@ import { SILENT } from '../../pipelines/log.ts';
 import { registerSource } from '../../pipelines/contract/registry.ts';
 import { readSqlFile } from '../../pipelines/contract/sql-files.ts';
 import { load } from '../../pipelines/ingest/load.ts';
-import { rankFiles } from '../../pipelines/ledger/force.ts';
+import { rankFiles } from '../../pipelines/ledger/current-files.ts';
 import { Inventory } from '../../pipelines/ledger/inventory.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
 import { stage } from '../../pipelines/ingest/stage.ts';

@@ -15,8 +15,8 @@ import { checkServer } from '../../pipelines/db/migrate.ts';
 import { openDatabase, type Session } from '../../pipelines/db/index.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { loadGdal } from '../../pipelines/formats/gdal.ts';
-import { writeBeside } from '../../pipelines/formats/write-beside.ts';
-import { toldErrors } from '../../scripts/site/errors.ts';
+import { writeAtomically } from '../../pipelines/formats/atomic-write.ts';
+import { documentedErrors } from '../../scripts/site/errors.ts';
 import { read, ROOT } from '../architecture/project.ts';
 import { describeEngines } from '../harness/database.ts';
 import { childEnvironment } from '../harness/environment.ts';
@@ -75,14 +75,14 @@ async function ended(line: readonly string[], url = `pglite:${join(folder, 'none
 }
 
 /** @returns code, exit code, and the command of the last line, which can be typed */
-async function told(error: MappaleError | null): Promise<readonly [code: string, exit: number, mend: string]> {
+async function told(error: MappaleError | null): Promise<readonly [code: string, exit: number, fix: string]> {
   if (error === null) throw new Error('expected an error, found none');
   expect([error.report(), await untypable(error.report())]).toEqual([error.report(), null]);
-  return [error.code, error.exitCode, error.mend!];
+  return [error.code, error.exitCode, error.fix!];
 }
 
 describe('a newcomer', () => {
-  it.each<[what: string, line: (folder: string) => string[], code: string, exit: number, mend: (folder: string) => string]>([
+  it.each<[what: string, line: (folder: string) => string[], code: string, exit: number, fix: (folder: string) => string]>([
     ['mistypes a region', () => ['load-region', 'mollise', '--data', 'x'], 'REGION_UNKNOWN', 2, () => 'npx mappale load-region molise --data x'],
     ['mistypes a region with two words', () => ['fetch', 'fruli venezia giula'], 'REGION_UNKNOWN', 2, () => 'npx mappale fetch friuli-venezia-giulia'],
     ['names a place that is no region', () => ['plan', 'Atlantis'], 'REGION_UNKNOWN', 2, () => 'npx mappale plan REGION'],
@@ -108,9 +108,9 @@ describe('a newcomer', () => {
     ['tells a webhook without its beginning', () => ['watch', 'molise', '--once', '--webhook', 'example.org'], 'ADDRESS_EXPECTED', 2, () => 'npx mappale watch molise --once --webhook https://HOST/PATH'],
     ['enriches a table that is not there', (at) => ['enrich', join(at, 'points.csv'), '--out', join(at, 'out.csv')], 'TABLE_MISSING', 2, () => 'npx mappale enrich FILE.csv --out OTHER.csv'],
     ['asks for a port of the system', () => ['serve', '--host', ' '], 'ADDRESS_UNAVAILABLE', 2, () => 'npx mappale serve --host 127.0.0.1'],
-  ])('%s', async (_what, line, code, exit, mend) => {
+  ])('%s', async (_what, line, code, exit, fix) => {
     const url = code === 'PGLITE_FOLDER' ? `pglite:${join(folder, 'strangers')}` : undefined;
-    expect(await told(await ended(line(folder), url))).toEqual([code, exit, mend(folder)]);
+    expect(await told(await ended(line(folder), url))).toEqual([code, exit, fix(folder)]);
   });
 
   it('is told by every error of usage, as its last line, what to type, but where a person has to change something by hand', () => {
@@ -118,7 +118,7 @@ describe('a newcomer', () => {
       KEY_AMBIGUOUS: 'columns of the table', KEY_MISSING: 'columns of the table', CITUS_MISSING: 'servers of a cluster, by their superuser', CITUS_NO_WORKERS: 'as before',
       WORKER_WITHOUT_ROLE: 'as before',
     };
-    const silent = toldErrors().filter(({ kind, mend }) => kind === 'usage' && mend === '').map(({ code }) => code);
+    const silent = documentedErrors().filter(({ kind, fix }) => kind === 'usage' && fix === '').map(({ code }) => code);
     expect([...new Set(silent)].sort()).toEqual(Object.keys(byHand).sort());
   });
 
@@ -145,7 +145,7 @@ describe('a newcomer', () => {
     const out = join(folder, 'molise.parquet');
     process.argv = [process.execPath, join(ROOT, 'pipelines/mappale.mjs'), 'export', 'molise', '--out', out];
     const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' });
-    const error = await writeBeside(out, async (unfinished) => {
+    const error = await writeAtomically(out, async (unfinished) => {
       await writeFile(unfinished, 'a part');
       throw full;
     }).catch((thrown: unknown) => thrown as MappaleError);
@@ -181,13 +181,13 @@ describe('a server that is not as it must be', () => {
     query: async (sql: string) => (sql.includes('server_version') ? [{ version }] : extensions.map((each) => ({ ...each, installed: false }))),
   }) as unknown as Session;
   const others = ['pg_trgm', 'unaccent', 'fuzzystrmatch'].map((name) => ({ name, version: '1.0' }));
-  it.each<[what: string, session: Session, code: string, mend: string]>([
+  it.each<[what: string, session: Session, code: string, fix: string]>([
     ['too old', serverWith('13.4', []), 'POSTGRES_TOO_OLD', 'sudo apt-get install -y postgresql-15 postgresql-15-postgis-3'],
     ['without PostGIS', serverWith('16.2', others), 'EXTENSION_MISSING', 'sudo apt-get install -y postgresql-16-postgis-3'],
     ['with an old PostGIS', serverWith('15.8', [{ name: 'postgis', version: '3.1.4' }, ...others]), 'POSTGIS_TOO_OLD', 'sudo apt-get install -y postgresql-15-postgis-3'],
     ['without the extensions of PostgreSQL itself', serverWith('15.8', [{ name: 'postgis', version: '3.4.0' }]), 'EXTENSION_MISSING', 'sudo apt-get install -y postgresql-contrib'],
-  ])('%s', async (_what, session, code, mend) => {
-    expect(await told(await checkServer(session, 'postgres db:5432').then(() => null, (error: unknown) => error as MappaleError))).toEqual([code, 6, mend]);
+  ])('%s', async (_what, session, code, fix) => {
+    expect(await told(await checkServer(session, 'postgres db:5432').then(() => null, (error: unknown) => error as MappaleError))).toEqual([code, 6, fix]);
   });
 
   /** Answers each message of whoever connects with the next of these. @returns its address for a user and database */
@@ -216,14 +216,14 @@ describe('a server that is not as it must be', () => {
   };
   const refused = (state: string, words_: string): Buffer => message('E', Buffer.from(`SFATAL\0VFATAL\0C${state}\0M${words_}\0\0`));
 
-  it.each<[what: string, answers: readonly Buffer[], code: string, mend: (port: number) => string]>([
+  it.each<[what: string, answers: readonly Buffer[], code: string, fix: (port: number) => string]>([
     ['a wrong password', [refused('28P01', 'password authentication failed for user "me"')], 'SQL_28P01', (port) => `export DATABASE_URL=postgres://me:PASSWORD@127.0.0.1:${port}/italy`],
     ['no password at all', [[10, 'SCRAM-SHA-256\0\0'], [11, 'r=nonce,s=c2FsdA==,i=4096']].map(([step, words_]) => message('R', Buffer.from([0, 0, 0, Number(step), ...Buffer.from(String(words_))]))), 'SQL_28P01', (port) => `export DATABASE_URL=postgres://me:PASSWORD@127.0.0.1:${port}/italy`],
     ['a user that it does not know', [refused('28000', 'role "me" does not exist')], 'SQL_28000', (port) => `sudo -u postgres createuser -p ${port} me`],
-  ])('refuses %s', async (_what, answers, code, mend) => {
+  ])('refuses %s', async (_what, answers, code, fix) => {
     const server = await answering(...answers);
     vi.stubEnv('PGPASSWORD', '');
-    expect(await told(await ended(['status'], server.url))).toEqual([code, 6, mend(server.port)]);
+    expect(await told(await ended(['status'], server.url))).toEqual([code, 6, fix(server.port)]);
     await server.close();
   });
 
@@ -232,8 +232,8 @@ describe('a server that is not as it must be', () => {
     await gone.close();
     expect(await told(await ended(['status'], gone.url))).toEqual(['SQL_ECONNREFUSED', 6, 'sudo systemctl start postgresql']);
     expect(await told(await ended(['status'], `postgres:///italy?host=${folder}`))).toEqual(['SQL_ENOENT', 6, 'sudo systemctl start postgresql']);
-    const [code, exit, mend] = await told(await ended(['status'], 'postgres://me@no-such-host.invalid/italy'));
-    expect([/^SQL_(ENOTFOUND|EAI_AGAIN)$/.test(code), exit, mend]).toEqual([true, 6, 'export DATABASE_URL=postgres://me@HOST:5432/italy']);
+    const [code, exit, fix] = await told(await ended(['status'], 'postgres://me@no-such-host.invalid/italy'));
+    expect([/^SQL_(ENOTFOUND|EAI_AGAIN)$/.test(code), exit, fix]).toEqual([true, 6, 'export DATABASE_URL=postgres://me@HOST:5432/italy']);
   });
 });
 
@@ -253,8 +253,8 @@ describeEngines('a newcomer with a server', (engine) => {
     await admin.query(`create role ${role} login password 'newcomer'`);
     const mine = named(url, name, role).replace(`${role}@`, `${role}:newcomer@`).replace(/:[^:@/]*@/, ':newcomer@');
     try {
-      const [code, exit, mend] = await told(await ended(['load-region', 'molise', '--data', join(folder, 'empty')], mine));
-      expect([code, exit, mend.startsWith('createdb ') && mend.endsWith(` -U ${role} ${name}`)]).toEqual(['SQL_3D000', 6, true]);
+      const [code, exit, fix] = await told(await ended(['load-region', 'molise', '--data', join(folder, 'empty')], mine));
+      expect([code, exit, fix.startsWith('createdb ') && fix.endsWith(` -U ${role} ${name}`)]).toEqual(['SQL_3D000', 6, true]);
       await admin.query(`create database ${name} template template0 encoding 'UTF8'`);
       const there = await openDatabase(named(url, name));
       try {
@@ -302,10 +302,10 @@ describeEngines('a newcomer with a server', (engine) => {
       await once(taken, 'listening');
       const { port } = taken.address() as AddressInfo;
       const error = await ended(['serve', '--port', String(port)], url);
-      const [code, exit, mend] = await told(error);
+      const [code, exit, fix] = await told(error);
       expect([code, exit]).toEqual(['PORT_IN_USE', 2]);
       expect(error?.detail).toMatch(found);
-      const other = Number(/^npx mappale serve --port (\d+)$/.exec(mend)?.[1]);
+      const other = Number(/^npx mappale serve --port (\d+)$/.exec(fix)?.[1]);
       expect(other).toBeGreaterThan(port);
       taken.closeAllConnections();
       await new Promise((resolve) => taken.close(resolve));

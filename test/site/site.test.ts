@@ -5,7 +5,7 @@ import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
 import { placeOf } from '../../scripts/site/documents.ts';
-import { toldErrors } from '../../scripts/site/errors.ts';
+import { documentedErrors } from '../../scripts/site/errors.ts';
 import type { Page } from '../../scripts/site/page.ts';
 import { deadLinks, siteFiles, sitePages } from '../../scripts/site/site.ts';
 import { tablesOf } from '../../scripts/site/tables.ts';
@@ -80,17 +80,17 @@ describeDatabase('the site', (engine) => {
   });
 
   it('lists every error that the code names, each with what to do', () => {
-    const told = toldErrors();
+    const told = documentedErrors();
     // As they stand in the code, found in another way: a name beside its kind, or in what makes errors of input.
     const named = new Set(TYPESCRIPT.filter((file) => /^(pipelines|api|sources)\//.test(file) && !/\.test\.ts$|\/synthetic/.test(file)).flatMap((file) =>
       [...read(file).matchAll(/\bcode: '([A-Z][A-Z0-9_]+)', (?:kind|at)\b/g)].map((match) => match[1]!)));
     expect(named.size).toBeGreaterThan(100);
     const findings = new Set([...read('pipelines/operate/validate.ts').matchAll(/level: '(?:warn|error|info)', code: '([A-Z_]+)'/g)].map((match) => match[1]!));
     expect([...named].filter((code) => !findings.has(code) && !told.some((each) => each.code === code))).toEqual([]);
-    const helpless = [...new Set(told.filter(({ kind }) => kind !== 'bug').map(({ code }) => code))].filter((code) => told.filter((each) => each.code === code).every(({ hint, mend }) => hint === '' && mend === ''));
+    const helpless = [...new Set(told.filter(({ kind }) => kind !== 'bug').map(({ code }) => code))].filter((code) => told.filter((each) => each.code === code).every(({ hint, fix }) => hint === '' && fix === ''));
     expect(helpless).toEqual([]);
     const commands = new RegExp(`(?<!npx )\\bmappale (?:${program().commands.map((command) => command.name()).join('|')})\\b`);
-    expect(told.flatMap(({ code, hint, mend }) => [hint, mend].filter((each) => commands.test(each)).map((each) => `${code}: ${each}`))).toEqual([]);
+    expect(told.flatMap(({ code, hint, fix }) => [hint, fix].filter((each) => commands.test(each)).map((each) => `${code}: ${each}`))).toEqual([]);
     const text = plain(bodyOf('errors.html'));
     expect([...new Set(told.map(({ code }) => code))].filter((code) => !text.includes(code))).toEqual([]);
   });

@@ -29,7 +29,7 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 type JsonObject = Record<string, Json>;
 
 /** Fields that the truth does not name: what the text of a source is, and what stands in the record twice. */
-const BESIDE: Readonly<Record<string, readonly string[]>> = {
+const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   buildings: ['source'], population: ['source'],
   risk: ['source'], subsidence: ['source'], economics: ['source', 'affordability_index', 'affordability_apt_size_m2'], demographics: ['source'], valuation_history: ['source'],
   land_cover: ['source'], land_use: ['source'],
@@ -119,7 +119,7 @@ function differences(path: string, expected: Json | undefined, found: Json | und
     return expected.flatMap((value, index) => differences(`${path}[${index}]`, value, found[index]));
   }
   if (isObject(expected) && isObject(found)) {
-    const beside = BESIDE[path] ?? [];
+    const beside = SIBLINGS[path] ?? [];
     const keys = new Set([...Object.keys(expected), ...Object.keys(found).filter((key) => !beside.includes(key))]);
     return [...keys].flatMap((key) => differences(`${path}.${key}`, expected[key], found[key]));
   }

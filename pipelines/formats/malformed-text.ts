@@ -18,7 +18,7 @@ export function withoutDoubles(text: string): string {
 }
 
 /** Is this published record text in no encoding that is read? */
-export function isOddRecord(raw: string | Buffer): boolean {
+export function isMalformedRecord(raw: string | Buffer): boolean {
   return (typeof raw !== 'string' && !isUtf8(raw)) || ODD_TEXT.test(raw.toString());
 }
 
@@ -38,7 +38,7 @@ export function mayBeDoubled(bytes: Buffer): boolean {
 }
 
 /** Looks for odd text among rows in binary COPY format; only texts that are not ASCII are decoded. */
-export class OddText {
+export class MalformedText {
   readonly #texts: ReadonlySet<number>;
   readonly #lists: ReadonlySet<number>;
   /** Texts beyond ASCII, and those of them that are odd. */

@@ -15,19 +15,19 @@ import { isFull } from './file-error.ts';
 export async function mustBePlace(path: string, option = '--out'): Promise<void> {
   const folder = dirname(path);
   if (!await stat(folder).then((found) => found.isDirectory(), () => false)) {
-    throw new MappaleError('there is no folder to write to', { code: 'FOLDER_MISSING', kind: 'usage', at: folder, hint: 'Make it, or name another one.', mend: `mkdir -p ${quoted(folder)}` });
+    throw new MappaleError('there is no folder to write to', { code: 'FOLDER_MISSING', kind: 'usage', at: folder, hint: 'Make it, or name another one.', fix: `mkdir -p ${quoted(folder)}` });
   }
   const there = await stat(path).catch(() => null);
   const found = basename(path) === '-' ? 'standard output' : there?.isDirectory() === true ? 'a folder' : there !== null && !there.isFile() ? 'a device or a pipe' : null;
   if (found !== null) {
     throw new MappaleError('what is written is a file', {
       code: 'NOT_A_FILE_NAME', kind: 'usage', at: path, detail: `expected the name of a file, found ${found}`, hint: 'Name a file: a temporary file is written to the same folder and renamed when it is complete.',
-      mend: retyped(withOption(option, there?.isDirectory() === true ? join(path, 'FILE') : 'FILE'), `ls ${quoted(folder)}`),
+      fix: retyped(withOption(option, there?.isDirectory() === true ? join(path, 'FILE') : 'FILE'), `ls ${quoted(folder)}`),
     });
   }
   if (!await access(folder, constants.W_OK).then(() => true, () => false)) {
     throw new MappaleError('nothing may be written to the folder', {
-      code: 'FOLDER_UNWRITABLE', kind: 'usage', at: folder, detail: 'expected one that this user may write to', hint: 'Name another one, or get the right to write there.', mend: `ls -ld ${quoted(folder)}`,
+      code: 'FOLDER_UNWRITABLE', kind: 'usage', at: folder, detail: 'expected one that this user may write to', hint: 'Name another one, or get the right to write there.', fix: `ls -ld ${quoted(folder)}`,
     });
   }
 }
@@ -61,7 +61,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  * @param ending of that path, for writers that look at it
  * @throws MappaleError `DISK_FULL` (exit 2); what `write` throws
  */
-export async function writeBeside<T>(path: string, write: (unfinished: string) => Promise<T>, ending = ''): Promise<T> {
+export async function writeAtomically<T>(path: string, write: (unfinished: string) => Promise<T>, ending = ''): Promise<T> {
   const own = `${path}${MARK}${process.pid}${ending}`;
   await removeLeft(path, (pid) => pid === process.pid || !isAlive(pid));
   if (unfinished.size === 0) for (const signal of SIGNALS) process.once(signal, leave);
@@ -76,7 +76,7 @@ export async function writeBeside<T>(path: string, write: (unfinished: string) =
     throw new MappaleError('the disk is full', {
       code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected room for the whole file, found: ${(error as Error).message}`,
       hint: 'Free disk space, or choose a folder on another disk. The unfinished file was removed; existing files are unchanged.',
-      mend: retyped(withOption('--out', `/OTHER_DISK/${basename(path)}`), `df -h ${quoted(dirname(path))}`), cause: error,
+      fix: retyped(withOption('--out', `/OTHER_DISK/${basename(path)}`), `df -h ${quoted(dirname(path))}`), cause: error,
     });
   } finally {
     unfinished.delete(own);

@@ -23,7 +23,7 @@ describeEngines('loads beside one another', (engine) => {
   });
   afterAll(() => files.remove());
 
-  const beside = (url: string): Machine => new Machine(url, ['refresh', '--data', files.folder, '--beside', '--parallel', '1']);
+  const beside = (url: string): Machine => new Machine(url, ['refresh', '--data', files.folder, '--concurrent', '--parallel', '1']);
 
   /** A database of this version, and what may stop a run in it. */
   async function prepared(): Promise<{ url: string; gate: Gate }> {

@@ -49,7 +49,7 @@ export interface LoadedFile {
 }
 
 /** A current file of a unit and layer, with its places. */
-export interface InForce {
+export interface CurrentFile {
   readonly file: LoadedFile;
   /** 1 is the newest. */
   readonly rank: number;
@@ -75,8 +75,8 @@ interface Fewer {
   readonly lost: readonly string[];
 }
 
-export interface Force {
-  readonly files: readonly InForce[];
+export interface CurrentFiles {
+  readonly files: readonly CurrentFile[];
   readonly ties: readonly Tie[];
   /** Comuni that lie in the files of two regions: left to the region where the list has them. */
   readonly elsewhere: readonly { readonly place: string; readonly region: number; readonly file: LoadedFile }[];
@@ -86,7 +86,7 @@ export interface Force {
 /** Region of each current comune, by cadastral code; empty if no list is loaded. */
 export type Register = ReadonlyMap<string, number>;
 
-const NOTHING: Force = { files: [], ties: [], elsewhere: [], fewer: [] };
+const NOTHING: CurrentFiles = { files: [], ties: [], elsewhere: [], fewer: [] };
 
 /**
  * Returns the files that count. If the same bytes were read twice, the later reading counts, even if an earlier version recognised another source. Forgotten
@@ -161,9 +161,9 @@ interface Candidate {
  * @param unit region code, or 0 for Italy
  * @param layer without its schema
  */
-export function inForce(
+export function currentFiles(
   all: readonly LoadedFile[], { id, manifest }: Pick<Source, 'manifest'> & { readonly id: string }, unit: number, layer: string, register: Register,
-): Force {
+): CurrentFiles {
   const files = countable(all).filter(({ sourceId }) => sourceId === id);
   if (files.length === 0) return NOTHING;
   const question = { files, isSeries: manifest.keep === 'all', unit, layer, register };
@@ -205,7 +205,7 @@ export function regionOf(file: LoadedFile, held: FilePlaces, place: string, regi
   return held.region ?? file.region ?? register.get(place) ?? held.likelyRegion ?? file.assigned;
 }
 
-function resolve(question: Question, without: ReadonlySet<string> = new Set()): Force & { readonly owned: ReadonlySet<string> } {
+function resolve(question: Question, without: ReadonlySet<string> = new Set()): CurrentFiles & { readonly owned: ReadonlySet<string> } {
   const { files, isSeries, layer } = question;
   const candidates: Candidate[] = [];
   const total = new Map<number, number>();
@@ -276,7 +276,7 @@ function resolve(question: Question, without: ReadonlySet<string> = new Set()): 
 }
 
 /** Returns the places of a layer's current files. */
-export function placesInForce({ files }: Force, layer: string): string[] {
+export function currentPlaces({ files }: CurrentFiles, layer: string): string[] {
   return files.flatMap(({ file: { held }, whole, places }) =>
     (whole ? held.filter((each) => each.layer === layer).flatMap((each) => each.places) : places.map(({ place }) => place)));
 }
@@ -290,7 +290,7 @@ export function rankFiles(files: readonly LoadedFile[]): { fileId: number; rank:
 }
 
 /** Returns the current rows of a layer, by release. */
-export function rowsInForce({ files }: Force, all: readonly LoadedFile[], layer: string, columns: PlaceColumns | null): LayerRows {
+export function currentRows({ files }: CurrentFiles, all: readonly LoadedFile[], layer: string, columns: PlaceColumns | null): LayerRows {
   const loaded = groupBy(all.filter(({ held }) => held.some((each) => each.layer === layer)), ({ releaseId }) => String(releaseId));
   const byRelease = groupBy(files, ({ file }) => String(file.releaseId));
   const releases: number[] = [];

@@ -1,6 +1,6 @@
 /** Whose turn it is: a caller's requests are worked on a few at a time, and callers who wait are served one after the other. */
 
-export interface TurnOptions {
+export interface QueueOptions {
   /** Requests of one caller that are worked on at the same time, wherever. */
   readonly perCaller: number;
   /** Requests of all callers that are worked on at the same time in one place. */
@@ -14,10 +14,10 @@ export interface TurnOptions {
 export type Release = () => void;
 
 /** A turn; `own`: others of the caller's own took too long; `others`: those of others did. */
-export type Turn = Release | 'own' | 'others';
+export type Slot = Release | 'own' | 'others';
 
 /** @returns when it is this caller's turn, or has waited too long */
-export type TakeTurn = (caller: string) => Promise<Turn>;
+export type TakeSlot = (caller: string) => Promise<Slot>;
 
 interface Waiting {
   readonly place: number;
@@ -29,19 +29,19 @@ interface Line {
   readonly waiting: Waiting[];
 }
 
-export class Turns {
-  readonly #options: TurnOptions;
+export class FairQueue {
+  readonly #options: QueueOptions;
   /** Of callers who work or wait; who was served last stands last. */
   readonly #lines = new Map<string, Line>();
   /** Requests that are worked on, by place. */
   readonly #working = new Map<number, number>();
 
-  constructor(options: TurnOptions) {
+  constructor(options: QueueOptions) {
     this.#options = options;
   }
 
   /** @param place where the work will be done: a worker's number */
-  async take(caller: string, place = 0): Promise<Turn> {
+  async take(caller: string, place = 0): Promise<Slot> {
     const line = this.#lines.get(caller) ?? { working: 0, waiting: [] };
     // A free place is taken at once: whoever waits longer than this waits for one.
     if (line.waiting.length >= (this.#options.waiting ?? Infinity)) return 'own';

@@ -21,7 +21,7 @@ export function trusting(networks: readonly string[]): Trust {
       throw new MappaleError('what is to be trusted is no address', {
         code: 'PROXY_INVALID', kind: 'usage', detail: `expected an address or a network like 10.0.0.1, 10.0.0.0/8 or fd00::/8, found ${network}`,
         hint: 'Name the addresses from which your proxy connects: --trust-proxy 127.0.0.1; or who reads the figures: --metrics-from 10.0.0.0/8',
-        mend: 'npx mappale serve --trust-proxy 127.0.0.1',
+        fix: 'npx mappale serve --trust-proxy 127.0.0.1',
       });
     }
     if (bits === undefined) list.addAddress(address, family(version));
