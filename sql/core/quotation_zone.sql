@@ -5,8 +5,8 @@
 -- grain: one row per zone and half-year
 -- crs: none
 
--- A comune of today belongs where ISTAT has it; one that is no more, where OMI had it.
--- ZONE and VALORI may come in different files: a zone that ZONE does not have is named by VALORI.
+-- A current comune belongs to its region according to ISTAT, a former one to its region according to OMI.
+-- ZONE and VALORI may come in different files: a zone that is missing in ZONE is named by VALORI.
 create table quotation_zone as
 select distinct on (z.belfiore collate "C", z.zona collate "C", z.half_year)
   g.code as region_code,
