@@ -166,7 +166,7 @@ begin
   end loop;
 end
 $$;
-comment on function api.features_by_fid(geometry, int4[], int4, int4, text, int4, int4) is 'fids of parcels by fid, region by region. looked_until: last fid read if the page reached its limit of parcels to read; null: fids has the requested number, or there are no more';
+comment on function api.features_by_fid(geometry, int4[], int4, int4, text, int4, int4) is 'fids of parcels by fid, region by region. looked_until: last fid read if the page reached its limit of parcels to read; null: fids has the requested number or ends with the last parcel';
 
 create or replace function api.features(
   p_section text, p_boxes float8[], p_is_small bool, p_firsts int4[], p_range int4[], p_equal json, p_after_reference text, p_after int4, p_limit int4,

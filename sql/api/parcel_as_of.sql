@@ -1,4 +1,4 @@
--- purpose: one parcel's record as it was at the end of a day
+-- purpose: one parcel's record at the end of a past day
 -- reads: history.retired, ledger.publication, ledger.swap
 -- writes: api.keeps_history, api.retired_parcel_at, api.parcel_as_of
 -- grain: one call per parcel
@@ -94,4 +94,4 @@ begin
 end
 $$;
 comment on function api.parcel_as_of(int4, text[], date) is
-  'The record of api.parcel as it was at the end of a day, Europe/Rome, as JSON text with meta.as_of; or the reason why there is none. not_kept: nothing was published by then, or it is no longer kept; never_kept: the same, and nothing is kept on several nodes; gone: the parcel was no longer published; withdrawn_then: nothing of the region was served on that day; withdrawn: the region was served then, but nothing of it is served now; not_there: the parcel did not exist yet. kept_since: the first day that can be answered; publication: as in other answers';
+  'The record of api.parcel at the end of a day, Europe/Rome, as JSON text with meta.as_of; or the reason why there is none. not_kept: nothing was published by then, or it is no longer kept; never_kept: the same, and nothing is kept on several nodes; gone: the parcel was no longer published; withdrawn_then: nothing of the region was served on that day; withdrawn: the region was served then, but nothing of it is served now; not_there: the parcel did not exist yet. kept_since: the first day that can be answered; publication: as in other answers';

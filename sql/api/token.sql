@@ -20,7 +20,7 @@ create or replace function api.admit(
 )
 language plpgsql volatile security definer
 set search_path to public, pg_temp
--- A crash of the server may lose the counts of its last moments. That is better than waiting for the disk on every request.
+-- A crash of the server may lose the counts of its last moments. Waiting for the disk on every request would cost more.
 set synchronous_commit to off
 as $$
 declare

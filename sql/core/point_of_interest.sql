@@ -1,4 +1,4 @@
--- purpose: where the region's schools, pharmacies, fuel stations and places of culture are
+-- purpose: the locations of the region's schools, pharmacies, fuel stations and places of culture
 -- version: 2
 -- reads: layer.school, layer.pharmacy, layer.fuel_station, layer.cultural_place, layer.comune_code, layer.boundary, layer.odonimo, layer.odonimo_indir, core.comune_register, core.comune_name, core.street, core.access_point, core.parcel
 -- writes: core.point_of_interest

@@ -1,11 +1,11 @@
--- purpose: what became of the records of a release: taken over, refused, said twice, counted, and the places that its files speak of
+-- purpose: the result of reading the records of a release: reused, rejected, duplicate and loaded records, and the places of its files
 -- reads: ledger.added_column, ledger.duplicate, ledger.file, ledger.file_place, ledger.member, ledger.reject, ledger.release
 -- writes: ledger.added_column, ledger.duplicate, ledger.file, ledger.file_place, ledger.member, ledger.reject, ledger.release
 -- grain: a member of a file
 -- crs: none
 
 -- statement: reusable_members
--- Members that were read by the same code.
+-- Members that the same version of the reader read.
 select
   m.path,
   m.crc32,
@@ -80,7 +80,7 @@ from unnest($1::int4[], $2::int4[]) as p (member_id, from_member_id)
 join ledger.added_column a on a.member_id = p.from_member_id
 
 -- statement: provide_release
--- What load.sql sees beside the staged rows: nothing but the release itself, so that what a file becomes hangs on its bytes alone.
+-- Input of load.sql in addition to the staged rows: only the release itself, so that the result depends on nothing but the bytes of the file.
 create table release as
 select
   release_id,
@@ -132,7 +132,7 @@ group by member_id, code
 on conflict (member_id, code) do update set records = ledger.duplicate.records + excluded.records
 
 -- statement: account
--- Of members that are taken over no row was staged: what became of theirs was noted when they were taken.
+-- No rows are staged for reused members. Their results were recorded when they were taken.
 with counted as (
   select *
   from unnest($2::int4[], $3::int8[]) as x (member_id, rows)
@@ -198,7 +198,7 @@ from place
 group by file_id, layer, series, region_code, likely_region_code, dated, named
 
 -- statement: releases_without_places
--- Those that were loaded before places were noted.
+-- Releases that were loaded before places were recorded.
 select
   release_id as id,
   source_id as source

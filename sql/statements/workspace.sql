@@ -1,4 +1,4 @@
--- purpose: what a workspace sees: layers, files, parcels and regions that are in force
+-- purpose: contents of a workspace: current layers, files, parcels and regions
 -- reads: ledger.file, ledger.member, ledger.file_place, layer.comune_code
 -- writes: ledger.file_place
 -- grain: a view, a query or a line per file
@@ -58,7 +58,7 @@ select
 from unnest($2::int4[], $3::text[], $4::text[])
 
 -- statement: fresh_rows
--- Without the members whose rows are copied.
+-- Leaves out the members whose rows are copied.
 select l.*
 from :"from" l
 where not exists (
