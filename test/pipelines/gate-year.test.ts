@@ -1,4 +1,4 @@
-/** A year of small nightly changes passes the quality gate; corruptions of the same tables do not. The figures are computed here, without SQL. */
+/** A year of small nightly changes passes the quality gate, and corruptions of the same tables do not. The metrics are computed here, without SQL. */
 import { describe, expect, it } from 'vitest';
 import type { Changes, FieldFigures, Figures } from '../../pipelines/db/figures.ts';
 import type { TableGate } from '../../pipelines/contract/gate.ts';
@@ -7,7 +7,7 @@ import { randomOf } from '../../pipelines/synthetic/random.ts';
 
 type Random = ReturnType<typeof randomOf>;
 
-/** Rows of each province: a section that few parcels have, up to an ordinary one. */
+/** Rows of each province: from a section that few parcels have to an ordinary one. */
 const ROWS: Readonly<Record<string, number>> = { '001': 15, '002': 40, '003': 80, '004': 300, '005': 2_000 };
 const GATE: TableGate = { section: 'made', by: 'belfiore', fields: { x: { kind: 'quantity' } }, excused: {} };
 const NIGHTS = 365;
@@ -18,7 +18,7 @@ interface Row {
   readonly x: number;
 }
 
-/** A value with a long tail, as areas of roofs have. */
+/** Returns a value with a long tail, like the areas of roofs. */
 function valueOf(random: Random): number {
   const normal = Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());
   return Math.round(300 * Math.exp(normal));
@@ -73,7 +73,7 @@ function firstRows(random: Random): Row[] {
   return rows.map((row, id) => ({ ...row, id }));
 }
 
-/** One to fifty parcels get another value; now and then one of them leaves and another comes. */
+/** Changes the values of one to fifty parcels, and sometimes replaces a parcel. */
 function nightAfter(rows: readonly Row[], random: Random): Row[] {
   const next = [...rows];
   for (let count = 1 + random.below(50); count > 0; count -= 1) {
@@ -84,7 +84,7 @@ function nightAfter(rows: readonly Row[], random: Random): Row[] {
 }
 
 describe('a year of nights', () => {
-  it('with 1 to 50 changed parcels each passes without a refusal', async () => {
+  it('passes without a refusal if each night changes 1 to 50 parcels', async () => {
     const random = randomOf('a year of nights', 1);
     const refused: string[] = [];
     let rows = firstRows(random);

@@ -29,7 +29,7 @@ it('masks tax codes with letters in place of digits', () => {
 });
 
 describeDatabase('a file whose name holds a tax code', (engine) => {
-  it('is loaded, and no table of the ledger holds the code', async () => {
+  it('is loaded, and no table of the ledger contains the code', async () => {
     const files = await syntheticFiles(600, 4);
     const folder = mkdtempSync(join(tmpdir(), 'mappale-mask-'));
     try {
