@@ -1,23 +1,23 @@
-/** Which tests need a database, faults or publishers' files: told from where they lie and what they import; only what is slow without a database is named. */
+/** Sorts tests by their needs (database, faults, publishers' files), from their paths and imports. Only tests that are slow without a database are listed. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
 /**
- * `unit` needs no database and is over in seconds. `alone` holds the files that need a process each: they change it, or nobody has tried them in a shared one.
- * `database` is the rest, except `faults` and `real`.
+ * `unit` tests need no database and take seconds. `alone` has files that need a process each, because they change it or were never tried in a shared one.
+ * `database` has the rest, except `faults` and `real`.
  */
 export type Lane = 'unit' | 'database' | 'alone' | 'faults' | 'real';
 
-/** Tests that need no database and yet are no matter of seconds: whole sets of mutated files, the compiler, large files. */
+/** Tests that need no database but take longer than seconds: sets of mutated files, the compiler, large files. */
 const SLOW = /^(test\/(architecture\/check|citus\/|site\/|contract\/(fuzz|hostile|swapped|columns|damaged|zip-prefix|no-data|sources|packaging)|pipelines\/(validate|vector|make-region|threads|zip-writer))|sources\/ade_cadastre\/(scan|threads))/;
 
-/** Matches the text of a test that changes its process. Files that run later in the same process would see the change. */
+/** Matches the text of a test that changes its process. Later files in the same process would see the change. */
 const CHANGES_PROCESS = /\bvi\.|\bprocess\.(argv|exitCode) = |\bprocess\.(on|once)\(/;
 
 /** Folders that have not been run in a shared process yet. */
 const NOT_TRIED = /^test\/(architecture|bench|citus|contract|harness|migration|site|stations|truth)\//;
 
-/** @returns test files by lane, paths from the root */
+/** Returns the test files by lane, with paths from the root. */
 export function lanes(root: string): Readonly<Record<Lane, readonly string[]>> {
   const found: Record<Lane, string[]> = { unit: [], database: [], alone: [], faults: [], real: [] };
   for (const folder of ['test', 'sources', 'sql']) {
@@ -34,7 +34,7 @@ export function lanes(root: string): Readonly<Record<Lane, readonly string[]>> {
   return found;
 }
 
-/** Does this file import that one, directly or through others of `test`? */
+/** Tells whether a file imports another one, directly or through others of `test`. */
 function reaches(root: string, file: string, wanted: string, seen = new Set<string>()): boolean {
   if (file === wanted) return true;
   if (seen.has(file)) return false;
