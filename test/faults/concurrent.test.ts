@@ -1,4 +1,4 @@
-/** Several processes that load regions of one database at the same time, as several hosts would. */
+/** Several processes that load regions into one database at the same time, as several hosts would. */
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { Gate } from './gate.ts';
 import { Machine, mappale, succeeded, told } from './machine.ts';
 import { inForce, orphans, recount, withDatabase } from './published.ts';
 
-/** Names of files of the cadastre. Without a list of comuni the same comuni may lie in each. */
+/** Names of cadastre files. Without a list of comuni the same comuni may be in each. */
 const REGIONS: Readonly<Record<string, number>> = {
   ABRUZZO: 13, BASILICATA: 17, CALABRIA: 18, CAMPANIA: 15, LAZIO: 12, LIGURIA: 7, MARCHE: 11, MOLISE: 14, PUGLIA: 16, UMBRIA: 10,
 };
@@ -25,7 +25,7 @@ describeEngines('loads beside one another', (engine) => {
 
   const beside = (url: string): Machine => new Machine(url, ['refresh', '--data', files.folder, '--concurrent', '--parallel', '1']);
 
-  /** A database of this version, and what may stop a run in it. */
+  /** Returns a database of this version, and a gate that can stop a run in it. */
   async function prepared(): Promise<{ url: string; gate: Gate }> {
     const url = await engine.createDatabase();
     succeeded(await mappale(url, 'migrate'));
@@ -44,21 +44,21 @@ describeEngines('loads beside one another', (engine) => {
     });
   }
 
-  /** Waits until so many regions are published. */
+  /** Waits until the given number of regions is published. */
   async function published(url: string, count: number, run: Machine): Promise<void> {
     while (!run.over && (await builders(url)).length < count) await sleep(50);
     expect((await builders(url)).length).toBe(count);
   }
 
-  it('two processes build ten regions, no region twice, and both end when all are there', async () => {
+  it('two processes build ten regions, no region twice, and both end when all are published', async () => {
     const { url, gate } = await prepared();
-    // The first stands in a region while the second builds all others.
+    // The first process waits in a region while the second builds all others.
     await gate.shut('join of Liguria begins');
     const first = beside(url);
     expect(await gate.reached(first)).toBe(true);
     const second = beside(url);
     await published(url, 9, second);
-    // Runs that are not beside others, whatever they write, stay out.
+    // Runs without --concurrent are refused, whatever they write.
     for (const others of [['refresh', '--data', files.folder], ['prune']]) {
       const alone = await mappale(url, ...others);
       expect([alone.code, told(alone)]).toEqual([7, expect.stringContaining('ALREADY_RUNNING')]);
@@ -73,7 +73,7 @@ describeEngines('loads beside one another', (engine) => {
     await gate.close();
   });
 
-  it('what one had begun when it was killed the other makes', async () => {
+  it('one process builds the regions that another one had begun when it was killed', async () => {
     const { url, gate } = await prepared();
     await gate.shut('check of Liguria begins');
     const first = beside(url);
@@ -87,13 +87,13 @@ describeEngines('loads beside one another', (engine) => {
     const built = await builders(url);
     expect(built.map(({ unit }) => unit)).toEqual(UNITS);
     expect(new Set(built.map(({ run }) => run)).size).toBe(1);
-    // The next run closes the line of the dead one.
+    // The next run closes the ledger entry of the killed one.
     succeeded(await mappale(url, 'prune'));
     await whole(url);
     await gate.close();
   });
 
-  it('files that one reads meanwhile are the other\'s, too: each release once', async () => {
+  it('files that one process reads are used by the other too: each release is loaded once', async () => {
     const { url, gate } = await prepared();
     await gate.shut('stage of ade_cadastre 2026-07-01 Molise begins');
     const first = beside(url);

@@ -1,4 +1,4 @@
-/** Faults of the server and of the way to it: the run says what happened, the next one ends with what an undisturbed run has. */
+/** Faults of the server and of its connection: the run reports them, and the next run ends with the content of an undisturbed one. */
 import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -23,7 +23,7 @@ const missing = !engines.includes('postgres') ? 'left out by MAPPALE_TEST_ENGINE
 describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : ` [not run: ${missing}]`}`, () => {
   let server: Server;
   let region: Region;
-  /** Version 1 of the files, and what a database holds that loaded 0 and then 1 in peace. */
+  /** Version 1 of the files, and the content of a database that loaded versions 0 and 1 undisturbed. */
   let folder: string;
   let calm: Record<string, string>;
   let first: Record<string, string>;
@@ -50,7 +50,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await server?.remove();
   });
 
-  /** A database on which version 0 is published. */
+  /** Returns a database on which version 0 is published. */
   const fresh = (): Promise<string> => {
     made += 1;
     return server.database(`struck_${made}`, 'version_0');
@@ -70,7 +70,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     });
   }
 
-  it('ends a backend in the middle of its COPY: exit 6 with what to do', async () => {
+  it('ends a backend during its COPY: the run exits with 6 and a hint', async () => {
     const url = await fresh();
     const gate = await Gate.open(url);
     await gate.shut(IN_COPY);
@@ -88,7 +88,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it('ends backends at random: the run fails with exit 6 or did not need them', async () => {
+  it('ends backends at random: the run exits with 6 or did not need them', async () => {
     const url = await fresh();
     const gate = await Gate.open(url);
     for (let attempt = 0; attempt < 4; attempt += 1) {
@@ -102,7 +102,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it('loses a backend to SIGKILL and recovers with its unlogged tables empty: what was staged is not taken for all there is', async () => {
+  it('loses a backend to SIGKILL and recovers with empty unlogged tables: the run does not take the staged rows for complete', async () => {
     const url = await fresh();
     const gate = await Gate.open(url);
     const boundary = 'load of ade_cadastre 2026-07-01 Molise begins';
@@ -117,7 +117,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it.each([['shut down at once', 'crash'], ['killed', 'kill']] as const)('is %s in the middle of a run, and started again', async (_name, how) => {
+  it.each([['shut down at once', 'crash'], ['killed', 'kill']] as const)('is %s during a run, and started again', async (_name, how) => {
     const url = await fresh();
     const machine = refresh(url);
     await Promise.race([sleep(duration * (0.4 + 0.4 * random.next())), machine.ended]);
@@ -129,7 +129,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it('does not answer: exit 6, and the hint says so', async () => {
+  it('does not answer: the run exits with 6 and a hint', async () => {
     const url = await fresh();
     await server.crash();
     const ended = await mappale(url, 'refresh', 'molise', '--data', folder, '--accept', 'a test');
@@ -138,7 +138,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     expect(told(ended)).toContain('SQL_ECONNREFUSED');
   });
 
-  it('is cut off: exit 6, the next run recovers', async () => {
+  it('is cut off: the run exits with 6, and the next run recovers', async () => {
     const url = await fresh();
     for (const share of [0.5, 0.75]) {
       const wire = await Wire.to(url);
@@ -153,7 +153,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it('lets one run write at a time: the second is told command, process and host of the first, exit 7', async () => {
+  it('allows one writing run at a time: the second run exits with 7 and reports command, process and host of the first', async () => {
     const url = await fresh();
     const gate = await Gate.open(url);
     const boundary = 'join of Molise begins';
@@ -169,7 +169,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it('closes the connection that holds the writer\'s lock: a second run takes over, the first can no longer publish', async () => {
+  it('closes the connection with the writer\'s lock: a second run takes over, and the first one can no longer publish', async () => {
     const url = await fresh();
     const gate = await Gate.open(url);
     const boundary = 'publish of Molise begins';
@@ -182,7 +182,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     expect(holders).toHaveLength(1);
     await gate.terminate(holders[0]!.pid);
     await gate.lift(boundary);
-    // The heir waits for nothing: the ledger's line of the first run is closed before it writes.
+    // The second run waits for nothing: the ledger entry of the first run is closed before the second one writes.
     const heir = await mappale(url, 'refresh', 'molise', '--data', folder, '--accept', 'a test');
     const first_ = await zombie.ended;
     expect([heir.code, first_.code].sort()).toEqual(heir.code === 0 ? [0, first_.code] : [6, 6]);
@@ -206,7 +206,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       await run('umount', ['-l', disk]).catch(() => undefined);
     });
 
-    it('fills it up: exit 6 with the hint, what is published stays; with room again the next run ends well', async (context) => {
+    it('fills up: the run exits with 6 and a hint, the publication stays, and with free space the next run succeeds', async (context) => {
       if (refused !== null) return context.skip(`a small disk cannot be made here: ${refused}`);
       await server.admin(`create tablespace small location '${disk}'`);
       made += 1;
@@ -216,7 +216,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       const { stdout } = await run('df', ['--output=used', '-k', disk]);
       const used = Number(stdout.split('\n')[1]);
       let full: Ended | null = null;
-      // As little room as makes a run begin and not end.
+      // So little free space that a run begins but cannot end.
       for (const spare of [128, 512, 1024, 2048]) {
         await run('mount', ['-o', `remount,size=${used + spare}k`, disk]);
         const ended = await mappale(url, 'refresh', 'molise', '--data', folder, '--accept', 'a test', '--force');
