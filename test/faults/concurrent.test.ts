@@ -15,7 +15,7 @@ const REGIONS: Readonly<Record<string, number>> = {
 };
 const UNITS = Object.values(REGIONS).sort((a, b) => a - b);
 
-describeEngines('loads beside one another', (engine) => {
+describeEngines('concurrent loads', (engine) => {
   let files: { readonly folder: string; remove(): Promise<void> };
   beforeAll(async () => {
     files = await syntheticFiles(200, 11, { only: ['ade_cadastre'] });

@@ -15,7 +15,7 @@ const { seed } = testEnvironment();
 /** Formats whose end is recognised. In a text only the last line can show a cut. */
 const CONTAINER = /\.(zip|kmz|gpkg|xlsx|kml|geojson|json)$/i;
 
-describeEngines('files that are cut', (engine) => {
+describeEngines('truncated files', (engine) => {
   let region: Region;
   let context: Context;
   let folder: string;

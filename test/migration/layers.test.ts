@@ -36,30 +36,30 @@ const KEEPS: readonly Case[] = [
     what: 'a column that is computed', change: column('code_length int4 generated always as (length(istat_code)) stored'), steps: [/column code_length added/],
     rows: (row) => ({ ...row, code_length: String(row['istat_code']).length }),
   },
-  { what: 'a column less', change: without('name'), steps: [/column name dropped/], rows: ({ name: _, ...row }) => row },
+  { what: 'a dropped column', change: without('name'), steps: [/column name dropped/], rows: ({ name: _, ...row }) => row },
   { what: 'a wider type', change: retyped('position', 'numeric'), steps: [/column position made numeric/] },
-  { what: 'a value that may be empty now', change: (text) => text.replace(/(\n {2}istat_code text) not null/, '$1'), steps: [/column istat_code may be empty/] },
-  { what: 'a value that may not be empty, where none is', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), steps: [/column sigla may not be empty/] },
-  { what: 'an index more', change: (text) => `${text}-- serves: nothing\ncreate index on layer.seismic_zone (name);\n`, steps: [/its indexes made anew/] },
-  { what: 'an index less', change: (text) => text.replace(/create index[^\n]*\n/, ''), steps: [/its indexes made anew/] },
-  { what: 'a rule that its rows keep', change: column('check (position > 0)'), steps: [/CHECK .* added/] },
+  { what: 'a value that may become empty', change: (text) => text.replace(/(\n {2}istat_code text) not null/, '$1'), steps: [/column istat_code may be empty/] },
+  { what: 'a value that must not be empty, and none is', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), steps: [/column sigla may not be empty/] },
+  { what: 'an additional index', change: (text) => `${text}-- serves: nothing\ncreate index on layer.seismic_zone (name);\n`, steps: [/its indexes made anew/] },
+  { what: 'a dropped index', change: (text) => text.replace(/create index[^\n]*\n/, ''), steps: [/its indexes made anew/] },
+  { what: 'a constraint that its rows satisfy', change: column('check (position > 0)'), steps: [/CHECK .* added/] },
   {
-    what: 'a layer more', change: (text) => `${text.replace(`-- writes: ${LAYER}`, `-- writes: ${LAYER}, layer.seismic_note`)}create table layer.seismic_note (release_id int4 not null) partition by list (release_id);\n`,
+    what: 'an additional layer', change: (text) => `${text.replace(`-- writes: ${LAYER}`, `-- writes: ${LAYER}, layer.seismic_note`)}create table layer.seismic_note (release_id int4 not null) partition by list (release_id);\n`,
     steps: [/layer\.seismic_note: made, empty/],
   },
   {
-    what: 'a layer less', change: () => '-- purpose: none\n-- reads: none\n-- writes: layer.seismic_other\n-- grain: none\n-- crs: none\ncreate table layer.seismic_other (release_id int4 not null) partition by list (release_id);\n',
+    what: 'a dropped layer', change: () => '-- purpose: none\n-- reads: none\n-- writes: layer.seismic_other\n-- grain: none\n-- crs: none\ncreate table layer.seismic_other (release_id int4 not null) partition by list (release_id);\n',
     steps: [/layer\.seismic_other: made, empty/, /layer\.seismic_zone: dropped, nothing makes it any more/],
   },
 ];
 
 const LOSES: readonly (Pick<Case, 'what' | 'change'> & { readonly first?: string })[] = [
-  { what: 'a column that may not be empty', change: column('edition int4 not null') },
+  { what: 'a column that must not be empty', change: column('edition int4 not null') },
   { what: 'a narrower type', change: retyped('position', 'int2') },
-  { what: 'a type of another kind', change: retyped('istat_code', 'int4') },
-  { what: 'a value that may not be empty, where some are', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), first: `update ${LAYER} set sigla = null where position = 2` },
-  { what: 'a rule that its rows do not keep', change: column('check (position < 0)') },
-  { what: 'another way to be split', change: (text) => text.replace('partition by list (release_id)', 'partition by range (release_id)') },
+  { what: 'an incompatible type', change: retyped('istat_code', 'int4') },
+  { what: 'a value that must not be empty, although some are', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), first: `update ${LAYER} set sigla = null where position = 2` },
+  { what: 'a constraint that its rows violate', change: column('check (position < 0)') },
+  { what: 'another partitioning', change: (text) => text.replace('partition by list (release_id)', 'partition by range (release_id)') },
 ];
 
 /** Returns the sources, one of them with a changed file. */
@@ -72,7 +72,7 @@ function changed(sources: readonly RegisteredSource[], change: (text: string) =>
   });
 }
 
-describeDatabase('layers that hold rows', (engine) => {
+describeDatabase('layers with rows', (engine) => {
   const made = fixture(FIXTURES[0]!);
   let database: Database;
   let sources: readonly RegisteredSource[];
@@ -117,7 +117,7 @@ describeDatabase('layers that hold rows', (engine) => {
         expect(found.losses).toEqual([]);
         for (const step of steps) expect(found.steps.some((line) => step.test(line)), `${step} in ${found.steps.join('; ')}`).toBe(true);
         expect(found.steps).toHaveLength(steps.length);
-        if (what !== 'a layer less') expect(await rows()).toEqual(was.map(expected));
+        if (what !== 'a dropped layer') expect(await rows()).toEqual(was.map(expected));
         expect(await isOut(all)).toBe(false);
         expect(await migrate(database, all)).toEqual({ steps: [], losses: [] });
       });

@@ -112,7 +112,7 @@ it('every command is listed here as reading or writing', () => {
   expect(leaves(program()).sort()).toEqual(Object.keys(COMMANDS).sort());
 });
 
-describeEngines('commands that only look', (engine) => {
+describeEngines('reading commands', (engine) => {
   const made = fixture(FIXTURES[0]!);
   // Opening the embedded database takes seconds. There one command stands in for all that open it in the same way.
   const looking = Object.entries(COMMANDS).flatMap(([name, { typed, ...facts }]) => (typed === null || (engine.name === 'pglite' && name !== 'status') ? [] : [{ name, typed, ...facts }]));

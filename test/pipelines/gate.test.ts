@@ -57,7 +57,7 @@ const DAMAGES: readonly Damage[] = [
     holds: ({ before, after }) => before! > 0.5 && after === 0,
   },
   {
-    what: 'a census of two rows', files: /^R14_indicatori_2021_sezioni\.xlsx$/,
+    what: 'a census with two rows', files: /^R14_indicatori_2021_sezioni\.xlsx$/,
     edit: (path) => rewriteZip(path, (name, content) => (name.endsWith('sheet1.xml') ? Buffer.from(content.toString('utf8').replace(/(<row r="3">.*?<\/row>).*<\/sheetData>/s, '$1</sheetData>')) : content)),
     says: { section: 'demographics', relation: 'core.census_figures', figure: 'rows' }, places: [/^province 070/],
     holds: ({ before, after }) => after! <= 0.9 * before!,

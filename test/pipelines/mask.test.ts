@@ -28,7 +28,7 @@ it('masks tax codes with letters in place of digits', () => {
   expect(maskTaxCode('AMMINISTRAZIONIX PRECIPITEVOLISSIMEVOLMENTE 1234567890')).toBe('AMMINISTRAZIONIX PRECIPITEVOLISSIMEVOLMENTE 1234567890');
 });
 
-describeDatabase('a file whose name holds a tax code', (engine) => {
+describeDatabase('a file with a tax code in its name', (engine) => {
   it('is loaded, and no table of the ledger contains the code', async () => {
     const files = await syntheticFiles(600, 4);
     const folder = mkdtempSync(join(tmpdir(), 'mappale-mask-'));

@@ -1,4 +1,4 @@
-/** What a walk-through adds: the seismic model's values around a parcel, at the corners of the square of its grid that the parcel lies in. */
+/** Section of a walk-through: the seismic model's values around a parcel, at the corners of the grid square that contains it. */
 import { z } from 'zod';
 import { quantity } from '../../../pipelines/contract/gate.ts';
 import { nullable, source, whole } from '../../../pipelines/contract/schemas.ts';
