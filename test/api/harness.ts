@@ -107,7 +107,7 @@ export async function regionService(
   return { ...(await serviceOn(database, url)), region: files.region };
 }
 
-// --- What the document says ----------------------------------------------------------------------------------------------
+// --- The OpenAPI document ----------------------------------------------------------------------------------------------
 
 interface Examples {
   readonly example?: unknown;

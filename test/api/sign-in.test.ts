@@ -147,7 +147,7 @@ describe('a session', () => {
     ['with a name that leads to this machine', { host: 'evil.example:8080' }, '127.0.0.1'],
     ['through a proxy', { forwarded: 'for=192.0.2.7' }, '127.0.0.1'],
     ['from another machine', {}, '192.0.2.7'],
-  ])('does not count in a request %s', async (_request, headers, from) => {
+  ])('is ignored in a request %s', async (_request, headers, from) => {
     const { get, cookie } = await signedIn();
     expect(codeOf(await get('/geocode/reverse?lat=42&lng=14', { cookie, ...headers }, from))).toEqual([401, 'API_KEY_REQUIRED']);
     expect((await get('/geocode/reverse?lat=42&lng=14', { cookie, 'sec-fetch-site': 'same-origin' })).statusCode).toBe(200);
@@ -177,7 +177,7 @@ describe('an explanation', () => {
   const PATH = '/map/explain/1400000000/basic';
   const token = { 'x-api-key': `mpl_${'a'.repeat(43)}` };
 
-  it('is returned for a session, and counts in its hour', async () => {
+  it('is returned for a session, and is counted against the session\'s hour', async () => {
     const { get, cookie } = await signedIn(async (fid, section) => ({ fid, section, evidence: [] }));
     expect(JSON.parse((await get('/map/session', { cookie })).payload)).toEqual({ signed_in: true, sign_in: 'link', explains: true });
     const told = await get(PATH, { cookie });
@@ -197,7 +197,7 @@ describe('an explanation', () => {
     ['through a proxy', { cookie: 'own', 'x-forwarded-for': '192.0.2.7' }, '127.0.0.1', [404, 'NOT_FOUND']],
     ['from another machine', { cookie: 'own' }, '192.0.2.7', [404, 'NOT_FOUND']],
     ['from another machine with a token', token, '192.0.2.7', [404, 'NOT_FOUND']],
-  ])('is not told to a request %s, and nothing runs for it', async (_request, { cookie, ...headers }: Readonly<Record<string, string>>, from, refused) => {
+  ])('is refused for a request %s, and nothing runs for it', async (_request, { cookie, ...headers }: Readonly<Record<string, string>>, from, refused) => {
     let runs = 0;
     const { get, keys, cookie: own } = await signedIn(async () => ({ runs: runs += 1 }));
     const given = cookie === 'own' ? own : cookie;

@@ -11,7 +11,7 @@ describe('beforeLast', () => {
     ['castel', 2, ''],
     // The longest possible query: a regular expression took a minute for it.
     [`${'x'.repeat(180)} san martino in p`, 4, 'x'.repeat(180)],
-  ])('%s: %d of them', (q, words, before) => {
+  ])('returns the text of %j before its last %d words', (q, words, before) => {
     expect(beforeLast(q, words)).toBe(before);
   });
 });

@@ -256,7 +256,7 @@ describeEngines('a tile of the map', (engine) => {
     for (const { belfiore, coverage, bbox, outline } of comuni.filter(({ parcels }) => parcels > 0)) {
       const passport = (await service.ask(`/admin/municipalities/${belfiore}/quality`, { key })).body as { coverage: { sections: { section: string; map: string | null; state: string }[] } };
       for (const { section, state } of passport.coverage.sections.filter(({ map }) => map === null)) {
-        // The passport uses more sample parcels, one of which may have other coverage.
+        // The passport uses more sample parcels, and one of them may have other coverage.
         if (section !== 'basic' && state !== 'partial') expect([belfiore, section, coverage[section]]).toEqual([belfiore, section, state === 'none' ? 'mapped' : state]);
       }
       // Except a few parcels that the files have elsewhere.

@@ -157,7 +157,7 @@ const pgliteMaker: Maker = {
   },
 };
 
-// --- What this run has ---------------------------------------------------------------------------------------------
+// --- The engines of this run ---------------------------------------------------------------------------------------------
 
 async function askBroker(): Promise<PostgresOffer> {
   const response = await fetch(inject('postgresBroker'));

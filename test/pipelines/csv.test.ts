@@ -111,7 +111,7 @@ describe('columns', () => {
     ["PROV/CITTA'_METROPOLITANA", 'prov_citta_metropolitana'],
     ['Sigla\u00a0automobilistica', 'sigla_automobilistica'],
     ['  ', ''],
-  ])('%j is known as %s', (published, name) => {
+  ])('the header %j becomes %s', (published, name) => {
     expect(normaliseHeader(published)).toBe(name);
   });
 
@@ -136,7 +136,7 @@ describe('columns', () => {
     [['codice', 'codice istat', 'denominazione', 'nuts'], /doubled: code/],
     [['codice', 'denominazione', 'nuts', 'NUTS'], /doubled: "NUTS"/],
     [['codice', 'denominazione', 'nuts', 'x', 'X'], /doubled: "X"/],
-  ])('stop the source with the difference when they change: %j', (found, detail) => {
+  ])('stop the source with the difference if they change: %j', (found, detail) => {
     expect(() => expectColumns(found, expected)).toThrow(expect.objectContaining({ code: 'COLUMNS_CHANGED', at: 'x.csv', detail: expect.stringMatching(detail) }));
   });
 

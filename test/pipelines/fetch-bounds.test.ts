@@ -207,7 +207,7 @@ describe('the pace of a download', () => {
   });
 });
 
-describe('the disk of a download', () => {
+describe('the disk space of a download', () => {
   /** Free space that shrinks at each reading. */
   const shrinking = (from: number, by: number) => {
     let free = from + by;
@@ -275,7 +275,7 @@ describe('an address', () => {
     expect(isPrivateHost(new URL(`http://${host}/`).hostname)).toBe(true);
   });
 
-  it('is public next to the private networks', () => {
+  it('is public if it is adjacent to a private network', () => {
     expect(PUBLIC.filter((address) => !isPublicAddress(address))).toEqual([]);
     expect(['www.istat.it', 'mylocalhost.it', 'local.example.org', 'internal.it'].filter(isPrivateHost)).toEqual([]);
   });

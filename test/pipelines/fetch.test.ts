@@ -195,7 +195,7 @@ describe('a file that is already in the folder', () => {
     ['ETag, and a range is ignored', { conditional: false, ranges: false }, 1],
     ['neither ETag nor Last-Modified: the zip\'s end, with its CRCs, is compared', { etag: null, modified: null }, 2],
   ];
-  it.each(twice)('%s → nothing is downloaded', async (_quirk, manners, requests) => {
+  it.each(twice)('%s → downloads nothing', async (_quirk, manners, requests) => {
     server.routes.set(ZIP, served(zip(), manners));
     await cadastre();
     server.seen.length = 0;
@@ -316,7 +316,7 @@ describe('a wrong body', () => {
     ['a file of another source', () => server.routes.set(ZIP, served(bytesOf('italia_ag_002_txt.zip'))), 'DOWNLOAD_OTHER', /ingv_mps04/],
     ['a zip that was already cut on the server', () => server.routes.set(ZIP, served(zip().subarray(0, 5000))), 'ZIP_UNREADABLE', /complete zip/],
     ['no byte at all', () => server.routes.set(ZIP, served(Buffer.alloc(0), { ranges: false })), 'FILE_EMPTY', /no byte/],
-  ])('%s → refused with words, and what was there stays', async (_what, serve, code, detail) => {
+  ])('%s → is rejected with a message, and the existing file stays', async (_what, serve, code, detail) => {
     server.routes.set(ZIP, served(zip(), { etag: '"0"', modified: null }));
     await cadastre();
     serve();
@@ -399,7 +399,7 @@ describe('a publisher that requires a token', () => {
     ['in the title of a page', () => status(200, {}, `<html><title>${SECRET} has expired</title>`)],
     ['in a redirect, with another encoding', () => status(302, { location: `ftp://login/${encodeURIComponent(SECRET).toLowerCase()}` })],
     ['in a body that is not a tile', () => status(200, {}, JSON.stringify({ error: SECRET }).replaceAll('/', '\\/'))],
-  ])('which comes back %s → it is not shown', async (_where, answer) => {
+  ])('a token that comes back %s → is not shown', async (_where, answer) => {
     const path = `/egms_vertical?EGMS_L3_E46N20_100km_U_2020_2024_2.zip&id=${encodeURIComponent(SECRET)}`;
     server.routes.set(path, answer(path));
     const { failures } = await fetchOf(['egms_vertical'], { token: SECRET });
@@ -423,7 +423,7 @@ describe('a publisher that requires a token', () => {
   });
 });
 
-describe('a dry run', () => {
+describe('a dry run of fetch', () => {
   it('requests only first bytes, prints size and licence, and leaves no file', async () => {
     server.routes.set(ZIP, served(zip()));
     const report = await fetchOf(['ade_cadastre'], { dryRun: true });
@@ -433,7 +433,7 @@ describe('a dry run', () => {
   });
 });
 
-describe('another address', () => {
+describe('a configured address', () => {
   it.each([
     ['a server', '', '/MOLISE.zip'], ['a folder with a slash', '/mirror/', '/mirror/MOLISE.zip'], ['a folder without', '/mirror', '/mirror/MOLISE.zip'],
     ['a query', '/get.php?dataset=', '/get.php?dataset=MOLISE.zip'], ['the file itself', '/mirror/molise%20settembre.zip', '/mirror/molise%20settembre.zip'],
@@ -485,7 +485,7 @@ it('a file that another program half downloaded is rejected with the command tha
   expect(describeUnknown(['data/anagrafica.csv.unfinished-77.csv'])[0]).toContain('mappale fetch REGION');
 });
 
-describe('behind a proxy', () => {
+describe('downloads through a proxy', () => {
   /** Forwards requests to the publisher, if the client gives the login. */
   async function startProxy(login: string | null): Promise<{ readonly port: number; readonly asked: string[]; close(): Promise<void> }> {
     const asked: string[] = [];
@@ -526,7 +526,7 @@ describe('behind a proxy', () => {
   });
 });
 
-describe('the command', () => {
+describe('mappale fetch', () => {
   it('an untrusted certificate → fails and prints the setting to add; with it the download works, with an address from the environment, and a second run downloads nothing', async () => {
     const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }], { keySize: 2048, extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }] });
     const secure = await startPublisher({ key, cert });

@@ -65,7 +65,7 @@ function quantile(values: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;
 }
 
-/** Returns the values of `a` that are missing in `b`, each as often as it is missing. */
+/** Returns the values of `a` that are missing in `b`, each as many times as missing. */
 function without(a: readonly number[], b: readonly number[]): number {
   const left = [...b];
   return a.filter((value) => {

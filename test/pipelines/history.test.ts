@@ -1,4 +1,4 @@
-/** Former publications are answered as they were at their time, whatever changed since, and unchanged rows are stored once. */
+/** Former publications keep their original answers, whatever changed since, and unchanged rows are stored once. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rollback, withdraw } from '../../pipelines/build/publish.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
@@ -155,7 +155,7 @@ describeEngines('history', (engine) => {
     }
   }
 
-  /** Checks that every past time is answered as it was then. */
+  /** Checks that every past time gets the same answer as at that time. */
   async function holds(): Promise<void> {
     const served = await stateOf('current');
     for (const [index, moment] of moments.entries()) {
@@ -211,7 +211,7 @@ describeEngines('history', (engine) => {
     expect(before.keptSince).toBe(await today(database));
   });
 
-  it('answers every past time as it was then, whatever happened since, and stores unchanged rows once', async () => {
+  it('gives every past time its original answer, whatever happened since, and stores unchanged rows once', async () => {
     const kinds: readonly (readonly [string, (number: number) => Promise<unknown>])[] = [
       ['other files', (number) => publish(1 + (number % 5))],
       ['parcels return', () => publish(0)],

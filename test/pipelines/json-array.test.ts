@@ -33,7 +33,7 @@ describe('the reader of JSON lists', () => {
     ['goes on after its end', '[{"a":1}] {"a":2}'],
     ['lacks a comma', '[{"a":1}{"a":2}]'],
     ['holds bare words', '[{"a":1}, NaN]'],
-  ])('that %s is refused, wherever the pieces end', async (_what, text) => {
+  ])('rejects a list that %s, wherever the pieces end', async (_what, text) => {
     for (const chunk of [1, 4, 1000]) {
       const { elements, error } = await read(Buffer.from(text), chunk);
       expect([[], [{ a: 1 }]]).toContainEqual(elements);

@@ -31,7 +31,7 @@ describe('an address with omitted parts', () => {
     ['postgres://', { service: 'night' }, 'postgres db.example:5499, database italy, user writer'],
     ['postgres://me@here.example:5433/rome', { service: 'night' }, 'postgres here.example:5433, database rome, user me'],
     ['postgres:///rome', { service: 'last' }, 'postgres localhost:5432, database rome, user x'],
-  ])('%s is completed', (url, more, label) => {
+  ])('is completed: %s', (url, more, label) => {
     expect(serverAddress(url, settings(more)).label).toBe(label);
   });
 

@@ -138,7 +138,7 @@ describe('a plan', () => {
       expect(found.builds).toEqual([]);
       expect(found.held.join()).toMatch(/^Molise .* by ada@host on 2026-05-01: wrong prices.*npx mappale unpin molise/);
     }
-    expect(plan(known(inventory, { holds: hold('rolled_back', 'made from other files') }), null, null).builds).toHaveLength(1);
+    expect(plan(known(inventory, { holds: hold('rolled_back', 'built from other files') }), null, null).builds).toHaveLength(1);
   });
 
   it('lists current files that left the folder, and keeps them current', () => {

@@ -270,7 +270,7 @@ describe.skipIf(!hasGdal())('a raster written by gdal_translate', () => {
     ['Float64, predictor 3', ['-ot', 'Float64', ...options('COMPRESS=LZW', 'PREDICTOR=3')]],
     ['Float64, predictor 2, big-endian', ['-ot', 'Float64', ...options('COMPRESS=DEFLATE', 'PREDICTOR=2', 'ENDIANNESS=BIG')]],
     ['a COG with overviews', ['-of', 'COG', ...options('COMPRESS=LZW', 'BLOCKSIZE=128', 'OVERVIEW_COUNT=1')]],
-  ])('as %s is the same', async (name, how) => {
+  ])('as %s has the same cells', async (name, how) => {
     const { grid, cells } = await whole(gdal(`${name.replace(/\W+/g, '-')}.tif`, ...how));
     expect(grid).toMatchObject({ epsg: 32632, width: WIDTH, height: HEIGHT, transform: [900_000, 10, 0, 4_650_370, 0, -10], noData: -9999 });
     expect(cells).toEqual(expected);
@@ -317,7 +317,7 @@ describe.skipIf(!hasGdal())('a raster written by gdal_translate', () => {
     ['EPSG:3035', 3035],
     ['+proj=longlat +datum=WGS84', 4326],
     ['+proj=tmerc +lat_0=0 +lon_0=9.5 +k=0.9996 +x_0=500000 +y_0=0 +datum=WGS84 +units=m', 0],
-  ])('of the CRS %s is placed, or refused where it is not known', async (crs, epsg) => {
+  ])('in the CRS %s is positioned, or rejected if the CRS is unknown', async (crs, epsg) => {
     for (const keys of ['STANDARD', 'ESRI_PE']) {
       const file = gdal('crs.tif', '-a_srs', crs, '-co', `GEOTIFF_KEYS_FLAVOR=${keys}`);
       if (epsg === 0) expect(await refusal(file)).toBe('RASTER_CRS');

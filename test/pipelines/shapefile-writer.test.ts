@@ -104,7 +104,7 @@ describe('shapefiles', () => {
     ['a field name that is too long', { ...POLYGONS, fields: [{ name: 'ELEVEN_CHAR', type: 'date' as const }], features: [] }, RangeError],
     ['another kind of geometry', { ...POLYGONS, features: [{ geometry: { type: 'point' as const, point: [0, 0] as const }, values: ['1', 1, 1, null] }] }, TypeError],
     ['another number of values', { ...POLYGONS, features: [{ geometry: null, values: [] }] }, TypeError],
-  ])('refuse %s', (_, layer, error) => {
+  ])('are refused with %s', (_, layer, error) => {
     expect(() => shapefileParts(layer)).toThrow(error);
   });
 });

@@ -144,7 +144,7 @@ describe('a shapefile', () => {
     ['.shp', 'SHAPEFILE_TRUNCATED', /expected \d+ bytes by its header, found \d+/],
     ['.shx', 'SHAPEFILE_TRUNCATED', /bytes of \.shx/],
     ['.dbf', 'SHAPEFILE_TRUNCATED', /expected 5 records of 22 bytes in \.dbf, found 3: it ends in record 4/],
-  ])('stops when its %s is cut short, saying where', async (part, code, detail) => {
+  ])('is rejected with its location if its %s is truncated', async (part, code, detail) => {
     const path = await write([1, 2, 3, 4, 5].map((i) => row(i)));
     const cut = path.replace('.shp', part);
     await truncate(cut, part === '.dbf' ? 97 + 3 * 22 + 5 : (await readFile(cut)).length - 20);

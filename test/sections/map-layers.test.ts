@@ -15,7 +15,7 @@ const SEEN: Readonly<Record<string, Matrix>> = {
 /** Distance in CIE Lab from which two adjacent areas are distinguishable; 2.3 is the just noticeable difference. */
 const APART = 7;
 
-/** Returns the CIE Lab of a colour as it is perceived. */
+/** Returns the CIE Lab of a perceived colour. */
 function labOf(color: string, matrix: Matrix): readonly number[] {
   const linear = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16) / 255)
     .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));

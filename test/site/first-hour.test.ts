@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs a server until it is told to end. @param ask gets the address that it printed, and the sign-in link */
+/** Runs a server and ends it after `ask`. @param ask gets the address that it printed, and the sign-in link */
 async function served(line: string, ask: (address: string, link: string) => Promise<void>): Promise<void> {
   const server = spawn('/bin/sh', ['-c', `exec ${line} --port 0`], { cwd: folder, env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(server, 'exit');
