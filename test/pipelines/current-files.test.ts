@@ -73,7 +73,7 @@ describe('a current file', () => {
       .toEqual({ A001: 'A001.zip', A002: 'CB.zip', A003: 'MOLISE.zip' });
   });
 
-  it('publishes a comune listed in another region in its own region, unless that region has a file with the comune', () => {
+  it('with a comune listed in another region publishes it in the file\'s region, unless the other region has a file with it', () => {
     const molise = file('MOLISE.zip', ['A001', 'B001'], { complete: true });
     expect(of([molise])).toEqual({ A001: 'MOLISE.zip', B001: 'MOLISE.zip' });
     const both = [molise, file('ABRUZZO.zip', ['B001'], { complete: true, region: 13 })];
