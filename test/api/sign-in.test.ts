@@ -164,12 +164,12 @@ describe('a session', () => {
     const link = new SignInLink(() => now);
     const came = await link.exchange(link.secret);
     if (!('session' in came)) throw new Error(came.refused);
-    for (let used = 1; used <= SESSION_QUOTA + 1; used += 1) expect((await link.hour(came.session, true))?.used).toBe(used);
+    for (let used = 1; used <= SESSION_QUOTA + 1; used += 1) expect((await link.hour(came.session, 'count'))?.used).toBe(used);
     // What is refused is not counted further.
-    expect((await link.hour(came.session, true))?.used).toBe(SESSION_QUOTA + 1);
+    expect((await link.hour(came.session, 'count'))?.used).toBe(SESSION_QUOTA + 1);
     now += 3_600_000;
-    expect(await link.hour(came.session, true)).toEqual({ used: 1, endsAt: now + 3_600_000 });
-    expect(await link.hour('another', true)).toBeNull();
+    expect(await link.hour(came.session, 'count')).toEqual({ used: 1, endsAt: now + 3_600_000 });
+    expect(await link.hour('another', 'count')).toBeNull();
   });
 });
 
