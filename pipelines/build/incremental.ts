@@ -77,7 +77,7 @@ export class IncrementalBuild {
     const how = product.file.incremental;
     const result = await (how?.by === 'members' ? this.#takeMembers(session, product, how.layers) : this.#takeParcels(session, product));
     if (result === null) return false;
-    this.#log.info(`  ${product.relation}: ${result.reused ? 'nothing changed' : 'only what changed'}, ${duration(secondsSince(startedAt))}`);
+    this.#log.debug(`  ${product.relation}: ${result.reused ? 'nothing changed' : 'only what changed'}, ${duration(secondsSince(startedAt))}`);
     return true;
   }
 
@@ -91,7 +91,7 @@ export class IncrementalBuild {
       await session.query('delete from ledger.built where unit_code = $1 and relation = $2', [this.#unit, relation]);
     });
     await this.#reused(session, relation);
-    this.#log.info(`  ${relation}: nothing changed`);
+    this.#log.debug(`  ${relation}: nothing changed`);
   }
 
   /** Table of the parcels that changed, came or went; null: not known. */

@@ -12,7 +12,7 @@ import { providePublishedParcels } from '../db/register.ts';
 import { MappaleError } from '../errors.ts';
 import { unitName } from '../contract/regions.ts';
 import type { Log } from '../log.ts';
-import { duration, secondsSince } from '../progress.ts';
+import { barLine, duration, secondsSince } from '../progress.ts';
 import { together } from '../together.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { readSectionFiles, schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
@@ -79,10 +79,11 @@ export async function join(
     return there;
   });
   const took = new Map<Relation, number>();
+  let ready = 0;
   const make = async (product: Product, session: Session, lane: string): Promise<void> => {
     const { relation, file } = product;
     const table = tableOf(relation);
-    if (finished.has(table)) log.info(`  ${relation}: finished by the run before`);
+    if (finished.has(table)) log.debug(`  ${relation}: finished by the run before`);
     else if ((await incremental?.take(session, product)) === true) return;
     else {
       await incremental?.settle(file.reads);
@@ -98,10 +99,12 @@ export async function join(
       await analyze(session, schema, table);
       const seconds = secondsSince(startedAt);
       took.set(relation, seconds);
-      log.info(`  ${relation}: ${duration(seconds)}`, { relation, seconds });
+      log.debug(`  ${relation}: ${duration(seconds)}`, { relation, seconds });
     }
     await lookIn(session, [schema]);
     await incremental?.compare(session, product);
+    ready += 1;
+    log.progress(barLine(ready, stale.length, `tables of ${unitName(unit)}`));
   };
   try {
     const order = incremental === null ? longestFirst(await database.session((session) => tableSeconds(session, unitName(unit)))) : byTurn;

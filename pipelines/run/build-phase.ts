@@ -136,7 +136,7 @@ async function buildUnit({ context, run, options }: Refreshing, { job, inventory
   requireParcels(context, options, { job, inventory }, read);
   const layers = read.map((relation) => ({ relation, force: inventory.force(unit, relation) }));
   await refuseTies(database, sources, layers);
-  log.info(`${name}: building ${stale.map(({ relation }) => relation).join(', ')}`);
+  log.info(`${name}: building ${stale.length} ${stale.length === 1 ? 'table' : 'tables'}`, { tables: stale.map(({ relation }) => relation) });
   const joined = await run.step('join', name, () => join(database, unit, products, published, sources, inventory, log, parallel),
     ({ seconds }) => ({ seconds: Object.fromEntries(seconds) }));
   await run.step('check', name, () => check(database, joined, name, log, parallel), (checked) => checked);

@@ -11,13 +11,15 @@ import { load, recoverStaging, Repetition, type Loaded } from '../ingest/load.ts
 import { stage, type Counts, type EarlierMember, type Reusable } from '../ingest/stage.ts';
 import { failRelease, noteFiles } from '../ledger/ledger.ts';
 import { plan, withoutFiles, type LoadJob, type Plan } from '../plan/plan.ts';
-import { duration, group, secondsSince } from '../progress.ts';
+import { barLine, duration, group, secondsSince } from '../progress.ts';
 import { together } from '../together.ts';
 import type { Context } from './context.ts';
 import { omissionOf } from './left-out.ts';
 import { readAll, rethrow, type Refreshing } from './refreshing.ts';
 
 export interface ReleaseReport extends Counts {
+  /** Number of checks that found rows to look at. */
+  readonly warnings: number;
   /** Number of the release in the ledger. */
   readonly release: number;
   readonly source: string;
@@ -44,10 +46,12 @@ export async function loadReleases(refreshing: Refreshing, planned: Plan): Promi
   const tried = new Set<string>();
   let { loads, unused } = await run.current(planned, replan);
   while (loads.length > 0) {
+    const announced = announce(log, loads);
     const before = trouble.unread.size;
     for (const { fingerprint } of loads) tried.add(fingerprint);
     await together(parallel, loads, async (job) => {
       const release = await tryRelease(refreshing, job);
+      announced.finished();
       if (release !== null) loaded.push(release);
     });
     if (trouble.unread.size === before) break;
@@ -56,6 +60,19 @@ export async function loadReleases(refreshing: Refreshing, planned: Plan): Promi
     unused = now.unused;
   }
   return { loaded: loaded.sort(byRelease), unused };
+}
+
+/** Prints the number of releases to load, and a progress bar of them. */
+function announce(log: Context['log'], loads: readonly LoadJob[]): { finished(): void } {
+  const sources = new Set(loads.map(({ located }) => located.source.id)).size;
+  log.info(`loading ${loads.length} ${loads.length === 1 ? 'release' : 'releases'} of ${sources} ${sources === 1 ? 'source' : 'sources'}`);
+  let done = 0;
+  return {
+    finished() {
+      done += 1;
+      log.progress(barLine(done, loads.length, 'releases'));
+    },
+  };
 }
 
 /** Loads a release, without the files that cannot be read. @returns null if nothing was loaded */
@@ -112,15 +129,16 @@ async function loadRelease({ context, run }: Refreshing, { located, fingerprint 
       return stageAndLoad(new Set([...again, ...error.paths]));
     }
   };
-  const { releaseId: release, records, rows, rejects, duplicates } = await stageAndLoad(new Set()).catch(async (error: unknown) => {
+  const { releaseId: release, records, rows, rejects, duplicates, warnings } = await stageAndLoad(new Set()).catch(async (error: unknown) => {
     // If the database is gone, the next run recovers.
     const failed = error instanceof MappaleError && error.kind !== 'database' ? await failRelease(database, fingerprint, error) : null;
     if (failed !== null) await dropSchema(database, stagingSchema(failed));
     throw error;
   });
   const seconds = secondsSince(startedAt);
-  log.info(`${subject}: ${group(records)} records = ${group(rows)} rows + ${group(rejects)} rejects + ${group(duplicates)} duplicates, ${duration(seconds)}`);
-  return { release, source, vintage: vintageText(vintage), region, files: located.files.map(({ name }) => name), records, rows, rejects, duplicates, seconds };
+  log.debug(`${subject}: ${group(records)} records = ${group(rows)} rows + ${group(rejects)} rejects + ${group(duplicates)} duplicates, ${duration(seconds)}`);
+  const files = located.files.map(({ name }) => name);
+  return { release, source, vintage: vintageText(vintage), region, files, records, rows, rejects, duplicates, warnings: warnings.length, seconds };
 }
 
 /** Finds members of earlier releases that the same code has read, by name, size and CRC. The archive around them may have changed. */

@@ -42,7 +42,7 @@ async function page(link: SignInLink | null = new SignInLink(), explain: Explain
     }) as unknown as Reader['count'],
   };
   const write = (message: string, facts?: Record<string, unknown>): void => void logged.push(`${message} ${JSON.stringify(facts)}`);
-  const log: Log = { runId: null, info: write, warn: write, progress: () => undefined };
+  const log: Log = { runId: null, debug: write, info: write, warn: write, progress: () => undefined };
   const app = await buildServer({ reader, version: VERSION, log, signIn: link, explain });
   opened.push(app);
   return {
