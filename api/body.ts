@@ -21,7 +21,7 @@ export interface BodyLimits {
  * @throws ApiError `INVALID_PARAMS` for a body that is too long; 401, 403 and 429 of the key; `RATE_LIMITED` and `SERVICE_UNAVAILABLE` for too many bodies;
  * `REQUEST_TIMEOUT` for one that is late or broken off; MappaleError
  */
-export type Receive = (request: IncomingMessage, who: Parameters<Identify>, limits: BodyLimits) => Promise<Buffer>;
+export type Receive = (request: IncomingMessage, applicant: Parameters<Identify>[0], limits: BodyLimits) => Promise<Buffer>;
 
 /** Returns the queue of bodies of a server. A body that finds no place is refused at once. */
 export function bodyQueue(): FairQueue {
@@ -29,9 +29,9 @@ export function bodyQueue(): FairQueue {
 }
 
 export function receiver(identify: Identify, takeSlot: TakeSlot): Receive {
-  return async (request, who, limits) => {
+  return async (request, applicant, limits) => {
     if (Number(request.headers['content-length'] ?? 0) > limits.mostBytes) throw tooLong(limits);
-    const slot = await takeSlot(await identify(...who));
+    const slot = await takeSlot(await identify(applicant));
     if (slot === 'own') {
       const problem = `${BODIES.perToken} bodies of this token are being read; send this one again in 1 second`;
       throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: BODIES.perToken }, { 'retry-after': '1', connection: 'close' }, 'token_busy');

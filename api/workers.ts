@@ -9,7 +9,7 @@ import { explanationQueue } from './access.ts';
 import { bodyQueue } from './body.ts';
 import { memoryCount, type Count, type Counted, type Counting } from './counts.ts';
 import { addUp, lasting, type Figure } from './metrics.ts';
-import type { Exchanged, SessionHour, SignIn } from './sign-in.ts';
+import type { Exchanged, SessionHour, SignIn, Use } from './sign-in.ts';
 import type { Release, TakeSlot, Slot, FairQueue } from './fair-queue.ts';
 
 /** What the servers of one address share. */
@@ -48,7 +48,7 @@ type FromWorker =
   | { readonly ask: 'turn'; readonly id: number; readonly queue: QueueName; readonly caller: string }
   | { readonly ask: 'count'; readonly id: number; readonly counting: Counting }
   | { readonly ask: 'exchange'; readonly id: number; readonly secret: string }
-  | { readonly ask: 'hour'; readonly id: number; readonly session: string; readonly counted: boolean }
+  | { readonly ask: 'hour'; readonly id: number; readonly session: string; readonly use: Use }
   | { readonly ask: 'figures'; readonly id: number };
 
 type ToWorker =
@@ -60,7 +60,7 @@ type ToWorker =
 type FromPrimary = true | string | Counted | Exchanged | SessionHour | null;
 
 /** A question before it has a number. */
-type Question = { ask: 'turn'; queue: QueueName; caller: string } | { ask: 'figures' } | { ask: 'count'; counting: Counting } | { ask: 'exchange'; secret: string } | { ask: 'hour'; session: string; counted: boolean };
+type Question = { ask: 'turn'; queue: QueueName; caller: string } | { ask: 'figures' } | { ask: 'count'; counting: Counting } | { ask: 'exchange'; secret: string } | { ask: 'hour'; session: string; use: Use };
 
 export interface Link extends Shared {
   /** By the process that started this one, which has the link. */
@@ -104,7 +104,7 @@ export function linkOf(worker: Worker): Link {
     listening: (address) => send({ tell: 'listening', address }),
     signIn: {
       exchange: async (secret) => (await ask({ ask: 'exchange', secret })).answer as Exchanged,
-      hour: async (session, counted) => (await ask({ ask: 'hour', session, counted })).answer as SessionHour | null,
+      hour: async (session, use) => (await ask({ ask: 'hour', session, use })).answer as SessionHour | null,
     },
     take: taking('requests'),
     takeExplanation: taking('explanations'),
@@ -195,7 +195,7 @@ export class Primary {
     }
     if (question.ask !== 'turn') {
       const answer = question.ask === 'hour'
-        ? await this.#signIn?.hour(question.session, question.counted) ?? null
+        ? await this.#signIn?.hour(question.session, question.use) ?? null
         : await this.#signIn?.exchange(question.secret) ?? { refused: 'unknown' };
       send(worker, { id, answer });
       return;

@@ -19,6 +19,9 @@ export const SETTINGS = z.object({
   MAPPALE_LOG: z.enum(['human', 'json'], { error: 'expected human or json' }).default('human').describe(
     '`human`: plain lines; `json`: one object per line on stderr, for unattended runs. Default: `human`',
   ),
+  MAPPALE_LOG_LEVEL: z.enum(['debug', 'info', 'warn'], { error: 'expected debug, info or warn' }).optional().describe(
+    '`debug`: each step and its time, as `--verbose`; `info`: phases and progress; `warn`: warnings only, as `--quiet`. Default: `info`, with `MAPPALE_LOG=json` `debug`',
+  ),
   NO_COLOR: z.string().optional().describe('any value turns colours off'),
 });
 
@@ -27,6 +30,7 @@ export interface Config {
   /** What is keyed by parcel is to lie on several nodes. What is distributed stays so. */
   readonly distributed: boolean;
   readonly log: 'human' | 'json';
+  readonly logLevel: 'debug' | 'info' | 'warn';
   readonly noColor: boolean;
   /** Name of this machine in the ledger. */
   readonly host: string;
@@ -45,11 +49,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
         hint: 'Set DATABASE_URL, or unset MAPPALE_DISTRIBUTED.', fix: 'unset MAPPALE_DISTRIBUTED',
       });
     }
-    return { databaseUrl: data.DATABASE_URL, distributed, log: data.MAPPALE_LOG, noColor: data.NO_COLOR !== undefined, host: hostname(), user: userName() };
+    const { DATABASE_URL: databaseUrl, MAPPALE_LOG: log, MAPPALE_LOG_LEVEL: logLevel = log === 'json' ? 'debug' : 'info' } = data;
+    return { databaseUrl, distributed, log, logLevel, noColor: data.NO_COLOR !== undefined, host: hostname(), user: userName() };
   }
   const [name = '', message = ''] = error.issues.flatMap((issue) => [issue.path.join('.'), issue.message]);
   throw new MappaleError(`${name} is of no kind that is known`, {
-    code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `${message}, found ${JSON.stringify(env[name])}`, hint: name === 'MAPPALE_LOG' ? 'Unset it for lines that people read.' : 'Unset it to leave the database on one machine.',
+    code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `${message}, found ${JSON.stringify(env[name])}`, hint: name === 'MAPPALE_DISTRIBUTED' ? 'Unset it to leave the database on one machine.' : 'Unset it to use the default.',
     fix: `unset ${name}`,
   });
 }

@@ -1,4 +1,4 @@
-/** Step 5: nothing is published of which a check says that it is wrong. */
+/** Step 5: runs checks. A build with an error is not published. */
 import type { Database } from '../db/index.ts';
 import { inWorkspace, lookIn } from '../db/catalog.ts';
 import { refuseViolations, runChecks, type Warning } from '../db/checks.ts';
@@ -7,17 +7,17 @@ import { readChecks, readSectionFiles, type SqlFile } from '../contract/sql-file
 import { together } from '../together.ts';
 import type { Joined } from './join.ts';
 
-/** What the ledger keeps of a step of checks. */
+/** Result of the checks that the ledger keeps. */
 export interface Checked {
   readonly asked: readonly string[];
   readonly warnings: readonly Warning[];
 }
 
 /**
- * Runs the checks of the sections on what was built: a file's checks run when one of the tables that it reads was made again. Where rows were copied,
- * files that say so (`-- incremental:`) look at the others alone: the rest was looked at when it was made.
- * @param parallel files at the same time, where the engine can
- * @returns names of the checks that were asked, and what some of them found that stops nothing
+ * Runs the checks of the sections on a build: the checks of a file run if one of the tables that it reads was built. For tables with copied rows,
+ * files that allow it (`-- incremental:`) check only the other rows, because copied rows were checked when they were built.
+ * @param parallel most files at the same time, if the engine allows it
+ * @returns names of the checks that ran, and their warnings
  * @throws MappaleError `CHECKS_FAILED` (exit 5)
  */
 export async function check(

@@ -42,14 +42,28 @@ export function program(): Command {
     .exitOverride(usageExit)
     .description('Load the files of Italy\'s public bodies into one PostGIS database that describes every cadastral parcel.')
     .version(VERSION)
+    .option('--verbose', 'print each step and its time')
+    .option('--quiet', 'print warnings and results only')
+    .hook('preAction', (_program, command) => setLogLevel(command.optsWithGlobals<LogOptions>()))
     .addHelpText('after', `
 Exit codes: 0 done, 1 bug, 2 usage or configuration, 3 input missing or changed, 4 too many rejects, 5 checks failed, 6 database, 7 already running.
-Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default: the embedded database in .mappale/database), MAPPALE_LOG=json, NO_COLOR.`);
+Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default: the embedded database in .mappale/database), MAPPALE_LOG=json, MAPPALE_LOG_LEVEL, NO_COLOR.`);
   for (const make of COMMANDS) all.addCommand(make());
   return all;
 }
 
-/** Runs one command; failures that are foreseen are told, bugs keep their stack. */
+interface LogOptions {
+  readonly verbose?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** Sets the level for this process and for worker processes, which inherit the environment. */
+function setLogLevel({ verbose = false, quiet = false }: LogOptions): void {
+  if (verbose) process.env['MAPPALE_LOG_LEVEL'] = 'debug';
+  else if (quiet) process.env['MAPPALE_LOG_LEVEL'] = 'warn';
+}
+
+/** Runs one command. Expected failures are printed, bugs keep their stack. */
 export async function main(argv: readonly string[]): Promise<void> {
   // A reader that has seen enough (`| head`) is no failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

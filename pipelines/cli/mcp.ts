@@ -157,8 +157,8 @@ async function answer(asked: Asked, { admit, receive }: Door, request: IncomingM
   if (request.method !== 'POST') throw new ApiError('METHOD_NOT_ALLOWED', `${request.method ?? ''} is not allowed; allowed: POST`, { allowed: ['POST'] }, { allow: 'POST' });
   const credential = { key: keyOf(request), session: null };
   // The message names the tool, and the tool its scope.
-  const message = messageOf(await receive(request, [credential, null, address], MESSAGE));
-  await admit(credential, scopeOf(message), address, () => request.socket.destroyed, ({ headers }) => {
+  const message = messageOf(await receive(request, { credential, scope: null, address }, MESSAGE));
+  await admit({ credential, scope: scopeOf(message), address, gone: () => request.socket.destroyed }, ({ headers }) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   }, async () => {
     const done = new Promise((resolve) => response.once('close', resolve));

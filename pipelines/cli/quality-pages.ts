@@ -186,7 +186,7 @@ function checks({ checks: { all }, added_columns: added, cut_exports: cut, publi
   const accepted = publications.filter(({ state, reason }) => state === 'current' && reason !== null);
   const warned = releases.flatMap(({ source, vintage, warnings }) => (warnings ?? []).map((warning) => [`${source} ${vintageText(vintage)}`, warning.expects, warning.rows]));
   const answer = ({ asked, rows }: (typeof all)[number]): Html => {
-    if (rows > 0) return html`<strong>${group(rows)} rows say otherwise</strong>`;
+    if (rows > 0) return html`<strong>${group(rows)} rows violate it</strong>`;
     if (asked === null) return html`<span class="soft">not noted when this was published</span>`;
     return asked ? html`so it is` : html`not asked again: nothing that it looks at was made anew`;
   };

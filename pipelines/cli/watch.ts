@@ -42,7 +42,7 @@ export function watchCommand(): Command {
       const [first = '', ...others] = foldersOf(options);
       const regions = names.map(parseRegion);
       // One line a night: besides it only what a person should know.
-      const log = Object.assign(makeLog(config, process.stderr), { info: () => undefined, progress: () => undefined });
+      const log = Object.assign(makeLog(config, process.stderr), { debug: () => undefined, info: () => undefined, progress: () => undefined });
       const sources = await loadSources();
       const metrics = options.metricsFile === undefined ? null : expandPath(options.metricsFile);
       if (metrics !== null) await mustBePlace(metrics, '--metrics-file');

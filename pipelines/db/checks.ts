@@ -32,10 +32,10 @@ export async function runChecks(session: Session, checks: readonly Check[]): Pro
 /** An offence that stops nothing, as the ledger keeps it. */
 export type Warning = Pick<Violation, 'name' | 'expects' | 'rows'>;
 
-/** Says what was found that is to be looked at. @returns that @throws MappaleError `CHECKS_FAILED` (exit 5), naming what may not be, with examples */
+/** Returns the warnings among the violations. @throws MappaleError `CHECKS_FAILED` (exit 5) for errors among them, with examples */
 export function refuseViolations(subject: string, violations: readonly Violation[], log: Log): Warning[] {
   const warnings = violations.filter(({ level }) => level === 'warn').map(({ name, expects, rows }) => ({ name, expects, rows }));
-  for (const { expects, rows, name } of warnings) log.warn(`${subject}: ${expects}: ${rows} rows say otherwise`, { check: name });
+  for (const { expects, rows, name } of warnings) log.debug(`${subject}: expected: ${expects}; ${rows} rows violate it`, { check: name });
   const errors = violations.filter(({ level }) => level === 'error');
   if (errors.length === 0) return warnings;
   throw new MappaleError(`${subject}: checks failed`, {

@@ -104,7 +104,10 @@ async function fetchAll(context: FetchContext, options: FetchOptions): Promise<F
   const tasks = await tasksOf(context, options, clock);
   const hide = hiding([...tasks.flatMap(({ settings: { token, login } }) => [token, login]), ...[proxies.http, proxies.https].flatMap(loginOf)]);
   const log: Log = {
-    ...plainLog, info: (message, facts) => plainLog.info(hide(message), facts), warn: (message, facts) => plainLog.warn(hide(message), facts),
+    ...plainLog,
+    debug: (message, facts) => plainLog.debug(hide(message), facts),
+    info: (message, facts) => plainLog.info(hide(message), facts),
+    warn: (message, facts) => plainLog.warn(hide(message), facts),
     progress: (message) => plainLog.progress(message),
   };
   const progress = new Progress(log, tasks.reduce((sum, { files }) => sum + files.length, 0));

@@ -193,7 +193,7 @@ class StageSink implements Sink {
   }
 
   aside(path: string, reason: string): void {
-    this.#given.log.info(`${labelOf(this.#fileName, path)} is known and not read: ${reason}`);
+    this.#given.log.debug(`${labelOf(this.#fileName, path)} is known and not read: ${reason}`);
   }
 
   async member(facts: MemberFacts): Promise<MemberSink> {

@@ -55,7 +55,7 @@ export async function serviceOn(database: Database, url: string, options: Pick<S
     warned.push(message);
     write(message, facts);
   };
-  const log: Log = { runId: null, info: write, warn, progress: () => undefined };
+  const log: Log = { runId: null, debug: write, info: write, warn, progress: () => undefined };
   const app = await buildServer({ reader, version: VERSION, log, ...options });
   await app.ready();
   return {

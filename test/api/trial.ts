@@ -1,6 +1,7 @@
 /** Helpers to check statements about the API on a served region: requests, answers compared with the document, and the content of the region. */
 import { expect } from 'vitest';
 import { buildServer } from '../../api/server.ts';
+import { SILENT } from '../../pipelines/log.ts';
 import { BASE, violationsOf, VERSION, type Answered, type regionService } from './harness.ts';
 
 export type Json = Record<string, unknown>;
@@ -151,7 +152,7 @@ export async function answersWith(call: () => Promise<never>, paths: readonly st
   const admitted = { outcome: 'ADMITTED', token_id: 1, quota: 1000, remaining: 999, resets_at: 4_000_000_000, retry_after_seconds: null };
   const app = await buildServer({
     reader: { engine: 'postgres', restricted: true, parallel: 4, call, count: async <T>() => admitted as T, close: async () => undefined } as never,
-    version: VERSION, log: { runId: null, info: () => undefined, warn: () => undefined, progress: () => undefined },
+    version: VERSION, log: SILENT,
   });
   try {
     return await Promise.all(paths.map(async (path) => {

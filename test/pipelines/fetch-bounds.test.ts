@@ -66,7 +66,7 @@ async function fetchOne({ now = () => NOW, proxies = NO_PROXIES, url, source = I
   const said = (): void => undefined;
   const report = await fetchRegions(
     {
-      sources, log: { runId: null, info: said, warn: said, progress: said }, clock: { now, wait: async () => undefined }, proxies,
+      sources, log: { runId: null, debug: said, info: said, warn: said, progress: said }, clock: { now, wait: async () => undefined }, proxies,
       settings: () => ({ url: url === undefined ? `${server.url}/${source}?` : url, login: null, token: null }), ...more,
     },
     { regions: [MOLISE], folder: into, only: [source], dryRun: false },

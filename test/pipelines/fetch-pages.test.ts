@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
+import { SILENT } from '../../pipelines/log.ts';
 import { fetchRegions, type FetchReport, type FileReport } from '../../pipelines/fetch/fetch.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
@@ -57,7 +58,7 @@ const endpoint = (rows: readonly string[], limit: number): Handler => ({ url = '
 };
 
 async function fetchPlaces(dryRun = false): Promise<{ report: FileReport; all: FetchReport }> {
-  const log = { runId: null, info: (text: string) => void notes.push(text), warn: (text: string) => void notes.push(text), progress: () => undefined };
+  const log = { ...SILENT, info: (text: string) => void notes.push(text), warn: (text: string) => void notes.push(text) };
   const clock = { now: () => now, wait: async (seconds: number) => void waits.push(seconds) };
   const settings = () => ({ url: `${server.url}/${ID}`, login: null, token: null });
   const all = await fetchRegions({ sources, log, clock, settings }, { regions: [MOLISE], folder, only: [ID], dryRun });

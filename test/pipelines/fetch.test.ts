@@ -39,7 +39,7 @@ let said: string[];
 const bytesOf = (name: string): Buffer => readFileSync(join(files.folder, name));
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 const say = (message: string): void => void said.push(message);
-const log: Log = { runId: null, info: say, warn: say, progress: say };
+const log: Log = { runId: null, debug: say, info: say, warn: say, progress: say };
 
 beforeAll(async () => {
   files = await syntheticFiles(40, 4, { comuni: 2, only: ['ade_cadastre', 'anncsu_addresses', 'mimit_fuel', 'dpc_seismic', 'egms_vertical', 'mef_income', 'ingv_mps04'] });

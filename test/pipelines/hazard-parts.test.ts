@@ -94,8 +94,8 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
   let context: Context;
   let made: Record<string, string> = {};
   const log: Log = {
-    runId: null, warn() {}, progress() {},
-    info(message) {
+    runId: null, warn() {}, progress() {}, info() {},
+    debug(message) {
       const [, relation, how] = /^ {2}(\S+): (.*?)(?:, )?[\d.]* ?m?s?$/.exec(message) ?? [];
       if (relation !== undefined) made[relation] = how!;
     },

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import { rollback } from '../../pipelines/build/publish.ts';
 import { firstFid, regionOfFid } from '../../pipelines/contract/regions.ts';
+import { SILENT } from '../../pipelines/log.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { serviceOn, violationsOf, type Answered, type Service } from '../api/harness.ts';
 import { recount, inForce } from '../faults/published.ts';
@@ -100,7 +101,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     aside = `${files.folder}-aside.zip`;
     const url = await engine.createDatabase();
     const database = await engine.openDatabase(url);
-    context = { ...(await contextOn(database)), log: { runId: null, warn() {}, progress() {}, info: (line) => void lines.push(line) } };
+    context = { ...(await contextOn(database)), log: { ...SILENT, debug: (line) => void lines.push(line) } };
     service = await serviceOn(database, url);
     key = await service.token();
     await run(MOLISE);

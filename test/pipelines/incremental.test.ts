@@ -57,8 +57,8 @@ describeDatabase('an incremental build', (engine) => {
   /** Ends the run before this relation is built. */
   let stopAt: string | null = null;
   const log: Log = {
-    runId: null, warn() {}, progress() {},
-    info(message) {
+    runId: null, warn() {}, progress() {}, info() {},
+    debug(message) {
       const [, relation, how] = /^ {2}(\S+): (.*?)(?:, )?[\d.]* ?m?s?$/.exec(message) ?? [];
       if (relation === undefined) return;
       made[relation] = how!;

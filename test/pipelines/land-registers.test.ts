@@ -7,7 +7,7 @@ import type { Context } from '../../pipelines/run/context.ts';
 import { rollback } from '../../pipelines/build/publish.ts';
 import { explain } from '../../pipelines/operate/explain.ts';
 import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
-import type { Log } from '../../pipelines/log.ts';
+import { SILENT, type Log } from '../../pipelines/log.ts';
 import type { SyntheticComuneCatastale, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { serviceOn, violationsOf, type Service } from '../api/harness.ts';
 import { recount, inForce } from '../faults/published.ts';
@@ -26,7 +26,7 @@ describeDatabase('a region of land registers', (engine) => {
   let service: Service;
   let key: string;
   const lines: string[] = [];
-  const log: Log = { runId: null, warn() {}, progress() {}, info: (message) => void lines.push(message) };
+  const log: Log = { ...SILENT, debug: (message) => void lines.push(message) };
 
   const load = (): Promise<RefreshReport> => refresh(context, loadOptions([files.folder], [TRENTINO]));
   const ask = async (path: string): Promise<Record<string, unknown>> => {

@@ -42,9 +42,12 @@ async function served(line: string, ask: (address: string, link: string) => Prom
 it('the first hour works as documented: a region, a record, a map, exports, a table, a report', async () => {
   expect(LINES.length).toBeGreaterThan(10);
   const said = new Map<string, string>();
+  const messages = new Map<string, string[]>();
   for (const line of LINES) {
     if (!line.startsWith('npx mappale serve')) {
-      said.set(line, (await run('/bin/sh', ['-c', line], { cwd: folder, env: environment, maxBuffer: 1 << 26 })).stdout);
+      const { stdout, stderr } = await run('/bin/sh', ['-c', line], { cwd: folder, env: environment, maxBuffer: 1 << 26 });
+      said.set(line, stdout);
+      messages.set(line, stderr.trim().split('\n'));
       continue;
     }
     const [token] = /mpl_[\w-]+/.exec([...said.values()].join('\n')) ?? [];
@@ -66,5 +69,10 @@ it('the first hour works as documented: a region, a record, a map, exports, a ta
   const shown = example.trim().split('\n').filter((line) => line !== '…').map(timeless);
   expect(shown.length).toBeGreaterThan(2);
   expect(shown.filter((line) => !timeless(said.get('npx mappale load-region')!).includes(line))).toEqual([]);
+  // The load prints its phases. Details are for `--verbose`, and checks that only warn are in the report.
+  expect(messages.get('npx mappale load-region')!.map((line) => line.replace(/\d+/g, 'N').replace(/,.*/, ''))).toEqual([
+    expect.stringContaining('writing the raw files of a synthetic region'), 'loading N releases of N sources',
+    'Italia: building N tables', 'Italia: published as N', 'Molise: building N tables', 'Molise: published as N',
+  ]);
   expect(said.get('npx mappale explain Z001_000100.28 risk')).toContain('the rule gives one row, the same as is published');
 });
