@@ -1,4 +1,4 @@
-/** Each requirement of OGC API - Features listed in docs/ogc-conformance.md has a test of its name here. Further tests cover the other promises of the paths below /ogc. */
+/** Tests of the requirements in docs/ogc-conformance.md, each under the name of its requirement, and of the other promises of the paths below /ogc. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COLLECTIONS, CONFORMS_TO } from '../../api/ogc.ts';
