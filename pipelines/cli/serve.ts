@@ -103,10 +103,10 @@ const EXPLAINING_MS = 20_000;
 
 /**
  * What `mappale explain` does, by the login that may type it: on PostgreSQL on a connection beside those that answer, which is closed when it is idle.
- * @returns null where the login reads no tables
+ * @returns null if the login reads no tables, or if a pooler does not keep sessions
  */
 function explainer(database: Database, sources: readonly RegisteredSource[], { login }: Reader): Explain | null {
-  if (login === 'ordinary') return null;
+  if (login === 'ordinary' || database.pooling === 'transaction') return null;
   return async (fid, section) => (await import('../operate/explain.ts')).explain({ database, sources }, fid, section, EXPLAINING_MS);
 }
 
