@@ -15,6 +15,7 @@ import { historyCommand } from './history.ts';
 import { loadRegionCommand } from './load-region.ts';
 import { mcpCommand } from './mcp.ts';
 import { migrateCommand } from './migrate.ts';
+import { guardOutput } from './output.ts';
 import { explainCommand, parcelCommand } from './parcel.ts';
 import { planCommand } from './plan.ts';
 import { forgetCommand, pinCommand, pruneCommand, rollbackCommand, unpinCommand, withdrawCommand } from './publications.ts';
@@ -51,11 +52,7 @@ Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default: the embedded d
 
 /** Runs one command; failures that are foreseen are told, bugs keep their stack. */
 export async function main(argv: readonly string[]): Promise<void> {
-  // A reader that has seen enough (`| head`) is no failure.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0);
-    throw error;
-  });
+  guardOutput();
   try {
     if (argv.length === 2) process.stdout.write(`${await firstScreen()}\n`);
     else await program().parseAsync([...argv]);
