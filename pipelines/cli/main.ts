@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { VERSION } from '../run/context.ts';
 import { MappaleError } from '../errors.ts';
-import { isForbidden, isFull } from '../formats/file-error.ts';
+import { diskFull, isForbidden, isFull } from '../formats/file-error.ts';
 import { quoted } from '../typed.ts';
 import { usageExit } from './command.ts';
 import { diffCommand } from './diff.ts';
@@ -71,12 +71,5 @@ function forbidden(error: NodeJS.ErrnoException): MappaleError | null {
   if (path === undefined || !isForbidden(error)) return null;
   return new MappaleError('the system does not let this user read or write there', {
     code: 'FOLDER_UNWRITABLE', kind: 'usage', at: path, detail: `expected the right to, found: ${message}`, hint: 'Give this user the right, or name another place.', mend: `ls -ld ${quoted(path)}`,
-  });
-}
-
-/** Wherever it filled up: a folder that a command makes files in, or the one for temporary files. */
-function diskFull({ path, message }: NodeJS.ErrnoException): MappaleError {
-  return new MappaleError('the disk is full', {
-    code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected room, found: ${message}`, hint: 'Free room there, then run the same command again.', mend: 'npx mappale prune',
   });
 }
