@@ -71,7 +71,7 @@ export class Inventory {
   #keptComuni(unit: number): ReadonlySet<string> {
     let kept = this.#kept.get(unit);
     if (kept === undefined) {
-      const held = PUBLISHABLE.flatMap((relation) => placesInForce(this.force(unit, relation), tableOf(relation)));
+      const held = PUBLISHABLE.flatMap((relation) => currentPlaces(this.force(unit, relation), tableOf(relation)));
       kept = new Set(held.filter((place) => (this.register.get(place) ?? unit) !== unit));
       this.#kept.set(unit, kept);
     }
