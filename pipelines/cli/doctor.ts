@@ -71,9 +71,11 @@ async function examine(): Promise<Finding[]> {
   await attempt('the server takes loads', async () => {
     if (config.databaseUrl.startsWith('pglite:')) return 'not used (the database is embedded)';
     // As a load opens it: what stands in its way is the error. Nothing is written.
-    const { encoding, searchPath, statementTimeout, extensions } = await onDatabase(config.databaseUrl, 'write', serverFacts);
+    const { encoding, searchPath, statementTimeout, extensions, pooling } = await onDatabase(config.databaseUrl, 'write', async (database) => ({
+      ...await serverFacts(database), pooling: database.pooling,
+    }));
     const schemas = [...new Set(Object.values(extensions))].join(', ') || 'no schema yet';
-    return `encoding ${encoding}, extensions in ${schemas}, no standby, not read-only; each session sets search_path ${searchPath} and statement_timeout ${statementTimeout}`;
+    return `encoding ${encoding}, extensions in ${schemas}, no standby, not read-only; each session sets search_path ${searchPath} and statement_timeout ${statementTimeout}${pooling === null ? '' : '; through a connection pooler that keeps sessions'}`;
   });
   await attempt('the database has every table, index, function and grant of this version', () => looking(config.databaseUrl, async (database) => {
     const applied = database === null ? null : await appliedFiles(database);

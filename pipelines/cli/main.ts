@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { VERSION } from '../run/context.ts';
 import { MappaleError } from '../errors.ts';
-import { isForbidden, isFull } from '../formats/file-error.ts';
+import { diskFull, isForbidden, isFull } from '../formats/file-error.ts';
 import { quoted } from '../typed.ts';
 import { usageExit } from './command.ts';
 import { diffCommand } from './diff.ts';
@@ -15,6 +15,7 @@ import { historyCommand } from './history.ts';
 import { loadRegionCommand } from './load-region.ts';
 import { mcpCommand } from './mcp.ts';
 import { migrateCommand } from './migrate.ts';
+import { guardOutput } from './output.ts';
 import { explainCommand, parcelCommand } from './parcel.ts';
 import { planCommand } from './plan.ts';
 import { forgetCommand, pinCommand, pruneCommand, rollbackCommand, unpinCommand, withdrawCommand } from './publications.ts';
@@ -65,11 +66,7 @@ function setLogLevel({ verbose = false, quiet = false }: LogOptions): void {
 
 /** Runs one command. Expected failures are printed, bugs keep their stack. */
 export async function main(argv: readonly string[]): Promise<void> {
-  // A reader that has seen enough (`| head`) is no failure.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0);
-    throw error;
-  });
+  guardOutput();
   try {
     if (argv.length === 2) process.stdout.write(`${await firstScreen()}\n`);
     else await program().parseAsync([...argv]);
@@ -88,12 +85,5 @@ function forbidden(error: NodeJS.ErrnoException): MappaleError | null {
   if (path === undefined || !isForbidden(error)) return null;
   return new MappaleError('the system does not let this user read or write there', {
     code: 'FOLDER_UNWRITABLE', kind: 'usage', at: path, detail: `expected the right to, found: ${message}`, hint: 'Give this user the right, or name another place.', fix: `ls -ld ${quoted(path)}`,
-  });
-}
-
-/** Wherever it filled up: a folder that a command makes files in, or the one for temporary files. */
-function diskFull({ path, message }: NodeJS.ErrnoException): MappaleError {
-  return new MappaleError('the disk is full', {
-    code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected room, found: ${message}`, hint: 'Free room there, then run the same command again.', fix: 'npx mappale prune',
   });
 }

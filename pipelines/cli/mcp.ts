@@ -18,7 +18,7 @@ import type { Log } from '../log.ts';
 import { withContext } from '../run/context.ts';
 import { command, parseWithin } from './command.ts';
 import { mcpServer, TOOLS, type Asked } from './mcp-tools.ts';
-import { listenError, stopSignal } from './serving.ts';
+import { continueThroughRotation, listenError, stopSignal } from './serving.ts';
 
 interface Options {
   readonly http: boolean;
@@ -92,6 +92,7 @@ class AnsweringTransport extends StdioServerTransport {
 
 /** @throws MappaleError `PORT_IN_USE`, `ADDRESS_UNAVAILABLE` */
 async function overHttp(asked: Asked, { host, port }: Options, log: Log): Promise<void> {
+  continueThroughRotation(log);
   const { server, listening } = listen(asked, host, port, log);
   try {
     await listening;

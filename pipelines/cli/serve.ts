@@ -15,7 +15,7 @@ import { MappaleError } from '../errors.ts';
 import { makeLog, type Log } from '../log.ts';
 import { loadSources, type RegisteredSource } from '../contract/registry.ts';
 import { command, parseWithin } from './command.ts';
-import { GRACE_MS, listenError, sayWhere, signInLink, stopSignal } from './serving.ts';
+import { continueThroughRotation, GRACE_MS, listenError, sayWhere, signInLink, stopSignal } from './serving.ts';
 import { retyped, withOption } from '../typed.ts';
 
 interface ServeOptions {
@@ -54,6 +54,7 @@ export function serveCommand(): Command {
       trusting([...options.trustProxy ?? [], ...options.metricsFrom ?? []]);
       const config = readConfig();
       const log = makeLog(config, process.stderr);
+      continueThroughRotation(log);
       const connections = shareOf(options, config);
       // The others of several processes are started by this one, with the same words.
       if (options.workers > 1 && cluster.isPrimary) return (await import('./serve-workers.ts')).serveByWorkers({ ...options, connections, link: signInLink(options, config) }, log);
@@ -103,10 +104,10 @@ const EXPLAINING_MS = 20_000;
 
 /**
  * What `mappale explain` does, by the login that may type it: on PostgreSQL on a connection beside those that answer, which is closed when it is idle.
- * @returns null where the login reads no tables
+ * @returns null if the login reads no tables, or if a pooler does not keep sessions
  */
 function explainer(database: Database, sources: readonly RegisteredSource[], { login }: Reader): Explain | null {
-  if (login === 'ordinary') return null;
+  if (login === 'ordinary' || database.pooling === 'transaction') return null;
   return async (fid, section) => (await import('../operate/explain.ts')).explain({ database, sources }, fid, section, EXPLAINING_MS);
 }
 

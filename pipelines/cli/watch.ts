@@ -6,6 +6,7 @@ import { mustBePlace } from '../formats/atomic-write.ts';
 import { makeLog } from '../log.ts';
 import { withContext } from '../run/context.ts';
 import { collectPaths, command, parseCount, parseRegion, MOST_MONTHS, parseWithin } from './command.ts';
+import { continueWithoutOutput } from './output.ts';
 import { foldersOf } from './refresh.ts';
 import { retyped, withOption } from '../typed.ts';
 
@@ -46,9 +47,10 @@ export function watchCommand(): Command {
       const sources = await loadSources();
       const metrics = options.metricsFile === undefined ? null : expandPath(options.metricsFile);
       if (metrics !== null) await mustBePlace(metrics, '--metrics-file');
-      // SIGHUP ends the program after the run under way: a closed terminal or a reload interrupts no run.
+      continueWithoutOutput();
+      // SIGHUP ends the program after the current run, however often it comes: a closed terminal or a log rotation interrupts no run.
       const ending = new AbortController();
-      process.once('SIGHUP', () => ending.abort());
+      process.on('SIGHUP', () => ending.abort());
       for (;;) {
         const line = await runNight({ sources, settings: sourceSettings, proxies: readProxies(), log, open: (work) => withContext({ access: 'write', log }, work) }, {
           regions: regions.length === 0 ? null : regions, data: [first, ...others], parallel: options.parallel, webhook: options.webhook ?? null,

@@ -2,6 +2,7 @@
 import { firstFid } from '../contract/regions.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { atHand, isOnNodes } from './at-hand.ts';
+import { sessionsNotKept } from './pooler.ts';
 import { runEach, statementsOf, type Names, type Place } from './statements.ts';
 import { ident, one, type Database, type Row, type Session } from './types.ts';
 
@@ -40,8 +41,12 @@ export async function lookIn(session: Session, schemas: readonly string[]): Prom
   await session.query(`set search_path to ${[...schemas.map((schema) => ident(schema)), 'public'].join(', ')}`);
 }
 
-/** Work inside a workspace: unqualified names are its tables; memory as bulk work needs it. */
+/**
+ * Work inside a workspace: unqualified names are its tables; memory as bulk work needs it.
+ * @throws MappaleError `SESSIONS_NOT_KEPT` (exit 6) behind a pooler that keeps only transactions
+ */
 export async function inWorkspace<T>(database: Database, schema: string, work: (session: Session) => Promise<T>): Promise<T> {
+  if (database.pooling === 'transaction') throw sessionsNotKept(database.label, 'transaction');
   return database.session(async (session) => {
     await lookIn(session, [schema]);
     const [sorting, indexing] = database.engine === 'postgres' ? ['256MB', '512MB'] : ['64MB', '64MB'];

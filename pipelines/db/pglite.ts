@@ -78,6 +78,7 @@ class EmbeddedSession extends OneSession {
 class Embedded extends SessionDatabase {
   readonly engine = 'pglite';
   readonly label: string;
+  readonly pooling = null;
   readonly parallel = 1;
   readonly #session: EmbeddedSession;
   /** Where it lives; null: in memory. */

@@ -160,13 +160,15 @@ interface Candidate {
 /**
  * @param unit region code, or 0 for Italy
  * @param layer without its schema
+ * @param kept comuni whose parcels the unit has, although the list has them in another region
  */
 export function currentFiles(
   all: readonly LoadedFile[], { id, manifest }: Pick<Source, 'manifest'> & { readonly id: string }, unit: number, layer: string, register: Register,
+  kept: ReadonlySet<string> = new Set(),
 ): CurrentFiles {
   const files = countable(all).filter(({ sourceId }) => sourceId === id);
   if (files.length === 0) return NOTHING;
-  const question = { files, isSeries: manifest.keep === 'all', unit, layer, register };
+  const question = { files, isSeries: manifest.keep === 'all', unit, layer, register, kept };
   const found = resolve(question);
   // The region where the list has a comune goes before the one in whose file it stands, too.
   const strays = found.files.filter(({ file }) => file.region !== null || file.held.some(({ region }) => region !== null))
@@ -187,6 +189,7 @@ interface Question {
   readonly unit: number;
   readonly layer: string;
   readonly register: Register;
+  readonly kept: ReadonlySet<string>;
 }
 
 function placesOf(file: LoadedFile, question: Question): SeriesPlace[] {
@@ -194,10 +197,11 @@ function placesOf(file: LoadedFile, question: Question): SeriesPlace[] {
     .flatMap((held) => held.places.filter((place) => belongs(file, held, place, question)).map((place) => ({ series: held.series, place })));
 }
 
-/** Whether what a file says of a place is the unit's. */
-function belongs(file: LoadedFile, held: FilePlaces, place: string, { unit, register }: Pick<Question, 'unit' | 'register'>): boolean {
+/** Whether the rows of a place in a file are the unit's. Rows of a comune that moved are also the unit's if it still has the parcels. */
+function belongs(file: LoadedFile, held: FilePlaces, place: string, { unit, register, kept }: Pick<Question, 'unit' | 'register' | 'kept'>): boolean {
   const region = regionOf(file, held, place, register);
-  return unit === 0 || region === null || region === unit;
+  const isPackaged = (held.region ?? file.region) !== null;
+  return unit === 0 || region === null || region === unit || (!isPackaged && kept.has(place));
 }
 
 /** The region that packaging says; else where the list has the comune; else as the rows, or a person, say. Null: it is of no region, or of all. */

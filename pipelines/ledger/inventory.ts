@@ -4,7 +4,7 @@ import type { Database, Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { PARCEL_LAYERS, tableOf, type Relation } from '../contract/sql-files.ts';
-import { countable, currentFiles, regionOf, type CurrentFiles, type LoadedFile, type Register } from './current-files.ts';
+import { countable, currentFiles, currentPlaces, regionOf, type CurrentFiles, type LoadedFile, type Register } from './current-files.ts';
 import { loadedFiles, releases as readReleases, type Release } from './ledger.ts';
 
 /** A region is published when it has parcels or addresses. */
@@ -27,6 +27,7 @@ export class Inventory {
   readonly register: Register;
   readonly #sources: readonly RegisteredSource[];
   readonly #known = new Map<string, CurrentFiles>();
+  readonly #kept = new Map<number, ReadonlySet<string>>();
 
   constructor(files: readonly LoadedFile[], releases: readonly Release[], register: Register, sources: readonly RegisteredSource[]) {
     this.files = files;
@@ -58,10 +59,23 @@ export class Inventory {
     let found = this.#known.get(key);
     if (found === undefined) {
       const source = sourceOfLayer(this.#sources, relation);
-      found = source === undefined ? NONE : currentFiles(this.files, source, unit, tableOf(relation), this.register);
+      // Parcels and addresses are in one region only.
+      const kept = unit === 0 || source === undefined || mayWithhold(source) ? undefined : this.#keptComuni(unit);
+      found = source === undefined ? NONE : currentFiles(this.files, source, unit, tableOf(relation), this.register, kept);
       this.#known.set(key, found);
     }
     return found;
+  }
+
+  /** Returns the comuni whose parcels or addresses a region has, although the list has them in another region. */
+  #keptComuni(unit: number): ReadonlySet<string> {
+    let kept = this.#kept.get(unit);
+    if (kept === undefined) {
+      const held = PUBLISHABLE.flatMap((relation) => currentPlaces(this.force(unit, relation), tableOf(relation)));
+      kept = new Set(held.filter((place) => (this.register.get(place) ?? unit) !== unit));
+      this.#kept.set(unit, kept);
+    }
+    return kept;
   }
 
   /** Returns the current files of a unit, in any layer. */

@@ -1,8 +1,8 @@
 -- purpose: the current comuni that an ISTAT code of any edition leads to
--- version: 1
+-- version: 2
 -- reads: layer.comune_code, layer.comune_suppressed
 -- writes: core.comune_register
--- grain: one row per ISTAT code, current or former, and current comune of the region that it leads to
+-- grain: one row per ISTAT code, current or former, and current comune that it leads to, which is or was in the region
 -- crs: none
 
 -- Each code column of the list of comuni is one numbering, in order of time. If an edition has no column for 2017–2025, its current codes are of that period.
@@ -156,6 +156,22 @@ select
   partly or count(*) over (partition by old_code) > 1 as divided
 from arrival;
 
+-- The region's comuni, and those that moved to another region: a former code is in a province that the region has. Some files keep them in the former region.
+create table place as
+select
+  c.istat_code
+from comune_code c
+join region g on g.code = c.region_code
+union
+select
+  n.istat_code
+from numbering n
+where left(n.code, 3) in (
+  select left(c.istat_code, 3)
+  from comune_code c
+  join region g on g.code = c.region_code
+);
+
 create table comune_register as
 with first_change as (
   select
@@ -167,7 +183,7 @@ with first_change as (
   group by old_code
 )
 select
-  f.region_code,
+  g.code as region_code,
   f.istat_code as old_istat_code,
   f.istat_code,
   f.belfiore,
@@ -175,10 +191,11 @@ select
   null::date as event_date,
   false as divided
 from comune_code f
-join region g on g.code = f.region_code
+join place p using (istat_code)
+cross join region g
 union all
 select
-  f.region_code,
+  g.code,
   d.old_code,
   f.istat_code,
   f.belfiore,
@@ -187,7 +204,8 @@ select
   d.divided
 from destination d
 join comune_code f on f.istat_code = d.code
-join region g on g.code = f.region_code
+join place p on p.istat_code = d.code
+cross join region g
 join first_change c on c.old_code = d.old_code
 order by 2, 3;
 

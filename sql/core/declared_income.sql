@@ -1,12 +1,13 @@
 -- purpose: declared incomes of the region, from the tax years that economics uses
--- version: 2
+-- version: 3
 -- reads: layer.income, layer.comune_code
 -- writes: core.declared_income
 -- grain: one row per comune, and per postal code of the comuni that have several
 -- crs: none
 
 -- For each comune: the newest year published for the whole comune, and the newest year published by postal code. The two years may differ, and
--- they may differ between comuni.
+-- they may differ between comuni. The workspace has only comuni of the region, and comuni whose parcels the region's cadastre still has. A suppressed
+-- comune belongs to its region according to MEF.
 create table declared_income as
 with newest as (
   select
@@ -72,7 +73,8 @@ from income i
 join newest n on n.belfiore = i.belfiore and n.level = i.level and n.tax_year = i.tax_year
 cross join region g
 left join comune_code c on c.belfiore = i.belfiore
-where coalesce(c.region_code, i.region_code) = g.code
+where c.belfiore is not null
+  or i.region_code = g.code
 order by i.belfiore collate "C", i.cap collate "C" nulls first;
 
 -- serves: the incomes of a comune or of one of its postal codes

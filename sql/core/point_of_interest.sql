@@ -1,5 +1,5 @@
 -- purpose: the locations of the region's schools, pharmacies, fuel stations and places of culture
--- version: 2
+-- version: 3
 -- reads: layer.school, layer.pharmacy, layer.fuel_station, layer.cultural_place, layer.comune_code, layer.boundary, layer.odonimo, layer.odonimo_indir, core.comune_register, core.comune_name, core.street, core.access_point, core.parcel
 -- writes: core.point_of_interest
 -- incremental: content
@@ -228,7 +228,39 @@ where exists (
 group by core.comune_key(c.name)
 having count(distinct c.region_code) = 1;
 
--- The points of this region: by the region of the comune, else of the province. A point is in every region if both are unknown.
+-- The region of a point is that of its comune, else of its province. A point without either is in every region. A point of a comune that moved is also in the
+-- region that the comune left, if that region has its parcels.
+create table kept as
+with comune as (
+  select
+    c.belfiore,
+    core.comune_key(c.name) as key
+  from comune_code c
+  cross join region g
+  where c.region_code <> g.code
+    and c.belfiore in (select belfiore from comune_register)
+    and c.belfiore in (select belfiore from parcel)
+)
+select
+  p.id
+from published_point p
+join comune c on c.belfiore = p.belfiore
+union
+select
+  p.id
+from published_point p
+join comune_register r on r.old_istat_code = p.istat_code
+join comune c on c.belfiore = r.belfiore
+union
+select
+  p.id
+from published_point p
+join comune c on c.key = p.comune_key
+join province_named q on q.key = p.province_key
+join plate l on l.belfiore = c.belfiore and l.sigla = q.sigla
+where p.belfiore is null
+  and p.istat_code is null;
+
 create table mine as
 select
   x.id,
@@ -239,7 +271,8 @@ from (
     p.id,
     p.province_key,
     p.comune_key,
-    coalesce(s.region_code, f.region_code, m.region_code, p.stated_region, n.region_code, a.region_code) as region_code
+    coalesce(s.region_code, f.region_code, m.region_code, p.stated_region, n.region_code, a.region_code) as region_code,
+    k.id is not null as is_kept
   from published_point p
   left join comune_code s on s.belfiore = p.belfiore
   left join code_region f on f.code = p.istat_code
@@ -253,9 +286,11 @@ from (
     having count(distinct region_code) = 1
   ) n on n.key = p.province_key
   left join name_anywhere a on a.key = p.comune_key
+  left join kept k on k.id = p.id
 ) x
 cross join region g
-where coalesce(x.region_code, g.code) = g.code;
+where coalesce(x.region_code, g.code) = g.code
+  or x.is_kept;
 
 analyze mine;
 

@@ -33,6 +33,13 @@ select
       )
   ) as owner
 
+-- statement: backend
+select pg_backend_pid() as pid
+
+-- statement: apply_settings
+select set_config(s.name, s.value, $3)
+from unnest($1::text[], $2::text[]) s (name, value)
+
 -- statement: engine
 select
   (current_setting('server_version_num')::int4 / 10000)::text as "PostgreSQL",
@@ -69,7 +76,8 @@ select
     select
     from pg_extension e
     where e.extname = 'citus'
-  ) as citus
+  ) as citus,
+  pg_backend_pid() as backend
 from pg_roles l
 where l.rolname = session_user
 

@@ -1,6 +1,6 @@
 /** A PostgreSQL server for a single test, which can be killed, stopped and started again. */
 import { execFile, spawn } from 'node:child_process';
-import { appendFile, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { appendFile, chown, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,8 +20,11 @@ kill -QUIT $! 2>/dev/null
 wait
 `;
 
-/** Commits must survive a crash of the server. Only safeguards against a crash of the machine are switched off. */
-const SETTINGS = ["listen_addresses='127.0.0.1'", "unix_socket_directories=''", 'dynamic_shared_memory_type=mmap', 'fsync=off', 'shared_buffers=64MB', 'max_connections=60', 'restart_after_crash=on'];
+/**
+ * Commits must survive a crash of the server. Only safeguards against a crash of the machine are switched off. Segments of the log are small and are not
+ * recycled, so that a full disk shows soon.
+ */
+const SETTINGS = ['wal_recycle=off', "listen_addresses='127.0.0.1'", "unix_socket_directories=''", 'dynamic_shared_memory_type=mmap', 'fsync=off', 'shared_buffers=64MB', 'max_connections=60', 'restart_after_crash=on'];
 
 export class Server {
   readonly folder: string;
@@ -46,7 +49,7 @@ export class Server {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-server-'));
     if (owner !== null) await chown(folder, owner.uid, owner.gid);
     const server = new Server(folder, found.bin, owner, await freePort());
-    await run(join(found.bin, 'initdb'), ['--pgdata', join(folder, 'data'), '--username', 'postgres', '--auth', 'trust', '--encoding', 'UTF8', '--no-sync', '--no-instructions'], server.#as());
+    await run(join(found.bin, 'initdb'), ['--pgdata', join(folder, 'data'), '--username', 'postgres', '--auth', 'trust', '--encoding', 'UTF8', '--no-sync', '--no-instructions', '--wal-segsize', '1'], server.#as());
     await writeFile(join(folder, 'data', 'postgresql.auto.conf'), `${[...SETTINGS, `port=${server.port}`].join('\n')}\n`);
     if (owner !== null) await chown(join(folder, 'data', 'postgresql.auto.conf'), owner.uid, owner.gid);
     await server.start();
@@ -122,9 +125,22 @@ export class Server {
     this.#keeper = null;
   }
 
-  /** Waits until the server answers after a crash from which it recovers by itself. */
+  /** Waits until the server answers after a crash from which it recovers by itself. Starts a server that gave up. */
   async recovered(): Promise<void> {
-    await answers(this.url('postgres'), () => null);
+    const gaveUp = await answers(this.url('postgres'), async () => (alive(this.#pid) ? null : 'it gave up')).then(() => false, () => !alive(this.#pid));
+    if (!gaveUp) return;
+    await this.#gone();
+    await this.start();
+  }
+
+  /** Moves the write-ahead log to another folder, which the server must be allowed to write to. */
+  async moveLog(folder: string): Promise<void> {
+    await this.crash();
+    const log = join(this.folder, 'data', 'pg_wal');
+    await run('cp', ['-a', `${log}/.`, folder]);
+    await rm(log, { recursive: true });
+    await symlink(folder, log);
+    await this.start();
   }
 
   async remove(): Promise<void> {

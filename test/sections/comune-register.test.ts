@@ -138,6 +138,35 @@ describeDatabase('the register of ISTAT codes', (engine) => {
       ('070804', 'D', false, '1950-01-01', '070999', ''), ('070805', 'E', false, '1950-01-01', '070805', '')`)).toEqual([['094002', 'Z102', 'moved to another province', null, false]]);
   });
 
+  it('has real comuni that moved to another region in both regions, by their codes of all years', async () => {
+    const list = `
+      delete from comune_code;
+      insert into comune_code (belfiore, istat_code, name, region_code, code_107_2017, code_110, code_107, code_103) values
+        ('A757', '025006', 'Belluno', 5, '025006', '025006', '025006', '025006'),
+        ('I421', '030189', 'Sappada', 6, '030189', '025052', '025052', '025052'),
+        ('L483', '030129', 'Udine', 6, '030129', '030129', '030129', '030129'),
+        ('F478', '099030', 'Montecopiolo', 8, '099030', '041033', '041033', '041033'),
+        ('I460', '099031', 'Sassofeltrio', 8, '099031', '041060', '041060', '041060'),
+        ('C080', '099021', 'Casteldelci', 8, '099021', '099021', '041009', '041009'),
+        ('H294', '099014', 'Rimini', 8, '099014', '099014', '099014', '099014'),
+        ('M320', '037061', 'Valsamoggia', 8, '037061', '037061', null, null),
+        ('L500', '041067', 'Urbino', 11, '041067', '041067', '041067', '041067');
+    `;
+    const suppressed = ['037004', '037018', '037023', '037043', '037058'].map((code) => `('${code}', null, false, '2014-01-01', '037061', null)`).join(', ');
+    const codesIn = (region: number): Promise<string[]> => inCodes(
+      `${list} update region set code = ${region}; insert into comune_suppressed values ${suppressed}`,
+      async (session) => (await rowsOf(session)).map((row) => `${row.old_istat_code} ${row.belfiore}`),
+    );
+    const sappada = ['025052 I421', '030189 I421'];
+    const marecchia = ['041009 C080', '041033 F478', '041060 I460', '099021 C080', '099030 F478', '099031 I460'];
+    expect(await codesIn(5)).toEqual(['025006 A757', ...sappada].sort());
+    expect(await codesIn(6)).toEqual([...sappada, '030129 L483'].sort());
+    expect(await codesIn(11)).toEqual([...marecchia, '041067 L500'].sort());
+    expect(await codesIn(8)).toEqual([
+      ...marecchia, '099014 H294', '037004 M320', '037018 M320', '037023 M320', '037043 M320', '037058 M320', '037061 M320',
+    ].sort());
+  });
+
   it('never leads a code that is not divided to two comuni', async () => {
     const twice = await inCodes(`
       insert into comune_suppressed
