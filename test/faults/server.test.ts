@@ -225,7 +225,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
         'select step, subject from ledger.step where run_id = (select max(run_id) from ledger.step) order by step_id',
       ));
       const subjects = new Map(steps.map(({ step, subject }) => [step, subject]));
-      // That run loaded releases in parallel. The release that is read last is also loaded last in a run without.
+      // The undisturbed run loaded releases in parallel. The release that is read last is also loaded last in a run without.
       subjects.set('load', subjects.get('stage')!);
       return new Map([...subjects].map(([step, subject]) => [step, nameOf({ step, subject, edge: 'begins' })]));
     }

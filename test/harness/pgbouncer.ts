@@ -1,4 +1,4 @@
-/** A PgBouncer of a test's own, in front of one database. */
+/** A PgBouncer for a single test, in front of one database. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -20,7 +20,7 @@ kill -TERM $!
 wait
 `;
 
-/** Names that PgBouncer gives to the database, with the pool of each. */
+/** Names of the database in PgBouncer, with the pool of each. */
 const POOLS = {
   transaction: 'pool_mode=transaction pool_size=10',
   transaction_2: 'pool_mode=transaction pool_size=2',

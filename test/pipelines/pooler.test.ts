@@ -203,7 +203,7 @@ function suite(engine: TestEngine): void {
     const found = ['/health', `/parcels/${fid}`, `/parcels/locate?lat=${lat}&lng=${lng}`, '/geocode/search?q=via%20roma%201', '/ogc/collections/parcels/items?limit=5', tile(14), tile(16)];
     const paths = [...found, '/parcels/1', ...examples];
     const { token } = await createToken(direct, SCOPES, 'test', null);
-    // Questions at the same time, on fewer server connections than the server has.
+    // Simultaneous requests, on fewer server connections than the server has.
     const [plain, ...pooled] = await Promise.all(services.map(async (service) => Promise.all(paths.map(async (path) => {
       const { status, text } = await service.ask(path, { key: token });
       return `${path} ${status} ${text.replace(DIFFERING, '$1$2$3')}`;
