@@ -28,7 +28,8 @@ function moved(list: string, { belfiore, istatCode }: SyntheticComune): string {
     const cells = line.split(';');
     if (cells[20] !== belfiore) return line;
     const now = { 0: '15', 1: '061', 2: '061', 3: ' 999 ', 4: '061999', 10: 'Campania', 11: 'Caserta', 14: 'CE', 15: '61999' };
-    const former = Object.fromEntries([16, 17, 18, 19].map((column) => [column, cells[column]]));
+    // The codes of earlier numbers of provinces.
+    const former = Object.fromEntries([16, 17, 18, 19].map((column) => [column, String(Number(istatCode))]));
     return Object.assign(cells, now, former).join(';');
   }).join('\r\n');
 }
@@ -61,8 +62,15 @@ describeDatabase('a comune that moved to another region', (engine) => {
   beforeAll(async () => {
     files = await syntheticFiles(300, 5, { comuni: 6, only: [...BY_COMUNE, ...OTHERS] });
     const { region } = files;
+    // Some comuni have neither quotations nor schools, by the truth of the generator.
+    const [omi, schools] = await Promise.all((['omi_quotations', 'mim_schools'] as const).map(async (id) => (await loadSynthetic(id)).truth!(region)));
+    const values = [...region.parcels()].filter(({ kind }) => kind === 'land').map((parcel) => ({
+      of: parcel.comune, quotations: (omi!(parcel) as Record<string, unknown[]>)['valuation']!, points: (schools!(parcel) as Record<string, unknown[]>)['poi']!,
+    }));
+    const has = (each: SyntheticComune, what: 'quotations' | 'points'): boolean => values.some((value) => value.of === each && value[what].length > 0);
     comune = randomOf('moved comune', seed).pick(region.comuni.filter((each) => (
-      hasIncomes(each) && each.index > 0 && region.comuni.some((other) => other !== each && other.province === each.province)
+      hasIncomes(each) && has(each, 'quotations') && has(each, 'points') && each.index > 0
+      && region.comuni.some((other) => other !== each && other.province === each.province)
     )));
     parcels = [...region.parcels()].filter((parcel) => parcel.comune === comune && parcel.kind === 'land');
     const list = path('Elenco-comuni-italiani.csv');
