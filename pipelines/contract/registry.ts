@@ -8,7 +8,7 @@ import { didYouMean } from '../typed.ts';
 import { digestOfFacts, readerFacts, type Facts } from './fingerprint.ts';
 import { readSqlFile, type Relation, type SqlFile } from './sql-files.ts';
 import type { Source } from './source.ts';
-import { stagingTables } from './staging-tables.ts';
+import { layerTables, stagingTables } from './source-tables.ts';
 
 export interface RegisteredSource extends Source {
   readonly id: string;
@@ -59,7 +59,7 @@ export async function registerSource(id: string): Promise<RegisteredSource> {
   const sql = (name: string): SqlFile => readSqlFile(join(folder, `${name}.sql`));
   const [staging, load, placesOf] = [stagingTables(id, source.tables), sql('load'), source.places === undefined ? null : sql('places')];
   const facts = readerFacts(id, source.manifest.version, [staging, load, ...(placesOf === null ? [] : [placesOf])]);
-  return { ...source, id, folder: `sources/${id}`, facts, reader: digestOfFacts(facts), staging, layer: sql('layer'), load, checks: sql('checks'), placesOf };
+  return { ...source, id, folder: `sources/${id}`, facts, reader: digestOfFacts(facts), staging, layer: layerTables(id, source.layers), load, checks: sql('checks'), placesOf };
 }
 
 /** Adds the engine to the facts of each source, because a newer PROJ may move a corner. */
@@ -70,7 +70,7 @@ export function onEngine(sources: readonly RegisteredSource[], engine: Facts): R
   });
 }
 
-/** The source whose layer.sql makes this layer; undefined when its folder is not here. */
+/** Returns the source that fills this layer; undefined if its folder is missing. */
 export function sourceOfLayer(sources: readonly RegisteredSource[], relation: Relation): RegisteredSource | undefined {
   return sources.find((source) => source.layer.writes.includes(relation));
 }

@@ -3,6 +3,7 @@ import { firstLine, jsonKeys } from '../../pipelines/readers/head.ts';
 import { newestEntry } from '../../pipelines/readers/packaging.ts';
 import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { editionOf, lookAtVectors, sidecarsOf, type VectorLook } from '../../pipelines/readers/vector-members.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { columnsOf, delimiterOf, read } from './read.ts';
 import { ALIASES, FOREIGN, tables } from './schema.ts';
@@ -81,6 +82,7 @@ export default defineSource({
   manifest,
   names: NAMES,
   tables,
+  layers,
   keys: { raw_postal_code: ['edition', 'belfiore', 'istat_code', 'cap'] },
   recognise,
   read,
