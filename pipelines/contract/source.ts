@@ -224,9 +224,45 @@ export interface Layer {
   readonly description: string;
   /** Description of `position`: `Line of the file, from 1.` */
   readonly position: string;
+  /** Staging table whose polygons load.sql repairs for this layer. A staged row that is not in the layer is a reject, `geometry_without_area`. */
+  readonly areasOf?: string;
   readonly columns: LayerColumns;
   /** Indexed columns, by the query that the index serves. An index of a geometry is a GiST index. */
   readonly indexes?: Readonly<Record<string, readonly string[]>>;
+  readonly checks?: LayerChecks;
+}
+
+/** Columns of a layer that state the places of its rows. */
+export interface PlaceColumns {
+  /** Columns that distinguish series of the same place: a year, a level. Values of several columns are joined by a blank. */
+  readonly series?: readonly string[];
+  /** Code of the comune or unit. A null counts as the empty code. */
+  readonly place: string;
+  /** Region of the place, as the publisher states it. */
+  readonly region?: string;
+  /** Region of the place, used where the list of comuni lacks the place. */
+  readonly likelyRegion?: string;
+  /** ISTAT code of the comune, whose province gives that region. */
+  readonly istatCode?: string;
+  /** Day of the row. The newest one distinguishes issues of one vintage. */
+  readonly dated?: string;
+}
+
+/** Edges in degrees: west, south, east, north. */
+export type Box = readonly [west: number, south: number, east: number, north: number];
+
+/** Checks of a layer that several sources share. Other checks are queries in `checks.sql`. */
+export interface LayerChecks {
+  /** Every geometry is inside this box. */
+  readonly within?: Box;
+  /** The box of every geometry overlaps this box. */
+  readonly overlaps?: Box;
+  /** Layer with the pieces of each polygon, whose areas add up to the polygon. */
+  readonly pieces?: string;
+  /** Usual bounds of `area_m2`. Others are a warning. */
+  readonly area?: readonly [least: number, most: number];
+  /** `one`: the tiles continue each other's cells. */
+  readonly grid?: 'one';
 }
 
 /** Layer tables by name, without their schema. */
@@ -244,10 +280,10 @@ export interface Source {
   /** Layer tables, filled by load.sql. */
   readonly layers: Layers;
   /**
-   * Columns of a layer by which newer files replace older ones, for layers whose rows state their comune or unit. `places.sql` of the source
-   * lists the places of a file. In layers that are not named here a file is replaced as a whole.
+   * Columns of a layer by which newer files replace older ones, for layers whose rows state their comune or unit. The places of a file follow from these
+   * columns, or from `places.sql` if the source has that file. In layers that are not named here a file is replaced as a whole.
    */
-  readonly places?: Readonly<Record<string, { readonly series?: readonly string[]; readonly place: string }>>;
+  readonly places?: Readonly<Record<string, PlaceColumns>>;
   /** Columns that identify a row of a layer inside one file, whatever members it has. */
   readonly unique?: Readonly<Record<string, readonly string[]>>;
   /** Columns that identify a row of a staging table, by table: `validate` reports a file that repeats a key. */
@@ -270,6 +306,7 @@ export function defineSource(source: Source): Source {
   const layers = Object.values(source.layers);
   const columns = [...Object.values(source.tables), ...layers.map((layer) => layer.columns)].flatMap((each) => Object.keys(each));
   const indexed = layers.flatMap(({ indexes = {} }) => Object.values(indexes).flat());
+  refuse('places of its layers', Object.keys(source.places ?? {}).find((layer) => !(layer in source.layers)));
   refuse('plain names of layers and columns', [...Object.keys(source.layers), ...columns, ...indexed].find((name) => !NAME.test(name)));
   refuse('plain types of columns', layers.flatMap((layer) => Object.values(layer.columns)).map(([type]) => type).find((type) => !LAYER_TYPE.test(type)));
   refuse('queries of indexes in one line', layers.flatMap(({ indexes = {} }) => Object.keys(indexes)).find((query) => query.includes('\n')));

@@ -5,12 +5,14 @@ export const layers: Layers = {
   land_cover_polygon: {
     description: 'Land cover of CORINE 2018 in and around Italy: polygons of 25 ha and more without gaps or overlaps, as published. Polygons outside Italy are not kept.',
     position: 'Number of the feature in its layer, from 1.',
+    areasOf: 'raw_land_cover',
     columns: {
       clc_id: ['text', 'The publisher\'s identifier of the polygon; null if the file has none.'],
       code: ['text not null', 'Class of the third level, 3 digits, 111 to 523.'],
       area_m2: ['float8 not null', 'Area in square metres, EPSG:3035.'],
       geom: ['geometry(multipolygon, 4326) not null', 'The polygon made valid, EPSG:4326.'],
     },
+    checks: { overlaps: [4, 33, 21, 49.5], pieces: 'land_cover_piece' },
   },
   land_cover_piece: {
     description: 'The same polygons cut into pieces of at most 256 vertices, for joins with parcels. Pieces of one polygon do not overlap.',

@@ -26,7 +26,7 @@ export default defineSource({
   tables: { raw_dpc_building: { aggregate_id: 'text not null', istat_code: 'text not null', geom: 'geometry not null' } },
   layers,
   keys: { raw_dpc_building: ['aggregate_id'] },
-  places: { dpc_building: { place: 'istat_code' } },
+  places: { dpc_building: { place: 'istat_code', istatCode: 'istat_code' } },
   recognise,
   read: (file, sink) =>
     readVectorFile(file, sink, {

@@ -10,5 +10,6 @@ export const layers: Layers = {
       ...tileColumns('kWh/kWp'),
       geom: ['geometry(polygon, 4326) not null', 'Extent of the raster, EPSG:4326.'],
     },
+    checks: { overlaps: [6, 35, 19, 47.5] },
   },
 };

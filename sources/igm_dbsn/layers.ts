@@ -5,6 +5,7 @@ export const layers: Layers = {
   dbsn_building: {
     description: 'Buildings of the Database di sintesi nazionale (IGM).',
     position: 'Number of the feature in its layer, from 1.',
+    areasOf: 'raw_dbsn_building',
     columns: {
       use: ['text', 'edifc_uso as published: codes starting with 01 are residential; null if none.'],
       type: ['text', 'edifc_ty as published; null if none.'],
@@ -18,6 +19,7 @@ export const layers: Layers = {
       drawing: ['uuid not null', 'Digest of the rings, equal for footprints with equal geometry.'],
       geom: ['geometry(multipolygon, 4326) not null', 'The footprint made valid, EPSG:4326.'],
     },
+    checks: { within: [6, 35, 19, 48], area: [1, 500_000] },
   },
   dbsn_extent: {
     description: 'Province of each layer of buildings, taken from names.',

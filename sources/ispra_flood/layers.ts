@@ -5,12 +5,14 @@ export const layers: Layers = {
   flood_hazard: {
     description: 'Flood hazard areas of the ISPRA mosaic (D.Lgs. 49/2010). The classes are nested: an area of P3 is also in P2 and P1, so their areas must not be added up.',
     position: 'Number of the feature in its shapefile, from 1.',
+    areasOf: 'raw_flood_hazard',
     columns: {
       class: ['text not null', 'P3: floods of 20–50 years; P2: 100–200 years; P1: 200–500 years or extreme; HPH: an area whose class is missing from both the text and the file name.'],
       scenario: ['text', 'Text that states the class, verbatim; null if none, then the class is that of the file.'],
       area_m2: ['float8 not null', 'Area in square metres, EPSG:3035.'],
       geom: ['geometry(multipolygon, 4326) not null', 'The polygon made valid, EPSG:4326, with up to some million vertices. Join with flood_hazard_piece instead.'],
     },
+    checks: { within: [6, 35, 19, 48], pieces: 'flood_hazard_piece' },
   },
   flood_hazard_piece: {
     description: 'The same areas cut into pieces of at most 256 vertices, for joins with parcels. Pieces of one area do not overlap.',

@@ -10,6 +10,7 @@ export const layers: Layers = {
       avg_change_m_year: ['float8', 'Mean change in metres per year, positive seaward; null if not published.'],
       geom: ['geometry(multilinestring, 4326) not null', 'The segment, EPSG:4326.'],
     },
+    checks: { within: [6, 35, 19, 46] },
   },
   shoreline_coverage: {
     description: 'Regions that the segments of each member cover. Outside them a shore without a segment is not stable: its change is unknown.',

@@ -135,7 +135,7 @@ export default defineSource({
   layers,
   keys: { raw_census_section: ['section_id'], raw_census_indicator: ['section_id', 'reference_year'] },
   // Years do not supersede each other: a later edition lacks whole comuni, which keep the edition before.
-  places: { census_section: { place: 'istat_code' }, census_indicator: { series: ['reference_year'], place: 'istat_code' } },
+  places: { census_section: { place: 'istat_code', region: 'region_code' }, census_indicator: { series: ['reference_year'], place: 'istat_code', region: 'region_code' } },
   unique: { census_section: ['section_id'], census_indicator: ['section_id', 'reference_year'] },
   recognise,
   async read(file, sink) {

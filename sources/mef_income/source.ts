@@ -50,7 +50,7 @@ export default defineSource({
   tables,
   layers,
   keys: { raw_income: ['tax_year', 'level', 'belfiore', 'cap'] },
-  places: { income: { series: ['tax_year', 'level'], place: 'belfiore' } },
+  places: { income: { series: ['tax_year', 'level'], place: 'belfiore', likelyRegion: 'region_code' } },
   recognise,
   read,
 });

@@ -31,31 +31,19 @@ where nth > 1;
 create table cultural_place as
 select
   release.release_id,
-  r.member_id,
-  r.position,
-  r.place_id,
-  r.name,
-  r.type,
-  r.class,
-  r.address,
-  r.comune,
-  r.province,
-  r.region_code,
-  r.lat,
-  r.lon,
-  r.catalog_code,
-  r.comune_key,
-  r.street_types,
-  r.street_words,
-  r.number,
-  r.exponent,
-  r.colour,
-  concat_ws(' ', core.upper_case(r.province), r.comune_key) as place,
+  raw.*,
+  concat_ws(' ', core.upper_case(raw.province), raw.comune_key) as place,
   reach.regions as regions_reached
-from ranked as r
+from raw_cultural_place as raw
+join member using (member_id)
 join reach using (file_id)
 cross join release
-where r.nth = 1;
+where not exists (
+  select
+  from duplicate
+  where duplicate.member_id = raw.member_id
+    and duplicate.position = raw.position
+);
 
 drop table ranked;
 drop table reach;

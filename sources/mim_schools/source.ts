@@ -48,7 +48,7 @@ export default defineSource({
   layers,
   keys: { raw_school: ['school_id'] },
   unique: { school: ['school_id'] },
-  places: { school: { series: ['kind'], place: 'belfiore' } },
+  places: { school: { series: ['kind'], place: 'belfiore', likelyRegion: 'region_code' } },
   recognise,
   read,
 });

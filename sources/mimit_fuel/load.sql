@@ -30,30 +30,19 @@ where nth > 1;
 create table fuel_station as
 select
   release.release_id,
-  r.member_id,
-  r.position,
-  r.station_id,
-  r.brand,
-  r.type,
-  r.name,
-  r.address,
-  r.comune,
-  r.province,
-  r.region_code,
-  r.lat,
-  r.lon,
-  r.comune_key,
-  r.street_types,
-  r.street_words,
-  r.number,
-  r.exponent,
-  r.colour,
-  concat_ws(' ', r.province, r.comune_key) as place,
+  raw.*,
+  concat_ws(' ', raw.province, raw.comune_key) as place,
   reach.regions as regions_reached
-from ranked as r
+from raw_fuel_station as raw
+join member using (member_id)
 join reach using (file_id)
 cross join release
-where r.nth = 1;
+where not exists (
+  select
+  from duplicate
+  where duplicate.member_id = raw.member_id
+    and duplicate.position = raw.position
+);
 
 drop table ranked;
 drop table reach;

@@ -85,7 +85,9 @@ export default defineSource({
   layers,
   keys: { raw_quotation: ['half_year', 'link_zona', 'cod_tip', 'stato'], raw_zone: ['half_year', 'belfiore', 'zona'], raw_perimeter: ['half_year', 'belfiore', 'zona'] },
   places: {
-    omi_quotation: { series: ['semester'], place: 'belfiore' }, omi_zone: { series: ['semester'], place: 'belfiore' }, omi_perimeter: { series: ['semester'], place: 'belfiore' },
+    omi_quotation: { series: ['semester'], place: 'belfiore', likelyRegion: 'region_code', dated: 'elaborated' },
+    omi_zone: { series: ['semester'], place: 'belfiore', likelyRegion: 'region_code', dated: 'elaborated' },
+    omi_perimeter: { series: ['semester'], place: 'belfiore', dated: 'generated' },
   },
   recognise,
   read,

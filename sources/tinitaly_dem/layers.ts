@@ -11,5 +11,6 @@ export const layers: Layers = {
       elevation_of: ['text not null default \'ground\'', 'Always ground: the elevations are those of the ground.'],
       geom: ['geometry(polygon, 4326) not null', 'Extent of the raster, EPSG:4326.'],
     },
+    checks: { overlaps: [6, 35, 19, 47.5], grid: 'one' },
   },
 };

@@ -5,6 +5,7 @@ export const layers: Layers = {
   land_use_polygon: {
     description: 'Land use of the Urban Atlas 2018: polygons of 0.25 ha and more (1 ha outside the towns) that fill a functional urban area without overlaps, as published.',
     position: 'Number of the feature in its layer, from 1.',
+    areasOf: 'raw_land_use',
     columns: {
       fua_code: ['text not null', 'The publisher\'s code of the functional urban area: IT025L3.'],
       code: ['text not null', 'Class, 5 digits, 11100 to 50000.'],
@@ -12,6 +13,7 @@ export const layers: Layers = {
       area_m2: ['float8 not null', 'Area in square metres, EPSG:3035.'],
       geom: ['geometry(multipolygon, 4326) not null', 'The polygon made valid, EPSG:4326.'],
     },
+    checks: { overlaps: [4, 33, 21, 49.5], pieces: 'land_use_piece' },
   },
   land_use_piece: {
     description: 'The same polygons cut into pieces of at most 256 vertices, for joins with parcels. Pieces of one polygon do not overlap.',
@@ -32,6 +34,7 @@ export const layers: Layers = {
   urban_boundary: {
     description: 'Boundaries of the mapped functional urban areas. Outside them the land use is unknown.',
     position: 'Number of the feature in its layer, from 1.',
+    areasOf: 'raw_urban_area',
     columns: {
       area_m2: ['float8 not null', 'Area in square metres, EPSG:3035.'],
       geom: ['geometry(multipolygon, 4326) not null', 'The boundary made valid, EPSG:4326.'],

@@ -14,5 +14,6 @@ export const layers: Layers = {
       regions: ['int2[]', 'ISTAT codes of the regions whose box the raster overlaps; null if loaded by an earlier version.'],
       geom: ['geometry(polygon, 4326) not null', 'Extent of the raster, EPSG:4326.'],
     },
+    checks: { overlaps: [6, 35, 19, 47.5], grid: 'one' },
   },
 };

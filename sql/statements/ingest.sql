@@ -182,6 +182,25 @@ set state = 'loaded',
   layers = $6
 where release_id = $1
 
+-- statement: rejects
+create table if not exists reject (member_id int4, position int8, code text, message text, raw text)
+
+-- statement: reject_without_area
+insert into reject (member_id, position, code, message, raw)
+select
+  raw.member_id,
+  raw.position,
+  'geometry_without_area',
+  'expected a polygon with an area, found one that is empty once it is made valid',
+  left(st_asewkt(raw.geom), 2000)
+from :"staging" as raw
+where not exists (
+  select
+  from :"layer" as kept
+  where kept.member_id = raw.member_id
+    and kept.position = raw.position
+)
+
 -- statement: note_places
 insert into ledger.file_place (file_id, layer, series, region_code, likely_region_code, dated, named, places, names)
 select

@@ -110,10 +110,9 @@ describeDatabase('a loaded region', (engine) => {
     expect(here.size).toBeGreaterThan(15);
     for (const raised of SOURCES.filter(({ id }) => here.has(id))) {
       const version = raised.manifest.version + 1;
-      const facts = readerFacts(raised.id, version, [raised.staging, raised.load, ...(raised.placesOf === null ? [] : [raised.placesOf])]);
-      const sources = SOURCES.map((source) =>
-        source === raised ? { ...source, manifest: { ...source.manifest, version }, facts, reader: digestOfFacts(facts) } : source,
-      );
+      const source = { ...raised, manifest: { ...raised.manifest, version } };
+      const facts = readerFacts(source);
+      const sources = SOURCES.map((each) => (each === raised ? { ...source, facts, reader: digestOfFacts(facts) } : each));
       const found = await planned({ sources });
       expect(found.loads.map(({ located }) => located.source.id).filter((id, index, all) => all.indexOf(id) === index)).toEqual([raised.id]);
       for (const { why } of found.loads) expect(why).toBe(`version of ${raised.id} ${version - 1} → ${version}`);
