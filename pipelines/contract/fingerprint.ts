@@ -22,7 +22,7 @@ export function sqlFacts(...files: readonly SqlFile[]): Facts {
   ]));
 }
 
-/** What determines the rows of a source's files. */
+/** Inputs that determine the rows of a source's files. */
 interface ReaderInputs {
   readonly id: string;
   readonly manifest: { readonly version: number };
