@@ -286,6 +286,11 @@ export interface Source {
   readonly places?: Readonly<Record<string, PlaceColumns>>;
   /** Columns that identify a row of a layer inside one file, whatever members it has. */
   readonly unique?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * Codes of the duplicates of staging tables: if rows of one file repeat the key in `keys`, the first one counts, and the others are in the table
+   * `duplicate` before load.sql runs. Nulls are equal.
+   */
+  readonly repeats?: Readonly<Record<string, string>>;
   /** Columns that identify a row of a staging table, by table: `validate` reports a file that repeats a key. */
   readonly keys?: Readonly<Record<string, readonly string[]>>;
   /** Is this file mine? By content, never by its place; null when not. May throw an input error for a broken file that is surely mine. */
@@ -306,6 +311,7 @@ export function defineSource(source: Source): Source {
   const layers = Object.values(source.layers);
   const columns = [...Object.values(source.tables), ...layers.map((layer) => layer.columns)].flatMap((each) => Object.keys(each));
   const indexed = layers.flatMap(({ indexes = {} }) => Object.values(indexes).flat());
+  refuse('a key for each table in repeats', Object.keys(source.repeats ?? {}).find((table) => source.keys?.[table] === undefined));
   refuse('places of its layers', Object.keys(source.places ?? {}).find((layer) => !(layer in source.layers)));
   refuse('plain names of layers and columns', [...Object.keys(source.layers), ...columns, ...indexed].find((name) => !NAME.test(name)));
   refuse('plain types of columns', layers.flatMap((layer) => Object.values(layer.columns)).map(([type]) => type).find((type) => !LAYER_TYPE.test(type)));

@@ -74,8 +74,13 @@ export async function load(database: Database, staged: Staged, runId: number, lo
   return { releaseId, ...counts, warnings };
 }
 
-/** Runs the source's load.sql in a workspace, and rejects the polygons of which nothing is left. */
-export async function runLoad(session: Session, { load: file, layers }: Pick<RegisteredSource, 'load' | 'layers'>): Promise<void> {
+/** Fills the layers in a workspace: finds the rows that repeat a key, runs the source's load.sql, and rejects the polygons of which nothing is left. */
+export async function runLoad(session: Session, source: Pick<RegisteredSource, 'load' | 'layers' | 'repeats' | 'keys'>): Promise<void> {
+  const { load: file, layers, repeats = {}, keys = {} } = source;
+  for (const [staging, code] of Object.entries(repeats)) {
+    await session.query(statement('duplicates'));
+    await session.query(statement('note_repeats', { staging, columns: keys[staging] ?? [] }), [code]);
+  }
   await session.script(file.text, file.file);
   await session.query(statement('rejects'));
   for (const [layer, { areasOf }] of Object.entries(layers)) {
@@ -170,7 +175,7 @@ async function account(session: Session, { schema, releaseId, located }: Staged)
     held[layer] = found.reduce((sum, { n }) => sum + n, 0);
   }
   // load.sql creates these tables if it needs them.
-  await session.query('create table if not exists duplicate (member_id int4, code text)');
+  await session.query(statement('duplicates'));
   await session.query('create table if not exists entangled (member_id int4)');
   for (const name of ['note_rejects', 'note_duplicates']) await session.query(statement(name), [releaseId]);
   const members = await session.query<Counts & { name: string; path: string } & Record<string, unknown>>(statement('account'), [releaseId, [...rows.keys()], [...rows.values()]]);

@@ -29,6 +29,7 @@ export default defineSource({
   names: [/classificazione[-_ ]?(?:sismica)?[^/]*\d{4}[^/]*\.(?:csv|xlsx)$/i],
   tables: { raw_seismic },
   layers,
+  repeats: { raw_seismic: 'comune_repeated' },
   keys: { raw_seismic: ['istat_code', 'label'] },
 
   async recognise(probe: Probe): Promise<Recognition | null> {

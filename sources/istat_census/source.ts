@@ -133,6 +133,7 @@ export default defineSource({
     raw_census_indicator: INDICATOR_COLUMNS,
   },
   layers,
+  repeats: { raw_census_section: 'section_repeated', raw_census_indicator: 'section_repeated' },
   keys: { raw_census_section: ['section_id'], raw_census_indicator: ['section_id', 'reference_year'] },
   // Years do not supersede each other: a later edition lacks whole comuni, which keep the edition before.
   places: { census_section: { place: 'istat_code', region: 'region_code' }, census_indicator: { series: ['reference_year'], place: 'istat_code', region: 'region_code' } },

@@ -47,6 +47,7 @@ export default defineSource({
   names: [/^Elenco-comuni-italiani[^/]*\.(?:csv|xlsx)$/i],
   tables: { raw_comune },
   layers,
+  repeats: { raw_comune: 'comune_repeated' },
   keys: { raw_comune: ['belfiore', 'istat_code'] },
 
   async recognise(probe: Probe): Promise<Recognition | null> {

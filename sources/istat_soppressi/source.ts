@@ -27,6 +27,7 @@ export default defineSource({
   names: [/comuni[-_ ]soppressi[^/]*\.csv$/i],
   tables: { raw_suppressed },
   layers,
+  repeats: { raw_suppressed: 'event_repeated' },
   keys: { raw_suppressed: ['istat_code', 'event_date', 'successor_istat_code', 'successor_name'] },
 
   async recognise(probe: Probe): Promise<Recognition | null> {

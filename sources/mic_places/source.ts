@@ -43,6 +43,7 @@ export default defineSource({
   names: [new RegExp(`^${STEM}[^/]*\\.csv$`, 'i')],
   tables: { raw_cultural_place },
   layers,
+  repeats: { raw_cultural_place: 'place_repeated' },
   keys: { raw_cultural_place: ['place_id'] },
   unique: { cultural_place: ['place_id'] },
   places: { cultural_place: { place: 'place' } },

@@ -36,12 +36,7 @@ from raw_school as raw
 join member using (member_id)
 join reach using (file_id)
 cross join release
-where not exists (
-  select
-  from duplicate
-  where duplicate.member_id = raw.member_id
-    and duplicate.position = raw.position
-);
+where not exists (select from duplicate as d where d.member_id = raw.member_id and d.position = raw.position);
 
 drop table ranked;
 drop table reach;

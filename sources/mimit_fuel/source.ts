@@ -30,6 +30,7 @@ export default defineSource({
   names: [/^anagrafica_impianti_attivi[^/]*\.csv$/i],
   tables: { raw_fuel_station },
   layers,
+  repeats: { raw_fuel_station: 'station_repeated' },
   keys: { raw_fuel_station: ['station_id'] },
   unique: { fuel_station: ['station_id'] },
   places: { fuel_station: { place: 'place' } },

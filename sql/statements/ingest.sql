@@ -185,6 +185,25 @@ where release_id = $1
 -- statement: rejects
 create table if not exists reject (member_id int4, position int8, code text, message text, raw text)
 
+-- statement: duplicates
+create table if not exists duplicate (member_id int4, position int8, code text)
+
+-- statement: note_repeats
+insert into duplicate (member_id, position, code)
+select
+  member_id,
+  position,
+  $1
+from (
+  select
+    raw.member_id,
+    raw.position,
+    row_number() over (partition by member.file_id, :"raw.columns" order by raw.member_id, raw.position) as nth
+  from :"staging" as raw
+  join member using (member_id)
+) ranked
+where nth > 1
+
 -- statement: reject_without_area
 insert into reject (member_id, position, code, message, raw)
 select
