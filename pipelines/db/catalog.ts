@@ -1,5 +1,6 @@
 /** Schemas, tables, partitions and views, whose names the program makes itself (workspaces, releases, publications). */
 import { firstFid } from '../contract/regions.ts';
+import type { PlaceColumns } from '../contract/source.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { atHand, isOnNodes } from './at-hand.ts';
 import { sessionsNotKept } from './pooler.ts';
@@ -89,14 +90,6 @@ export interface LayerRows {
   readonly columns: PlaceColumns | null;
 }
 
-/** The columns of a layer by which newer files supersede older ones. */
-export interface PlaceColumns {
-  /** Columns that together say half-year, year or kind; none: the layer has one state. */
-  readonly series?: readonly string[];
-  /** Code of a comune, or of another unit. */
-  readonly place: string;
-}
-
 function distinct(values: readonly number[]): number[] {
   return [...new Set(values)];
 }
@@ -137,6 +130,15 @@ export async function provideRelease(session: Session, schema: string, relation:
 /** Notes which files of a release hold rows of a layer that knows no places. `member` must be there. */
 export async function recordWholeFiles(session: Session, schema: string, layer: string, releaseId: number): Promise<void> {
   await session.query(workspace('note_whole_files', { schema, layer }), [layer, releaseId]);
+}
+
+/** Writes the places of the files of a layer into the ledger. */
+export async function recordPlaces(session: Session, schema: string, layer: string, columns: PlaceColumns): Promise<void> {
+  const { series = [], place, region, likelyRegion, istatCode, dated } = columns;
+  const optional = (column: string | undefined): readonly string[] => (column === undefined ? [] : [column]);
+  await session.query(workspace('note_layer_places', {
+    schema, layer, series, place, region: optional(region), likely_region: optional(likelyRegion), istat_code: optional(istatCode), dated: optional(dated),
+  }), [layer]);
 }
 
 /** Members of which a row says, in these columns, what one of another member of the same file says. */

@@ -215,7 +215,7 @@ async function applyLayer(
 ): Promise<{ steps: readonly string[]; loss: Loss | null }> {
   if (!known) {
     await session.script(file.text, file.file);
-    return { steps: [`${file.file}: ${file.purpose}`], loss: null };
+    return { steps: [`${source.folder}: ${file.purpose}`], loss: null };
   }
   const former = await session.query<{ name: string }>(server('former_layers'), [source.id]);
   const { steps, losses } = await reshapeLayers(session, file, former.map(({ name }) => name));
@@ -241,7 +241,7 @@ async function lossOf(session: Session, source: RegisteredSource, why: readonly 
 /** What cannot be kept, in words, with what to type. */
 function lossError(losses: readonly Loss[]): MappaleError {
   return new MappaleError('the database cannot be brought to this version with all its rows', {
-    code: 'MIGRATION_LOSES', kind: 'usage', at: losses.map(({ source }) => `sources/${source}/layer.sql`).join(', '), detail: losses.map(describeLoss).join('\n          '),
+    code: 'MIGRATION_LOSES', kind: 'usage', at: losses.map(({ source }) => `sources/${source}`).join(', '), detail: losses.map(describeLoss).join('\n          '),
     hint: 'Nothing was done. Put files that are gone back first; a refresh after it reads them again.', fix: 'npx mappale migrate --yes',
   });
 }

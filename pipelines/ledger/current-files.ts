@@ -3,8 +3,8 @@
  * a region or of Italy replaces all older files of that region. A part replaces only its own places, and parts of different days add up. The functions are
  * pure, so the result does not depend on the order in which files arrived.
  */
-import type { FilePart, LayerRows, PlaceColumns, SeriesPlace } from '../db/catalog.ts';
-import type { Source } from '../contract/source.ts';
+import type { FilePart, LayerRows, SeriesPlace } from '../db/catalog.ts';
+import type { PlaceColumns, Source } from '../contract/source.ts';
 
 /** Places of a file in one layer and series. */
 export interface FilePlaces {

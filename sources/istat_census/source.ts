@@ -6,6 +6,7 @@ import { defineSource, type Probe, type Recognition } from '../../pipelines/cont
 import { lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/readers/vector-members.ts';
 import { firstRows } from '../../pipelines/formats/xlsx.ts';
 import { SECTION_EDITIONS } from './columns.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { INDICATOR_COLUMNS, INDICATOR_FILE, editionOf, otherRegion, readIndicators } from './read.ts';
 import { sectionRow } from './schema.ts';
@@ -148,9 +149,11 @@ export default defineSource({
     raw_census_section: { section_id: 'text not null', region_code: 'int2 not null', istat_code: 'text not null', tipo_loc: 'int2', population: 'int4', households: 'int4', geom: 'geometry not null' },
     raw_census_indicator: INDICATOR_COLUMNS,
   },
+  layers,
+  repeats: { raw_census_section: 'section_repeated', raw_census_indicator: 'section_repeated' },
   keys: { raw_census_section: ['section_id'], raw_census_indicator: ['section_id', 'reference_year'] },
   // Years do not supersede each other: a later edition lacks whole comuni, which keep the edition before.
-  places: { census_section: { place: 'istat_code' }, census_indicator: { series: ['reference_year'], place: 'istat_code' } },
+  places: { census_section: { place: 'istat_code', region: 'region_code' }, census_indicator: { series: ['reference_year'], place: 'istat_code', region: 'region_code' } },
   unique: { census_section: ['section_id'], census_indicator: ['section_id', 'reference_year'] },
   recognise,
   async read(file, sink) {

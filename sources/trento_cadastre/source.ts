@@ -6,6 +6,7 @@ import { lookAtVectors, readVectorFile, type VectorReading } from '../../pipelin
 import type { VectorLayer } from '../../pipelines/formats/vector.ts';
 import { normaliseHeader, resembles } from '../../pipelines/formats/csv.ts';
 import { defineSource, inputError, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/contract/source.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { boundarySchema, COLUMNS, EDITIONS, parcelSchema, TYPES } from './schema.ts';
 
@@ -118,6 +119,7 @@ export default defineSource({
       ccat: 'text not null', name: 'text not null', name_other: 'text', istat_code: 'text', comune_name: 'text', comune_name_other: 'text', parcels: 'int4 not null', geom: 'geometry not null',
     },
   },
+  layers,
   unique: { trento_parcel: ['reference'], trento_boundary: ['ccat'] },
   recognise,
   read: (file: InputFile, sink: Sink) => readVectorFile(file, sink, (layer) => readingOf(file, layer), [file.name.replace(PIECES, '$1boundary.shp')]),

@@ -182,6 +182,44 @@ set state = 'loaded',
   layers = $6
 where release_id = $1
 
+-- statement: rejects
+create table if not exists reject (member_id int4, position int8, code text, message text, raw text)
+
+-- statement: duplicates
+create table if not exists duplicate (member_id int4, position int8, code text)
+
+-- statement: note_repeats
+insert into duplicate (member_id, position, code)
+select
+  member_id,
+  position,
+  $1
+from (
+  select
+    raw.member_id,
+    raw.position,
+    row_number() over (partition by member.file_id, :"raw.columns" order by raw.member_id, raw.position) as nth
+  from :"staging" as raw
+  join member using (member_id)
+) ranked
+where nth > 1
+
+-- statement: reject_without_area
+insert into reject (member_id, position, code, message, raw)
+select
+  raw.member_id,
+  raw.position,
+  'geometry_without_area',
+  'expected a polygon with an area, found one that is empty once it is made valid',
+  left(st_asewkt(raw.geom), 2000)
+from :"staging" as raw
+where not exists (
+  select
+  from :"layer" as kept
+  where kept.member_id = raw.member_id
+    and kept.position = raw.position
+)
+
 -- statement: note_places
 insert into ledger.file_place (file_id, layer, series, region_code, likely_region_code, dated, named, places, names)
 select

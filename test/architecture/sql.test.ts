@@ -56,9 +56,12 @@ describe('an SQL file', () => {
     ).toEqual([]);
   });
 
-  it('reads only relations that another file writes or a source stages', async () => {
-    const staged = [...(await loadSources()), stations].flatMap(({ tables }) => Object.keys(tables).map((table) => `staging.${table}`));
-    const written = new Set([...SQL.flatMap((file) => names(read(file), 'writes')), ...staged]);
+  it('reads only tables that another file writes or a source states', async () => {
+    const made = [...(await loadSources()), stations].flatMap(({ tables, layers }) => [
+      ...Object.keys(tables).map((table) => `staging.${table}`),
+      ...Object.keys(layers).map((layer) => `layer.${layer}`),
+    ]);
+    const written = new Set([...SQL.flatMap((file) => names(read(file), 'writes')), ...made]);
     expect(everywhere((text) => names(text, 'reads').filter((name) => !written.has(name)))).toEqual([]);
   });
 

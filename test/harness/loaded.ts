@@ -1,8 +1,9 @@
 /** Runs a source's load.sql on staged rows of a test, without files, releases or publishing. */
 import type { Database, Session } from '../../pipelines/db/index.ts';
 import { registerSource } from '../../pipelines/contract/registry.ts';
-import { readChecks } from '../../pipelines/contract/sql-files.ts';
 import { runChecks, type Violation } from '../../pipelines/db/checks.ts';
+import { checksOf } from '../../pipelines/db/source-checks.ts';
+import { runLoad } from '../../pipelines/ingest/load.ts';
 import { createFunctions } from './functions.ts';
 
 export interface LoadedRows {
@@ -26,8 +27,8 @@ export async function loaded<T>(database: Database, id: string, inserts: string,
       await session.script("create table member as select n as member_id, 1 as file_id, 'member ' || lpad(n::text, 4, '0') as path, 'file' as file_name, null::int2 as region_code from generate_series(1, 1000) as n", 'test/harness/loaded.ts');
       await session.script(inserts, 'test');
       await session.script("create table release as select 1 as release_id, 'test' as source, '2020' as vintage, null::int2 as region_code", 'test/harness/loaded.ts');
-      await session.script(source.load.text, source.load.file);
-      return await work({ session, checks: () => runChecks(session, readChecks(source.checks)) });
+      await runLoad(session, source);
+      return await work({ session, checks: () => runChecks(session, checksOf(source)) });
     } finally {
       await session.script('drop schema loaded_rows cascade; reset search_path', 'test/harness/loaded.ts');
     }

@@ -65,10 +65,8 @@ export async function sectionWorkspace(database: Database, { region, sources: id
     await createTables(session);
     // Functions of api are late-bound: the tables that they read may be created later.
     await session.query('set check_function_bodies to off');
-    for (const path of [...sources.map(({ layer }) => layer.file), ...sql.filter((file) => !file.startsWith('sql/migrations/'))]) {
-      const file = readSqlFile(join(ROOT, path));
-      await session.script(file.text, file.file);
-    }
+    const files = sql.filter((file) => !file.startsWith('sql/migrations/')).map((path) => readSqlFile(join(ROOT, path)));
+    for (const file of [...sources.map(({ layer }) => layer), ...files]) await session.script(file.text, file.file);
   });
   const loaded = await loadSynthetics(database, region, sources);
   const schema = `build_${region.code}`;

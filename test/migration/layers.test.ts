@@ -1,4 +1,4 @@
-/** Effects of a change of `layer.sql` on layers that have rows. */
+/** Tests what a change of a source's layers does to layers that hold rows. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
@@ -143,7 +143,7 @@ describeDatabase('layers with rows', (engine) => {
         const all = changed(sources, change);
         const was = await near();
         const error = await migrate(database, all).then(() => null, (thrown: MappaleError) => thrown);
-        expect({ code: error?.code, exit: error?.exitCode, at: error?.at }).toEqual({ code: 'MIGRATION_LOSES', exit: 2, at: original.layer.file });
+        expect({ code: error?.code, exit: error?.exitCode, at: error?.at }).toEqual({ code: 'MIGRATION_LOSES', exit: 2, at: original.folder });
         expect(error!.detail).toMatch(/^dpc_seismic: layer\.seismic_zone: .+\. Lost would be 5 rows of 1 release \(2025\); of their 1 file 1 no longer lies where they were read/);
         expect(error!.detail).toContain('classificazione-sismica-aggiornata-maggio-2025.csv');
         expect(error!.fix).toContain('mappale migrate --yes');

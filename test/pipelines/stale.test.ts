@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import { digestOfFacts, readerFacts, sqlFacts, whyChanged, type Facts } from '../../pipelines/contract/fingerprint.ts';
 import { productFiles } from '../../pipelines/plan/products.ts';
-import { loadSources } from '../../pipelines/contract/registry.ts';
+import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { factName, parseSqlFile, tableFiles, tableOf, type Relation, type SqlFile } from '../../pipelines/contract/sql-files.ts';
 import { isDone, staleOf, type Plan } from '../../pipelines/plan/plan.ts';
 import { preview, refresh } from '../../pipelines/run/refresh.ts';
@@ -44,10 +44,23 @@ describe('facts', () => {
     expect(usual.map(({ section, writes: [table] }) => `sql/${section === null ? 'core' : 'sections'}/${tableOf(table!)}.sql`)).toEqual(usual.map(factName));
   });
 
-  it('of a reader are its version and its SQL: its code counts only by the version', () => {
+  it('of a reader are its version, its SQL and the fields that fill SQL: code counts by the version alone', () => {
     for (const { id, facts, manifest } of SOURCES) {
       expect(facts[`version of ${id}`]).toBe(String(manifest.version));
-      expect(Object.keys(facts).filter((name) => !/^version of |\.sql$/.test(name))).toEqual([]);
+      expect(Object.keys(facts).filter((name) => !/^(?:version|places|areas|repeats) of |\.sql$/.test(name))).toEqual([]);
+    }
+  });
+
+  it('of a reader change with each field that fills SQL', () => {
+    const changes: Readonly<Record<string, (source: RegisteredSource) => RegisteredSource>> = {
+      places: (source) => ({ ...source, places: Object.fromEntries(Object.entries(source.places ?? {}).map(([layer, columns]) => [layer, { ...columns, place: 'other' }])) }),
+      areas: (source) => ({ ...source, layers: Object.fromEntries(Object.entries(source.layers).map(([name, layer]) => [name, { ...layer, areasOf: 'raw_other' }])) }),
+      repeats: (source) => ({ ...source, keys: Object.fromEntries(Object.keys(source.keys ?? {}).map((table) => [table, ['other']])) }),
+    };
+    for (const [field, change] of Object.entries(changes)) {
+      const having = SOURCES.filter(({ id, facts }) => `${field} of ${id}` in facts);
+      expect(having.length, field).toBeGreaterThan(2);
+      for (const source of having) expect(whyChanged(readerFacts(source), readerFacts(change(source)))).toBe(`${field} of ${source.id} changed`);
     }
   });
 
@@ -110,10 +123,9 @@ describeDatabase('a loaded region', (engine) => {
     expect(here.size).toBeGreaterThan(15);
     for (const raised of SOURCES.filter(({ id }) => here.has(id))) {
       const version = raised.manifest.version + 1;
-      const facts = readerFacts(raised.id, version, [raised.staging, raised.load, ...(raised.placesOf === null ? [] : [raised.placesOf])]);
-      const sources = SOURCES.map((source) =>
-        source === raised ? { ...source, manifest: { ...source.manifest, version }, facts, reader: digestOfFacts(facts) } : source,
-      );
+      const source = { ...raised, manifest: { ...raised.manifest, version } };
+      const facts = readerFacts(source);
+      const sources = SOURCES.map((each) => (each === raised ? { ...source, facts, reader: digestOfFacts(facts) } : each));
       const found = await planned({ sources });
       expect(found.loads.map(({ located }) => located.source.id).filter((id, index, all) => all.indexOf(id) === index)).toEqual([raised.id]);
       for (const { why } of found.loads) expect(why).toBe(`version of ${raised.id} ${version - 1} → ${version}`);

@@ -94,10 +94,8 @@ describeDatabase('searching the addresses of Lamezia', (engine) => {
     await database.session(async (session) => {
       await createTables(session);
       await session.query('set check_function_bodies to off');
-      for (const path of [anncsu!.layer.file, comuni!.layer.file, suppressed!.layer.file, postal!.layer.file, ...ADDRESS_SQL.filter((file) => !file.startsWith('sql/migrations/'))]) {
-        const file = readSqlFile(join(ROOT, path));
-        await session.script(file.text, file.file);
-      }
+      const functions = ADDRESS_SQL.filter((file) => !file.startsWith('sql/migrations/')).map((path) => readSqlFile(join(ROOT, path)));
+      for (const file of [anncsu!.layer, comuni!.layer, suppressed!.layer, postal!.layer, ...functions]) await session.script(file.text, file.file);
       await session.script(
         `create table layer.comune_code_real partition of layer.comune_code for values in (0);
          insert into layer.comune_code values (0, 0, 2, 'M208', '079160', 'Lamezia Terme', null, '079', '079', 'Catanzaro', 1, 'CZ', 18, 'Calabria', false);
