@@ -4,7 +4,7 @@
 -- grain: largest has one row per parcel, largest_area one row per parcel and area
 -- crs: none
 
--- Of classes that cover as much, to 0.01 m², the smaller code.
+-- If several classes cover as much, to 0.01 m², the smallest code counts.
 create view largest as
 select distinct on (fid)
   fid,
@@ -14,7 +14,7 @@ select distinct on (fid)
 from overlay
 order by fid, is_whole desc, round(shared_m2::numeric, 2) desc, class collate "C";
 
--- If one area covers the whole parcel, the areas beside it show nothing.
+-- If one area covers the whole parcel, other areas show nothing.
 create view largest_area as
 select
   area.*,
