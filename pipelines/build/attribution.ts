@@ -73,13 +73,27 @@ async function citeRows(
       // Other tables only serve these.
       if (section === undefined) continue;
       const file = files.get(section);
-      const rows = file === undefined ? [] : await session.query<CitedRow>(file.text);
+      const rows = file === undefined ? [] : await rowsOf(session, file);
       const others = cited.filter(({ sourceId }) => file?.cites.includes(sourceId) !== true);
       for (const { key, source_id: sourceId, vintage } of rows) cite(section, key, sourceId, vintage);
       const keys = rows.length === 0 ? [''] : new Set(rows.map(({ key }) => key));
       for (const key of keys) for (const { sourceId, vintage } of others) cite(section, key, sourceId, vintage);
     }
   });
+}
+
+/** Runs the statements of an `attribution.sql` and rolls back what they create. @returns the rows of the last statement */
+async function rowsOf(session: Session, { parts }: SqlFile): Promise<CitedRow[]> {
+  const scripts = parts.flatMap((part) => ('sweep' in part ? [] : [part]));
+  const last = scripts.pop();
+  if (last === undefined) return [];
+  await session.query('begin read write');
+  try {
+    for (const { file, text } of scripts) await session.script(text, file);
+    return await session.query<CitedRow>(last.text);
+  } finally {
+    await session.query('rollback');
+  }
 }
 
 function take<K, V>(map: Map<K, V>, key: K, make: () => V): V {

@@ -45,15 +45,13 @@ const statement = statementsOf('sweep');
  * @param runs whether to record runs of cells: for the explanation of a few parcels
  */
 export async function runTableFile(
-  session: Session, schema: string, { file, text, sweep, writes: [relation] }: SqlFile, standing: string | null, runs = false,
+  session: Session, schema: string, { file, parts, sweep, writes: [relation] }: SqlFile, standing: string | null, runs = false,
 ): Promise<void> {
-  if (sweep === null || relation === undefined) return session.script(text, file);
-  await provideStanding(session, schema, relation, standing);
-  const before = text.slice(0, text.indexOf(`\n-- sweep: ${sweep}\n`) + 1);
-  await session.script(before, file);
-  for (const each of await sweepsOf(join(ROOT, dirname(file), sweep))) await sweepCells(session, schema, each, runs);
-  // Keeps line numbers in messages.
-  await session.script(before.replace(/[^\n]/g, '') + text.slice(before.length), file);
+  if (sweep !== null && relation !== undefined) await provideStanding(session, schema, relation, standing);
+  for (const part of parts) {
+    if (!('sweep' in part)) await session.script(part.text, part.file);
+    else for (const each of await sweepsOf(join(ROOT, dirname(file), part.sweep))) await sweepCells(session, schema, each, runs);
+  }
 }
 
 async function sweepsOf(path: string): Promise<readonly Sweep[]> {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { firstFid, regionOfFid } from '../../pipelines/contract/regions.ts';
-import { incrementalOf } from '../../pipelines/contract/sql-files.ts';
+import { incrementalOf, parseSqlFile } from '../../pipelines/contract/sql-files.ts';
 import { expectedObjects } from '../../pipelines/db/objects.ts';
 import { partsOf } from '../../pipelines/db/state.ts';
 import stations from '../stations/source.ts';
@@ -77,7 +77,11 @@ describe('an SQL file', () => {
 
   it('names the relations that its header says it reads', () => {
     // An explanation runs a section's SQL again, and reads the relations of that SQL too.
-    expect(everywhere((text) => headerValues(text, 'reruns').length > 0 ? [] : names(text, 'reads').filter((name) => !new RegExp(`\\b${unqualified(name)}\\b`).test(code(text))))).toEqual([]);
+    const isUnused = (text: string, file: string) => {
+      const whole = code(parseSqlFile(file, text).text);
+      return (name: string): boolean => !new RegExp(`\\b${unqualified(name)}\\b`).test(whole);
+    };
+    expect(everywhere((text, file) => headerValues(text, 'reruns').length > 0 ? [] : names(text, 'reads').filter(isUnused(text, file)))).toEqual([]);
   });
 
   it('lists in its header every table that it names with its schema', () => {
@@ -89,6 +93,12 @@ describe('an SQL file', () => {
         return qualified(text).filter((name) => !said.has(name) && !made.has(name));
       }),
     ).toEqual([]);
+  });
+
+  it('lists what its steps read', () => {
+    const stepsOf = (text: string): string[] => [...text.matchAll(/^-- step: (\S+)$/gm)].map(([, name]) => read(`sql/steps/${name}`));
+    expect(SQL.filter((file) => stepsOf(read(file)).length > 0).length).toBeGreaterThan(5);
+    expect(everywhere((text) => stepsOf(text).flatMap((step) => names(step, 'reads')).filter((name) => !names(text, 'reads').includes(name)))).toEqual([]);
   });
 
   it('copies rows by parcels, and only the parcels themselves by members', () => {

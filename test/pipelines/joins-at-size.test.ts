@@ -2,11 +2,11 @@
  * Joins at a size at which a wrong plan shows. The tests limit not the time but the rows that a plan touches, including the rows that it reads and drops:
  * comparing each of n rows with each of n others touches n² rows.
  */
-import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database, Session } from '../../pipelines/db/index.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { createFunctions } from '../harness/functions.ts';
+import { sqlOf } from '../harness/sql.ts';
 
 interface PlanNode {
   readonly 'Actual Rows': number;
@@ -24,7 +24,7 @@ function rowsTouched(node: PlanNode): number {
 
 /** Returns a part of a file of `sql`, from one of its statements to another. */
 function part(file: string, from: string, to?: string): string {
-  const text = readFileSync(new URL(`../../sql/${file}.sql`, import.meta.url), 'utf8');
+  const text = sqlOf(`sql/${file}.sql`);
   const [first, end] = [text.indexOf(from), to === undefined ? text.length : text.indexOf(to)];
   expect([first, end], file).not.toContain(-1);
   return text.slice(first, end);
@@ -90,6 +90,7 @@ const SETUP = `
   select i as address_id, st_setsrid(st_point(14 + (i * 7919 % 100003) / 1e5, 41 + (i * 104729 % 99991) / 1e5), 4326)::geometry(point, 4326) as geom from generate_series(1::int8, ${AREAS}) as i;
   insert into access_point select 0, st_setsrid(st_point(7.0005, 37.0005), 4326);
   create index on access_point using gist (geom);
+  create view point as select address_id as id, null::text as belfiore, geom from access_point;
   analyze;
 `;
 
@@ -126,13 +127,15 @@ describeDatabase('tables that are joined with themselves or with a map', (engine
 
   it('section.address finds the points in the cells of a parcel, however large its box is', async () => {
     await within(async (session) => {
-      const inside = part('sections/address/build', 'create table point_inside as', 'analyze point_inside');
+      await session.script(part('steps/placement', 'create table point_method as', 'create table point_inside as'), 'sql/steps/placement.sql');
+      expect(await session.query('select by_cell from point_method')).toEqual([{ by_cell: true }]);
+      const inside = part('steps/placement', 'create table point_inside as', 'analyze point_inside');
       expect(await touchedBy(session, inside)).toBeLessThan(30 * AREAS);
-      await session.script(inside, 'sql/sections/address/build.sql');
-      const plain = 'select a.address_id, p.fid from access_point a join parcel p on st_covers(p.geom, a.geom) order by 1';
-      const found = await session.query<{ address_id: number; fid: number }>('select address_id, fid from point_inside order by 1');
+      await session.script(inside, 'sql/steps/placement.sql');
+      const plain = 'select a.id, p.fid from point a join parcel p on st_covers(p.geom, a.geom) order by 1';
+      const found = await session.query<{ id: number; fid: number }>('select id, fid from point_inside order by 1');
       expect(found).toEqual(await session.query(plain));
-      expect(found[0]).toEqual({ address_id: 0, fid: 400 });
+      expect(found[0]).toEqual({ id: 0, fid: 400 });
       expect(found.length).toBeGreaterThan(50);
     });
   });

@@ -29,7 +29,7 @@ describeDatabase('a region with tables built in parallel', (engine) => {
     const context = await contextOn(await engine.openDatabase());
     await context.database.query(`create function public.stop_here() returns event_trigger language plpgsql as $$
       begin
-        if exists (select from pg_event_trigger_ddl_commands() where object_identity like '%.land_cover_whole') then raise exception 'stopped here'; end if;
+        if exists (select from pg_event_trigger_ddl_commands() where object_identity like '%.overlay_area') then raise exception 'stopped here'; end if;
       end $$`);
     await context.database.query("create event trigger stop_here on ddl_command_end when tag in ('CREATE TABLE AS') execute function public.stop_here()");
     await expect(refresh(context, loadOptions([files.folder], [14], { parallel: 4 }))).rejects.toThrow('stopped here');

@@ -3,7 +3,6 @@
  * polyclip-ts: a parcel's edges, which are straight in degrees, are split at 10 m and transformed to the publisher's CRS, where the area needs no
  * splitting. The inverse transformation is used only in transverse Mercator, where it is exact.
  */
-import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { italyZone, laeaEurope, utm32, type EastNorth, type Projection } from '../../pipelines/synthetic/map-projection.ts';
@@ -13,8 +12,9 @@ import type { LonLat, Random } from '../../pipelines/synthetic/region.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { loaded } from '../harness/loaded.ts';
+import { sqlOf } from '../harness/sql.ts';
 
-const RISK = readFileSync(new URL('../../sql/sections/risk/build.sql', import.meta.url), 'utf8');
+const RISK = sqlOf('sql/sections/risk/build.sql');
 const { seed } = testEnvironment();
 const AREAS = 40;
 const PARCELS_EACH = 12;
