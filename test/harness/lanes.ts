@@ -4,12 +4,15 @@ import { dirname, join, relative } from 'node:path';
 
 /**
  * `unit` tests need no database and take seconds. `alone` has files that need a process each, because they change it or were never tried in a shared one.
- * `database` has the rest, except `faults` and `real`.
+ * `random` and `random-faults` have long tests on randomly drawn cases, which `make test` leaves out. `database` has the rest, except `faults` and `real`.
  */
-export type Lane = 'unit' | 'database' | 'alone' | 'faults' | 'real';
+export type Lane = 'unit' | 'database' | 'alone' | 'random' | 'faults' | 'random-faults' | 'real';
 
 /** Tests that need no database but take longer than seconds: sets of mutated files, the compiler, large files. */
-const SLOW = /^(test\/(architecture\/check|citus\/|site\/|contract\/(fuzz|hostile|swapped|columns|damaged|zip-prefix|no-data|sources|packaging)|pipelines\/(validate|vector|make-region|threads|zip-writer))|sources\/ade_cadastre\/(scan|threads))/;
+const SLOW = /^(test\/(architecture\/check|citus\/|site\/|contract\/(hostile|swapped|damaged|zip-prefix|no-data|sources|packaging)|pipelines\/(validate|vector|make-region|threads|zip-writer))|sources\/ade_cadastre\/(scan|threads))/;
+
+/** Long tests on randomly drawn cases: sequences of arrivals, edited and mutated files, kills. */
+const RANDOM = /^test\/(pipelines\/arrival|contract\/(columns|fuzz-)|faults\/kills-)/;
 
 /** Matches the text of a test that changes its process. Later files in the same process would see the change. */
 const CHANGES_PROCESS = /\bvi\.|\bprocess\.(argv|exitCode) = |\bprocess\.(on|once)\(/;
@@ -19,13 +22,14 @@ const NOT_TRIED = /^test\/(architecture|bench|citus|contract|harness|migration|s
 
 /** Returns the test files by lane, with paths from the root. */
 export function lanes(root: string): Readonly<Record<Lane, readonly string[]>> {
-  const found: Record<Lane, string[]> = { unit: [], database: [], alone: [], faults: [], real: [] };
+  const found: Record<Lane, string[]> = { unit: [], database: [], alone: [], random: [], faults: [], 'random-faults': [], real: [] };
   for (const folder of ['test', 'sources', 'sql']) {
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
       if (!entry.isFile() || !entry.name.endsWith('.test.ts')) continue;
       const file = relative(root, join(entry.parentPath, entry.name));
-      if (file.startsWith('test/faults/')) found.faults.push(file);
+      if (file.startsWith('test/faults/')) found[RANDOM.test(file) ? 'random-faults' : 'faults'].push(file);
       else if (file.startsWith('test/real/')) found.real.push(file);
+      else if (RANDOM.test(file)) found.random.push(file);
       else if (!SLOW.test(file) && !reaches(root, file, 'test/harness/database.ts')) found.unit.push(file);
       else if (NOT_TRIED.test(file) || CHANGES_PROCESS.test(readFileSync(join(root, file), 'utf8'))) found.alone.push(file);
       else found.database.push(file);
