@@ -1,4 +1,4 @@
-/** Wires the commands; does nothing itself. */
+/** Registers the commands of the command line. */
 import { Command } from 'commander';
 import { VERSION } from '../run/context.ts';
 import { MappaleError } from '../errors.ts';
@@ -29,14 +29,14 @@ import { tokenCommand } from './token.ts';
 import { validateCommand } from './validate.ts';
 import { watchCommand } from './watch.ts';
 
-/** In the order of the help. */
+/** Commands in the order of `--help`. */
 const COMMANDS = [
   fetchCommand, loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, reportCommand, enrichCommand, exportCommand, serveCommand,
   mcpCommand, tokenCommand, doctorCommand, synthCommand, migrateCommand, pruneCommand, refreshCommand, watchCommand, rejectsCommand, rollbackCommand,
   forgetCommand, pinCommand, unpinCommand, withdrawCommand, validateCommand, diffCommand, explainCommand, historyCommand,
 ];
 
-/** All commands, for the command line and for the tests that hold each to its help and examples. */
+/** Returns the program with all commands, for the command line and for the tests of help and examples. */
 export function program(): Command {
   const all = new Command('mappale')
     .exitOverride(usageExit)
@@ -63,9 +63,9 @@ function setLogLevel({ verbose = false, quiet = false }: LogOptions): void {
   else if (quiet) process.env['MAPPALE_LOG_LEVEL'] = 'warn';
 }
 
-/** Runs one command. Expected failures are printed, bugs keep their stack. */
+/** Runs one command. Expected errors are printed; bugs keep their stack trace. */
 export async function main(argv: readonly string[]): Promise<void> {
-  // A reader that has seen enough (`| head`) is no failure.
+  // A closed pipe (`| head`) is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0);
     throw error;
@@ -82,18 +82,18 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** What the system does not let this user read or write, wherever it is; null: it is something else. */
+/** Returns the error for a file that this user may not read or write, or null for any other error. */
 function forbidden(error: NodeJS.ErrnoException): MappaleError | null {
   const { path, message } = error;
   if (path === undefined || !isForbidden(error)) return null;
-  return new MappaleError('the system does not let this user read or write there', {
-    code: 'FOLDER_UNWRITABLE', kind: 'usage', at: path, detail: `expected the right to, found: ${message}`, hint: 'Give this user the right, or name another place.', fix: `ls -ld ${quoted(path)}`,
+  return new MappaleError('permission denied', {
+    code: 'FOLDER_UNWRITABLE', kind: 'usage', at: path, detail: `expected read and write permission, found: ${message}`, hint: 'Change the permissions, or use another path.', fix: `ls -ld ${quoted(path)}`,
   });
 }
 
-/** Wherever it filled up: a folder that a command makes files in, or the one for temporary files. */
+/** Returns the error for a full disk. */
 function diskFull({ path, message }: NodeJS.ErrnoException): MappaleError {
   return new MappaleError('the disk is full', {
-    code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected room, found: ${message}`, hint: 'Free room there, then run the same command again.', fix: 'npx mappale prune',
+    code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected free space, found: ${message}`, hint: 'Free disk space, then run the command again.', fix: 'npx mappale prune',
   });
 }

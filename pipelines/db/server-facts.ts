@@ -1,42 +1,42 @@
-/** What a server and its database must be before anything is asked of them, each with words of its own; looked at on connecting, and by `doctor`. */
+/** Requirements for a server and its database, each with its own error. Checked on connecting and by `doctor`. */
 import { MappaleError } from '../errors.ts';
 import { asRole, byAdministrator, createDatabase, type ServerAddress } from './server-address.ts';
 import { statementsOf } from './statements.ts';
 import { ident, one, type Session } from './types.ts';
 
 export interface ServerFacts extends Record<string, unknown> {
-  /** `UTF8` */
+  /** Encoding of the database, normally `UTF8`. */
   readonly encoding: string;
-  /** It replays another server's journal. */
+  /** True if the server is a standby, which replays another server's write-ahead log. */
   readonly standby: boolean;
-  /** What a transaction of ours begins as. */
+  /** True if transactions are read-only by default. */
   readonly readOnly: boolean;
   readonly searchPath: string;
-  /** As the server says it: `0`, `5s`. */
+  /** Timeout in the server's notation: `0`, `5s`. */
   readonly statementTimeout: string;
-  /** Schemas of our extensions as far as they are installed: `postgis` → `public`. */
+  /** Schemas of the installed extensions: `postgis` → `public`. */
   readonly extensions: Readonly<Record<string, string>>;
-  /** Of what is loaded there, when this role may not even look at it, nor serve it; null: it may, or nothing is loaded. */
+  /** Owner of loaded data that this role may neither read nor serve; null: the role has the rights, or nothing is loaded. */
   readonly owner: string | null;
 }
 
-/** Where the SQL of this program looks for PostGIS. */
+/** Schema in which the program's SQL expects PostGIS. */
 export const SEARCH_PATH = 'public';
 
 /**
- * Settings that change what a statement says, which rows it finds or whether it may end, and that a role, a database or a server may have set for people. Every
- * connection that writes or answers has ours: what is published and answered follows from the files alone.
+ * Settings that change results or time limits, and that a role, a database or a server may have set to other values. Every writing or answering
+ * connection sets them, so that published data and answers depend on the files only.
  */
 export const SESSION_SETTINGS: readonly string[] = [
   `search_path=${SEARCH_PATH}`, 'default_transaction_isolation=read\\ committed', 'default_transaction_deferrable=off',
-  // How values become text, and text values.
+  // Conversion between values and text.
   'timezone=UTC', 'datestyle=ISO', 'intervalstyle=postgres', 'bytea_output=hex', 'xmlbinary=base64', 'extra_float_digits=1', 'array_nulls=on',
   'standard_conforming_strings=on', 'backslash_quote=safe_encoding', 'transform_null_equals=off',
-  // How the catalogue says names, by which tables and functions are made again.
+  // Quoting of names in catalogue functions, whose output creates tables and functions.
   'quote_all_identifiers=off',
-  // A search that stops early finds less.
+  // A search with a limit finds fewer rows.
   'gin_fuzzy_search_limit=0',
-  // A swap makes readers wait, loads take hours, and the connection that holds the writer's lock is idle as long.
+  // No timeouts: a swap makes readers wait, loads take hours, and the connection with the writer's lock is idle meanwhile.
   'lock_timeout=0', 'idle_in_transaction_session_timeout=0', 'idle_session_timeout=0',
 ];
 
@@ -44,7 +44,7 @@ export function serverFacts(session: Pick<Session, 'query'>): Promise<ServerFact
   return one(session, statementsOf('server')('facts'));
 }
 
-/** @returns what is wrong for what a command does, the worst first */
+/** @returns problems for this access, most serious first */
 export function serverFaults(facts: ServerFacts, { label, place }: Pick<ServerAddress, 'label' | 'place'>, writes: boolean): MappaleError[] {
   const faults: MappaleError[] = [];
   const fault = (message: string, code: string, detail: string, hint: string, fix?: string): void => void faults.push(new MappaleError(message, { code, kind: 'database', at: label, detail, hint, fix }));
@@ -69,7 +69,7 @@ export function serverFaults(facts: ServerFacts, { label, place }: Pick<ServerAd
     fault('the server is a standby', 'DATABASE_STANDBY', 'expected the primary, found a server that replays another one\'s journal and takes no rows', 'Name the primary in DATABASE_URL. Commands that only look work on a standby.');
   } else if (writes && facts.readOnly) {
     fault('the database is read-only to this role', 'DATABASE_READ_ONLY', 'expected transactions that may write, found default_transaction_read_only = on', 'Somebody set it so, for the role or for the database.',
-      // In the database itself nobody may write.
+      // The database itself is read-only, so the command connects to `postgres`.
       byAdministrator({ ...place, database: 'postgres' }, `alter role ${ident(user)} reset default_transaction_read_only; alter database ${ident(database)} reset default_transaction_read_only`));
   }
   if (facts.owner !== null) {

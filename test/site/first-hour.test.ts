@@ -74,5 +74,5 @@ it('the first hour goes as it is written: a region, a record, a map, exports, a 
     expect.stringContaining('writing the raw files of a synthetic region'), 'loading N releases of N sources',
     'Italia: building N tables', 'Italia: published as N', 'Molise: building N tables', 'Molise: published as N',
   ]);
-  expect(said.get('npx mappale explain Z001_000100.28 risk')).toContain('the rule gives one row, the same as is published');
+  expect(said.get('npx mappale explain Z001_000100.28 risk')).toContain('the rule gives one row, as published');
 });
