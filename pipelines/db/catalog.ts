@@ -106,7 +106,7 @@ export async function provideLayer(session: Session, schema: string, relation: R
     rows.push(workspace('rows_of_files', { ...names, releases: distinct(files.map(({ releaseId }) => releaseId)), files: distinct(files.map(({ fileId }) => fileId)) }));
   }
   if (parts.length > 0) {
-    if (columns === null) throw new Error(`${relation} has no column that says which of its rows are in force`);
+    if (columns === null) throw new Error(`${relation} has no column that tells which of its rows are current`);
     const pairs = parts.flatMap(({ fileId, places }) => places.map((each) => ({ fileId, ...each })));
     await session.query(workspace('note_places', names), [layer, pairs.map(({ fileId }) => fileId), pairs.map(({ series }) => series), pairs.map(({ place }) => place)]);
     rows.push(workspace('rows_of_places', { ...names, releases: distinct(parts.map(({ releaseId }) => releaseId)), series: columns.series ?? [], place: columns.place }));

@@ -43,6 +43,6 @@ export function refuseViolations(subject: string, violations: readonly Violation
     at: [...new Set(errors.map(({ file }) => file))].join(', '),
     detail: errors.map(({ name, expects, rows, samples }) =>
       `${name}: expected ${expects}, found ${rows}${rows === COUNTED ? ' or more' : ''} rows, e.g. ${JSON.stringify(samples[0])}`).join('\n          '),
-    hint: 'Nothing of it is published. Look at the rows named; the queries stand in the files named.',
+    hint: 'Nothing was published. Check the listed rows. The queries are in the listed files.',
   });
 }

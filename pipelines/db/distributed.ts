@@ -35,7 +35,7 @@ export function isDistributed(session: Session): Promise<boolean> {
 export async function prepareNodes(session: Session, label: string, dry: boolean): Promise<void> {
   const refuse = (message: string, code: string, hint: string): MappaleError => new MappaleError(message, { code, kind: 'usage', at: label, detail: 'MAPPALE_DISTRIBUTED=citus', hint });
   if (!(await one<{ there: boolean }>(session, statement('has_citus'))).there) {
-    throw refuse('the database has no Citus', 'CITUS_MISSING', 'Name a coordinator\'s database in which a superuser typed: create extension citus. Or unset MAPPALE_DISTRIBUTED.');
+    throw refuse('the database has no Citus', 'CITUS_MISSING', 'Use a coordinator database with the extension (create extension citus, as superuser). Or unset MAPPALE_DISTRIBUTED.');
   }
   if ((await one<{ n: number }>(session, statement('workers'))).n === 0) {
     throw refuse('the coordinator has no workers', 'CITUS_NO_WORKERS', 'Add them: select citus_set_coordinator_host(\'HOST\', PORT); select citus_add_node(\'HOST\', PORT).');
@@ -43,7 +43,7 @@ export async function prepareNodes(session: Session, label: string, dry: boolean
   if (dry) return;
   const [lacking] = await session.query<{ node: string; result: string }>(statement('role_on_workers'));
   if (lacking !== undefined) {
-    throw refuse(`the worker ${lacking.node} does not make the server's role: ${lacking.result}`, 'WORKER_WITHOUT_ROLE',
+    throw refuse(`the worker ${lacking.node} cannot create the server's role: ${lacking.result}`, 'WORKER_WITHOUT_ROLE',
       'As its superuser, on each worker: set citus.enable_ddl_propagation = off; create role mappale_api nologin;');
   }
 }
@@ -126,9 +126,9 @@ export class OnNodes {
     const command = statement('on_shard', { shards: JSON.stringify(shards), shard: SHARD, into: INTO, script: file.text, columns, made: table });
     const [failed] = (await session.query<Ran>(statement('run'), [nameOf(parcels), command.replaceAll('%', '%%').replaceAll(SHARD, '%1$s')])).filter(({ success }) => !success);
     if (failed !== undefined) {
-      throw new MappaleError(`a node could not make its part of ${relation}`, {
+      throw new MappaleError(`a node could not build its part of ${relation}`, {
         code: 'NODE_FAILED', kind: 'database', at: failed.node ?? file.file, detail: failed.result,
-        hint: 'Nothing of it is published. When the node answers again, run the same command: what was finished is used again.',
+        hint: 'Nothing was published. When the node is available again, run the command again; finished tables are reused.',
       });
     }
     await script(session, 'copy_of', { to: { schema, table }, parent: placeOf(relation), from: into });

@@ -21,9 +21,9 @@ interface Mend {
 /** Errors by their PostgreSQL or system code. Fixes that depend on the server's address are in `server-address.ts`. */
 export const SERVER_ERRORS: Readonly<Record<string, Mend>> = {
   '28P01': { means: 'the password is wrong', hint: 'Check user and password in DATABASE_URL.', fix: 'export DATABASE_URL=postgres://USER:PASSWORD@localhost:5432/DATABASE' },
-  28000: { means: 'the server does not let this user in', hint: 'Make the role if there is none of this name; else let it in: pg_hba.conf of the server, and a reload.', fix: 'sudo -u postgres createuser USER' },
+  28000: { means: 'the server refuses this user', hint: 'Create the role if it does not exist. Otherwise allow it in pg_hba.conf and reload the server.', fix: 'sudo -u postgres createuser USER' },
   '3D000': { means: 'there is no such database', hint: 'Create it first.', fix: 'createdb DATABASE' },
-  42501: { means: 'the role may not do this', hint: 'Name the role in DATABASE_URL that loaded the database; one that is to load a new one needs the right to create schemas in it.', fix: 'export DATABASE_URL=postgres://ROLE:PASSWORD@HOST:5432/DATABASE' },
+  42501: { means: 'the role lacks a privilege', hint: 'Use the role that loaded the database in DATABASE_URL. To load a new database, the role needs the right to create schemas.', fix: 'export DATABASE_URL=postgres://ROLE:PASSWORD@HOST:5432/DATABASE' },
   53100: {
     means: 'the disk of the server is full', fix: 'npx mappale prune',
     hint: 'The disk of the server is full. Free room, then run the same command again: nothing published was touched. What earlier runs left half-made is freed by prune.',
@@ -32,12 +32,12 @@ export const SERVER_ERRORS: Readonly<Record<string, Mend>> = {
   '57P01': { means: 'the server closed the connection', hint: 'The server closed the connection. Run the same command again: nothing published was touched.' },
   '57P02': { means: 'the server went down', hint: 'The server went down. When it is up, run the same command again: nothing published was touched.' },
   '57P03': { means: 'the server is starting or stopping', hint: 'The server is starting or stopping. Run the same command again in a minute.' },
-  58030: { means: 'the server could not read or write its disk', hint: 'The server could not read or write its disk. Look at its log and its free room, then run the same command again.' },
+  58030: { means: 'the server could not read or write its disk', hint: 'The server could not read or write its disk. Check its log and free disk space, then run the same command again.' },
   ECONNREFUSED: { means: 'no server answers at this address', hint: 'Start the server, or unset DATABASE_URL to use the embedded database.', fix: 'sudo systemctl start postgresql' },
-  ENOENT: { means: 'there is no socket of a server in this folder', hint: 'Start the server, or name the folder of its socket.', fix: 'sudo systemctl start postgresql' },
+  ENOENT: { means: 'this folder has no server socket', hint: 'Start the server, or use the folder of its socket.', fix: 'sudo systemctl start postgresql' },
   ENOTFOUND: { means: 'there is no such host', hint: 'Check the host name in DATABASE_URL.', fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE' },
-  EAI_AGAIN: { means: 'the name of the host cannot be looked up now', hint: 'Check the host name in DATABASE_URL, and the network.', fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE' },
-  CONNECTION_LOST: { means: 'the connection to the database was lost', hint: 'Look whether the server is up, then run the same command again: nothing published was touched.' },
+  EAI_AGAIN: { means: 'the host name cannot be looked up now', hint: 'Check the host name in DATABASE_URL, and the network.', fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE' },
+  CONNECTION_LOST: { means: 'the connection to the database was lost', hint: 'Check that the server is running, then run the same command again: nothing published was touched.' },
 };
 
 /** Codes and messages of a lost connection, from the system and the driver. */

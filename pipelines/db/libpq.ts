@@ -58,7 +58,7 @@ function serviceOf(name: string, { serviceFiles }: LibpqSettings): Map<string, s
     const entries = lines.slice(start + 1, end === -1 ? undefined : end).filter((line) => line !== '' && !line.startsWith('#'));
     return new Map(entries.map((line) => [line.slice(0, line.indexOf('=')).trim(), line.slice(line.indexOf('=') + 1).trim()]));
   }
-  throw new MappaleError('the service of the database is not known', {
+  throw new MappaleError('the service in PGSERVICE is unknown', {
     code: 'PGSERVICE_UNKNOWN', kind: 'usage', at: 'PGSERVICE', detail: `expected a section [${name}] in ${serviceFiles.join(' or ')}, found none`,
     hint: 'Add the service to that file, or write host, port, database and user into DATABASE_URL.',
     fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE',

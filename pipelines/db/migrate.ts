@@ -120,9 +120,9 @@ async function makeExtensions(session: Session, place: ServerPlace, label: strin
   for (const name of lacking) {
     await session.query(`create extension if not exists ${name} schema ${SEARCH_PATH}`).catch((error: unknown) => {
       if (!(error instanceof MappaleError) || error.code !== 'SQL_42501') throw error;
-      throw new MappaleError(`the role may not make the extension ${name}`, {
-        code: 'EXTENSION_FORBIDDEN', kind: 'database', at: label, detail: `expected ${lacking.join(', ')} in the database, or the right to make them, found neither`,
-        hint: 'Have an administrator of the server make them once; then run the same command again.',
+      throw new MappaleError(`the role may not create the extension ${name}`, {
+        code: 'EXTENSION_FORBIDDEN', kind: 'database', at: label, detail: `expected ${lacking.join(', ')} in the database, or the right to create them, found neither`,
+        hint: 'Ask an administrator of the server to create them once, then run the command again.',
         fix: byAdministrator(place, lacking.map((each) => `create extension if not exists ${each} schema ${SEARCH_PATH}`).join('; ')), cause: error,
       });
     });
@@ -130,7 +130,7 @@ async function makeExtensions(session: Session, place: ServerPlace, label: strin
 }
 
 function mayNotWrite({ message, hint }: MappaleError, place: ServerPlace, label: string): MappaleError {
-  return new MappaleError('the role may not make what a load needs', {
+  return new MappaleError('the role may not create schemas', {
     code: 'SQL_42501', kind: 'database', at: label, detail: `expected the right to create schemas, found: ${message}`, hint,
     fix: byAdministrator(place, `grant create on database ${ident(place.database)} to ${ident(place.user)}`),
   });
@@ -141,7 +141,7 @@ async function holdWriters(session: Session): Promise<void> {
   const writer = await one<{ taken: boolean }>(session, "select pg_try_advisory_xact_lock(hashtextextended('mappale writer', 0)) as taken");
   if (writer.taken) return;
   throw new MappaleError('another run is writing to this database', {
-    code: 'ALREADY_RUNNING', kind: 'locked', detail: 'expected no writer while the database is brought to this version, found one', hint: 'Wait until it ends, then run the same command again.',
+    code: 'ALREADY_RUNNING', kind: 'locked', detail: 'expected no writer during the upgrade, found one', hint: 'Wait until it ends, then run the same command again.',
   });
 }
 
@@ -197,7 +197,7 @@ async function apply(session: Session, parts: readonly Part[], before: Applied, 
       await session.script(part.file.text, part.file.file);
       await note(part);
     }
-    steps.push('sql/api: the functions of the interface, made anew');
+    steps.push('sql/api: the API functions, created again');
   }
   if (reads) {
     await makeHistory(session);
@@ -240,9 +240,9 @@ async function lossOf(session: Session, source: RegisteredSource, why: readonly 
 
 /** Returns the error that lists rows that cannot be kept. */
 function lossError(losses: readonly Loss[]): MappaleError {
-  return new MappaleError('the database cannot be brought to this version with all its rows', {
+  return new MappaleError('the database cannot be upgraded to this version without losing rows', {
     code: 'MIGRATION_LOSES', kind: 'usage', at: losses.map(({ source }) => `sources/${source}/layer.sql`).join(', '), detail: losses.map(describeLoss).join('\n          '),
-    hint: 'Nothing was done. Put files that are gone back first; a refresh after it reads them again.', fix: 'npx mappale migrate --yes',
+    hint: 'Nothing was changed. Restore missing files first. The refresh after the upgrade reads them again.', fix: 'npx mappale migrate --yes',
   });
 }
 
@@ -268,7 +268,7 @@ export async function checkServer(session: Session, label: string): Promise<void
     if (found === undefined) {
       throw new MappaleError(`the server has no extension ${extension}`, {
         code: 'EXTENSION_MISSING', kind: 'database', at: label,
-        hint: 'Install it on the machine of the server; then run the same command again.',
+        hint: 'Install it on the server's machine, then run the command again.',
         fix: extension === 'postgis' ? `sudo apt-get install -y postgresql-${postgres}-postgis-3` : 'sudo apt-get install -y postgresql-contrib',
       });
     }
@@ -276,7 +276,7 @@ export async function checkServer(session: Session, label: string): Promise<void
       const [major = 0, minor = 0] = found.version.split('.').map(Number);
       if (major < MINIMUM.postgis[0] || (major === MINIMUM.postgis[0] && minor < MINIMUM.postgis[1])) {
         throw new MappaleError('PostGIS is too old', {
-          code: 'POSTGIS_TOO_OLD', kind: 'database', at: label, detail: `expected PostGIS 3.3 or newer, found ${found.version}`, hint: 'Install a newer one on the machine of the server; where the database has an older one than the server, bring it along: alter extension postgis update.',
+          code: 'POSTGIS_TOO_OLD', kind: 'database', at: label, detail: `expected PostGIS 3.3 or newer, found ${found.version}`, hint: 'Install a newer version on the server's machine. If the server has it already, run: alter extension postgis update.',
           fix: `sudo apt-get install -y postgresql-${postgres}-postgis-3`,
         });
       }

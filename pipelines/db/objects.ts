@@ -176,7 +176,7 @@ export function damaged(damage: readonly Damage[]): MappaleError {
   const lost = damage.filter(isLost);
   const named = [...lost, ...damage.filter((each) => !isLost(each))].slice(0, NAMED).map(describeDamage);
   if (damage.length > NAMED) named.push(`and ${damage.length - NAMED} more`);
-  return new MappaleError(`the database lacks ${damage.length === 1 ? 'an object' : `${damage.length} objects`} of this version, or has other ones in their place`, {
+  return new MappaleError(`the database lacks ${damage.length === 1 ? 'an object' : `${damage.length} objects`} of this version, or they differ`, {
     code: 'CATALOGUE_DAMAGED', kind: 'database', detail: named.join('\n          '), data: damage,
     hint: lost.length === 0
       ? 'A restore may have left them out, or somebody changed them. This command repairs them.'
@@ -187,6 +187,6 @@ export function damaged(damage: readonly Damage[]): MappaleError {
 
 export function describeDamage({ kind, name, expected, found }: Damage): string {
   if (found === null) return `${kind} ${name} is missing`;
-  if (kind === 'function') return `function ${name} is another one`;
+  if (kind === 'function') return `function ${name} differs`;
   return `${kind} ${name}: expected ${expected || 'nothing'}, found ${found || 'nothing'}`;
 }

@@ -22,8 +22,8 @@ const OPEN_BYTES = 64 * 1024 * 1024;
  * @throws MappaleError `PGLITE_FOLDER` (exit 2) for any other folder, which stays unchanged; `DATABASE_NEWER`, `PGLITE_OTHER_VERSION` (exit 6)
  */
 export async function inspectFolder(folder: string, unfinished: boolean): Promise<'database' | 'nothing' | 'half-made'> {
-  const refuse = (found: string, hint: string): MappaleError => new MappaleError('the folder cannot be that of an embedded database', {
-    code: 'PGLITE_FOLDER', kind: 'usage', at: folder === '' ? 'DATABASE_URL=pglite:' : folder, detail: `expected a folder of its own, or a path at which nothing is, found ${found}`, hint: `${hint} It was left as it is.`,
+  const refuse = (found: string, hint: string): MappaleError => new MappaleError('the folder cannot contain an embedded database', {
+    code: 'PGLITE_FOLDER', kind: 'usage', at: folder === '' ? 'DATABASE_URL=pglite:' : folder, detail: `expected an embedded database or an unused path, found ${found}`, hint: `${hint} The folder was not changed.`,
     // If the default folder is blocked, the fix must name another folder.
     fix: resolve(folder) === resolve(USUAL_FOLDER) ? OTHER_FOLDER : `export DATABASE_URL=pglite:${USUAL_FOLDER}`,
   });
@@ -48,13 +48,13 @@ export async function inspectFolder(folder: string, unfinished: boolean): Promis
   const version = (await readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
   if (Number(version) > EMBEDDED_MAJOR) {
     throw new MappaleError('the embedded database was made by a newer version of this program', {
-      code: 'DATABASE_NEWER', kind: 'database', at: folder, detail: `expected PostgreSQL ${EMBEDDED_MAJOR}, found ${version}`, hint: 'Use the newer program, or name another folder in DATABASE_URL. It was left as it is.', fix: OTHER_FOLDER,
+      code: 'DATABASE_NEWER', kind: 'database', at: folder, detail: `expected PostgreSQL ${EMBEDDED_MAJOR}, found ${version}`, hint: 'Use the newer program, or set DATABASE_URL to another folder. The folder was not changed.', fix: OTHER_FOLDER,
     });
   }
   if (Number(version) !== EMBEDDED_MAJOR) {
     throw new MappaleError('the folder holds a database of another version of PostgreSQL', {
       code: 'PGLITE_OTHER_VERSION', kind: 'database', at: folder, detail: `expected PostgreSQL ${EMBEDDED_MAJOR}, found ${version === '' ? 'no number' : version}`,
-      hint: 'If it belongs to a server, name another folder in DATABASE_URL. If an earlier version of this program made it, load again into another folder. It was left as it is.', fix: OTHER_FOLDER,
+      hint: 'If it belongs to a server, set DATABASE_URL to another folder. If an earlier version of this program made it, load again into another folder. The folder was not changed.', fix: OTHER_FOLDER,
     });
   }
   return 'database';
@@ -95,19 +95,19 @@ async function mustHaveRoom(folder: string, made: boolean): Promise<void> {
   const bytes = made ? OPEN_BYTES : NEW_BYTES;
   const free = await freeBytes(folder);
   if (free < bytes) {
-    throw new MappaleError('there is not enough room for the embedded database', {
+    throw new MappaleError('not enough disk space for the embedded database', {
       code: 'DISK_FULL', kind: 'usage', at: folder,
       detail: `expected ${Math.ceil(bytes / 1024 ** 2)} MiB free on its disk, found ${Math.floor(free / 1024 ** 2)} MiB`,
-      hint: 'Free room, or name a folder on another disk. Nothing was made.', fix: 'export DATABASE_URL=pglite:/OTHER_DISK/mappale',
+      hint: 'Free disk space, or use a folder on another disk. Nothing was created.', fix: 'export DATABASE_URL=pglite:/OTHER_DISK/mappale',
     });
   }
 }
 
 function unwritable(folder: string, error: unknown): MappaleError {
   const { code, message } = error as NodeJS.ErrnoException;
-  return new MappaleError('the embedded database cannot be written where it is named', {
-    code: 'PGLITE_FOLDER', kind: 'usage', at: folder, detail: `expected a place that can be written, found: ${code === undefined ? String(error) : message}`,
-    hint: 'Give this user the right to write there, or name another folder.', fix: OTHER_FOLDER, cause: error,
+  return new MappaleError('the folder of the embedded database is not writable', {
+    code: 'PGLITE_FOLDER', kind: 'usage', at: folder, detail: `expected a writable folder, found: ${code === undefined ? String(error) : message}`,
+    hint: 'Allow this user to write there, or use another folder.', fix: OTHER_FOLDER, cause: error,
   });
 }
 

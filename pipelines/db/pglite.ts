@@ -63,9 +63,9 @@ class EmbeddedSession extends OneSession {
     }
     // Outside a transaction part of the statement's changes may remain. Inside one they are rolled back.
     await this.#pglite.exec('rollback');
-    throw new MappaleError('the embedded database broke a statement off', {
+    throw new MappaleError('the embedded database stopped a statement early', {
       code: 'SQL_BROKEN_OFF', kind: 'database', at: origin ?? undefined,
-      detail: `expected every row, but a geometry function failed on one of them inside PostGIS\n${sql.length > 200 ? `${sql.slice(0, 200)} …` : sql}`,
+      detail: `expected all rows, but a geometry function of PostGIS failed on one of them\n${sql.length > 200 ? `${sql.slice(0, 200)} …` : sql}`,
       hint: 'Set DATABASE_URL to a PostgreSQL server, which can compute it, and run the same command again.',
     });
   }
@@ -198,7 +198,7 @@ export async function openPglite(folder: string, readOnly: boolean): Promise<Dat
     return new Embedded(session, folder);
   } catch (error) {
     await giveFolderBack(folder);
-    throw new MappaleError('the embedded database does not open', {
+    throw new MappaleError('the embedded database cannot be opened', {
       code: 'PGLITE_BROKEN', kind: 'database', at: folder, detail: error instanceof Error ? error.message : String(error),
       hint: existsSync(unfinished)
         ? 'It was not yet made. Look whether the disk is full or broken, then run the same command again.'

@@ -50,30 +50,30 @@ export function serverFaults(facts: ServerFacts, { label, place }: Pick<ServerAd
   const fault = (message: string, code: string, detail: string, hint: string, fix?: string): void => void faults.push(new MappaleError(message, { code, kind: 'database', at: label, detail, hint, fix }));
   const { database, user } = place;
   if (facts.encoding !== 'UTF8') {
-    fault('the database has another encoding', 'DATABASE_ENCODING', `expected UTF8, found ${facts.encoding}`, 'Names have letters that it cannot hold. Create another one, and name it in DATABASE_URL.',
+    fault('the database encoding is not UTF8', 'DATABASE_ENCODING', `expected UTF8, found ${facts.encoding}`, 'It cannot store all letters of names. Create another database and use it in DATABASE_URL.',
       createDatabase(place, `${database}_utf8`, '--encoding UTF8', '--template template0'));
   }
   const elsewhere = Object.entries(facts.extensions).filter(([, schema]) => schema !== SEARCH_PATH);
   const [first] = elsewhere;
   if (first !== undefined) {
-    fault('extensions lie in another schema', 'EXTENSION_SCHEMA', `expected ${elsewhere.map(([name]) => name).join(', ')} in ${SEARCH_PATH}, found ${elsewhere.map(([name, schema]) => `${name} in ${schema}`).join(', ')}`,
-      `Use a database in which nothing else needs them there: create extension ${first[0]} schema ${SEARCH_PATH}. PostGIS cannot be moved once it is made.`);
+    fault('extensions are in another schema', 'EXTENSION_SCHEMA', `expected ${elsewhere.map(([name]) => name).join(', ')} in ${SEARCH_PATH}, found ${elsewhere.map(([name, schema]) => `${name} in ${schema}`).join(', ')}`,
+      `Use a database where no other program needs them there: create extension ${first[0]} schema ${SEARCH_PATH}. PostGIS cannot be moved to another schema.`);
   }
   if (facts.searchPath !== SEARCH_PATH) {
-    fault('the session does not look where it was told to', 'SEARCH_PATH', `expected search_path ${SEARCH_PATH}, found ${facts.searchPath}`, 'What stands between here and the server drops the settings of sessions: connect to the server itself.');
+    fault('the session ignores search_path', 'SEARCH_PATH', `expected search_path ${SEARCH_PATH}, found ${facts.searchPath}`, 'A connection pooler drops session settings. Connect to the server directly.');
   }
   if (facts.statementTimeout !== '0') {
-    fault('the server would break statements off', 'STATEMENT_TIMEOUT', `expected no statement_timeout, found ${facts.statementTimeout}`, 'What stands between here and the server drops the settings of sessions: connect to the server itself.');
+    fault('the server would cancel long statements', 'STATEMENT_TIMEOUT', `expected no statement_timeout, found ${facts.statementTimeout}`, 'A connection pooler drops session settings. Connect to the server directly.');
   }
   if (writes && facts.standby) {
-    fault('the server is a standby', 'DATABASE_STANDBY', 'expected the primary, found a server that replays another one\'s journal and takes no rows', 'Name the primary in DATABASE_URL. Commands that only look work on a standby.');
+    fault('the server is a standby', 'DATABASE_STANDBY', 'expected the primary, found a server that only replays another server\'s log', 'Use the primary in DATABASE_URL. Read-only commands work on a standby.');
   } else if (writes && facts.readOnly) {
-    fault('the database is read-only to this role', 'DATABASE_READ_ONLY', 'expected transactions that may write, found default_transaction_read_only = on', 'Somebody set it so, for the role or for the database.',
+    fault('the database is read-only for this role', 'DATABASE_READ_ONLY', 'expected writing transactions, found default_transaction_read_only = on', 'Reset the setting of the role or the database.',
       // The database itself is read-only, so the command connects to `postgres`.
       byAdministrator({ ...place, database: 'postgres' }, `alter role ${ident(user)} reset default_transaction_read_only; alter database ${ident(database)} reset default_transaction_read_only`));
   }
   if (facts.owner !== null) {
-    fault('the database is another role\'s', 'DATABASE_NOT_OURS', `expected ${facts.owner}, or a role that is a member of it, found ${user}`, 'Name the role that loaded it in DATABASE_URL.', asRole(place, facts.owner));
+    fault('the database belongs to another role', 'DATABASE_NOT_OURS', `expected ${facts.owner}, or a role that is a member of it, found ${user}`, 'Use the role that loaded it in DATABASE_URL.', asRole(place, facts.owner));
   }
   return faults;
 }

@@ -67,16 +67,16 @@ export function requireApplied(applied: Applied | null, sources: readonly Regist
 /** Returns the error for a database without any loaded data. Exit 6. */
 export function emptyDatabase(at?: string): MappaleError {
   return new MappaleError('the database is empty', {
-    code: 'DATABASE_OUT_OF_DATE', kind: 'database', at, detail: 'expected what a load makes, found none of it; this command only looks',
-    hint: 'Load a region first: with --data your files, without arguments the synthetic one.', fix: 'npx mappale load-region',
+    code: 'DATABASE_OUT_OF_DATE', kind: 'database', at, detail: 'expected loaded data, found none; this command changes nothing',
+    hint: 'Load a region first: your files with --data, or the synthetic region without arguments.', fix: 'npx mappale load-region',
   });
 }
 
 function outOfDate(missing: readonly string[]): MappaleError {
   return new MappaleError('the database is not at this version', {
     code: 'DATABASE_OUT_OF_DATE', kind: 'database',
-    detail: `expected what ${group(missing.length)} file${missing.length === 1 ? '' : 's'} of this version say, found it as an earlier version left it: ${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ', …' : ''}`,
-    hint: 'Bring it to this version. This command only looks, and changes nothing.', fix: 'npx mappale migrate',
+    detail: `expected ${group(missing.length)} SQL file${missing.length === 1 ? '' : 's'} of this version, found an earlier version without: ${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ', …' : ''}`,
+    hint: 'Upgrade the database. This command changes nothing.', fix: 'npx mappale migrate',
   });
 }
 
@@ -91,8 +91,8 @@ export function refuseNewer(parts: readonly Part[], applied: Applied): void {
     }),
   ];
   if (found.length === 0) return;
-  throw new MappaleError('the database was made by a newer version of this program', {
-    code: 'DATABASE_NEWER', kind: 'database', detail: `expected what this version knows, found ${found.join(', ')}`, hint: 'Use the newer program, or another database.',
+  throw new MappaleError('the database was created by a newer version of this program', {
+    code: 'DATABASE_NEWER', kind: 'database', detail: `expected files of this version, found ${found.join(', ')}`, hint: 'Use the newer program, or another database.',
     fix: 'export DATABASE_URL=postgres://USER@HOST:5432/OTHER_DATABASE',
   });
 }

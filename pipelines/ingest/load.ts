@@ -1,4 +1,4 @@
-/** Steps 3 and 4a: staging → layers of one release, accounted for, checked, and attached as partitions. */
+/** Steps 3 and 4a: moves staged rows to the layers of one release, accounts for every record, checks the layers and attaches them as partitions. */
 import type { Database, Session } from '../db/index.ts';
 import {
   analyze, analyzeRoughly, attach, copyMembers, countByMember, countRows, createSchema, dropSchema, inWorkspace, proveBound, provideRelease, recordWholeFiles,
@@ -17,15 +17,15 @@ import { fence } from '../ledger/ledger.ts';
 
 const statement = statementsOf('ingest');
 
-/** The release's layers are attached and will never change. */
+/** A release whose layers are attached. It never changes again. */
 export interface Loaded extends Counts {
   readonly releaseId: number;
-  /** What checks found that stops nothing. */
+  /** Warnings of the checks. */
   readonly warnings: readonly Warning[];
 }
 
 /**
- * Runs the source's load.sql in the release's workspace, accounts for every staged row, runs its checks and attaches the layers.
+ * Runs the source's load.sql in the release's workspace, accounts for every staged row, runs the checks and attaches the layers.
  * @throws MappaleError `ACCOUNTING`, `TOO_MANY_REJECTS` (exit 4), `CHECKS_FAILED` (exit 5), `NO_RECORDS` (exit 3); Repetition
  */
 export async function load(database: Database, staged: Staged, runId: number, log: Log): Promise<Loaded> {
@@ -34,7 +34,7 @@ export async function load(database: Database, staged: Staged, runId: number, lo
   const layers = source.layer.writes;
   const { counts, held, warnings } = await inWorkspace(database, schema, async (session) => {
     await session.query(statement('provide_release'), [releaseId]);
-    // Those that are read: rows of members that are taken over come from where they were made.
+    // Only members that are read. Rows of reused members are copied from the earlier release.
     await provideMembers(session, releaseId, false);
     for (const table of Object.keys(source.tables)) await analyze(session, schema, table);
     await session.script(source.load.text, source.load.file);
@@ -44,7 +44,7 @@ export async function load(database: Database, staged: Staged, runId: number, lo
     const made = new Set(await tablesIn(session, schema));
     for (const layer of layers) {
       if (!made.has(tableOf(layer))) throw new Error(`${source.load.file} did not make ${tableOf(layer)}`);
-      // Where members were taken over, what is made next reads the others of them, and the whole for its checks.
+      // With reused members, rough statistics are enough here, and the complete table is analyzed for the checks.
       await (staged.reused.length > 0 ? analyzeRoughly : analyze)(session, schema, tableOf(layer));
     }
     const accounted = await account(session, staged);
@@ -73,13 +73,13 @@ export async function load(database: Database, staged: Staged, runId: number, lo
   return { releaseId, ...counts, warnings };
 }
 
-/** The table `member`: the members of a release and their files. @param all also those that were taken over */
+/** Creates the table `member` with the members of a release and their files. @param all include reused members */
 async function provideMembers(session: Session, releaseId: number, all: boolean): Promise<void> {
   await session.query('drop table if exists member');
   await session.query(statement('provide_members'), [releaseId, all]);
 }
 
-/** Rows of members that an earlier release already holds, copied inside the database, with what was refused of them. */
+/** Copies the rows and rejects of members that an earlier release already contains, inside the database. */
 async function takeOver(session: Session, { schema, located, releaseId, reused }: Staged): Promise<void> {
   if (reused.length === 0) return;
   for (const layer of located.source.layer.writes) await copyMembers(session, schema, layer, releaseId, reused);
@@ -88,7 +88,7 @@ async function takeOver(session: Session, { schema, located, releaseId, reused }
   await session.query(statement('take_added_columns'), pairs);
 }
 
-/** Members that were taken over say something again that another one of their file says: they are to be read with it, as if for the first time. */
+/** Reused members contain a record that another member of the same file repeats. Both must be read together as if new. */
 export class Repetition extends Error {
   readonly paths: ReadonlySet<string>;
 
@@ -109,7 +109,7 @@ async function refuseRepetition(session: Session, { schema, located, reused }: S
   if (paths.length > 0) throw new Repetition(new Set(paths));
 }
 
-/** Writes into the ledger what each file of a release speaks of, layer by layer. In the workspace that holds its layers. */
+/** Records which places each file of a release covers, by layer. Runs in the workspace with the release's layers. */
 async function recordPlaces(session: Session, schema: string, source: RegisteredSource, releaseId: number): Promise<void> {
   if (source.placesOf !== null) {
     await session.script(source.placesOf.text, source.placesOf.file);
@@ -118,7 +118,7 @@ async function recordPlaces(session: Session, schema: string, source: Registered
   for (const layer of source.layer.writes.map(tableOf)) if (source.places?.[layer] === undefined) await recordWholeFiles(session, schema, layer, releaseId);
 }
 
-/** Releases that were loaded before places were noted. Their files may be gone: what they speak of is asked of their layers. */
+/** Records the places of releases that were loaded before places were recorded. Their files may be gone, so the layers are read. */
 export async function notePlacesOfOldReleases(database: Database, sources: readonly RegisteredSource[]): Promise<void> {
   for (const { id, source: sourceId } of await database.query<{ id: number; source: string }>(statement('releases_without_places'))) {
     const source = sources.find((each) => each.id === sourceId);
@@ -136,8 +136,8 @@ export async function notePlacesOfOldReleases(database: Database, sources: reado
 }
 
 /**
- * Writes what load.sql refused into the ledger and holds, member by member, records = rows + rejects + duplicates.
- * @returns what the release came to, and how many rows each layer holds
+ * Writes rejects of load.sql to the ledger and verifies records = rows + rejects + duplicates for each member.
+ * @returns the counts of the release, and the number of rows of each layer
  */
 async function account(session: Session, { schema, releaseId, located }: Staged): Promise<{ counts: Counts; held: Record<string, number> }> {
   const { source } = located;
@@ -155,7 +155,7 @@ async function account(session: Session, { schema, releaseId, located }: Staged)
     }
     held[layer] = found.reduce((sum, { n }) => sum + n, 0);
   }
-  // A source makes of these what it needs.
+  // A load.sql creates the tables that it uses; the others are created here.
   await session.query('create table if not exists reject (member_id int4, position int8, code text, message text, raw text)');
   await session.query('create table if not exists duplicate (member_id int4, code text)');
   await session.query('create table if not exists entangled (member_id int4)');
@@ -169,7 +169,7 @@ async function account(session: Session, { schema, releaseId, located }: Staged)
   return { counts, held };
 }
 
-/** Throws away what an interrupted run left: workspaces of releases that are not loaded. */
+/** Deletes workspaces of releases that an interrupted run left. */
 export async function recoverStaging(database: Database): Promise<string[]> {
   return database.session(async (session) => {
     const left = await leftStaging(session);

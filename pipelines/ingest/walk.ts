@@ -1,4 +1,4 @@
-/** What lies in data folders: every file once, and every entry that is none with the reason. Nothing is opened. */
+/** Lists data folders: every file once, and every other entry with a reason. Opens no file. */
 import { lstatSync, readdirSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MappaleError, inputError } from '../errors.ts';
@@ -7,10 +7,10 @@ import { fileError, notAFile } from '../formats/file-error.ts';
 import { isBeingWritten } from '../formats/atomic-write.ts';
 import { quoted } from '../typed.ts';
 
-/** What browsers and download managers call a file until it is whole. What came of it may look like all of it: a table has no end. */
+/** Names of unfinished downloads. Their content may look complete, because a table has no end mark. */
 const UNFINISHED = /\.(?:crdownload|part|partial|download|opdownload|aria2|unfinished|tmp)$/i;
 
-/** What desktops leave in folders that they show. */
+/** Files and folders that desktop systems create. */
 const OF_A_DESKTOP = /^(?:desktop\.ini|thumbs\.db|\$recycle\.bin|system volume information|__macosx)$/i;
 
 export function isUnfinished(path: string): boolean {
@@ -20,7 +20,7 @@ export function isUnfinished(path: string): boolean {
 export class Folders {
   readonly files = new Map<string, FoundFile>();
   readonly broken: BrokenEntry[] = [];
-  /** Names in a folder that was listed, by their beginning up to the first dot, in lower case. */
+  /** Names in each listed folder, by their lower-case stem up to the first dot. */
   readonly #names = new Map<string, ReadonlyMap<string, readonly string[]>>();
   /** Real paths of the folders that were listed. */
   readonly #listed = new Set<string>();
@@ -43,18 +43,18 @@ export class Folders {
         else found.#file(root, info);
       });
     }
-    // After the folders themselves, so that a file has the path where it lies; more are found on the way.
+    // Links come last, so that a file keeps its real path. Following a link can find more links.
     for (const link of found.#links) found.#at(link, () => found.#linked(link));
     return found;
   }
 
-  /** Other files of the same folder whose names begin as this one's up to the first dot, in either case: what may belong to it. */
+  /** Returns other files of the folder with the same stem up to the first dot, ignoring case. They may belong to the file. */
   siblings(path: string): string[] {
     const name = basename(path);
     return (this.#namesIn(dirname(path)).get(stemOf(name)) ?? []).filter((other) => other !== name && isFile(join(dirname(path), other)));
   }
 
-  /** What is wrong with an entry is noted, and the others are looked at. */
+  /** Records a failure on one entry and continues. */
   #at(path: string, look: () => void): void {
     try {
       look();
@@ -98,7 +98,7 @@ export class Folders {
     else this.#file(path, info);
   }
 
-  /** A folder that is there already is not looked at twice; one that holds the link would have no end. */
+  /** Follows a link unless the folder was listed already or contains the link, which would never end. */
   #linked(path: string): void {
     const real = realpathSync(path);
     if (`${realpathSync(dirname(path))}/`.startsWith(real === '/' ? '/' : `${real}/`)) {
@@ -115,14 +115,14 @@ export class Folders {
     this.files.set(path, { path, ...stampOf(info) });
   }
 
-  /** Of a file that was named itself its folder is listed when it is asked for. */
+  /** Lists the folder of a file that was named explicitly, on demand. */
   #namesIn(folder: string): ReadonlyMap<string, readonly string[]> {
     let found = this.#names.get(folder);
     if (found === undefined) {
       try {
         found = byStem(readdirSync(folder));
       } catch {
-        // A file may be named whose folder may not be listed.
+        // The file may be readable although its folder cannot be listed.
         found = new Map();
       }
       this.#names.set(folder, found);
@@ -131,7 +131,7 @@ export class Folders {
   }
 }
 
-/** False: there is nothing of that name, or a link that leads to nothing. Whatever else is wrong with it is said when it is opened. */
+/** Returns false if there is no such entry or a link is broken. Other problems are reported when the file is opened. */
 function isThere(path: string): boolean {
   try {
     statSync(path);
@@ -145,7 +145,7 @@ function stampOf(info: Stats): Stamp {
   return { size: info.size, modifiedMs: Math.floor(info.mtimeMs), changedUs: Math.floor(info.ctimeMs * 1000) };
 }
 
-/** A file as it is now; null: there is none that can be looked at. */
+/** Returns size and times of a file, or null if it cannot be examined. */
 export function stampOfFile(path: string): Stamp | null {
   try {
     const info = statSync(path);
@@ -159,7 +159,7 @@ export function isUntouched(before: Stamp | SeenFile, now: Stamp): boolean {
   return before.size === now.size && before.modifiedMs === now.modifiedMs && before.changedUs === now.changedUs;
 }
 
-/** Is it as it was when it was found? @throws input error `FILE_CHANGED_WHILE_READ` */
+/** Checks that files are unchanged since they were found. @throws input error `FILE_CHANGED_WHILE_READ` */
 export function refuseChanged(files: readonly FoundFile[], cause?: unknown): void {
   for (const file of files) {
     const { path, size, changedUs } = file;
@@ -201,7 +201,7 @@ function decoded(name: Uint8Array): string | null {
   }
 }
 
-/** A name as it may be shown: bytes beyond ASCII as `\xe8`. */
+/** Returns a printable name: bytes beyond ASCII as `\xe8`. */
 function escaped(name: Buffer): string {
   return name.toString('latin1').replace(/[^\x20-\x7e]/g, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }

@@ -1,4 +1,4 @@
-/** What a publication changed against the one before it. */
+/** Compares a publication with the previous one. */
 import type { Database } from '../db/index.ts';
 import { compareTables, type TableDifference } from '../db/catalog.ts';
 import { MappaleError } from '../errors.ts';
@@ -12,7 +12,7 @@ export interface Difference {
 
 /**
  * @param unit region code
- * @returns the tables that differ, each by comune; tables that both publications share are not read
+ * @returns the tables that differ, by comune; tables that both publications share are not read
  * @throws MappaleError `NO_PREVIOUS` (exit 2)
  */
 export async function diff(database: Database, unit: number): Promise<Difference[]> {

@@ -1,4 +1,4 @@
-/** Does a file still have the shape that is read? The real readers run, on nothing but the file: no database. */
+/** Checks that files match the expected schema. Runs the real readers on the files, without a database. */
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { MappaleError } from '../errors.ts';
@@ -26,39 +26,39 @@ export interface Finding {
   readonly at: string;
   readonly detail?: string | undefined;
   readonly hint?: string | undefined;
-  /** Of `COLUMNS_ADDED`: the file, the column, and values of it, which are shown on this machine only. */
+  /** For `COLUMNS_ADDED`: file, column and sample values, which are shown on this machine only. */
   readonly file?: string;
   readonly column?: string;
   readonly samples?: readonly string[];
 }
 
-/** A finding of a file that is loaded nevertheless, and that a person is to look at. */
+/** Code of a finding that does not prevent loading but that a user should check. */
 export const COLUMNS_ADDED = 'COLUMNS_ADDED';
 
 export interface FileVerdict extends Counts {
   readonly path: string;
-  /** Null: no source reads it. */
+  /** Null: no source reads the file. */
   readonly source: string | null;
   readonly role: string | null;
   readonly vintage: string | null;
-  /** False: an error, or a column that the reader does not know. */
+  /** False if there is an error or an unknown column. */
   readonly ok: boolean;
-  /** True when only the first records were looked at. */
+  /** True if only the first records were read. */
   readonly sampled: boolean;
   readonly findings: readonly Finding[];
 }
 
-/** Examples shown of each kind of reject. */
+/** Number of examples per kind of reject. */
 const EXAMPLES = 3;
-/** Rejects that show that the whole file is not what it should be, however few they are. */
+/** Rejects that show that the whole file is wrong, however few they are. */
 const SYSTEMATIC = /^(encoding|utf8|not_utf8|columns|header)/;
 
 class SampleReached extends Error {}
 
 /**
  * Validates files and folders.
- * @param sample look at this many records of each file; null: at all
- * @returns a verdict for each file that a source claims, cannot be opened, or was named itself
+ * @param sample number of records to read from each file; null: all
+ * @returns a verdict for each file that a source recognises, that cannot be opened, or that was named explicitly
  */
 export async function validate(
   paths: readonly string[], sources: readonly RegisteredSource[], sample: number | null, onFile: (verdict: FileVerdict) => void,
@@ -77,7 +77,7 @@ export async function validate(
   for (const { path, error } of survey.broken) add(path, {}, [findingOf(error, path)]);
   for (const { path, source, reason } of survey.aside) {
     const finding = { code: 'LEFT_ASIDE', message: `the file is known and not read: ${reason}`, at: basename(path) };
-    // In a folder it may lie beside what is read; who names it wants to know whether it is read.
+    // In a folder the file may lie next to the file that is read. A file that was named explicitly must be one that is read.
     add(path, { source }, [!named.has(path) ? { level: 'warn', ...finding } : {
       level: 'error', ...finding,
       detail: `expected a file that ${source} reads, found one that it leaves aside`, hint: `Take the file that is read instead: npx mappale sources ${source}.`,
@@ -110,7 +110,7 @@ export async function validate(
         else throw error;
       }
       if (findings.length === 0) findings.push(...(await strayBytes(file)));
-      // Of a file that could not be read to its end, nothing is said that its end would decide, nor that it is loaded.
+      // If a file could not be read completely, findings that depend on its end are left out.
       const broken = findings.some(({ level }) => level === 'error');
       const isWhole = !sampled && findings.length === 0;
       findings.push(...sink.findings(isWhole, file.recognition).filter(({ code }) => !broken || code !== COLUMNS_ADDED));
@@ -127,7 +127,7 @@ function findingOf(error: MappaleError, path: string): Finding {
   return { level: 'error', code: error.code, message: error.message, at: error.at ?? basename(path), detail: error.detail, hint: error.hint, ...(error.fix === undefined ? {} : { fix: error.fix }) };
 }
 
-/** An export of a service that may lack features. */
+/** Returns the finding for an export that may lack features. */
 function cutFinding(name: string, detail: string): Finding {
   return {
     level: 'warn', code: 'EXPORT_MAY_BE_CUT', message: 'the export of a service may be cut', at: name, detail,
@@ -135,7 +135,7 @@ function cutFinding(name: string, detail: string): Finding {
   };
 }
 
-/** What stands before or behind a zip is passed over: a server's message, or a program that unpacks itself. */
+/** Reports bytes before or after a zip archive, which are ignored: a server message, or the program of a self-extracting archive. */
 async function strayBytes({ path, name }: LocatedFile): Promise<Finding[]> {
   if (!(await isZip(path))) return [];
   const zip = await ZipArchive.open(path);
@@ -146,18 +146,18 @@ async function strayBytes({ path, name }: LocatedFile): Promise<Finding[]> {
   }];
 }
 
-/** What is refused with one code. */
+/** Rejects with the same code. */
 interface Refusals {
   count: number;
   readonly examples: { readonly at: string; readonly message: string }[];
 }
 
-/** Counts, keeps examples, remembers keys; writes nothing. */
+/** Counts records, keeps examples and finds repeated keys. Writes nothing. */
 export class ValidationSink implements Sink {
   rejects = 0;
   duplicates = 0;
   records = 0;
-  /** Members that were read to their end. */
+  /** Members that were read completely. */
   readonly members: ReadMember[] = [];
   readonly #source: RegisteredSource;
   readonly #name: string;
@@ -168,7 +168,7 @@ export class ValidationSink implements Sink {
   readonly #lost: Finding[] = [];
   readonly #aside: Finding[] = [];
   readonly #added = new AddedColumns();
-  /** Of the open member. */
+  /** Label of the open member. */
   #label = '';
 
   constructor(source: RegisteredSource, name: string, sample: number | null) {
@@ -246,7 +246,7 @@ export class ValidationSink implements Sink {
     };
   }
 
-  /** @param whole every record was read */
+  /** @param whole true if every record was read */
   findings(whole: boolean, { role, complete }: Recognition): Finding[] {
     this.#flush();
     const findings = [...this.#aside, ...this.#lost, ...this.#refused(), ...this.#encoding(), ...this.#columnsAdded()];
@@ -274,7 +274,7 @@ export class ValidationSink implements Sink {
     }));
   }
 
-  /** Of each code the worst that can be said of so many. */
+  /** Returns one finding per code, with the level that its number of records requires. */
   #refused(): Finding[] {
     const seen = this.#accounted();
     const faults = this.rejects - (this.#refusals.get(NO_DATA)?.count ?? 0);
@@ -298,8 +298,8 @@ export class ValidationSink implements Sink {
   }
 
   /**
-   * Bytes of another encoding are an error wherever they stand. Texts like `ForlÃ¬` are one when many different accented texts look so:
-   * the publishers have single ones themselves.
+   * Bytes of another encoding are always an error. Texts like `ForlÃ¬` are an error only if many different accented texts look like that, because
+   * publishers have single ones in their files.
    */
   #encoding(): Finding[] {
     const message = 'text is in another encoding than the publisher uses';
@@ -322,7 +322,7 @@ export class ValidationSink implements Sink {
     }];
   }
 
-  /** A file that is called the whole, and is as large as none was. */
+  /** Checks the number of records of a complete file against the usual range. */
   #envelope(role: string): Finding[] {
     const { min = 0, max = Infinity } = this.#source.manifest.envelope.records?.[role] ?? {};
     if (this.records >= min && this.records <= max) return [];
@@ -352,7 +352,7 @@ export class ValidationSink implements Sink {
   }
 }
 
-/** A path that was named must exist. @throws MappaleError `FILE_MISSING` (exit 2) */
+/** Checks that a named path exists. @throws MappaleError `FILE_MISSING` (exit 2) */
 export async function mustExist(path: string): Promise<void> {
   await stat(path).catch(() => {
     throw new MappaleError('the file does not exist', { code: 'FILE_MISSING', kind: 'usage', at: path, hint: 'Check the path.', fix: retyped(withWord(path, 'FILE'), 'npx mappale validate FILE') });
