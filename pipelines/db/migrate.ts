@@ -268,7 +268,7 @@ export async function checkServer(session: Session, label: string): Promise<void
     if (found === undefined) {
       throw new MappaleError(`the server has no extension ${extension}`, {
         code: 'EXTENSION_MISSING', kind: 'database', at: label,
-        hint: 'Install it on the server's machine, then run the command again.',
+        hint: 'Install it on the database server, then run the command again.',
         fix: extension === 'postgis' ? `sudo apt-get install -y postgresql-${postgres}-postgis-3` : 'sudo apt-get install -y postgresql-contrib',
       });
     }
@@ -276,7 +276,7 @@ export async function checkServer(session: Session, label: string): Promise<void
       const [major = 0, minor = 0] = found.version.split('.').map(Number);
       if (major < MINIMUM.postgis[0] || (major === MINIMUM.postgis[0] && minor < MINIMUM.postgis[1])) {
         throw new MappaleError('PostGIS is too old', {
-          code: 'POSTGIS_TOO_OLD', kind: 'database', at: label, detail: `expected PostGIS 3.3 or newer, found ${found.version}`, hint: 'Install a newer version on the server's machine. If the server has it already, run: alter extension postgis update.',
+          code: 'POSTGIS_TOO_OLD', kind: 'database', at: label, detail: `expected PostGIS 3.3 or newer, found ${found.version}`, hint: 'Install a newer version on the database server. If the server has it already, run: alter extension postgis update.',
           fix: `sudo apt-get install -y postgresql-${postgres}-postgis-3`,
         });
       }

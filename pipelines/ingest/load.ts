@@ -50,7 +50,7 @@ export async function load(database: Database, staged: Staged, runId: number, lo
     const accounted = await account(session, staged);
     const found = refuseViolations(source.id, await runChecks(session, readChecks(source.checks)), log);
     if (located.complete && accounted.counts.rows === 0) {
-      throw inputError('a file that is packaged as complete holds no record that can be used', {
+      throw inputError('a complete file contains no usable record', {
         code: 'NO_RECORDS', at: located.files.map(({ name }) => name).join(', '), detail: 'expected records, found none', hint: 'Download it again and compare its size with the publisher\'s.',
       });
     }

@@ -26,8 +26,8 @@ export async function locate(folders: readonly string[], sources: readonly Regis
   const here = Folders.walk(folders);
   if (here.files.size === 0 && here.broken.length === 0) {
     throw new MappaleError('the data folder is empty', {
-      code: 'DATA_EMPTY', kind: 'usage', at: folders.join(', '), detail: 'expected the files that were downloaded, found none',
-      hint: 'Give the folder that holds them, or have them downloaded into this one. Files that are loaded stay in force without it: to take one out: npx mappale forget FILE.',
+      code: 'DATA_EMPTY', kind: 'usage', at: folders.join(', '), detail: 'expected downloaded files, found none',
+      hint: 'Use the folder with the files, or download them into this folder. Loaded files stay in use without it. To stop using one: npx mappale forget FILE.',
       fix: folderHint(folders, sources) ?? `npx mappale fetch REGION --data ${quoted(folders[0] ?? 'data')}`,
     });
   }
@@ -102,9 +102,9 @@ function refuseFuture({ vintage, dated, ignored }: Recognition, path: string, so
   const years = [...`${vintage} ${dated ?? ''}`.matchAll(/(?<!\d)(20\d\d)(?:\d{4})?(?!\d)/g)].map((match) => Number(match[1]));
   const latest = new Date().getFullYear() + 1;
   if (ignored !== undefined || years.every((year) => year <= latest)) return;
-  throw inputError('the file is of a year that is still to come', {
+  throw inputError('the year of the file is in the future', {
     code: 'VINTAGE_FUTURE', at: basename(path), source, detail: `expected a vintage up to ${latest}, found ${vintage}${dated === undefined ? '' : `, dated ${dated}`}`,
-    hint: 'Correct the year where the file says it, in its name or inside; or set the clock of this machine.',
+    hint: 'Correct the year in the file or its name, or set the clock of this machine.',
   });
 }
 
@@ -143,7 +143,7 @@ export async function recognise(
     if (claims.length > 1) {
       throw inputError('two sources claim the same file', {
         code: 'FILE_AMBIGUOUS', at: file.path, detail: `expected one source, found ${claims.map(({ source }) => source).join(' and ')}`,
-        hint: 'It looks like both. Give it as downloaded, in a zip of its own.',
+        hint: 'The file matches both. Use it as downloaded, in its own zip archive.',
       });
     }
     if (claims.length === 0) {
@@ -171,16 +171,16 @@ function cutShort({ message, code, at, detail, cause }: MappaleError, source: st
 
 function sidecarMissing(name: string, source: string, part: string): MappaleError {
   return inputError('shapefile is not complete', {
-    code: 'SIDECAR_MISSING', at: name, source, detail: `expected a ${part} of ${source} in the same folder, found none`, hint: 'Give all files of the shapefile: .shp, .shx, .dbf, .prj.',
+    code: 'SIDECAR_MISSING', at: name, source, detail: `expected a ${part} of ${source} in the same folder, found none`, hint: 'Provide all files of the shapefile: .shp, .shx, .dbf, .prj.',
   });
 }
 
 /** First bytes of other file formats, with name and hint. */
 const OTHER_FORMS: readonly (readonly [magic: string, what: string, hint: string])[] = [
-  ['d0cf11e0a1b11ae1', 'an Excel workbook of before 2007 (.xls), whatever its ending says', 'Save it as .xlsx, or take the publisher\'s CSV.'],
-  ['1f8b', 'a gzip archive', 'Unpack it and give what is inside.'],
-  ['377abcaf271c', 'a 7-Zip archive', 'Unpack it and give what is inside.'],
-  ['526172211a07', 'a RAR archive', 'Unpack it and give what is inside.'],
+  ['d0cf11e0a1b11ae1', 'an old Excel workbook (.xls), whatever its extension', 'Save it as .xlsx, or use the publisher\'s CSV.'],
+  ['1f8b', 'a gzip archive', 'Unpack it and use the files inside.'],
+  ['377abcaf271c', 'a 7-Zip archive', 'Unpack it and use the files inside.'],
+  ['526172211a07', 'a RAR archive', 'Unpack it and use the files inside.'],
   ['25504446', 'a PDF document', 'Take the publisher\'s data, not what describes them.'],
 ];
 

@@ -256,7 +256,7 @@ class StageSink implements Sink {
     for (const [name, { writer, copy }] of this.#tables) {
       const taken = await copy.end();
       if (taken === writer.rows) continue;
-      throw new MappaleError('the database took another number of rows than were sent', {
+      throw new MappaleError('the database received another number of rows than were sent', {
         code: 'ACCOUNTING', kind: 'bug', at: `${this.#given.schema}.${name}`, detail: `expected ${writer.rows}, found ${taken}`,
       });
     }
@@ -368,8 +368,8 @@ export function refuseRejects(located: Located, records: number, rejects: number
   if (records === 0 || (rejects < records && (rejects / records <= limit || rejects <= TOLERATED))) return;
   throw new MappaleError(`${located.source.id}: too many records were refused`, {
     code: 'TOO_MANY_REJECTS', kind: 'rejects', at: located.files.map(({ name }) => name).join(', '),
-    detail: `expected at most ${TOLERATED} of ${records} records or ${percent(limit)} of them, and one that can be used, found ${rejects} (${percent(rejects / records)})`,
-    hint: `See why: npx mappale rejects --source ${located.source.id}`,
+    detail: `expected at most ${TOLERATED} of ${records} records or ${percent(limit)} of them, and at least one usable record, found ${rejects} (${percent(rejects / records)})`,
+    hint: `For the reasons: npx mappale rejects --source ${located.source.id}`,
   });
 }
 
@@ -379,6 +379,6 @@ export function refuseLoss(at: string, { records, rows, rejects, duplicates }: C
   throw new MappaleError(`records are unaccounted for after ${when}`, {
     code: 'ACCOUNTING', kind: 'bug', at,
     detail: `expected ${records} records = rows + rejects + duplicates, found ${rows} + ${rejects} + ${duplicates} = ${rows + rejects + duplicates}`,
-    hint: 'Nothing of this release is used. Please report it with the file.',
+    hint: 'Nothing of this release is used. Please report the error and attach the file.',
   });
 }

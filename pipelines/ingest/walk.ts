@@ -33,7 +33,7 @@ export class Folders {
     for (const root of roots) {
       if (!isThere(root)) {
         throw new MappaleError('the data folder does not exist', {
-          code: 'DATA_MISSING', kind: 'usage', at: root, hint: 'Give the folder that holds the downloaded files: --data FOLDER (it may be given more than once). Or have them downloaded into this one.',
+          code: 'DATA_MISSING', kind: 'usage', at: root, hint: 'Use the folder with the downloaded files: --data FOLDER (repeatable). Or download them into this folder.',
           fix: `npx mappale fetch REGION --data ${quoted(root)}`,
         });
       }
@@ -89,8 +89,8 @@ export class Folders {
 
   #link(path: string): void {
     if (!isThere(path)) {
-      throw inputError('the link leads nowhere', {
-        code: 'LINK_DANGLING', at: path, detail: 'expected a link to a file or folder, found one whose target does not exist', hint: 'Remove the link, or put back what it leads to.',
+      throw inputError('the link is broken', {
+        code: 'LINK_DANGLING', at: path, detail: 'expected a link to a file or folder, found one whose target does not exist', hint: 'Remove the link, or restore its target.',
       });
     }
     const info = statSync(path);
@@ -103,8 +103,8 @@ export class Folders {
     const real = realpathSync(path);
     if (`${realpathSync(dirname(path))}/`.startsWith(real === '/' ? '/' : `${real}/`)) {
       throw inputError('the folder is linked into itself', {
-        code: 'LINK_CIRCULAR', at: path, detail: `expected a link to another folder, found one to ${real}, in which it lies`,
-        hint: 'Remove the link: what it leads to is looked at without it.',
+        code: 'LINK_CIRCULAR', at: path, detail: `expected a link to another folder, found one to ${real}, which contains the link`,
+        hint: 'Remove the link. Its target is searched anyway.',
       });
     }
     this.#folder(path);
@@ -167,8 +167,8 @@ export function refuseChanged(files: readonly FoundFile[], cause?: unknown): voi
     if (now !== undefined && isUntouched(file, stampOf(now))) continue;
     throw inputError('the file changed while it was read', {
       code: 'FILE_CHANGED_WHILE_READ', at: path,
-      detail: `expected ${size} bytes, untouched since ${new Date(changedUs / 1000).toISOString()}, found ${now === undefined ? 'no file any more' : `${now.size} bytes, touched ${now.ctime.toISOString()}`}`,
-      hint: 'Nothing of it is used. Wait until it is downloaded or copied to its end, then run the same command again.', cause,
+      detail: `expected ${size} bytes, untouched since ${new Date(changedUs / 1000).toISOString()}, found ${now === undefined ? 'no file' : `${now.size} bytes, touched ${now.ctime.toISOString()}`}`,
+      hint: 'Nothing of it is used. Wait until the download or copy ends, then run the command again.', cause,
     });
   }
 }
@@ -208,6 +208,6 @@ function escaped(name: Buffer): string {
 
 function nameNotUtf8(name: Buffer): MappaleError {
   return inputError('the name is not UTF-8', {
-    code: 'NAME_NOT_UTF8', at: escaped(name), detail: `expected a name in UTF-8, found the bytes ${name.toString('hex')}`, hint: 'Rename it; a program that unpacked it took its letters for those of another encoding.',
+    code: 'NAME_NOT_UTF8', at: escaped(name), detail: `expected a name in UTF-8, found the bytes ${name.toString('hex')}`, hint: 'Rename it. A program unpacked it with another encoding.',
   });
 }

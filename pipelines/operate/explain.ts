@@ -77,7 +77,7 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
   const parcels = published.get('core.parcel');
   const file = readSectionFiles('explain').find((each) => each.section === section);
   if (region === undefined || parcels === undefined) {
-    throw new MappaleError(`there is no parcel ${fid}`, { code: 'NOT_FOUND', kind: 'usage', hint: 'See which regions are published.', fix: 'npx mappale status' });
+    throw new MappaleError(`there is no parcel ${fid}`, { code: 'NOT_FOUND', kind: 'usage', hint: 'List the published regions.', fix: 'npx mappale status' });
   }
   if (file === undefined) throw new Error(`sql/sections/${section} has no explain.sql`);
   const unfit = await notApplicable(database, parcels.partition, fid, section);

@@ -80,20 +80,20 @@ export async function validate(
     // In a folder the file may lie next to the file that is read. A file that was named explicitly must be one that is read.
     add(path, { source }, [!named.has(path) ? { level: 'warn', ...finding } : {
       level: 'error', ...finding,
-      detail: `expected a file that ${source} reads, found one that it leaves aside`, hint: `Take the file that is read instead: npx mappale sources ${source}.`,
+      detail: `expected a file that ${source} reads, found one that it skips`, hint: `For the file to use, see: npx mappale sources ${source}.`,
     }]);
   }
   for (const path of survey.unknown) {
     if (isUnfinished(path)) {
       add(path, {}, [{
-        level: 'error', code: 'FILE_UNFINISHED', message: 'the download has not ended', at: basename(path), detail: 'expected a whole file, found one that a browser or another program is still writing, or left',
-        hint: 'Wait until it bears its own name, or download it again.',
+        level: 'error', code: 'FILE_UNFINISHED', message: 'the download is incomplete', at: basename(path), detail: 'expected a complete file, found an unfinished download',
+        hint: 'Wait until the download ends, or download the file again.',
       }]);
       continue;
     }
     add(path, {}, !named.has(path) ? [] : [{
       level: 'error', code: 'FILE_UNKNOWN', message: 'no source reads this file', at: basename(path), detail: `expected a file of ${sources.map(({ id }) => id).join(', ')}`,
-      hint: 'If it should be one of them, compare its first lines with the files in that source\'s fixture folder.',
+      hint: 'If a source should read it, compare its first lines with the files in the source\'s fixture folder.',
     }]);
   }
   for (const { source, files } of survey.releases) {
@@ -130,8 +130,8 @@ function findingOf(error: MappaleError, path: string): Finding {
 /** Returns the finding for an export that may lack features. */
 function cutFinding(name: string, detail: string): Finding {
   return {
-    level: 'warn', code: 'EXPORT_MAY_BE_CUT', message: 'the export of a service may be cut', at: name, detail,
-    hint: 'Ask the service for the rest (startIndex, resultOffset), or take the publisher\'s own file. This one is loaded, but it supersedes nothing.',
+    level: 'warn', code: 'EXPORT_MAY_BE_CUT', message: 'the export of a web service may be incomplete', at: name, detail,
+    hint: 'Ask the service for the rest (startIndex, resultOffset), or use the publisher\'s file. This file is loaded, but replaces no older file.',
   };
 }
 
@@ -141,8 +141,8 @@ async function strayBytes({ path, name }: LocatedFile): Promise<Finding[]> {
   const zip = await ZipArchive.open(path);
   await zip.close();
   return zip.strayBytes === 0 ? [] : [{
-    level: 'warn', code: 'ZIP_STRAY_BYTES', message: `${zip.strayBytes} bytes stand around the zip in its file`, at: name, detail: `expected a zip and nothing else, found ${zip.strayBytes} bytes before or behind it`,
-    hint: 'The zip itself is whole and is read. Where the server put them there, download the file again.',
+    level: 'warn', code: 'ZIP_STRAY_BYTES', message: `${zip.strayBytes} bytes before or after the zip archive`, at: name, detail: `expected only a zip archive, found ${zip.strayBytes} extra bytes`,
+    hint: 'The archive is complete and is read. If a server added the bytes, download the file again.',
   }];
 }
 
@@ -254,7 +254,7 @@ export class ValidationSink implements Sink {
       if (keys === null || keys.repeated === 0) continue;
       findings.push({
         level: 'warn', code: 'KEY_REPEATED', message: `${keys.repeated} rows of ${table} repeat the key (${(this.#source.keys?.[table] ?? []).join(', ')})`, at: keys.examples.join(', '),
-        hint: 'One of each is kept when the file is loaded; the others are counted as duplicates, or refused where they contradict it.',
+        hint: 'Loading keeps one record per key. The others count as duplicates, or as rejects if they differ.',
       });
     }
     if (whole && this.records === 0 && this.#lost.length === 0) {
@@ -269,7 +269,7 @@ export class ValidationSink implements Sink {
   #columnsAdded(): Finding[] {
     return this.#added.list().map(({ column, samples, at }) => ({
       level: 'warn', code: COLUMNS_ADDED, message: `the file has a column that this version does not know: ${JSON.stringify(column)}`, at,
-      detail: 'expected the known columns, found all of them and this one; the file is loaded without it', hint: 'Look for a newer version of mappale, or report the column.',
+      detail: 'expected only known columns, found an additional one; the file is loaded without it', hint: 'Check for a newer version of mappale, or report the column.',
       file: this.#name, column, samples,
     }));
   }
@@ -287,8 +287,8 @@ export class ValidationSink implements Sink {
         : systematic ? 'The file was changed after its publisher made it: use it as downloaded.'
           : 'They are kept aside when the file is loaded; see them then: npx mappale rejects';
       if (this.rows === 0) return { level, hint, detail: `expected records that can be used, found ${this.rejects} of ${seen} refused` };
-      if (code === NO_DATA) return { level, hint, detail: `expected a value or nothing, found the sign for "no value" in ${count} of ${seen} records` };
-      if (systematic) return { level, hint, detail: `expected none in a whole file, found ${count} of ${seen}` };
+      if (code === NO_DATA) return { level, hint, detail: `expected a value or nothing, found the code for "no value" in ${count} of ${seen} records` };
+      if (systematic) return { level, hint, detail: `expected none in a complete file, found ${count} of ${seen}` };
       return { level, hint, detail: `expected at most ${TOLERATED} records or ${percent(limit)} of them to be refused, found ${faults} of ${seen} (${percent(faults / Math.max(1, seen))})` };
     };
     return [...this.#refusals].map(([code, { count, examples }]) => ({
@@ -306,7 +306,7 @@ export class ValidationSink implements Sink {
     const hint = 'Use the file as downloaded; a program that saves it again may change its encoding.';
     const [refused] = this.#malformedRejects;
     if (refused !== undefined) {
-      return [{ level: 'error', code: 'ENCODING_WRONG', message, at: this.#malformedRejects.map(({ at }) => at).join(', '), detail: `expected text, found bytes or signs that are none; ${refused.message}`, hint }];
+      return [{ level: 'error', code: 'ENCODING_WRONG', message, at: this.#malformedRejects.map(({ at }) => at).join(', '), detail: `expected valid text, found invalid bytes or characters; ${refused.message}`, hint }];
     }
     const all = [...this.#tables.values()].map(({ texts }) => texts);
     const odd = all.reduce((sum, texts) => sum + texts.odd, 0);
@@ -318,7 +318,7 @@ export class ValidationSink implements Sink {
     if (all.some((texts) => texts.damaged || texts.throughout)) return [{ level: 'error', code: 'ENCODING_WRONG', message, at, detail: `expected text, found ${like}`, hint }];
     return [{
       level: 'warn', code: 'ENCODED_TWICE', message: `${odd} text${odd === 1 ? ' was' : 's were'} encoded twice, and the others were not`, at, detail: `expected text, found ${like}`,
-      hint: 'Single ones are the publisher\'s own: they are kept as they are, and found by the letters that they stand for.',
+      hint: 'Single cases come from the publisher. They are kept unchanged, and a search finds them by the intended letters.',
     }];
   }
 
@@ -328,8 +328,8 @@ export class ValidationSink implements Sink {
     if (this.records >= min && this.records <= max) return [];
     const few = this.records < min;
     return [{
-      level: 'warn', code: 'ENVELOPE', message: `the publisher's whole file has ${few ? 'more' : 'fewer'} records`, at: this.#name, detail: `expected at ${few ? `least ${min}` : `most ${max}`}, found ${this.records}`,
-      hint: few ? 'If it was cut short, download it again; if it is a part, give it a name that says so: under this one it replaces older files of other places too.' : 'Compare it with the publisher\'s.',
+      level: 'warn', code: 'ENVELOPE', message: `the publisher's complete file has ${few ? 'more' : 'fewer'} records`, at: this.#name, detail: `expected at ${few ? `least ${min}` : `most ${max}`}, found ${this.records}`,
+      hint: few ? 'If the file is incomplete, download it again. If it is a part, rename it: with this name it also replaces older files of other places.' : 'Compare it with the publisher\'s.',
     }];
   }
 

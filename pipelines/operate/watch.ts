@@ -117,7 +117,7 @@ export async function runNight(
   if (metrics !== null) {
     const write = async (database: Context['database'] | null): Promise<true> => {
       // A failure to write the metrics does not stop the program. Monitoring notices that the file is old.
-      await writeMetrics(database, metrics, exitCode, downloads).catch((error: unknown) => log.warn(`the figures could not be written to ${metrics}: ${reasonOf(error)}`));
+      await writeMetrics(database, metrics, exitCode, downloads).catch((error: unknown) => log.warn(`the metrics could not be written to ${metrics}: ${reasonOf(error)}`));
       return true;
     };
     // If the database does not answer, the metrics report that.
@@ -143,8 +143,8 @@ async function prunedTo(keep: number, { database, sources, config }: Context): P
 async function publishedRegions({ database }: Context): Promise<Region[]> {
   const found = [...(await publications(database)).keys()].flatMap((unit) => (unit === 0 ? [] : findRegion(unit) ?? []));
   if (found.length > 0) return found;
-  throw new MappaleError('nothing is published yet, so nobody knows which regions are meant', {
-    code: 'REGION_MISSING', kind: 'usage', detail: 'expected regions that are published or named, found none', hint: 'Name them.', fix: 'npx mappale watch molise puglia --data FOLDER',
+  throw new MappaleError('nothing is published yet, so the regions are unknown', {
+    code: 'REGION_MISSING', kind: 'usage', detail: 'expected published regions or region names, found none', hint: 'Name the regions.', fix: 'npx mappale watch molise puglia --data FOLDER',
   });
 }
 

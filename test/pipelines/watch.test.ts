@@ -119,7 +119,7 @@ describeDatabase('a watch', (engine) => {
 
   it('goes on where the figures cannot be written, and says so', async () => {
     expect(await night('2027-04-21T02:15:00Z', { metrics: join(data, 'nowhere', 'mappale.prom') })).toMatchObject({ exit_code: 0 });
-    expect(warned.join('\n')).toContain('the figures could not be written');
+    expect(warned.join('\n')).toContain('the metrics could not be written');
   });
 
   it('tells a publisher\'s failure and its webhook\'s, keeps what is published, and asks again the next night', async () => {
