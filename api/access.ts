@@ -1,4 +1,4 @@
-/** Who may ask: the key of a request is looked up and counted in the database, which all servers share. */
+/** Admits requests: looks up and counts the key of a request in the database, which all servers share. */
 import { createHash } from 'node:crypto';
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Count } from './counts.ts';
@@ -10,15 +10,15 @@ export const SCOPES = ['geocoding:read', 'admin_data:read', 'parcels:read'] as c
 
 export type Scope = (typeof SCOPES)[number];
 
-/** A key is `mpl_` and 32 random bytes in base64url. */
+/** Form of a key: `mpl_` and 32 random bytes in base64url. */
 const KEY = /^mpl_[A-Za-z0-9_-]{43}$/;
 
-/** What the database says of a key. */
+/** Answer of the database about a key. */
 type Admission = {
   readonly outcome: 'ADMITTED' | 'INVALID_API_KEY' | 'INSUFFICIENT_SCOPE' | 'RATE_LIMITED' | 'TOO_MANY_ATTEMPTS';
-  /** The database counts nothing now. */
+  /** True if the database is read-only and counts nothing. */
   readonly read_only?: boolean;
-  /** Of a bad key. */
+  /** Network of the client that sent a bad key. */
   readonly network?: string | null;
 } & Readonly<Record<'token_id' | 'quota' | 'remaining' | 'resets_at' | 'retry_after_seconds', number | null>>;
 
@@ -28,28 +28,28 @@ export interface Caller {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** SHA-256 of a key, in hexadecimal: all that is kept of it. */
+/** Returns the SHA-256 of a key in hexadecimal, the only form in which it is stored. */
 export function hashOf(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
-/** Requests of one token that a server works on at the same time, with all of its workers. */
+/** Maximum number of parallel requests of one token on a server, over all workers. */
 export const PER_TOKEN = 3;
 
-/** How long the others wait for their turn; milliseconds. */
+/** Maximum waiting time of other requests, in milliseconds. */
 const PATIENCE_MS = 2_000;
 
-/** Tiles of one token that a process works on at the same time, and that wait: a map asks for a screen of them at once. */
+/** Tiles of one token in a process, processed in parallel and waiting. A map requests all tiles of a screen at once. */
 export const TILES_PER_TOKEN = { working: 8, waiting: 64 } as const;
 
-/** The last of those that wait come after eight rounds of them. */
+/** Maximum waiting time of tiles in milliseconds. The last waiting tile needs eight rounds. */
 const TILES_PATIENCE_MS = 10_000;
 
-/** What a queue allows. */
+/** Limits of a queue. */
 interface Queue {
   readonly perToken: number;
   readonly patienceMs: number;
-  /** Whether requests use up the token's hour, and end with it. */
+  /** Whether requests count against the token's hourly limit. */
   readonly counted: boolean;
 }
 
@@ -57,14 +57,14 @@ const REQUESTS: Queue = { perToken: PER_TOKEN, patienceMs: PATIENCE_MS, counted:
 
 export const TILES: Queue = { perToken: TILES_PER_TOKEN.working, patienceMs: TILES_PATIENCE_MS, counted: false };
 
-/** An explanation runs a section's rule again, on a connection of its own: one at a time, and others wait for it longer than for an answer. */
+/** Explanations run a section's rule on a separate connection, one at a time. Others wait longer than for an answer. */
 export const EXPLANATIONS: Queue = { perToken: 1, patienceMs: 30_000, counted: true };
 
-/** By what a request may be let in. */
+/** Credential of a request. */
 export interface Credential {
   /** Value of `x-api-key`. */
   readonly key: string | readonly string[] | undefined;
-  /** Cookie of a browser that was signed in; counts where there is no key. */
+  /** Session cookie, used when the request has no API key. */
   readonly session: string | null;
 }
 
@@ -91,26 +91,26 @@ export type Admit = <T>(applicant: Applicant & { readonly gone: () => boolean },
  */
 export type Identify = (applicant: Applicant<Scope | null>) => Promise<string>;
 
-/** @param parallel requests that a worker, or a server without workers, works on at the same time */
+/** @param parallel number of parallel requests of a worker, or of a server without workers */
 export function queueFor(parallel: number): FairQueue {
   return new FairQueue({ perCaller: PER_TOKEN, total: parallel, patienceMs: PATIENCE_MS });
 }
 
-/** Turns of tiles, in a process of its own: others have at least half of its connections. @param parallel as of `turnsFor` */
+/** Creates the queue of tiles for one process. At least half of its connections stay free for other requests. @param parallel as for `queueFor` */
 export function tileQueueFor(parallel: number): FairQueue {
   const { working, waiting } = TILES_PER_TOKEN;
   return new FairQueue({ perCaller: working, total: Math.ceil(parallel / 2), patienceMs: TILES_PATIENCE_MS, waiting });
 }
 
-/** Turns of explanations, of a server with all of its workers. */
+/** Creates the queue of explanations for a server with all its workers. */
 export function explanationQueue(): FairQueue {
   const { perToken, patienceMs } = EXPLANATIONS;
   return new FairQueue({ perCaller: perToken, total: perToken, patienceMs });
 }
 
 /**
- * Counts the rows that a request brought, which was counted as its first, or refuses all of them.
- * @param identified told what is left of the token's hour
+ * Counts the rows of an uploaded table, or refuses all of them. The request itself was counted as its first row.
+ * @param identified receives the remaining requests of the token's hour
  * @throws ApiError 403, 429; MappaleError
  */
 export async function admitRows({ reader, count }: Counter, tokenId: number, scope: Scope, rows: number, identified: (caller: Caller) => void): Promise<void> {
@@ -121,13 +121,13 @@ export async function admitRows({ reader, count }: Counter, tokenId: number, sco
   requireAdmitted(admission, scope);
 }
 
-/** A request that names a key or a session, before it is looked up. */
+/** Key or session of a request before it is looked up. */
 interface Claim {
   /** Null: the request has a key. */
   readonly session: string | null;
-  /** SHA-256 of the key; empty for what cannot be a key, which is counted as a bad one and never compared. */
+  /** SHA-256 of the key. Empty for an invalid key, which counts as a bad key without being compared. */
   readonly hash: string;
-  /** Name under which the caller has turns. */
+  /** Name of the client in queues. */
   readonly caller: string;
 }
 
@@ -149,20 +149,20 @@ interface Looking {
 
 const ADMIT = 'select outcome, token_id, quota, remaining, resets_at, retry_after_seconds, read_only, network from api.admit($1, $2, $3, $4)';
 
-/** Looks up a claim. With the use `count` the request uses up the hour of its token. */
+/** Looks up a key or session. With the use `count`, the request counts against the hourly limit of its token. */
 async function lookUp({ reader, count }: Counter, signIn: SignIn | null, { session, hash }: Claim, { scope, address, use }: Looking): Promise<Admission> {
   if (session !== null && signIn !== null) return admitSession(signIn, session, use);
   const found = await ask(reader, ADMIT, [hash, scope, address, use === 'count']);
   return countedHere(count, found, use === 'count' ? 1 : 0);
 }
 
-/** Where requests are counted: in the database, or in memory while it takes no rows. */
+/** Counts requests in the database, or in memory while the database is read-only. */
 export interface Counter {
   readonly reader: Reader;
   readonly count: Count;
 }
 
-/** Asks a function that counts. Where nothing can be counted, as on a full disk, the same function looks the key up without counting. */
+/** Calls a counting function. If nothing can be written, as on a full disk, the same function checks the key without counting. */
 async function ask(reader: Reader, statement: string, parameters: readonly unknown[]): Promise<Admission> {
   try {
     return await reader.count<Admission>(statement, parameters);
@@ -172,10 +172,10 @@ async function ask(reader: Reader, statement: string, parameters: readonly unkno
 }
 
 const HOUR_MS = 3_600_000;
-/** Bad keys of one network, and how long they count; as `api.blocked_until`. */
+/** Limit of bad keys per network and the time for which they count, as in `api.blocked_until`. */
 const BAD_KEYS = { limit: 20, periodMs: 900_000 } as const;
 
-/** Counts in memory what the database could not count. */
+/** Counts in memory while the database cannot count. */
 async function countedHere(count: Count, admission: Admission, add: number): Promise<Admission> {
   const { outcome, read_only: readOnly, token_id: tokenId, quota, remaining, resets_at: resetsAt, network } = admission;
   if (readOnly !== true) return admission;
@@ -194,7 +194,7 @@ function secondsUntil(endsAt: number): number {
   return Math.max(1, Math.ceil((endsAt - Date.now()) / 1000));
 }
 
-/** Checks keys before a body is read; the hour of a token is looked at when its turn comes. */
+/** Returns a function that checks keys before a body is read. The hourly limit is checked when the request leaves the queue. */
 export function identifier(counter: Counter, signIn: SignIn | null): Identify {
   return async ({ credential, scope, address }) => {
     const claim = claimOf(credential, address, signIn);
@@ -205,11 +205,11 @@ export function identifier(counter: Counter, signIn: SignIn | null): Identify {
   };
 }
 
-/** @param signIn of browsers of this machine; null: there is none */
+/** @param signIn sign-in of browsers on this machine; null: none */
 export function admitter(counter: Counter, takeSlot: TakeSlot, signIn: SignIn | null, { perToken, patienceMs, counted }: Queue = REQUESTS): Admit {
   return async ({ credential, scope, address, gone }, identified, work) => {
     const claim = claimOf(credential, address, signIn);
-    // The turn comes before the key is looked up, which is work as well.
+    // Requests wait in the queue before the key is looked up, because the look-up is work too.
     const slot = await takeSlot(claim.caller);
     try {
       if (gone()) throw refusal.CALLER_GONE();
@@ -229,10 +229,10 @@ export function admitter(counter: Counter, takeSlot: TakeSlot, signIn: SignIn | 
   };
 }
 
-/** What the log and others call a session, which is one at most. */
+/** Token number of a session in logs. There is at most one session. */
 const SESSION_ID = 0;
 
-/** A session asks whatever the map asks: of every scope. @throws ApiError `API_KEY_REQUIRED`: what the browser has is of a server that was */
+/** Admits a session, which has all scopes that the map needs. @throws ApiError `API_KEY_REQUIRED` for a session of an earlier server process */
 async function admitSession(signIn: SignIn, session: string, use: Use): Promise<Admission> {
   const hour = await signIn.hour(session, use);
   if (hour === null) throw refusal.API_KEY_REQUIRED();

@@ -1,6 +1,6 @@
 /**
- * Answers of the endpoints as zod schemas: the document is generated from them, and tests hold every answer to it. The server itself
- * passes the database's JSON through unread.
+ * Zod schemas of the endpoints' answers. The OpenAPI document is generated from them, and tests check answers against them. The server
+ * passes the database's JSON on without parsing it.
  */
 import { z } from 'zod';
 import { addressFacts, belfiore, COVERAGE_MEANING, coverageWord, geometry, kind, latitude, longitude, municipality, nullable, parcelFacts, whole } from '../pipelines/contract/schemas.ts';
@@ -35,14 +35,14 @@ export const health = z.strictObject({
   }), 'What is published; null: the database does not answer'),
 }).meta({ id: 'Health', description: 'How the service is' });
 
-/** Sections of which `meta.coverage` speaks, or whose block says it. */
+/** Returns the sections whose coverage is in `meta.coverage`, or in their block. */
 function coveredIn(place: 'meta' | 'block'): string[] {
   return SECTIONS.filter(({ coverage }) => coverage === place).map(({ name }) => name);
 }
 
 const coverage = Object.fromEntries(coveredIn('meta').map((name) => [name, coverageWord.optional().describe(`Of ${name}`)]));
 
-/** @param meaning of null, too */
+/** @param meaning description, including the meaning of null */
 const text = (meaning: string): z.ZodType<string | null> => nullable(z.string(), meaning);
 
 export const licenses = z.array(z.strictObject({

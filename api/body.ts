@@ -1,29 +1,29 @@
-/** Bodies of requests: read after key and scope were checked, a few at a time, each within a limit of bytes and seconds. */
+/** Reads request bodies after key and scope were checked. Limits the number of parallel bodies, their size and their time. */
 import type { IncomingMessage } from 'node:http';
 import type { Identify } from './access.ts';
 import { ApiError, invalidParameter, refusal } from './errors.ts';
 import { FairQueue, type TakeSlot } from './fair-queue.ts';
 
-/** Longest time in which a body must arrive; milliseconds. */
+/** Maximum time in which a body must arrive, in milliseconds. */
 export const BODY_MS = 20_000;
 
-/** Bodies of one token, and of all tokens, that a server reads at the same time. */
+/** Maximum number of bodies that a server reads in parallel, per token and in total. */
 const BODIES = { perToken: 3, total: 64 } as const;
 
 export interface BodyLimits {
   readonly mostBytes: number;
-  /** Added to the refusal of a longer body. */
+  /** Text appended to the error for a body that is too long. */
   readonly hint: string;
 }
 
 /**
- * Reads the body of a request from a caller with a valid key.
+ * Reads the body of a request with a valid key.
  * @throws ApiError `INVALID_PARAMS` for a body that is too long; 401, 403 and 429 of the key; `RATE_LIMITED` and `SERVICE_UNAVAILABLE` for too many bodies;
- * `REQUEST_TIMEOUT` for one that is late or broken off; MappaleError
+ * `REQUEST_TIMEOUT` for a late or interrupted body; MappaleError
  */
 export type Receive = (request: IncomingMessage, applicant: Parameters<Identify>[0], limits: BodyLimits) => Promise<Buffer>;
 
-/** Returns the queue of bodies of a server. A body that finds no place is refused at once. */
+/** Returns the queue of bodies of a server. It refuses a body at once if the queue is full. */
 export function bodyQueue(): FairQueue {
   return new FairQueue({ perCaller: BODIES.perToken, total: BODIES.total, patienceMs: 0 });
 }
@@ -65,7 +65,7 @@ function read(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
       clearTimeout(late);
       resolve(Buffer.concat(chunks));
     });
-    // After the end, or after a refusal, these change nothing.
+    // After the body ended or was refused, these events have no effect.
     request.once('error', () => fail(refusal.CALLER_GONE()));
     request.once('close', () => fail(refusal.CALLER_GONE()));
     if (request.destroyed) fail(refusal.CALLER_GONE());

@@ -1,15 +1,15 @@
-/** Where a request comes from: the address of the connection, or the one that a proxy names whom we believe. */
+/** Finds the address of the client: the address of the connection, or the one that a trusted proxy names. */
 import { BlockList, isIP } from 'node:net';
 import { MappaleError } from '../pipelines/errors.ts';
 
 /** Addresses of this machine. */
 export const LOOPBACK = ['127.0.0.0/8', '::1'] as const;
 
-/** Whether an address is one of those that are believed. */
+/** Returns whether an address belongs to a trusted network. */
 export type Trust = (address: string) => boolean;
 
 /**
- * @param networks addresses, IPv4 or IPv6, each alone or as a network: `10.0.0.0/8`
+ * @param networks IPv4 or IPv6 addresses or networks such as `10.0.0.0/8`
  * @throws MappaleError `PROXY_INVALID` (exit 2)
  */
 export function trusting(networks: readonly string[]): Trust {
@@ -38,8 +38,8 @@ function family(version: number): 'ipv4' | 'ipv6' {
 }
 
 /**
- * An address without what some proxies write around it: brackets, a port, the zone; IPv4 in IPv6 notation is IPv4.
- * @returns null: there is none in it
+ * Returns an address without brackets, port and zone, which some proxies add. IPv4 in IPv6 notation becomes IPv4.
+ * @returns null if the text contains no address
  */
 export function plainAddress(text: string | undefined): string | null {
   const [, bracketed, dotted] = /^(?:\[([^\]]*)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/.exec(text?.trim() ?? '') ?? [];

@@ -1,6 +1,6 @@
-/** Counts of requests and bad keys in memory, for a database that takes no rows: a standby, or one that is read-only. All workers of a server share them. */
+/** Counts requests and bad keys in memory if the database is read-only, such as a standby. All workers of a server share the counts. */
 
-/** A fixed period of one caller. */
+/** Count of one token or network in a fixed period. */
 export interface Period {
   readonly used: number;
   /** Milliseconds since 1970. */
@@ -8,30 +8,30 @@ export interface Period {
 }
 
 export interface Counted extends Period {
-  /** More than the limit: nothing was added. */
+  /** True if the limit is exceeded. Nothing was added then. */
   readonly over: boolean;
 }
 
-/** What is counted, and how far. */
+/** Arguments of a count. */
 export interface Counting {
-  /** A token or a network. */
+  /** Token or network. */
   readonly key: string;
-  /** 0: only look. */
+  /** Amount to add; 0: only read. */
   readonly add: number;
   readonly limit: number;
   readonly periodMs: number;
-  /** What the database counted before it turned read-only; null: nothing. */
+  /** Count in the database before it became read-only; null: none. */
   readonly before: Period | null;
 }
 
 export type Count = (counting: Counting) => Promise<Counted>;
 
-/** Callers that are remembered; beyond, those that came first are forgotten. */
+/** Maximum number of counted tokens and networks. Beyond it, the oldest are forgotten. */
 const MOST = 10_000;
 
 /**
- * Returns a count of its own.
- * @param now milliseconds since 1970
+ * Creates a counter.
+ * @param now returns milliseconds since 1970
  */
 export function memoryCount(now: () => number = Date.now): Count {
   const periods = new Map<string, Period>();

@@ -1,4 +1,4 @@
-/** The endpoints that need a key: one table from which the routes, the document and the tests are made. */
+/** Table of the endpoints that need a key. Routes, the OpenAPI document and tests are generated from it. */
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
 import * as answers from './answers.ts';
 import { endpoint, type Answer, type Endpoint } from './endpoint.ts';
@@ -11,7 +11,7 @@ import {
   requireInBounds, reverseParameters, searchParameters,
 } from './parameters.ts';
 
-/** What is known of a parcel that is no longer published. */
+/** Facts about a parcel that is no longer published. */
 interface Retired {
   readonly successor_fid: number | null;
 }

@@ -1,4 +1,4 @@
-/** POST /tools/enrich: a small CSV in, the same rows with the columns of their parcels out; by the code of `mappale enrich`. */
+/** POST /tools/enrich: adds parcel columns to the rows of a small CSV. Uses the code of `mappale enrich`. */
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { licencesOf, parseSections, type Ask, type Licence } from '../pipelines/deliver/columns.ts';
@@ -13,13 +13,13 @@ import { readParameters } from './parameters.ts';
 
 export const ENRICH_PATH = '/tools/enrich';
 
-/** Each counts as a request, of which a token has so many in an hour. */
+/** Maximum number of rows. Each row counts as a request of the token's hour. */
 const MOST_ROWS = 1_000;
 
-/** Limits of the table that a request brings. */
+/** Limits of the uploaded table. */
 export const ENRICH_BODY = { mostBytes: 1_048_576, hint: '; larger tables: npx mappale enrich' } as const;
 
-/** Rows of one question to the database: each must be answered in the time that any question has. Searching an address may take some hundred milliseconds. */
+/** Rows per database query. Each query must meet the usual time limit, and an address search may take several hundred milliseconds. */
 const BATCH = { row: 100, street: 10 } as const;
 
 const parameters = z.strictObject({
@@ -29,16 +29,16 @@ const parameters = z.strictObject({
 });
 
 export interface EnrichAnswer {
-  /** The licences, as RFC 8288 has links. */
+  /** Licences as links according to RFC 8288. */
   readonly links: readonly string[];
-  /** CSV in UTF-8, all rows of one publication. */
+  /** CSV in UTF-8. All rows are from the same publication. */
   readonly text: string;
 }
 
 /**
- * @param body of the request
- * @param tokenId of the caller
- * @param identified told what is left of the token's hour
+ * @param body body of the request
+ * @param tokenId token of the client
+ * @param identified receives the remaining requests of the token's hour
  * @throws ApiError `INVALID_PARAMS`, `INSUFFICIENT_SCOPE`, `RATE_LIMITED`, `SERVICE_UNAVAILABLE`; MappaleError
  */
 export async function enrichTable(
@@ -53,7 +53,7 @@ export async function enrichTable(
   const licences = await licencesOf(ask, null, sections);
   const { header, delimiter } = table;
   const rows = enriched(Readable.from(records), { ask, key, width: header.length, sections, parallel: 1, batch: key.key === 'street' ? BATCH.street : BATCH.row });
-  // The answer is complete before it is sent: a client that reads slowly holds no turn, and no answer mixes publications.
+  // The answer is completed before it is sent. A slow client does not block the queue, and no answer mixes publications.
   const text = [csvLine([...header, ...addedColumns(header, key, sections).map(({ name }) => name)], delimiter)];
   try {
     for await (const batch of rows) text.push(...batch.map(({ cells }: EnrichedRow) => csvLine(guardedCells(cells, header.length), delimiter)));
@@ -88,7 +88,7 @@ function tooLarge(allowed: string): ApiError {
   return invalidParameter('body', `${allowed}; larger tables: npx mappale enrich`, 'is too large');
 }
 
-/** Words beyond ASCII are encoded as RFC 8187 has it. */
+/** Returns a link header. Text beyond ASCII is encoded according to RFC 8187. */
 function linkOf({ url, attribution }: Licence): string {
   return `<${encodeURI(url)}>; rel="license"; title*=UTF-8''${encodeURIComponent(attribution).replaceAll("'", '%27')}`;
 }

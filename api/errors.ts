@@ -1,7 +1,7 @@
-/** Errors as the interface answers them: `{error, message, details?}` with a status and sometimes headers. */
+/** Errors of the API: `{error, message, details?}` with a status and sometimes headers. */
 import { MappaleError } from '../pipelines/errors.ts';
 
-/** Codes of the interface and the status that each comes with. */
+/** Error codes of the API with their status. */
 export const STATUS = {
   INVALID_PARAMS: 400,
   OUT_OF_BOUNDS: 400,
@@ -22,10 +22,10 @@ export const STATUS = {
 
 export type ErrorCode = keyof typeof STATUS;
 
-/** Seconds after which to ask again when the database does not answer. */
+/** Value of Retry-After in seconds if the database does not answer. */
 export const RETRY_AFTER_SECONDS = 5;
 
-/** Why a request was turned away that was in order: too many came, or the database was not there. */
+/** Reasons for turning a valid request away: too many requests, or no database. */
 export const TURNED_AWAY = ['quota', 'token_busy', 'bad_keys', 'server_busy', 'event_loop', 'database'] as const;
 
 export type TurnedAway = (typeof TURNED_AWAY)[number];
@@ -33,12 +33,12 @@ export type TurnedAway = (typeof TURNED_AWAY)[number];
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * What an answer 401 has to say of how to be let in (RFC 9110, 11.6.1). The scheme is a name of ours: of those registered none is what is taken, a token in a
- * header of its own; `Bearer` would have clients send it where nobody looks. Browsers ask people for nothing on a scheme that they do not know.
+ * Challenge of an answer 401 (RFC 9110, 11.6.1). The scheme is not registered, because no registered scheme uses a token in a
+ * header of its own. `Bearer` would make clients use the wrong header. Browsers show no prompt for an unknown scheme.
  */
 export const CHALLENGE = 'ApiKey realm="mappale", header="x-api-key"';
 
-/** An answer that is an error. */
+/** An error answer. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
@@ -65,31 +65,31 @@ function retryAfter(seconds: number): Headers {
   return { 'retry-after': String(seconds) };
 }
 
-/** Refusals by their code, in the words that callers read, and the document shows. Seconds are those to wait. */
+/** Error answers by code. `seconds` is the time to wait. */
 export const refusal = {
   API_KEY_REQUIRED: () => new ApiError('API_KEY_REQUIRED', 'the header x-api-key with a token is required'),
   INVALID_API_KEY: () => new ApiError('INVALID_API_KEY', 'the token in x-api-key is not known, has expired or was revoked'),
   INSUFFICIENT_SCOPE: (scope: string) => new ApiError('INSUFFICIENT_SCOPE', `the token does not have the scope ${scope}`, { required_scope: scope }),
   NOT_FOUND: (id: number) => new ApiError('NOT_FOUND', `there is no parcel ${id}`, { id }),
-  /** A comune that the list lacks, or of which nothing is published. */
+  /** The comune is not in the list or has no published data. */
   NO_COMUNE: (code: string) => new ApiError('NOT_FOUND', `nothing is published of a comune ${code}`, { code }),
-  /** A path below collections that is none. */
+  /** The collection or feature does not exist. */
   NO_FEATURE: (collection: string, feature: string | null) => new ApiError(
     'NOT_FOUND', feature === null ? `there is no collection ${collection}` : `there is no feature ${feature} in ${collection}`, { collection, feature },
   ),
-  /** Whoever is not to read the figures need not know whether there are any; the operator who forgot an address must. */
+  /** Other machines must not learn whether metrics exist, but the operator who forgot an address must see the option. */
   METRICS_ELSEWHERE: () => new ApiError('NOT_FOUND', 'there is no such path for callers of other machines than those that --metrics-from names'),
   METHOD_NOT_ALLOWED: (method: string, allowed = 'GET') => new ApiError(
     'METHOD_NOT_ALLOWED', `${method} is not allowed; allowed: ${allowed}`, { allowed: [allowed] }, { allow: allowed },
   ),
-  /** Nobody reads this answer. */
+  /** The client is gone, so nobody reads this answer. */
   CALLER_GONE: () => new ApiError('REQUEST_TIMEOUT', 'the connection was closed'),
-  /** The parcel may come back. */
+  /** May be cached only with revalidation, because the parcel may return. */
   GONE: (id: number, successor_fid: number | null) => new ApiError(
     'GONE', `parcel ${id} is no longer published${successor_fid === null ? '' : `; its successor is ${successor_fid}`}`, { id, successor_fid },
     { 'cache-control': 'private, no-cache' },
   ),
-  /** A day of which no record is told. */
+  /** There is no record for that day. */
   NOT_THEN: (id: number, as_of: string, kept_since: string | null, why: 'not_kept' | 'never_kept' | 'withdrawn' | 'withdrawn_then' | 'not_there') => {
     const unknown = kept_since === null ? `nothing was published of the region of parcel ${id}` : `what was published on ${as_of} is not known; it is from ${kept_since} on`;
     return new ApiError(
@@ -122,26 +122,26 @@ export const refusal = {
   ),
 };
 
-/** A parameter that is not what it must be. @param allowed what would be accepted, for people */
+/** Returns the error for an invalid parameter. @param allowed description of accepted values */
 export function invalidParameter(parameter: string, allowed: string, problem = 'is not valid'): ApiError {
   return new ApiError('INVALID_PARAMS', `${parameter} ${problem}; allowed: ${allowed}`, { parameter, allowed });
 }
 
-/** Codes of SQLSTATE and of the network that mean: not now. The rest means that something of ours is wrong. */
+/** SQLSTATE and network codes of temporary failures. Other codes are internal errors. */
 const TRANSIENT = /^SQL_(08|53|57|55|40|ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|3D000|28|UNKNOWN)/;
 
 function isTransient({ kind, code }: MappaleError): boolean {
   return kind === 'database' && TRANSIENT.test(code);
 }
 
-/** What callers are told of a failure: what is no refusal is not now, or ours. */
+/** Converts any failure to an error answer: refusals as they are, temporary failures to 503, others to 500. */
 export function refusalOf(error: unknown, requestId: string): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof MappaleError && isTransient(error)) return refusal.SERVICE_UNAVAILABLE('the database does not answer now', 'database');
   return refusal.INTERNAL_ERROR(requestId);
 }
 
-/** A failure as the log has it. */
+/** Returns a failure as text for the log. */
 export function describeFailure(error: unknown): string {
   return error instanceof MappaleError ? error.report() : error instanceof Error ? error.stack ?? error.message : String(error);
 }

@@ -1,6 +1,6 @@
 /**
- * GET /map/explain/{id}/{section}: what `mappale explain` says, for the page that shows it. It is served to browsers that were signed in on this machine, whose
- * owner may type that command; a token opens it nowhere. How it is found is given: the server itself reads nothing but the functions of the interface.
+ * GET /map/explain/{id}/{section}: the result of `mappale explain`, for the map. Served only to browsers that were signed in on this machine, whose
+ * user may run that command. Tokens give no access. The caller provides the function, because the server itself only uses API functions.
  */
 import { z } from 'zod';
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
@@ -10,12 +10,12 @@ import { parcelPath, readParameters } from './parameters.ts';
 
 export const EXPLAIN_PATH = '/map/explain/{id}/{section}';
 
-/** The same as `mappale explain FID SECTION --json`. @throws MappaleError `NOT_FOUND` and those of the database */
+/** Returns the same as `mappale explain FID SECTION --json`. @throws MappaleError `NOT_FOUND` and database errors */
 export type Explain = (fid: number, section: string) => Promise<object>;
 
 const parameters = z.strictObject({ ...parcelPath.shape, section: z.enum(SECTION_NAMES).describe(`Section of the record; one of ${SECTION_NAMES.join(', ')}`) });
 
-/** What the server cancels when it takes longer than it may. */
+/** Error code of a statement that was cancelled by its timeout. */
 const TOO_LONG = 'SQL_57014';
 
 /** @throws ApiError `INVALID_PARAMS`, `NOT_FOUND`, `SERVICE_UNAVAILABLE`; MappaleError */

@@ -1,22 +1,22 @@
-/** Whose turn it is: a caller's requests are worked on a few at a time, and callers who wait are served one after the other. */
+/** Fair queue: limits the parallel requests of each caller and serves waiting callers in rotation. */
 
 export interface QueueOptions {
-  /** Requests of one caller that are worked on at the same time, wherever. */
+  /** Maximum number of parallel requests of one caller, over all places. */
   readonly perCaller: number;
-  /** Requests of all callers that are worked on at the same time in one place. */
+  /** Maximum number of parallel requests of all callers in one place. */
   readonly total: number;
   readonly patienceMs: number;
-  /** Most requests of a caller that wait; not given: any number. */
+  /** Maximum number of waiting requests of a caller. Absent: unlimited. */
   readonly waiting?: number;
 }
 
-/** Gives the turn back; a second call does nothing. */
+/** Releases the slot. A second call has no effect. */
 export type Release = () => void;
 
-/** A turn; `own`: others of the caller's own took too long; `others`: those of others did. */
+/** A slot, or why the request timed out: `own`: the caller's own requests took too long; `others`: requests of other callers did. */
 export type Slot = Release | 'own' | 'others';
 
-/** @returns when it is this caller's turn, or has waited too long */
+/** @returns a slot, or the reason after the maximum waiting time */
 export type TakeSlot = (caller: string) => Promise<Slot>;
 
 interface Waiting {
@@ -31,19 +31,19 @@ interface Line {
 
 export class FairQueue {
   readonly #options: QueueOptions;
-  /** Of callers who work or wait; who was served last stands last. */
+  /** Callers with running or waiting requests. The caller that was served last is at the end. */
   readonly #lines = new Map<string, Line>();
-  /** Requests that are worked on, by place. */
+  /** Number of running requests by place. */
   readonly #working = new Map<number, number>();
 
   constructor(options: QueueOptions) {
     this.#options = options;
   }
 
-  /** @param place where the work will be done: a worker's number */
+  /** @param place number of the worker that does the work */
   async take(caller: string, place = 0): Promise<Slot> {
     const line = this.#lines.get(caller) ?? { working: 0, waiting: [] };
-    // A free place is taken at once: whoever waits longer than this waits for one.
+    // A full line of waiting requests means that no slot is free.
     if (line.waiting.length >= (this.#options.waiting ?? Infinity)) return 'own';
     this.#lines.set(caller, line);
     return new Promise((resolve) => {
@@ -65,7 +65,7 @@ export class FairQueue {
     });
   }
 
-  /** Who has least in work comes first, of those the one who was served longest ago. */
+  /** Returns the caller with the fewest running requests. Of several, the one that was served longest ago. */
   #next(place: number): [caller: string, line: Line, at: number] | undefined {
     let next: [string, Line, number] | undefined;
     for (const [caller, line] of this.#lines) {
@@ -91,7 +91,7 @@ export class FairQueue {
           given = false;
           this.#count(line, place, -1);
           this.#forget(caller, line);
-          // There is room in this place for anybody, and for this caller in all.
+          // This place has a free slot for any caller, and this caller may run another request anywhere.
           for (const free of new Set([place, ...line.waiting.map((each) => each.place)])) this.#serve(free);
         });
       }

@@ -1,14 +1,14 @@
-/** Search by text: the query is read here, with the gazetteer in the database; the street and number are found there. */
+/** Address search: parses the query with the gazetteer of the database, which then finds street and number. */
 import type { Reader } from '../pipelines/db/reader.ts';
 import { findCity, parseQuery, type FindComune } from '../pipelines/address/parse-query.ts';
 import type { Answer } from './endpoint.ts';
 import { ApiError } from './errors.ts';
 
 /**
- * @param query what was typed
+ * @param query text of the user
  * @param city a comune by name or cadastral code; null: any
  * @returns the answer of `/geocode/search`
- * @throws ApiError `INVALID_PARAMS` when the text names another comune than `city`
+ * @throws ApiError `INVALID_PARAMS` if the text names another comune than `city`
  */
 export async function search(reader: Reader, query: string, city: string | null, limit: number): Promise<Answer> {
   const { readings, contradiction } = await parseQuery(query, city, gazetteerOf(reader));
@@ -20,7 +20,7 @@ export async function search(reader: Reader, query: string, city: string | null,
   return reader.call<Answer>('select publication, answer from api.search_answer($1, $2, $3, $4)', [JSON.stringify(readings), query, city, limit]);
 }
 
-/** @returns cadastral codes of the comuni that a name or code means, as `city` of a search means them */
+/** @returns cadastral codes of the comuni with a name or code, resolved like `city` of a search */
 export function comuniNamed(reader: Reader, name: string): Promise<readonly string[]> {
   return findCity(name, gazetteerOf(reader));
 }

@@ -1,4 +1,4 @@
-/** The HTTP server below the routes: how long connections may take, what every answer says, and answers to what never becomes a request. */
+/** HTTP server below the routes: connection timeouts, common headers, and answers to malformed requests. */
 import { randomUUID } from 'node:crypto';
 import { createServer, STATUS_CODES, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -6,22 +6,22 @@ import { ApiError, refusal } from './errors.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** What pages of other origins may read. */
+/** Headers that pages of other origins may read. */
 const EXPOSED_HEADERS = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id';
 
-/** Milliseconds. Proxies keep an idle connection for a minute: ours stay a little longer, so that none ends on a question under way. */
+/** Timeouts in milliseconds. Proxies keep idle connections for a minute. The server keeps them slightly longer, so that none closes during a request. */
 const TIMES = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 1_000 } as const;
 
-/** Longest time in which nothing comes or goes on a connection, also of a caller who does not read the answer; milliseconds. */
+/** Maximum time without traffic on a connection in milliseconds, also for a client that does not read the answer. */
 const SILENCE_MS = 120_000;
 
 /** Longest time from a request to the end of its answer. It ends the connection of a client that reads a few bytes at a time; milliseconds. */
 const ANSWER_MS = 300_000;
 
-/** How long a caller who was refused may go on sending, so that the refusal arrives; milliseconds. */
+/** Time that a refused client may continue to send, so that it receives the refusal; milliseconds. */
 const LINGER_MS = 1_000;
 
-/** Headers of every answer. @param requestId as the log has it */
+/** Returns the headers of every answer. @param requestId identifier of the request in the log */
 export function commonHeaders(requestId: string): Record<string, string> {
   return {
     'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS, 'x-content-type-options': 'nosniff',
@@ -30,12 +30,11 @@ export function commonHeaders(requestId: string): Record<string, string> {
 }
 
 /**
- * @param handler of requests
- * @param refused told of each answer that was given here
+ * @param refused called for each error that is answered here
  * @param answerMs longest time from a request to the end of its answer; milliseconds
  */
 export function httpServer(handler: RequestListener, refused: (requestId: string, error: ApiError, why: string) => void, answerMs = ANSWER_MS): Server {
-  // A request without Host is refused as all are, by the handler.
+  // The handler refuses requests without Host.
   const server = createServer({ ...TIMES, requireHostHeader: false }, (request, response) => {
     const late = setTimeout(() => request.socket.destroy(), answerMs).unref();
     response.once('close', () => clearTimeout(late));
@@ -56,14 +55,14 @@ export function httpServer(handler: RequestListener, refused: (requestId: string
       refused(requestId, error, why);
       setTimeout(() => socket.destroy(), LINGER_MS).unref();
     };
-    // Answers go out in the order of the questions.
+    // Answers are sent in the order of the requests.
     const before = latest.get(socket);
     if (before === undefined || before.writableFinished || before.destroyed) answer();
     else before.once('close', answer);
   };
   server.on('request', (request, response) => latest.set(request.socket, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // A client that closes in the middle of a body waits for no answer, and the handler must not wait for the rest.
+    // A client that closes in the middle of a body expects no answer, and the handler must not wait for the rest.
     const isBrokenOff = error.code === 'HPE_INVALID_EOF_STATE' && latest.get(socket)?.req.complete === false;
     if (error.code === 'ECONNRESET' || isBrokenOff) socket.destroy();
     else refuse(socket, malformed(error), error.code ?? error.message);
@@ -72,7 +71,7 @@ export function httpServer(handler: RequestListener, refused: (requestId: string
     socket.on('error', () => undefined);
     refuse(socket, refusal.METHOD_NOT_ALLOWED('CONNECT'), 'CONNECT');
   });
-  // Nobody is asked for a body: whatever is expected, the answer is that to the request.
+  // The server never asks for a body: every expectation is answered like a plain request.
   for (const event of ['checkContinue', 'checkExpectation'] as const) server.on(event, (request, response) => server.emit('request', request, response));
   return server;
 }

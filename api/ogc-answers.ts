@@ -1,4 +1,4 @@
-/** Answers of the paths below /ogc as zod schemas, by OGC API - Features, Part 1: Core. */
+/** Zod schemas of the answers below /ogc, according to OGC API - Features, Part 1: Core. */
 import { z } from 'zod';
 import { belfiore, COVERAGE_MEANING, coverageWord, geometry, kind, nullable, parcelFacts, whole } from '../pipelines/contract/schemas.ts';
 import { SECTIONS } from '../pipelines/contract/sections.ts';
@@ -7,7 +7,7 @@ import { licenses } from './answers.ts';
 export const GEOJSON_TYPE = 'application/geo+json; charset=utf-8';
 export const SCHEMA_TYPE = 'application/schema+json; charset=utf-8';
 
-/** Longitude, latitude of WGS 84. */
+/** WGS 84 with the axis order longitude, latitude. */
 export const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84';
 
 const link = z.strictObject({

@@ -1,6 +1,6 @@
 /**
- * OGC API - Features, Part 1: Core, below /ogc: the parcels, and each section of their record, as collections of GeoJSON features. The tokens, limits and
- * errors are those of the whole interface. Which requirement which test holds: docs/ogc-conformance.md.
+ * OGC API - Features, Part 1: Core, below /ogc: parcels and each section of their record as collections of GeoJSON features. Tokens, limits and
+ * errors are the same as in the rest of the API. docs/ogc-conformance.md lists the test of each requirement.
  */
 import { z } from 'zod';
 import { firstFid, REGIONS } from '../pipelines/contract/regions.ts';
@@ -17,7 +17,7 @@ export const CONFORMS_TO: readonly string[] = ['core', 'geojson'].map((name) => 
 
 const QUERYABLES_REL = 'http://www.opengis.net/def/rel/ogc/1.0/queryables';
 
-/** Without the charset, as links name types. */
+/** Media types without charset, for links. */
 const [JSON_MEDIA, GEOJSON_MEDIA, SCHEMA_MEDIA] = ['application/json', ...[GEOJSON_TYPE, SCHEMA_TYPE].map((type) => type.replace(/;.*/, ''))] as [string, string, string];
 
 export const OPENAPI_MEDIA = 'application/vnd.oai.openapi+json;version=3.1';
@@ -33,7 +33,7 @@ interface Collection {
   readonly id: string;
   readonly title: string;
   readonly description: string;
-  /** Section of the record; null: the parcels themselves. */
+  /** Section of the record; null: the collection of parcels. */
   readonly section: string | null;
 }
 
@@ -70,25 +70,25 @@ async function extentOf(reader: Reader): Promise<{ publication: string; extent: 
   return reader.call<{ publication: string; extent: readonly number[] | null }>('select publication, extent from api.features_extent()', []);
 }
 
-/** What says the same until the program is another one. */
+/** Returns an answer that changes only with the program. */
 function fixed(value: unknown): Promise<Answer> {
   return Promise.resolve({ publication: '', answer: JSON.stringify(value) });
 }
 
-/** Where a page begins behind: a fid, or in a comune, whose parcels come by reference, the reference and the fid. */
+/** Parses a cursor: a fid, or, within a comune, a reference and a fid, because parcels are then sorted by reference. */
 function readCursor(after: string | undefined): { reference: string; fid: number } {
   if (after === undefined) return { reference: '', fid: -1 };
   const at = after.lastIndexOf('~');
   return { reference: after.slice(0, Math.max(at, 0)), fid: Number(after.slice(at + 1)) };
 }
 
-/** A text of the query that means the same. */
+/** Returns the query string of parameter values. */
 function queryOf(values: Readonly<Record<string, unknown>>): string {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&');
 }
 
-/** @param bbox 4 or 6 numbers @returns two boxes where it crosses the antimeridian @throws ApiError `INVALID_PARAMS` */
+/** @param bbox 4 or 6 numbers @returns two boxes if the box crosses the antimeridian @throws ApiError `INVALID_PARAMS` */
 function boxesOf(bbox: readonly number[] | undefined): { boxes: readonly number[] | null; isSmall: boolean } {
   if (bbox === undefined) return { boxes: null, isSmall: false };
   const [west = NaN, south = NaN, east = NaN, north = NaN] = bbox.length === 4 ? bbox : [bbox[0], bbox[1], bbox[3], bbox[4]] as readonly number[];
@@ -101,7 +101,7 @@ function boxesOf(bbox: readonly number[] | undefined): { boxes: readonly number[
   return { boxes: [west, south, east, north], isSmall: Math.max(east - west, north - south) <= SMALL_BOX_DEGREES };
 }
 
-/** As `api.features` gives it. */
+/** Result of `api.features`. */
 type Page = {
   readonly publication: string;
   readonly features: string;
@@ -155,7 +155,7 @@ async function item(reader: Reader, { collectionId, featureId }: z.output<typeof
   return { publication, answer: `${feature.slice(0, -1)},"links":${JSON.stringify(links)},"licenses":${licenses}}` };
 }
 
-/** What every one of these has. */
+/** Properties that all these endpoints share. */
 const COMMON = { scope: 'parcels:read' } as const;
 const NO_COLLECTION = { errors: ['NOT_FOUND'] as const, missing: refusal.NO_FEATURE('roads', null) };
 

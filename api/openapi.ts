@@ -1,4 +1,4 @@
-/** The interface as OpenAPI 3.1, from the same table and schemas that serve and test it. */
+/** Generates the OpenAPI 3.1 document from the tables and schemas that also serve and test the endpoints. */
 import { z } from 'zod';
 import { PER_TOKEN } from './access.ts';
 import * as answers from './answers.ts';
@@ -11,10 +11,10 @@ import { descriptionOf, readBox, readParameters, requireInBounds } from './param
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Path that every endpoint is below. */
+/** Base path of all endpoints. */
 export const BASE = '/api/v2';
 
-/** Errors that any endpoint with a key can answer. A path answers 405 to other methods. */
+/** Errors of every endpoint with a key. Every path answers 405 to other methods. */
 const COMMON: readonly ErrorCode[] = [
   'INVALID_PARAMS', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'INSUFFICIENT_SCOPE', 'METHOD_NOT_ALLOWED', 'RATE_LIMITED', 'TOO_MANY_ATTEMPTS', 'INTERNAL_ERROR',
   'SERVICE_UNAVAILABLE',
@@ -35,7 +35,7 @@ const ETAG = header('ETag', 'Weak; changes with the publication of the data', 'W
 const AUTHENTICATE = header('WWW-Authenticate', 'How to be let in', CHALLENGE);
 const ALLOW = header('Allow', 'Methods that are allowed', 'GET');
 
-/** What refuses, asked to do so: an example that is what is answered. */
+/** Runs work that must refuse, and returns its error as an example. */
 function refusalOf(work: () => unknown): ApiError {
   try {
     work();
@@ -45,7 +45,7 @@ function refusalOf(work: () => unknown): ApiError {
   throw new Error('an example of an error is none');
 }
 
-/** An error as it is answered. */
+/** Returns an example of an error answer. */
 function exampleOfError(code: ErrorCode, endpoint: Described): ApiError {
   const id = 1_400_000_000;
   switch (code) {
@@ -65,7 +65,7 @@ function exampleOfError(code: ErrorCode, endpoint: Described): ApiError {
   }
 }
 
-/** Schemas that have an `id`, referred to by it. */
+/** Returns the schemas with an `id`, which other schemas refer to. */
 export function components(): Readonly<Record<string, Json>> {
   const { schemas } = z.toJSONSchema(z.globalRegistry, { uri: (id) => `#/components/schemas/${id}` });
   const named = Object.entries(schemas).map(([id, { $schema: _schema, $id: _id, id: _name, ...schema }]): [string, Json] => [id, schema]);
@@ -80,7 +80,7 @@ function content(schema: Json, examples: Json = {}, type = 'application/json'): 
   return { [type]: { schema, ...examples } };
 }
 
-/** What a parameter's text stands for; a list of lists is told as its text. */
+/** Returns the schema of a parameter. A list of lists is described as text. */
 function parameterSchema(field: z.ZodType): Json {
   const value = z.toJSONSchema(field);
   const isListOfLists = (value.items as Json | undefined)?.['type'] === 'array';
@@ -97,10 +97,10 @@ function parametersOf({ pathParameters, parameters, example, otherExamples }: De
       in: place,
       required: !field.safeParse(undefined).success,
       description: descriptionOf(field),
-      // A list is separated by commas: style form, not exploded.
+      // Lists are separated by commas: style form, not exploded.
       ...(schema['type'] === 'array' ? { style: 'form', explode: false } : {}),
       schema,
-      // What does not go with the example that can be tried must not be filled in for it: `examples` are only offered.
+      // Parameters outside the example query must not be filled in automatically. `examples` are only suggestions.
       ...(name in example ? { example: valueOf(example[name]) } : { examples: { [name]: { value: valueOf(otherExamples[name]) } } }),
     };
   });
@@ -148,7 +148,7 @@ function keyless(operationId: string, summary: string, description: string, resp
   return { get: { operationId, summary, description, tags: ['service'], security: [], parameters: [], responses: { ...responses, 405: otherMethods } } };
 }
 
-/** Texts about the whole interface. */
+/** Returns the general description of the API. */
 function information(version: string): Json {
   return {
     title: 'mappale: Italian addresses and cadastral parcels',
@@ -164,7 +164,7 @@ function information(version: string): Json {
   };
 }
 
-/** Paths of the service itself, which need no key. */
+/** Returns the paths of the service itself, which need no key. */
 function servicePaths(version: string): Json {
   return {
     '/health': keyless('getHealth', 'State of the service and publications', 'Needs no key. The answer is at most one second old.', {
@@ -198,7 +198,7 @@ function servicePaths(version: string): Json {
   };
 }
 
-/** Builds the OpenAPI document. @param version of the program */
+/** Builds the OpenAPI document. @param version version of the program */
 export function document(version: string): Json {
   return {
     openapi: '3.1.0',

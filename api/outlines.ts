@@ -1,6 +1,6 @@
 /**
- * Outlines with fewer corners, so that neighbours still meet: a border is simplified once, between the points where more than two comuni (or the sea) meet,
- * and not as a part of each of the two that it divides.
+ * Simplifies outlines so that neighbours still meet. Each border between two points where more than two comuni (or the sea) meet is simplified once,
+ * and not separately for both of its comuni.
  */
 
 type Point = readonly [lng: number, lat: number];
@@ -11,16 +11,16 @@ export interface MultiPolygon {
   readonly coordinates: readonly (readonly Ring[])[];
 }
 
-/** Where one border ends and another begins. */
+/** Marks a point where one border ends and another begins. */
 const MEETING = -1;
 
 /**
- * @param outlines drawn of the same corners where they meet
- * @param tolerance how far a corner that is left out may lie from the line, degrees
- * @returns the same ones, in their order
+ * @param outlines outlines that share their corners where they meet
+ * @param tolerance maximum distance of a removed corner from the line, in degrees
+ * @returns the simplified outlines in the same order
  */
 export function simplifiedWithNeighbours(outlines: readonly (MultiPolygon | null)[], tolerance: number): (MultiPolygon | null)[] {
-  /** Of each corner the two that it is joined to, or that it is joined to others in another ring. */
+  /** The two neighbours of each corner, or a mark if it has other neighbours in another ring. */
   const joined = new Map<string, string | typeof MEETING>();
   for (const outline of outlines) {
     for (const ring of outline?.coordinates.flat() ?? []) {
@@ -37,7 +37,7 @@ export function simplifiedWithNeighbours(outlines: readonly (MultiPolygon | null
   return outlines.map((outline) => outline && { ...outline, coordinates: outline.coordinates.map(simpler) });
 }
 
-/** Without the last corner, which is the first. */
+/** Returns a ring without its last corner, which repeats the first. */
 function open(ring: Ring): Ring {
   return ring.slice(0, -1);
 }
@@ -52,18 +52,18 @@ function simplifiedRing(ring: Ring, meets: (point: Point) => boolean, tolerance:
   const kept = others.length === 0 && !ring.some(meets)
     ? loop(from(ring.reduce((lowest, point, at) => (isBefore(point, ring[lowest] ?? point) ? at : lowest), 0)), tolerance)
     : pieces(from(first), [...others.map((at) => at - first), ring.length]).flatMap((line) => border(line, tolerance).slice(0, -1));
-  // What would be a mere line stays as it is, for whoever has the other side of it, too.
+  // A ring that would collapse to a line stays unchanged, also for the neighbour on its other side.
   const corners = new Set(kept.map(nameOf)).size < 3 ? ring : kept;
   return corners.length === 0 ? [] : [...corners, ...corners.slice(0, 1)];
 }
 
-/** @param ring that begins where borders meet @param ends of its borders */
+/** @param ring ring that begins where borders meet @param ends indexes of the ends of its borders */
 function pieces(ring: Ring, ends: readonly number[]): Ring[] {
   const closed = [...ring, ...ring.slice(0, 1)];
   return ends.map((end, index) => closed.slice(ends[index - 1] ?? 0, end + 1));
 }
 
-/** A border from end to end: from either side it must be the same. */
+/** Simplifies a border from end to end. The result is the same in both directions. */
 function border(line: Ring, tolerance: number): Ring {
   const [one, other] = [line, [...line].reverse()];
   const different = one.findIndex((point, at) => nameOf(point) !== nameOf(other[at] ?? point));
@@ -75,7 +75,7 @@ function border(line: Ring, tolerance: number): Ring {
   return turned ? [...kept].reverse() : kept;
 }
 
-/** A border that comes back to where it begins: as two, to the corner that is farthest. From either side it must be the same. */
+/** Simplifies a closed border as two parts, split at the farthest corner. The result is the same in both directions. */
 function loop(ring: Ring, tolerance: number): Ring {
   const [start, second] = ring;
   const last = ring.at(-1);
@@ -95,7 +95,7 @@ function apart([lng, lat]: Point, [otherLng, otherLat]: Point): number {
   return Math.hypot(lng - otherLng, lat - otherLat);
 }
 
-/** Ends, and corners that are farther from the line than the tolerance, after Douglas and Peucker (1973). */
+/** Returns the ends and the corners that are farther from the line than the tolerance (Douglas and Peucker 1973). */
 function lineOf(line: Ring, tolerance: number): Ring {
   const kept = new Set([0, line.length - 1]);
   const open: [number, number][] = [[0, line.length - 1]];
@@ -115,7 +115,7 @@ function lineOf(line: Ring, tolerance: number): Ring {
   return line.filter((_, at) => kept.has(at));
 }
 
-/** How far a point is from a stretch. */
+/** Returns the distance of a point from a line segment. */
 function offLine(point: Point, start: Point, end: Point): number {
   const [x, y] = [end[0] - start[0], end[1] - start[1]];
   const length = x * x + y * y;

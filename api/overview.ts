@@ -1,5 +1,5 @@
 /**
- * GET /map/overview.json: what is published where, without a key: it says no more than that. Found once for each publication, and then told from memory.
+ * GET /map/overview.json: published regions and coverage for the map, without a key. Computed once for each publication and kept in memory.
  */
 import { z } from 'zod';
 import type { Reader } from '../pipelines/db/reader.ts';
@@ -26,10 +26,10 @@ interface MapComune {
   readonly outline: MultiPolygon | null;
 }
 
-/** How far a border may be drawn from where it is: half a pixel where a region fills a screen, four where its parcels begin; degrees. */
+/** Maximum displacement of a border in degrees: half a pixel where a region fills the screen, four pixels where parcels first appear. */
 const TOLERANCE = 0.0005;
 
-/** Comuni of one question to the database, and parcels of which it is asked what covers them. */
+/** Number of comuni per database query, and of parcels whose coverage is read. */
 const [COMUNI, PARCELS] = [200, 1_000];
 
 export class Overview {
@@ -41,7 +41,7 @@ export class Overview {
   }
 
   /**
-   * @param publication that is in force
+   * @param publication current publication
    * @throws ApiError `INVALID_PARAMS`, `NOT_FOUND`; MappaleError
    */
   async get(publication: string, query: Readonly<Record<string, unknown>>): Promise<Prepared> {
@@ -51,7 +51,7 @@ export class Overview {
     const content = (region === null ? this.#regions() : this.#comuni(region)).then((found) => prepare(JSON.stringify(found)));
     const entry = { publication, content };
     this.#found.set(region, entry);
-    // What failed is asked again.
+    // A failure is not remembered, so that the next request tries again.
     content.catch(() => {
       if (this.#found.get(region) === entry) this.#found.delete(region);
     });
@@ -101,7 +101,7 @@ export class Overview {
   }
 }
 
-/** Columns that say what covers a parcel, of each section that says it. */
+/** Coverage columns of each section that has any. */
 const COVERAGES = SECTIONS.flatMap(({ name, flat }) => {
   const all = columnsOf(SECTION_NAMES).map((column) => column.name);
   const own = ['coverage', ...Object.entries(flat).filter(([, { of }]) => of?.startsWith('coverage.') === true).map(([column]) => column)];
@@ -109,9 +109,9 @@ const COVERAGES = SECTIONS.flatMap(({ name, flat }) => {
   return columns.length === 0 ? [] : [{ name, columns }];
 });
 
-/** What several parcels, or several maps of one, say together. */
+/** Combines the coverage of several parcels, or of several maps of one parcel. */
 function together(answers: ReadonlySet<string>): Coverage {
-  // Parcels that a section is not made for say nothing about the comune.
+  // Parcels without the section tell nothing about the comune.
   const states = new Set([...answers].filter((answer) => answer !== 'not_applicable' || answers.size === 1));
   const [only] = states;
   return states.size === 1 ? (only as Coverage) : states.has('mapped') || states.has('partial') ? 'partial' : 'not_mapped';

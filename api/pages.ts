@@ -1,4 +1,4 @@
-/** Pages for people: the document to try, and a map. Everything is named here and read once; nothing comes from elsewhere. */
+/** Serves the API documentation and the map. All files are listed here and read once; nothing is loaded from other servers. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -31,16 +31,16 @@ const FILES: readonly { readonly path: string; readonly type: string; readonly r
   ...['elements', 'interface', 'record', 'search', 'start', 'view', 'words'].map((name) => ({ path: `/map/${name}.js`, type: SCRIPT, read: own(`map/${name}.js`) })),
   { path: '/map/sections.js', type: SCRIPT, read: sectionPanels },
   { path: '/map/map.css', type: STYLE, read: own('map/map.css') },
-  // The library starts its worker from the address beside its own.
+  // The library loads its worker from the folder of its own script.
   ...['maplibre-gl.mjs', 'maplibre-gl-worker.mjs'].map((name) => ({ path: `/map/${name}`, type: SCRIPT, read: library(`maplibre-gl/dist/${name}`) })),
   { path: '/map/maplibre-gl.css', type: STYLE, read: library('maplibre-gl/dist/maplibre-gl.css') },
 ];
 
-/** Only what this server sends, and only its own interface; the two libraries set styles from their scripts. */
+/** Content security policy: only files and the API of this server. Both libraries set styles from their scripts. */
 const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; "
   + "form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Read and compressed when the first server of the process is made. */
+/** Contents, read and compressed when the first server of the process is created. */
 const contents = new Map<string, Promise<Prepared>>();
 
 function contentOf(path: string, read: () => Promise<Buffer>): Promise<Prepared> {
@@ -49,10 +49,10 @@ function contentOf(path: string, read: () => Promise<Buffer>): Promise<Prepared>
   return content;
 }
 
-/** Fields of every block that the page tells elsewhere than in the block's rows. */
+/** Fields of every block that the page shows outside the block's rows. */
 const ELSEWHERE = ['source', 'geometry', 'municipality'];
 
-/** How the map tells each section, as the section states it, and what the fields that are rows or columns there are, by their path. */
+/** Returns how the map shows each section, with the descriptions of its fields by path. */
 export function panels() {
   return SECTIONS.map(({ name, title, map, block }) => ({ name, title, ...map, fields: Object.fromEntries(fieldsOf(block, map)) }));
 }
@@ -62,7 +62,7 @@ async function sectionPanels(): Promise<Buffer> {
   return Buffer.from(`export const SECTIONS = ${JSON.stringify(byName, null, 1)};\nexport const ELSEWHERE = ${JSON.stringify(ELSEWHERE)};\n`);
 }
 
-/** Of a list its columns, of an object what is not told elsewhere. */
+/** Returns the columns of a list, or the fields of an object that are not shown elsewhere. */
 function fieldsOf(block: z.ZodType, { list }: (typeof SECTIONS)[number]['map']): [string, string][] {
   const columns = Object.keys(list?.columns ?? {}).map((column) => (list?.field === undefined ? column : `${list.field}.${column}`));
   return [...descriptionsOf(z.toJSONSchema(block))].filter(([path]) => {
@@ -72,7 +72,7 @@ function fieldsOf(block: z.ZodType, { list }: (typeof SECTIONS)[number]['map']):
   });
 }
 
-/** What each field of a block is, by its path in it: of lists that of their elements. */
+/** Yields the description of each field of a block with its path. Lists yield the fields of their elements. */
 function* descriptionsOf(root: z.core.JSONSchema.BaseSchema, schema = root, path = ''): Generator<[string, string]> {
   const { $ref, anyOf, items, properties = {} } = schema;
   if ($ref !== undefined) yield* descriptionsOf(root, root.$defs?.[$ref.replace('#/$defs/', '')], path);
@@ -85,7 +85,7 @@ function* descriptionsOf(root: z.core.JSONSchema.BaseSchema, schema = root, path
   }
 }
 
-/** Serves the pages below the base address, and leads there from the root; to the figures, too, which programs look for there. */
+/** Serves the pages below the base address. The root redirects to them, and `/metrics` to the metrics. */
 export async function pages(app: FastifyInstance): Promise<void> {
   for (const { path, type, read } of FILES) {
     const content = await contentOf(path, read);

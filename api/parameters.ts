@@ -1,39 +1,39 @@
 /**
- * Parameters of the endpoints. Values arrive as text and are read strictly: what is not exactly a value of the range is refused,
- * never trimmed to it. Each schema's `description` is `what it is for; what is allowed`, for the document and for error messages alike.
+ * Parameters of the endpoints. Values are text and are parsed strictly: an invalid or out-of-range value is refused,
+ * never adjusted. Each schema's `description` is `purpose; allowed values`, for the OpenAPI document and for error messages.
  */
 import { z } from 'zod';
 import { BOUNDS } from '../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
 import { ApiError, invalidParameter } from './errors.ts';
 
-/** Longest side of a box, in degrees. */
+/** Maximum width and height of a box, in degrees. */
 const BOX_DEGREES = 0.05;
 
-/** Most points of one question. */
+/** Maximum number of points in a request. */
 const POINTS = 10;
 
-/** int4, of which fids are. */
+/** Largest int4, the type of fids. */
 const LARGEST_FID = 2_147_483_647;
 
-/** Plain decimal notation; exponents, hexadecimal, `NaN` and empty text are no numbers here. */
+/** Plain decimal notation. Exponents, hexadecimal, `NaN` and empty text are refused. */
 const DECIMAL = /^-?\d{1,4}(\.\d{1,17})?$/;
 
-/** A whole number from text. */
+/** Parses a whole number. */
 export function whole(minimum: number, maximum: number, purpose: string): z.ZodType<number, string> {
   return z.string().regex(/^\d{1,10}$/).transform(Number).pipe(z.int().min(minimum).max(maximum)).describe(`${purpose}; a whole number, ${minimum}–${maximum}`);
 }
 
-/** Degrees. The bounds are told here and kept by `requireInBounds`, which has an error of its own. */
+/** Parses degrees. `requireInBounds` checks the bounds, because it has an error of its own. */
 function decimal(name: string, minimum: number, maximum: number): z.ZodType<number, string> {
   return z.string().regex(DECIMAL).transform(Number).pipe(z.number())
     .meta({ description: `${name}, EPSG:4326; degrees in decimal notation, ${minimum}–${maximum}`, minimum, maximum });
 }
 
-/** At least one character that is seen: no mere spaces, marks, control characters or such as join and separate others. */
+/** At least one visible character: not only spaces, marks, control characters or joiners. */
 const VISIBLE = /[^\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** Text without control characters, which no name has and PostgreSQL cannot hold all of. */
+/** Text without control characters, which no name contains and PostgreSQL cannot store completely. */
 function text(minimum: number, maximum: number, purpose: string): z.ZodType<string, string> {
   return z.string().regex(/^[^\u0000-\u001f\u007f-\u009f]*$/u).regex(VISIBLE).transform((value) => value.trim()).pipe(z.string().min(minimum).max(maximum))
     .describe(`${purpose}; ${minimum}–${maximum} characters without spaces around them`);
@@ -41,7 +41,7 @@ function text(minimum: number, maximum: number, purpose: string): z.ZodType<stri
 
 const DAY_IN_ITALY = new Intl.DateTimeFormat('en-CA', { timeZone: 'Europe/Rome', year: 'numeric', month: '2-digit', day: '2-digit' });
 
-/** YYYY-MM-DD */
+/** Returns the current day in Italy as YYYY-MM-DD. */
 function todayInItaly(): string {
   return DAY_IN_ITALY.format(new Date());
 }
@@ -66,7 +66,7 @@ export const reverseParameters = z.strictObject({
 export const locateParameters = z.strictObject({
   lat: latitude.optional(),
   lng: longitude.optional(),
-  // A list of pairs has no style of its own in the document: it is told as the text that arrives.
+  // OpenAPI has no style for a list of pairs, so the document describes it as text.
   points: z.string().regex(/^-?[0-9.]+,-?[0-9.]+(;-?[0-9.]+,-?[0-9.]+){0,9}$/).transform((value) => value.split(';').map((point) => point.split(',')))
     .pipe(z.array(z.tuple([side, side])).max(POINTS))
     .describe(`Several points; lat,lng of each in degrees, separated by semicolons, at most ${POINTS}`).optional(),
@@ -94,7 +94,7 @@ export const parcelParameters = z.strictObject({
   include: z.string().transform((value) => (value.trim() === '' ? [] : value.split(',').map((name) => name.trim())))
     .pipe(z.array(z.enum(SECTION_NAMES)))
     .describe(`Sections of the record, basic is always there; names separated by commas: ${SECTION_NAMES.join(', ')}; none: all`).optional(),
-  // The database's calendar has no year 0.
+  // PostgreSQL's calendar has no year 0.
   as_of: z.iso.date().refine((day) => day >= '0001' && day <= todayInItaly())
     .describe('The record as it was answered at the end of that day, Europe/Rome; a day, YYYY-MM-DD, not after today in Italy').optional(),
 });
@@ -110,20 +110,20 @@ export const municipalityParameters = z.strictObject({
   region: text(1, 100, 'Name or code of a region').optional(),
 });
 
-/** Path parameters that are not of any form that is known: what is not there is not found. */
+/** Path parameters without a fixed form. An unknown value is not found. */
 export const collectionPath = z.strictObject({ collectionId: z.string().describe('Name of a collection; one that collections lists') });
 export const featurePath = z.strictObject({ ...collectionPath.shape, featureId: z.string().describe('Identifier of a feature; its fid') });
 
-/** Up to this size, in degrees, a box is looked for by itself; in a larger one parcels are looked through in their order. */
+/** Boxes up to this size in degrees are looked up by the spatial index. For a larger box, parcels are scanned in their order. */
 export const SMALL_BOX_DEGREES = 0.05;
 
-/** Most features of a page. */
+/** Maximum number of features per page. */
 const FEATURES = 1_000;
 
-/** A moment of RFC 3339. */
+/** Date and time according to RFC 3339. */
 const MOMENT = String.raw`\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)`;
 
-/** Properties that features can be asked for by. */
+/** Properties that features can be filtered by. */
 export const queryableParameters = {
   region_code: whole(1, 20, 'Region by its ISTAT code').optional(),
   municipality_code: z.string().regex(/^[A-Za-z]\d{3}$/).transform((code) => code.toUpperCase()).pipe(z.string())
@@ -133,7 +133,7 @@ export const queryableParameters = {
 };
 
 export const itemsParameters = z.strictObject({
-  // What is more than the most is the most, as the standard has it.
+  // The standard requires that a larger limit is reduced to the maximum.
   limit: z.string().regex(/^0*[1-9]\d{0,20}$/).transform((digits) => Math.min(Number(digits), FEATURES)).pipe(z.int())
     .meta({ description: `Most features of a page; a whole number from 1 on, more than ${FEATURES} is ${FEATURES}`, minimum: 1, maximum: FEATURES }).default(100),
   bbox: z.string().transform((value) => value.split(',')).pipe(z.array(side).min(4).max(6))
@@ -145,18 +145,18 @@ export const itemsParameters = z.strictObject({
   ...queryableParameters,
 });
 
-/** Whether all days of a moment or interval are there, and it does not end before it begins. */
+/** Returns whether all days of a time or interval exist and it does not end before it begins. */
 function isInTime(text: string): boolean {
   const moments = text.split('/').filter((part) => part.length > 2);
-  // Date has no leap seconds.
+  // `Date` does not accept leap seconds.
   const [from = 0, to = from] = moments.map((moment) => Date.parse(moment.toUpperCase().replace(':60', ':59')));
   return moments.every((moment) => z.iso.date().safeParse(moment.slice(0, 10)).success) && from <= to;
 }
 
 /**
  * Reads parameters.
- * @param raw by name; a repeated parameter is an array
- * @throws ApiError `INVALID_PARAMS`, naming the parameter and what is allowed
+ * @param raw values by name; a repeated parameter is an array
+ * @throws ApiError `INVALID_PARAMS` with the parameter and its allowed values
  */
 export function readParameters<S extends z.ZodObject>(schema: S, raw: Readonly<Record<string, unknown>>): z.output<S> {
   for (const [name, value] of Object.entries(raw)) {
@@ -173,7 +173,7 @@ export function readParameters<S extends z.ZodObject>(schema: S, raw: Readonly<R
   throw invalidParameter(name, allowedOf(schema.shape[name] as z.ZodType), raw[name] === undefined ? 'is required' : 'is not valid');
 }
 
-/** Also of what is optional or has a default. */
+/** Returns the description of a field, also if it is optional or has a default. */
 export function descriptionOf(field: z.ZodType): string {
   return field.description ?? (field instanceof z.ZodOptional || field instanceof z.ZodDefault ? descriptionOf(field.def.innerType as z.ZodType) : '');
 }
@@ -182,7 +182,7 @@ function allowedOf(field: z.ZodType): string {
   return descriptionOf(field).replace(/^.*?; /, '');
 }
 
-/** A name that came from outside, short and printable. */
+/** Returns a parameter name from a request in short and printable form. */
 function shown(name: string): string {
   return name.replace(/[^\w.-]/gu, '?').slice(0, 40) || 'a parameter without name';
 }
@@ -200,7 +200,7 @@ type Point = readonly [lat: number, lng: number];
 type Box = readonly [west: number, south: number, east: number, north: number];
 
 /**
- * A point, several or a box, exactly one of them.
+ * Returns the requested place: a point, several points or a box, exactly one of them.
  * @throws ApiError `INVALID_PARAMS`, `OUT_OF_BOUNDS`, `BBOX_TOO_LARGE`
  */
 export function readPlace(query: z.output<typeof locateParameters>): { point: Point } | { points: readonly Point[] } | { box: Box } {
@@ -228,7 +228,7 @@ export function readBox(bbox: readonly number[]): Box {
   if (west > east || south > north) throw invalidParameter('bbox', 'minLng,minLat,maxLng,maxLat', 'has its corners in another order');
   requireInBounds(south, west);
   requireInBounds(north, east);
-  // The tolerance is that of decimal fractions: 7.55 − 7.5 is a little more than 0.05.
+  // The tolerance allows for decimal fractions: 7.55 − 7.5 is slightly more than 0.05.
   if (east - west > BOX_DEGREES + 1e-9 || north - south > BOX_DEGREES + 1e-9) {
     const [width, height] = [east - west, north - south].map((degrees) => Math.round(degrees * 1e7) / 1e7);
     const problem = `bbox is too large; allowed: at most ${BOX_DEGREES} degrees on each side`;

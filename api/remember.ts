@@ -1,6 +1,6 @@
 /**
- * Returns a function that keeps its last value for a while. Callers that arrive while the value is made wait for it.
- * @param make never fails
+ * Returns a function that reuses its last value for some time. Callers that arrive during the computation wait for its result.
+ * @param make computes the value; must not fail
  */
 export function remember<T>(forMs: number, make: () => Promise<T>): () => Promise<T> {
   let value: Promise<T> | null = null;

@@ -1,19 +1,19 @@
-/** Paths as the document writes them, `/parcels/{id}`, and as the router takes them. */
+/** Converts paths between the notation of the OpenAPI document, `/parcels/{id}`, and that of the router. */
 
-/** What a path parameter may hold, an encoded slash included: its schema refuses the rest. */
+/** Pattern of a path parameter. It accepts everything, including an encoded slash, because the parameter's schema checks the value. */
 const PARAMETER = '(.+)';
 
-/** @returns the path for the router */
+/** @returns the path in the router's notation */
 export function routeOf(template: string): string {
   return template.replace(/\{(\w+)\}/g, `:$1${PARAMETER}`);
 }
 
-/** @returns the path as the document has it */
+/** @returns the path in the document's notation */
 export function templateOf(route: string): string {
   return route.replace(/:(\w+)\(\.\+\)/g, '{$1}');
 }
 
-/** @returns what paths of a route look like before they are decoded */
+/** @returns a pattern for undecoded paths of a route */
 export function patternOf(route: string): RegExp {
   return new RegExp(`^${route.replace(/:(\w+)\(\.\+\)/g, '[^/]+').replaceAll('.', '\\.')}$`);
 }

@@ -23,7 +23,7 @@ export interface Service {
 /** How long the results of `/health`, `/metrics` and the current publication are reused; milliseconds. */
 export const REMEMBERED_MS = 1_000;
 
-/** Returns the current publication. @throws MappaleError when the database does not answer */
+/** Returns the current publication. @throws MappaleError if the database does not answer */
 export type Published = () => Promise<string>;
 
 /** Reads the current publication at most once a second, failures included. */

@@ -1,7 +1,7 @@
 /**
- * Signing a browser of this machine in: `mappale serve` prints a link, once, for a server that only this machine reaches. Its secret stands behind the `#`,
- * which no browser sends: the page exchanges it for a session, a cookie that counts as one token. Nothing of it is kept anywhere but in the process that gives
- * the link, and it ends with it.
+ * Signs in a browser of this machine. `mappale serve` prints a one-time link if only this machine can reach the server. The secret of the link is behind `#`,
+ * which browsers do not send. The page exchanges it for a session cookie, which counts as one token. Link and session exist only in the
+ * memory of the process that created the link, and end with it.
  */
 import { randomBytes, timingSafeEqual, createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -10,36 +10,36 @@ import { LOOPBACK, trusting } from './client-address.ts';
 import { ApiError, invalidParameter } from './errors.ts';
 import { JSON_TYPE } from './http.ts';
 
-/** How long the link can be used. */
+/** Lifetime of the link in milliseconds. */
 export const LINK_MS = 600_000;
 
-/** Requests of a session in an hour, as of a token. */
+/** Requests of a session per hour, as for a token. */
 export const SESSION_QUOTA = 1_000;
 
 const HOUR_MS = 3_600_000;
 
-/** What came of a secret. */
+/** Result of exchanging a secret. */
 export type Exchanged = { readonly session: string } | { readonly refused: 'unknown' | 'used' | 'expired' };
 
-/** `count`: the request uses up the hour of its key or session; `look`: it does not. */
+/** `count`: the request counts against the hourly limit of its key or session; `look`: it does not. */
 export type Use = 'count' | 'look';
 
 /** The current hour of a session. */
 export interface SessionHour {
-  /** With this request; more than the quota: it is refused. */
+  /** Number of requests including this one. Above the quota, the request is refused. */
   readonly used: number;
   /** Milliseconds since 1970. */
   readonly endsAt: number;
 }
 
 export interface SignIn {
-  /** Each secret works once. */
+  /** Exchanges a secret for a session. Each secret works once. */
   exchange(secret: string): Promise<Exchanged>;
   /** Returns the current hour of a session, or null if there is no such session. */
   hour(session: string, use: Use): Promise<SessionHour | null>;
 }
 
-/** The one link of a server, and the session that comes of it. */
+/** The link of a server, and the session that is created from it. */
 export class SignInLink implements SignIn {
   readonly secret = secretText();
   readonly #until: number;
@@ -48,7 +48,7 @@ export class SignInLink implements SignIn {
   #began = 0;
   #used = 0;
 
-  /** @param now milliseconds since 1970 */
+  /** @param now returns milliseconds since 1970 */
   constructor(now: () => number = Date.now) {
     this.#now = now;
     this.#until = now() + LINK_MS;
@@ -64,7 +64,7 @@ export class SignInLink implements SignIn {
 
   async hour(session: string, use: Use): Promise<SessionHour | null> {
     if (this.#session === null || !same(session, this.#session)) return null;
-    // A fixed hour that begins with its first request, as that of a token.
+    // The hour begins with the first request, as for a token.
     if (this.#now() >= this.#began + HOUR_MS) [this.#began, this.#used] = [this.#now(), 0];
     if (use === 'count') this.#used = Math.min(this.#used, SESSION_QUOTA) + 1;
     return { used: this.#used, endsAt: this.#began + HOUR_MS };
@@ -75,7 +75,7 @@ function secretText(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Whether two texts are the same; how long that takes says nothing of where they differ. */
+/** Compares two texts in a time that does not depend on where they differ. */
 function same(one: string, other: string): boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(one), hash(other));
@@ -83,27 +83,27 @@ function same(one: string, other: string): boolean {
 
 const isThisMachine = trusting(LOOPBACK);
 
-/** Whether only this machine can reach a server that listens there. */
+/** Returns whether only this machine can reach a server that listens at this address. */
 export function isLoopback(host: string): boolean {
   const name = host.replace(/^\[(.*)\]$/, '$1');
   return name === 'localhost' || isThisMachine(name);
 }
 
-/** Whether a request came straight from this machine, to an address of it: behind a foreign name another page may stand. */
+/** Returns whether a request came directly from this machine and names it as host. Another host name may belong to a foreign page. */
 function isAtHome({ headers, socket }: FastifyRequest): boolean {
   const host = /^(\[[^\]]*\]|[^:]*)(:\d+)?$/.exec(headers.host ?? '')?.[1];
   return host !== undefined && isLoopback(host) && isThisMachine(socket.remoteAddress ?? '') && headers['x-forwarded-for'] === undefined && headers.forwarded === undefined;
 }
 
-/** Cookies are the same for all ports of a machine: each server's has a name of its own. */
+/** Returns the name of the cookie. Cookies are shared by all ports of a machine, so each server uses its own name. */
 function cookieName({ headers }: FastifyRequest): string {
   return `mappale_session_${/:(\d+)$/.exec(headers.host ?? '')?.[1] ?? '80'}`;
 }
 
-/** Session that a request comes with; null: none that counts. */
+/** Returns the session of a request, or null if there is none or it may not be used. */
 export function sessionOf(request: FastifyRequest): string | null {
   const { method, headers } = request;
-  // A page of another port of this machine is of the same site, but not of the same origin.
+  // A page on another port of this machine is same-site but not same-origin.
   if (method !== 'GET' || !isAtHome(request) || !['same-origin', 'none', undefined].includes(headers['sec-fetch-site'])) return null;
   const wanted = `${cookieName(request)}=`;
   return headers.cookie?.split(';').map((each) => each.trim()).find((each) => each.startsWith(wanted))?.slice(wanted.length) ?? null;
@@ -111,12 +111,12 @@ export function sessionOf(request: FastifyRequest): string | null {
 
 const body = z.strictObject({ secret: z.string().max(100) });
 
-/** Bytes of a body that is read. */
+/** Maximum size of a body in bytes. */
 const MOST_BYTES = 1_000;
 
 const NO_PATH = (): ApiError => new ApiError('NOT_FOUND', 'there is no such path but for pages of this server on its own machine');
 
-/** Where a token lets nobody in. */
+/** Challenge for requests that need the sign-in link instead of a token. */
 const BY_LINK = { 'www-authenticate': 'SignInLink realm="mappale"' };
 
 const REFUSED: Readonly<Record<'unknown' | 'used' | 'expired', () => ApiError>> = {
@@ -125,7 +125,7 @@ const REFUSED: Readonly<Record<'unknown' | 'used' | 'expired', () => ApiError>> 
   expired: () => new ApiError('GONE', `the link is older than ${LINK_MS / 60_000} minutes: start mappale serve again for another one`, { link: 'expired' }),
 };
 
-/** What only the operator of this machine may ask: whoever has the link read it where the program runs. @throws ApiError `NOT_FOUND`, `API_KEY_REQUIRED` */
+/** Admits only requests of the operator's browser, which used the link. @throws ApiError `NOT_FOUND`, `API_KEY_REQUIRED` */
 export async function requireSession(request: FastifyRequest, signIn: SignIn): Promise<void> {
   if (!isAtHome(request)) throw NO_PATH();
   const session = request.headers['x-api-key'] === undefined ? sessionOf(request) : null;
@@ -146,7 +146,7 @@ interface SignInOptions {
 export function serveSignIn(app: FastifyInstance, { base, signIn, explains }: SignInOptions): void {
   app.post(`${base}/map/sign-in`, async (request, reply) => {
     const { host, origin, 'content-type': type } = request.headers;
-    // Another page can send a form; it can neither name this origin nor send JSON unasked.
+    // A foreign page can send a form, but cannot fake this origin or send JSON without permission.
     if (!isAtHome(request) || origin !== `http://${host ?? ''}` || type?.split(';')[0]?.trim() !== 'application/json') throw NO_PATH();
     const came = await signIn.exchange(await readSecret(request));
     if ('refused' in came) throw REFUSED[came.refused]();

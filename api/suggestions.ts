@@ -1,6 +1,6 @@
 /**
- * GET /map/suggestions: addresses for what is being typed, for the page's own field. A search takes words as they stand; here the last one may be but begun:
- * of a street, or of a comune behind it. What it may become the dictionary says, and each is searched as if it had been typed.
+ * GET /map/suggestions: suggests addresses while the user types. A search needs complete words. Here the last word, of a street or of a comune after
+ * it, may be incomplete. The database's dictionary completes it, and each completion is searched like a complete query.
  */
 import { z } from 'zod';
 import { comuneKey, fold, normaliseStreet } from '../pipelines/address/normalise.ts';
@@ -13,10 +13,10 @@ export const SUGGESTIONS_PATH = '/map/suggestions';
 
 const parameters = z.strictObject({ q: searchParameters.shape.q });
 
-/** Addresses that are suggested. */
+/** Maximum number of suggestions. */
 const MOST = 8;
 
-/** Words of the longest beginning of a comune's name: `san martino in p`. */
+/** Maximum number of words in an incomplete comune name: `san martino in p`. */
 const LONGEST = 4;
 
 interface Address {
@@ -27,7 +27,7 @@ interface Address {
   readonly match_type: string;
 }
 
-/** A comune that is named and has no loaded address. */
+/** A named comune without loaded addresses. */
 interface UnloadedComune {
   readonly municipality: string;
   readonly province: string;
@@ -39,17 +39,17 @@ interface Answered {
   readonly not_loaded?: readonly UnloadedComune[];
 }
 
-/** What the words at the end may become. */
+/** A completion of the last words. */
 interface Completion {
-  /** How many words it stands for. */
+  /** Number of words that it replaces. */
   readonly words: number;
-  /** A word of street names, or the cadastral code of a comune. */
+  /** Word of a street name, or cadastral code of a comune. */
   readonly text: string;
   readonly is_comune: boolean;
 }
 
 /**
- * Returns JSON text, as `/geocode/search` answers, each address with its `kind`: `street` or `address`.
+ * Returns JSON text like `/geocode/search`, with the `kind` of each address: `street` or `address`.
  * @throws ApiError `INVALID_PARAMS`; MappaleError (kind `database`)
  */
 export async function suggestions(reader: Reader, query: Readonly<Record<string, unknown>>): Promise<string> {
@@ -64,7 +64,7 @@ export async function suggestions(reader: Reader, query: Readonly<Record<string,
       for (const address of await completed(reader, q, completion)) all.set(address.address_id, address);
     }
   }
-  // What is merely like it comes last; of what begins nothing that is known, what stands before it.
+  // Similar results come last. If the last word completes to nothing, only the text before it is searched.
   const before = q.replace(/[\s,]+[\p{L}\p{M}]+$/u, '');
   const others = all.size > 0 || found.length > 0 || before === q ? found : await addresses(reader, before, null);
   for (const address of others) all.set(address.address_id, address);
@@ -83,20 +83,20 @@ async function answered(reader: Reader, q: string, city: string | null): Promise
     const { data, meta } = JSON.parse(answer ?? '{"data":[],"meta":{}}') as { data: readonly Address[]; meta: Pick<Answered, 'not_loaded'> };
     return { data, ...meta.not_loaded === undefined ? {} : { not_loaded: meta.not_loaded } };
   } catch (error) {
-    // What is begun may name another comune than what stands before it.
+    // The incomplete word may name another comune than the text before it.
     if (error instanceof ApiError) return { data: [] };
     throw error;
   }
 }
 
-/** Whether an address has the word in its street or place. */
+/** Returns whether the street or place of an address contains the word. */
 function says({ street_name, locality, municipality_name }: Address, word: string): boolean {
   return [normaliseStreet(street_name).tokens, comuneKey(locality).split(' '), comuneKey(municipality_name ?? '').split(' ')].some((words) => words.includes(word));
 }
 
 async function completionsOf(reader: Reader, q: string): Promise<readonly Completion[]> {
   const words = q.split(/[\s,]+/);
-  // In front of a comune stands at least a street.
+  // A comune name follows at least one word of a street.
   const starts = Array.from({ length: Math.min(LONGEST, words.length - 1) }, (_, index) => comuneKey(words.slice(-1 - index).join(' ')));
   const [, last = ''] = /([a-z]+)$/.exec(fold(q)) ?? [];
   const { completions } = await reader.call<{ completions: readonly Completion[] }>('select completions from api.completions($1, $2)', [last, starts]);
@@ -108,7 +108,7 @@ async function completed(reader: Reader, q: string, { words, text, is_comune }: 
   return (await addresses(reader, q.replace(/[\p{L}\p{M}]+$/u, text), null)).filter((address) => says(address, text));
 }
 
-/** What stands before the last words of a query. By places of words: an expression for so many of them at the end tries each word in every cut. */
+/** Returns the text before the last words of a query. Uses word positions, because a regular expression would backtrack over every split. */
 export function beforeLast(q: string, words: number): string {
   const starts = [...q.matchAll(/[^\s,]+/g)].map(({ index }) => index);
   return q.slice(0, starts.at(-words) ?? 0).replace(/[\s,]+$/, '');

@@ -1,4 +1,4 @@
-/** GET /tiles/{z}/{x}/{y}: what the map draws, as vector tiles. Beside the table of endpoints, as it answers no JSON and has a queue of its own. */
+/** GET /tiles/{z}/{x}/{y}: vector tiles for the map. Not in the table of endpoints, because it answers no JSON and has its own queue. */
 import { z } from 'zod';
 import type { Reader } from '../pipelines/db/reader.ts';
 import { TILE_LAYERS, TILE_TYPE, tileOf, type Tile } from '../pipelines/deliver/tiles.ts';
@@ -55,7 +55,7 @@ export function readTile(path: Readonly<Record<string, unknown>>, query: Readonl
   return { tile, layer };
 }
 
-/** @returns publication null: the layer is not drawn at this zoom, of whatever publication @throws MappaleError */
+/** @returns publication null: the layer is not drawn at this zoom, in any publication @throws MappaleError */
 export async function lookUpTile(reader: Reader, { tile, layer }: AskedTile): Promise<Omit<Tile, 'publication'> & { readonly publication: string | null }> {
   return tile.z < layer.minzoom ? { publication: null, bytes: null } : tileOf((statement, values) => reader.call(statement, values), layer, tile);
 }

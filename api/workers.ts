@@ -1,7 +1,7 @@
 /**
- * Several processes that answer at one address. What must hold of them together is kept by the process that started them: turns of callers, so that a token has
- * as many requests in work as with one process, and the sum of all figures. The rest is each worker's own: the hour of a token and bad keys are counted
- * in the database, and every answer says of which publication it is, so that nothing that is remembered can be of another.
+ * Several worker processes that answer at one address. The primary process, which started them, keeps the shared state: queues, so that a token has
+ * the same limit as with one process, and the sum of all metrics. All other state is separate. The database counts the requests
+ * and bad keys. Every answer names its publication, so cached content never mixes publications.
  */
 import cluster, { type Worker } from 'node:cluster';
 import { Counter, Registry } from 'prom-client';
@@ -12,20 +12,20 @@ import { addUp, lasting, type Figure } from './metrics.ts';
 import type { Exchanged, SessionHour, SignIn, Use } from './sign-in.ts';
 import type { Release, TakeSlot, Slot, FairQueue } from './fair-queue.ts';
 
-/** What the servers of one address share. */
+/** State that the workers of one address share. */
 export interface Shared {
   readonly take: TakeSlot;
-  /** The same of explanations, which have a queue of their own. */
+  /** Queue of explanations. */
   readonly takeExplanation: TakeSlot;
-  /** The same of bodies that are read. */
+  /** Queue of bodies. */
   readonly takeBody: TakeSlot;
-  /** Counts requests while the database takes no rows. */
+  /** Counts requests while the database is read-only. */
   readonly count: Count;
-  /** @param registry figures of this process @returns tells those of all as text */
+  /** @param registry metrics of this process @returns a function that returns the metrics of all processes as text */
   figures(registry: Registry): () => Promise<string>;
 }
 
-/** Of a server that is alone. */
+/** Returns the shared state of a server without workers. */
 export function alone(turns: FairQueue): Shared {
   const explanations = explanationQueue();
   const bodies = bodyQueue();
@@ -40,7 +40,7 @@ export function alone(turns: FairQueue): Shared {
 
 type QueueName = 'requests' | 'explanations' | 'bodies';
 
-/** What a worker tells or asks. */
+/** Message from a worker to the primary process. */
 type FromWorker =
   | { readonly tell: 'listening'; readonly address: string }
   | { readonly tell: 'released'; readonly id: number }
@@ -56,26 +56,26 @@ type ToWorker =
   | { readonly ask: 'figures' }
   | { readonly answer: FromPrimary; readonly id: number };
 
-/** An answer: what it is follows from the question. */
+/** Answer of the primary process. Its type follows from the question. */
 type FromPrimary = true | string | Counted | Exchanged | SessionHour | null;
 
-/** A question before it has a number. */
+/** A question without its number. */
 type Question = { ask: 'turn'; queue: QueueName; caller: string } | { ask: 'figures' } | { ask: 'count'; counting: Counting } | { ask: 'exchange'; secret: string } | { ask: 'hour'; session: string; use: Use };
 
 export interface Link extends Shared {
-  /** By the process that started this one, which has the link. */
+  /** Sign-in through the primary process, which has the link. */
   readonly signIn: SignIn;
-  /** Resolves when the server is to stop. */
+  /** Resolves when the server must stop. */
   readonly stopped: Promise<string>;
   listening(address: string): void;
 }
 
-/** A worker's end. @param worker this process */
+/** Creates the worker's side of the channel. @param worker this process */
 export function linkOf(worker: Worker): Link {
   let last = 0;
   let own: Registry | null = null;
   const answers = new Map<number, (answer: FromPrimary) => void>();
-  // A channel that is gone ends this process, too.
+  // If the channel is closed, this process ends too.
   const send = (message: FromWorker): void => void worker.send(message, () => undefined);
   const ask = (question: Question): Promise<{ id: number; answer: FromPrimary }> => new Promise((resolve) => {
     const id = last += 1;
@@ -117,19 +117,19 @@ export function linkOf(worker: Worker): Link {
   };
 }
 
-/** How long a worker that is busy may take to tell its figures; then those that it told before stand. */
+/** Time in milliseconds that a busy worker may take to report its metrics. After that its last report is used. */
 const FIGURES_MS = 1_000;
 
 interface KnownWorker {
   readonly worker: Worker;
   readonly releases: Map<number, Release>;
-  /** As it told them last. */
+  /** Last reported metrics. */
   figures: readonly Figure[];
-  /** Told when the next ones come. */
+  /** Called when the next metrics arrive. */
   told: () => void;
 }
 
-/** The end of the process that starts workers. */
+/** The primary process's side of the channels. */
 export class Primary {
   readonly #turns: Readonly<Record<QueueName, FairQueue>>;
   readonly #signIn: SignIn | null;
@@ -137,18 +137,18 @@ export class Primary {
   readonly #workers = new Map<number, KnownWorker>();
   readonly #own = new Registry();
   readonly #lost = new Counter({ name: 'mappale_workers_lost_total', help: 'Workers that ended without being told to.', registers: [this.#own] });
-  /** What workers counted that are no more. */
+  /** Metrics of workers that have ended. */
   #past: Promise<readonly Figure[]> = Promise.resolve([]);
-  /** Figures that are being gathered; whoever asks meanwhile has those. */
+  /** Collection of metrics in progress, which all callers share. */
   #gathering: Promise<string> | null = null;
 
-  /** @param turns of requests, of which each worker is a place @param signIn of all workers; null: no browser is signed in */
+  /** @param turns queue of requests, with one place per worker @param signIn sign-in for all workers; null: none */
   constructor(turns: FairQueue, signIn: SignIn | null) {
     this.#turns = { requests: turns, explanations: explanationQueue(), bodies: bodyQueue() };
     this.#signIn = signIn;
   }
 
-  /** @param listening told the address when the worker answers */
+  /** @param listening called with the address when the worker answers */
   open(worker: Worker, listening: (address: string) => void): void {
     const known: KnownWorker = { worker, releases: new Map(), figures: [], told: () => undefined };
     worker.on('message', (message: FromWorker) => {
@@ -165,7 +165,7 @@ export class Primary {
         listening(message.address);
       }
     });
-    // Its turns are given to others; what it counted since its figures were read is lost.
+    // Its slots are released. Counts since its last report are lost.
     worker.once('exit', () => {
       this.#workers.delete(worker.id);
       for (const release of known.releases.values()) release();
@@ -225,12 +225,12 @@ export class Primary {
   }
 }
 
-/** What no longer reaches a worker that ends needs no answer. */
+/** Sends a message. A worker that is ending needs none. */
 function send(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.send(message, () => undefined);
 }
 
-/** The link of this process, where another one started it as a worker. */
+/** Returns the link of this process if it is a worker, otherwise null. */
 export function ownLink(): Link | null {
   return cluster.worker === undefined ? null : linkOf(cluster.worker);
 }

@@ -1,14 +1,14 @@
-/** The one place that reads the environment. */
+/** The only file that reads environment variables. */
 import { homedir, hostname, userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { MappaleError } from './errors.ts';
 
-/** The project's root: where `sql/` and `sources/` lie. */
+/** Root folder of the project, with `sql/` and `sources/`. */
 export const ROOT: string = fileURLToPath(new URL('..', import.meta.url));
 
-/** Settings with their meaning, as the README's table has them. */
+/** Settings with their descriptions, which are also in the README. */
 export const SETTINGS = z.object({
   DATABASE_URL: z.string().default(() => `pglite:${resolve('.mappale/database')}`).describe(
     '`postgres://user:password@host:port/database` or `pglite:FOLDER`. Default: the embedded database in `.mappale/database` below the working folder',
@@ -27,18 +27,18 @@ export const SETTINGS = z.object({
 
 export interface Config {
   readonly databaseUrl: string;
-  /** What is keyed by parcel is to lie on several nodes. What is distributed stays so. */
+  /** Distribute tables with fid over several nodes. Distributed tables stay distributed. */
   readonly distributed: boolean;
   readonly log: 'human' | 'json';
   readonly logLevel: 'debug' | 'info' | 'warn';
   readonly noColor: boolean;
   /** Name of this machine in the ledger. */
   readonly host: string;
-  /** Who runs it, as the ledger names people. */
+  /** User of the process, for the ledger. */
   readonly user: string;
 }
 
-/** @param env what is set to nothing is not set @throws MappaleError `CONFIG_UNKNOWN`, `CONFIG_DISTRIBUTED` (exit 2) */
+/** @param env environment; empty variables count as unset @throws MappaleError `CONFIG_UNKNOWN`, `CONFIG_DISTRIBUTED` (exit 2) */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const { data, error } = SETTINGS.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
   if (data !== undefined) {
@@ -53,38 +53,38 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     return { databaseUrl, distributed, log, logLevel, noColor: data.NO_COLOR !== undefined, host: hostname(), user: userName() };
   }
   const [name = '', message = ''] = error.issues.flatMap((issue) => [issue.path.join('.'), issue.message]);
-  throw new MappaleError(`${name} is of no kind that is known`, {
+  throw new MappaleError(`${name} is invalid`, {
     code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `${message}, found ${JSON.stringify(env[name])}`, hint: name === 'MAPPALE_DISTRIBUTED' ? 'Unset it to leave the database on one machine.' : 'Unset it to use the default.',
     fix: `unset ${name}`,
   });
 }
 
-/** What is set for one source; null: nothing. */
+/** Settings of one source; null: not set. */
 export interface SourceSettings {
-  /** `MAPPALE_<SOURCE>_URL`: stands in the place of the addresses of its files up to their own part. Without a login. */
+  /** `MAPPALE_<SOURCE>_URL`: replaces the base address of the source's files. Without login. */
   readonly url: string | null;
-  /** `user:password` of that address. A secret. */
+  /** `user:password` of that address (secret). */
   readonly login: string | null;
-  /** `MAPPALE_<SOURCE>_TOKEN`: by which its publisher knows the user. A secret. */
+  /** `MAPPALE_<SOURCE>_TOKEN`: token of the user at the publisher (secret). */
   readonly token: string | null;
 }
 
-/** @param id of the source @throws MappaleError `CONFIG_UNKNOWN` (exit 2) for what is no address */
+/** @param id id of the source @throws MappaleError `CONFIG_UNKNOWN` (exit 2) for an invalid address */
 export function sourceSettings(id: string, env: NodeJS.ProcessEnv = process.env): SourceSettings {
   const name = `MAPPALE_${id.toUpperCase()}`;
   const [text, token] = [env[`${name}_URL`]?.trim() || null, env[`${name}_TOKEN`]?.trim() || null];
   if (text === null) return { url: null, login: null, token };
   if (!/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text)) {
-    throw new MappaleError(`${name}_URL is of no kind that is known`, {
+    throw new MappaleError(`${name}_URL is invalid`, {
       code: 'CONFIG_UNKNOWN', kind: 'usage', at: `${name}_URL`, detail: `expected http://… or https://…, found ${JSON.stringify(withoutLogin(text))}`,
-      hint: 'Unset it to download from the publisher. What lies on this machine already needs no download: name its folder with --data.', fix: `unset ${name}_URL`,
+      hint: 'Unset it to download from the publisher. For local files use --data FOLDER instead.', fix: `unset ${name}_URL`,
     });
   }
   const { username, password } = new URL(text);
   return { url: withoutLogin(text), login: username === '' ? null : `${decoded(username)}:${decoded(password)}`, token };
 }
 
-/** What is no encoding is meant as it stands: `100%` */
+/** Decodes a percent-encoded text. Invalid encodings, such as `100%`, are returned unchanged. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -97,32 +97,32 @@ function withoutLogin(url: string): string {
   return url.replace(/^([a-z+.-]*:\/\/)[^/?#]*@/i, '$1');
 }
 
-/** Through whom the internet is reached, as `curl` and others read it. */
+/** Proxy settings, as `curl` and other programs read them. */
 export interface Proxies {
-  /** With what it wants as a login: secrets. Null: none. */
+  /** Address with login (secret). Null: no proxy. */
   readonly http: string | null;
   readonly https: string | null;
-  /** Hosts and domains that are asked without. */
+  /** Hosts and domains that are contacted without a proxy. */
   readonly except: readonly string[];
 }
 
 export const NO_PROXIES: Proxies = { http: null, https: null, except: [] };
 
-/** `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`, in either case. @throws MappaleError `CONFIG_UNKNOWN` (exit 2) for what is no address */
+/** Reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, in upper or lower case. @throws MappaleError `CONFIG_UNKNOWN` (exit 2) for an invalid address */
 export function readProxies(env: NodeJS.ProcessEnv = process.env): Proxies {
   const proxy = (name: string): string | null => {
     const text = (env[name.toLowerCase()] || env[name])?.trim();
     if (text === undefined || text === '') return null;
     const url = text.includes('://') ? text : `http://${text}`;
     if (URL.canParse(url) && /^(?:https?|socks5?):$/.test(new URL(url).protocol) && !/%(?![\da-f]{2})/i.test(url)) return url;
-    throw new MappaleError(`${name} is of no kind that is known`, {
-      code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `expected http://PROXY:PORT, found ${JSON.stringify(withoutLogin(url))}`, hint: 'Write it so, or unset it to ask publishers directly.', fix: `unset ${name} ${name.toLowerCase()}`,
+    throw new MappaleError(`${name} is invalid`, {
+      code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `expected http://PROXY:PORT, found ${JSON.stringify(withoutLogin(url))}`, hint: 'Correct it, or unset it to connect directly.', fix: `unset ${name} ${name.toLowerCase()}`,
     });
   };
   return { http: proxy('HTTP_PROXY'), https: proxy('HTTPS_PROXY'), except: (env['no_proxy'] || env['NO_PROXY'] || '').split(/[\s,]+/).filter((host) => host !== '') };
 }
 
-/** A container may run as a user that has no name. */
+/** Returns the name of the user, or its number: a container may run as a user without a name. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -131,7 +131,7 @@ function userName(): string {
   }
 }
 
-/** `~` and relative paths as a shell would read them. */
+/** Expands `~` and relative paths like a shell. */
 export function expandPath(path: string): string {
   return path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : resolve(path);
 }
@@ -156,4 +156,15 @@ export function libpqSettings(env: NodeJS.ProcessEnv = process.env): LibpqSettin
     serviceFiles: [PGSERVICEFILE || join(homedir(), '.pg_service.conf'), join(PGSYSCONFDIR || '/etc/postgresql-common', 'pg_service.conf')],
     systemUser: userName(),
   };
+}
+
+export interface LogOptions {
+  readonly verbose?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** Sets the level of messages for this process and for worker processes, which inherit the environment. */
+export function setLogLevel({ verbose = false, quiet = false }: LogOptions): void {
+  if (verbose) process.env['MAPPALE_LOG_LEVEL'] = 'debug';
+  else if (quiet) process.env['MAPPALE_LOG_LEVEL'] = 'warn';
 }

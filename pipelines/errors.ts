@@ -1,11 +1,11 @@
 /**
- * Errors of the whole program, in PostgreSQL's shape: a primary line, where it happened, what was expected and
- * found, and a hint with what to do.
+ * Error class of the program. Like PostgreSQL's messages, an error has a primary message, a position, the expected and the found
+ * value, and a hint.
  */
 
 import { maskTaxCode } from './mask-tax-code.ts';
 
-/** Exit code of the process by kind of failure; documented in the README. */
+/** Exit code of the process by kind of failure, documented in the README. */
 export const EXIT = {
   done: 0,
   bug: 1,
@@ -20,24 +20,24 @@ export const EXIT = {
 export type ExitKind = keyof typeof EXIT;
 
 export interface ErrorFacts {
-  /** Stable, upper case, for machines: `ZIP_TRUNCATED`. */
+  /** Stable upper-case code for programs: `ZIP_TRUNCATED`. */
   readonly code: string;
   readonly kind: ExitKind;
-  /** Where: `file`, `file:line`, `outer.zip!inner.csv:line`. */
+  /** Position: `file`, `file:line`, `outer.zip!inner.csv:line`. */
   readonly at?: string | undefined;
   /** `expected … found …`. */
   readonly detail?: string | undefined;
-  /** One full sentence that says what to type or to edit. */
+  /** Full sentence that tells the user what to do. */
   readonly hint?: string | undefined;
-  /** The command that mends it, as it is typed; what nobody but the person knows stands in capitals. Printed last, so that it is found. */
+  /** Command that fixes the error. Words in capitals must be replaced by the user. Printed last, so that it is easy to find. */
   readonly fix?: string | undefined;
-  /** What `detail` says, for machines. */
+  /** Content of `detail` as data. */
   readonly data?: unknown;
   /** Source that the file at fault belongs to. */
   readonly source?: string | undefined;
   /** Region whose load or publication failed, by its slug; `italia` for the tables of Italy. */
   readonly region?: string | undefined;
-  /** Files at fault, where others of the same release or region can be used. */
+  /** Files at fault, if other files of the same release or region can still be used. */
   readonly files?: readonly FaultyFile[] | undefined;
   readonly cause?: unknown;
 }
@@ -47,7 +47,7 @@ export interface FaultyFile {
   readonly sha256: string;
 }
 
-/** Every failure that the program foresees. What is not a `MappaleError` is a bug and keeps its stack. */
+/** An expected failure. All other errors are bugs and keep their stack trace. */
 export class MappaleError extends Error {
   readonly code: string;
   readonly kind: ExitKind;
@@ -79,7 +79,7 @@ export class MappaleError extends Error {
     return EXIT[this.kind];
   }
 
-  /** The same failure, of which more is known where it is told. */
+  /** Returns the same error with additional facts. */
   knowing(more: Pick<ErrorFacts, 'at' | 'fix' | 'source' | 'region' | 'files'>): MappaleError {
     const { code, kind, at, detail, hint, fix, data, source, region, files } = this;
     return new MappaleError(this.message, {
@@ -88,7 +88,7 @@ export class MappaleError extends Error {
     });
   }
 
-  /** The lines a person reads on stderr. */
+  /** Returns the error as lines for stderr. */
   report(): string {
     const lines = [`error: ${this.message} [${this.code}]`];
     if (this.at !== undefined) lines.push(`  at: ${this.at}`);
@@ -104,7 +104,7 @@ export class MappaleError extends Error {
   }
 }
 
-/** An input file that is not what its source reads. Exit 3. @throws never; it builds the error. */
+/** Returns the error for an unexpected input file. Exit 3. */
 export function inputError(message: string, facts: Omit<ErrorFacts, 'kind'>): MappaleError {
   return new MappaleError(message, { ...facts, kind: 'input' });
 }

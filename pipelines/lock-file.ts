@@ -1,4 +1,4 @@
-/** One process at a time: what may have only one writer has a file that names it. */
+/** Locks that only one process can hold, stored in files. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, link, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -8,10 +8,10 @@ import { dirname, join } from 'node:path';
 import type { MappaleError } from './errors.ts';
 
 /**
- * The file names the process that has it, and a socket beside it at which it answers as long as it lives, in whichever container of this machine: numbers of
- * processes are each container's own, and most have a first one. A file left by a process that is gone, or by one from before the machine was started, is
- * taken over. It appears whole, by a link, so that nobody reads it empty.
- * @param inUse makes the error of what was found instead of nobody
+ * Takes a lock. The file names the process and a socket next to it, which answers while the process lives. The socket works across containers of this
+ * machine, where process numbers are not unique. A lock of a process that is gone, or from before the last boot, is
+ * taken over. The file is created complete by a hard link, so that nobody reads an empty one.
+ * @param inUse returns the error for a lock that another process holds
  * @throws MappaleError of `inUse`
  */
 export async function takeLock(lock: string, inUse: (found: string) => MappaleError): Promise<void> {
@@ -29,14 +29,14 @@ export async function takeLock(lock: string, inUse: (found: string) => MappaleEr
       }
       const other = await processOf(lock);
       if (other !== null) throw inUse(inUseBy(other));
-      // Of two that find it abandoned only one gets it; if it is a new one by now, it goes back.
+      // If two processes find an abandoned lock, only one can rename it. A lock that is already new is moved back.
       const aside = `${mine}.abandoned`;
       await rename(lock, aside).catch(() => undefined);
       if (await processOf(aside) === null) await removeSocket(aside);
       else await place(aside, lock).catch(() => undefined);
       await rm(aside, { force: true });
     }
-    throw inUse('expected no other process, found that others took it in the same moment');
+    throw inUse('expected no other process, found others that took the lock at the same time');
   } finally {
     await rm(mine, { force: true });
     if (held.get(lock) !== life) await end(life, lock);
@@ -54,16 +54,16 @@ export async function releaseLock(lock: string): Promise<void> {
   await end(life, lock);
 }
 
-/** A socket at which this process answers. */
+/** Socket that shows that this process lives. */
 interface Life {
   readonly name: string;
   readonly server: Server;
 }
 
-/** Locks of this process, with what shows that it lives; null where there can be no sockets. */
+/** Locks of this process with their sockets; null: sockets are not supported. */
 const held = new Map<string, Life | null>();
 
-/** Its folder is named by a descriptor: addresses of sockets are short. */
+/** Runs work with a short path of a folder, through its descriptor, because socket addresses are short. */
 async function inFolder<T>(folder: string, work: (short: string) => Promise<T>): Promise<T> {
   const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
@@ -73,13 +73,13 @@ async function inFolder<T>(folder: string, work: (short: string) => Promise<T>):
   }
 }
 
-/** @returns null: this system or this file system has no such sockets, and the number of the process must do */
+/** @returns null if the system or file system has no such sockets; then only the process number counts */
 async function showLife(folder: string): Promise<Life | null> {
   const name = `.alive-${randomUUID()}`;
   const server = createServer((socket) => socket.destroy());
   return inFolder(folder, (short) => new Promise<Life | null>((resolve) => {
     server.once('error', () => resolve(null));
-    // Whoever may read the lock may ask.
+    // Everyone who may read the lock may connect.
     server.listen({ path: join(short, name), readableAll: true, writableAll: true }, () => {
       server.unref();
       resolve({ name, server });
@@ -93,10 +93,10 @@ async function end(life: Life | null, lock: string): Promise<void> {
   await rm(join(dirname(lock), life.name), { force: true });
 }
 
-/** What a lock file says. */
+/** Content of a lock file. */
 interface Named {
   readonly pid: number;
-  /** Null: it has none. */
+  /** Null: the process has no socket. */
   readonly socket: string | null;
 }
 
@@ -105,7 +105,7 @@ async function namedIn(lock: string): Promise<Named> {
   return { pid: Number(pid), socket: /^\.alive-[0-9a-f-]{36}$/.test(socket ?? '') ? socket ?? null : null };
 }
 
-/** Of a process that is gone. */
+/** Removes the socket of a process that is gone. */
 async function removeSocket(lock: string): Promise<void> {
   const { socket } = await namedIn(lock);
   if (socket !== null) await rm(join(dirname(lock), socket), { force: true });
@@ -116,12 +116,12 @@ async function place(from: string, to: string): Promise<void> {
     await link(from, to);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw error;
-    // A file system without links.
+    // Fallback for file systems without hard links.
     await copyFile(from, to, constants.COPYFILE_EXCL);
   }
 }
 
-/** The living process that a lock file names; null: none. */
+/** Returns the number of the living process that holds a lock, or null. */
 async function processOf(lock: string): Promise<number | null> {
   if (held.has(lock)) return process.pid;
   const [{ pid, socket }, info] = await Promise.all([namedIn(lock), stat(lock).catch(() => null)]);
@@ -129,7 +129,7 @@ async function processOf(lock: string): Promise<number | null> {
   const startedMs = Date.now() - uptime() * 1000;
   if (info.mtimeMs < startedMs - 60_000) return null;
   if (socket !== null) return await answers(dirname(lock), socket) ? pid : null;
-  // One of the same number is a process before this one, as in a container that was started again.
+  // The same number means an earlier process, as in a restarted container.
   return pid !== process.pid && isAlive(pid) ? pid : null;
 }
 
@@ -142,7 +142,7 @@ function answers(folder: string, name: string): Promise<boolean> {
   }));
 }
 
-/** Whether this machine has a process of that number. */
+/** Returns whether this machine has a process with this number. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,6 +1,6 @@
 /**
- * Names of files as they may be shown and kept: deliveries of the Agenzia delle Entrate are named after the tax code of who asked
- * for them (`QIP294582_<codice fiscale>.zip`).
+ * Hides tax codes in file names before they are printed or stored. Deliveries of the Agenzia delle Entrate contain the tax code of
+ * the applicant (`QIP294582_<codice fiscale>.zip`).
  */
 
 /** A digit of a person's tax code, or the letter that replaces the digit where two persons would have the same code (omocodia). */

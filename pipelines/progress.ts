@@ -1,6 +1,6 @@
-/** Lines of progress: share done, rows or bytes per second, time left. */
+/** Formats progress lines, sizes and durations. */
 
-/** @param bytes done of `total`, of the compressed files; `elapsedMs` since the start */
+/** @param bytes bytes read of the compressed files @param total bytes of all files @param elapsedMs time since the start */
 export function progressLine(subject: string, rows: number, bytes: number, total: number, elapsedMs: number): string {
   const share = total === 0 ? 1 : Math.min(1, bytes / total);
   const seconds = elapsedMs / 1000;
@@ -9,7 +9,7 @@ export function progressLine(subject: string, rows: number, bytes: number, total
   return `${subject}: ${(share * 100).toFixed(0)} %, ${group(rows)} rows, ${rate}${left === null ? 'estimating' : `${duration(left)} left`}`;
 }
 
-/** `512 B`, `1.4 MB`, `2.3 GB`: powers of ten, as publishers state sizes. */
+/** Formats a size such as `512 B`, `1.4 MB` or `2.3 GB`, in powers of ten as publishers use. */
 export function byteText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const power = Math.min(3, Math.floor(Math.log10(bytes) / 3));
@@ -22,26 +22,26 @@ function bar(share: number): string {
   return `[${'#'.repeat(Math.round(share * BAR)).padEnd(BAR, '.')}]`;
 }
 
-/** A bar of work that is counted: `[#####...............] 11 of 44 tables of Molise`. */
+/** Formats a progress bar with counts: `[#####...............] 11 of 44 tables of Molise`. */
 export function barLine(done: number, of: number, what: string): string {
   return `${bar(of === 0 ? 1 : done / of)} ${done} of ${of} ${what}`;
 }
 
-/** What downloads are under way. */
+/** State of the downloads in progress. */
 export interface Bytes {
-  /** Files that ended, of all. */
+  /** Completed files and all files. */
   readonly files: number;
   readonly of: number;
-  /** Bytes that are here of the files under way, and all of them; null: a server does not say. */
+  /** Received and total bytes of the files in progress; null: unknown total. */
   readonly have: number;
   readonly total: number | null;
-  /** Bytes that came since the start. */
+  /** Bytes received since the start. */
   readonly came: number;
   readonly elapsedMs: number;
   readonly names: readonly string[];
 }
 
-/** One line: a bar, size and rate, time left of the files under way. */
+/** Formats a line with a bar, size, speed and remaining time of the files in progress. */
 export function byteLine({ files, of, have, total, came, elapsedMs, names }: Bytes): string {
   const share = total === null || total === 0 ? null : Math.min(1, have / total);
   const rate = elapsedMs > 500 ? came / (elapsedMs / 1000) : 0;
@@ -50,19 +50,19 @@ export function byteLine({ files, of, have, total, came, elapsedMs, names }: Byt
   return `${done}${byteText(have)}${total === null ? '' : ` of ${byteText(total)}`}${rate > 0 ? `, ${byteText(Math.round(rate))}/s` : ''}${left}; ${files} of ${of} files done${names.length === 0 ? '' : `: ${names.join(', ')}`}`;
 }
 
-/** Made once: `toLocaleString` looks for its locale each time, which a line for each chunk of a fast reader would feel. */
+/** Created once, because `toLocaleString` looks up its locale in each call, which slows down fast readers. */
 const GROUPED = new Intl.NumberFormat('en-US');
 
 export function group(n: number): string {
   return GROUPED.format(n);
 }
 
-/** @param startedAt of `performance.now()` */
+/** @param startedAt start time from `performance.now()` */
 export function secondsSince(startedAt: number): number {
   return (performance.now() - startedAt) / 1000;
 }
 
-/** `12 s`, `3 min 20 s`, `2 h 5 min` */
+/** Formats a duration such as `12 s`, `3 min 20 s` or `2 h 5 min`. */
 export function duration(seconds: number): string {
   if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
   const minutes = Math.floor(seconds / 60);

@@ -1,6 +1,6 @@
-/** Tables that people read. */
+/** Formats tables as text. */
 
-/** Plain columns, numbers to the right. */
+/** Aligns columns; numbers are right-aligned. */
 export function textTable(rows: readonly (readonly (string | number | null)[])[], header: readonly string[]): string {
   const cells = [header, ...rows.map((row) => row.map((cell) => (typeof cell === 'number' ? cell.toLocaleString('en-US') : cell ?? '')))];
   const padded = header.map((_, column) => {

@@ -1,9 +1,9 @@
 /**
- * Works side by side, at most so many at a time: of those that wait, the first whose predecessors have ended begins. After a failure nothing
- * new begins, and what has begun ends before it is thrown: the writer's lock is not given back while something still writes.
- * @param work gets a number from 0 to `most` − 1 that no other work has at the same time
- * @param after items that must have ended before; of `items`, others are not waited for
- * @returns what came of each, in the order of the items, whichever ended first
+ * Runs work on items in parallel, at most `most` at a time. Of the waiting items, the first whose predecessors have ended starts next. After a failure
+ * no new work starts, and running work ends before the error is thrown, because the writer's lock must not be released earlier.
+ * @param work receives a lane from 0 to `most` − 1 that no other running work has
+ * @param after returns the items that must end first; values outside `items` are ignored
+ * @returns the results in the order of the items
  */
 export async function together<T, R>(
   most: number, items: readonly T[], work: (item: T, lane: number) => Promise<R>, after: (item: T) => readonly T[] = () => [],
@@ -40,12 +40,12 @@ export async function together<T, R>(
   return items.map((item) => results.get(item) as R);
 }
 
-/** Works on items side by side, at most so many at a time. @yields what came of each, in the order of the items */
+/** Works on items in parallel, at most `most` at a time. @yields the results in the order of the items */
 export async function* ahead<T, R>(most: number, items: Iterable<T> | AsyncIterable<T>, work: (item: T) => Promise<R>): AsyncGenerator<R, void, undefined> {
   const working: Promise<R>[] = [];
   for await (const item of items) {
     const begun = work(item);
-    // Waited for in its turn; until then a failure is nobody's.
+    // A failure is thrown when the result is awaited below. Until then it must not count as unhandled.
     begun.catch(() => undefined);
     working.push(begun);
     if (working.length >= most) yield await (working.shift() as Promise<R>);

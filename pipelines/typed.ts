@@ -1,14 +1,14 @@
-/** What was typed, and what would have been right: words for errors that end with a command. */
+/** Rewrites the typed command line, for errors that suggest a command. */
 
-/** A word as a shell takes it. */
+/** Quotes a word for a shell. */
 export function quoted(word: string): string {
   return /^[\w./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /**
- * The command that this process was started with, with something else in it.
- * @param change of its words
- * @param otherwise where the process was not started by a command line
+ * Returns the command line of this process with a change.
+ * @param change changes the words
+ * @param otherwise command to return if the process was not started from a command line
  */
 export function retyped(change: (words: readonly string[]) => readonly string[], otherwise: string): string {
   const [, program = '', ...words] = process.argv;
@@ -16,7 +16,7 @@ export function retyped(change: (words: readonly string[]) => readonly string[],
   return ['npx mappale', ...change(words).map(quoted)].join(' ');
 }
 
-/** An option with another value, in the place of what was given for it or behind everything. */
+/** Sets an option to a value: replaces its present value, or appends the option. */
 export function withOption(option: string, value: string): (words: readonly string[]) => readonly string[] {
   return (words) => {
     const at = words.indexOf(option);
@@ -24,12 +24,12 @@ export function withOption(option: string, value: string): (words: readonly stri
   };
 }
 
-/** Every word of this kind in the place of which another is meant, also in a list and behind an option's name. */
+/** Replaces a wrong word everywhere, also in lists and after an option's name. */
 export function withWord(wrong: string, right: string): (words: readonly string[]) => readonly string[] {
   return (words) => words.map((word) => word.split(/([,=])/).map((part) => (part === wrong ? right : part)).join(''));
 }
 
-/** @returns names that differ from what was typed by few letters, the nearest first; at most three */
+/** @returns at most three names that differ from the typed text by a few letters, nearest first */
 export function nearest(typed: string, names: readonly string[]): string[] {
   const plain = (text: string): string => text.normalize('NFD').toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
   const most = Math.max(1, Math.floor(plain(typed).length / 3));
@@ -37,7 +37,7 @@ export function nearest(typed: string, names: readonly string[]): string[] {
     .sort((a, b) => a.distance - b.distance).slice(0, 3).map(({ name }) => name);
 }
 
-/** Letters that are to be put in, taken out, exchanged or swapped with their neighbour to make one word of the other. */
+/** Returns the number of letters to insert, delete, replace or swap to turn one word into the other. */
 function distanceOf(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -53,7 +53,7 @@ function distanceOf(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
-/** `Did you mean molise or marche? ` for names that are near; nothing where none is. */
+/** Returns text such as `Did you mean molise or marche? `, or an empty text if no name is near. */
 export function didYouMean(typed: string, names: readonly string[]): string {
   const near = nearest(typed, names);
   return near.length === 0 ? '' : `Did you mean ${near.join(' or ')}? `;

@@ -1,4 +1,4 @@
-/** What commands share: options with one meaning, output for people and for machines, exit codes. */
+/** Shared parts of the commands: common options, output as text or JSON, exit codes. */
 import { extname } from 'node:path';
 import { Command, type CommanderError } from 'commander';
 import { openDatabase, type Database } from '../db/index.ts';
@@ -10,7 +10,7 @@ import { group } from '../progress.ts';
 import { withRun, type Acceptance } from '../ledger/ledger.ts';
 import { didYouMean, nearest, retyped, withOption, withWord } from '../typed.ts';
 
-/** A command with a one-line purpose and examples that a newcomer can type. @param name as it is typed, behind that of a command that it belongs to */
+/** Creates a command with a one-line purpose and examples. @param name full name, with the parent command before a subcommand */
 export function command(name: string, purpose: string, examples: readonly string[]): Command {
   return new Command(name.slice(name.lastIndexOf(' ') + 1))
     .description(purpose)
@@ -19,37 +19,37 @@ export function command(name: string, purpose: string, examples: readonly string
     .addHelpText('after', `\nExamples:\n${examples.map((example) => `  $ ${example.replace(/(^|\s)mappale /, '$1npx mappale ')}`).join('\n')}`);
 }
 
-/** What was typed wrong ends with the exit code of usage; help and the version are no failures. */
+/** Exits with the usage code on invalid arguments, and with 0 after help or the version. */
 export function usageExit({ exitCode }: CommanderError): never {
   process.exit(exitCode === 0 ? EXIT.done : EXIT.usage);
 }
 
-/** `--data` may be given more than once. */
+/** Collects the values of a repeatable path option. */
 export function collectPaths(path: string, before: readonly string[] = []): string[] {
   return [...before, path];
 }
 
-/** @throws MappaleError `REGION_UNKNOWN` (exit 2), with the list and the nearest */
+/** @throws MappaleError `REGION_UNKNOWN` (exit 2), with the list of regions and the nearest name */
 export function parseRegion(text: string): Region {
   const region = findRegion(text);
   if (region === undefined) {
     const slugs = REGIONS.map(({ slug }) => slug);
     const [meant = 'REGION'] = nearest(text, slugs);
     throw new MappaleError(`there is no region ${text}`, {
-      code: 'REGION_UNKNOWN', kind: 'usage', detail: `expected one of ${slugs.join(', ')}, or a code 1–20`, hint: `${didYouMean(text, slugs)}Type one of these.`,
+      code: 'REGION_UNKNOWN', kind: 'usage', detail: `expected one of ${slugs.join(', ')}, or a code 1–20`, hint: `${didYouMean(text, slugs)}Use one of these names.`,
       fix: retyped(withWord(text, meant), `npx mappale load-region ${meant}`),
     });
   }
   return region;
 }
 
-/** What `--accept` says, and who said it. @throws MappaleError `REASON_MISSING` (exit 2) */
+/** Returns the reason of `--accept` with user and host, or null without the option. @throws MappaleError `REASON_MISSING` (exit 2) */
 export function acceptance({ config }: Context, why: string | undefined): Acceptance | null {
-  if (why?.trim() === '') throw new MappaleError('--accept needs a reason', { code: 'REASON_MISSING', kind: 'usage', hint: 'Say why: --accept "ISTAT merged three comuni, checked by hand".', fix: retyped(withOption('--accept', 'REASON'), 'npx mappale refresh --accept REASON') });
+  if (why?.trim() === '') throw new MappaleError('--accept needs a reason', { code: 'REASON_MISSING', kind: 'usage', hint: 'Give a reason: --accept "ISTAT merged three comuni, checked by hand".', fix: retyped(withOption('--accept', 'REASON'), 'npx mappale refresh --accept REASON') });
   return why === undefined ? null : { who: `${config.user}@${config.host}`, why };
 }
 
-/** A whole number within bounds. @throws MappaleError `NUMBER_EXPECTED` (exit 2) */
+/** Returns a parser for a whole number within bounds. @throws MappaleError `NUMBER_EXPECTED` (exit 2) */
 export function parseWithin(minimum: number, maximum: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -61,20 +61,20 @@ export function parseWithin(minimum: number, maximum: number): (text: string) =>
 
 export const parseCount = parseWithin(0, Number.MAX_SAFE_INTEGER);
 
-/** Results: text for people, or one JSON document. */
+/** Prints a result as text or as one JSON document. */
 export function print(json: boolean | undefined, value: unknown, text: () => string): void {
   process.stdout.write(json === true ? `${JSON.stringify(value, null, 2)}\n` : `${text()}\n`);
 }
 
-/** What a command found or did: for programs, and for people. */
+/** Result of a command, as a value for JSON and as text. */
 export type Outcome = readonly [value: unknown, text: () => string];
 
-/** Looks at the database, and prints what it found. */
+/** Runs a read-only command and prints its result. */
 export function look({ json }: { json?: boolean }, work: (context: Context) => Promise<Outcome>): Promise<void> {
   return withContext({ access: 'read' }, async (context) => print(json, ...await work(context)));
 }
 
-/** Looks at a database of whatever state. @param work gets null where an embedded one was never made */
+/** Opens a database in any state for reading. @param work receives null if the embedded database does not exist */
 export async function looking<T>(url: string, work: (database: Database | null) => Promise<T>): Promise<T> {
   const database = await openDatabase(url, 'read').catch((error: unknown) => {
     if (error instanceof MappaleError && error.code === 'DATABASE_OUT_OF_DATE') return null;
@@ -87,7 +87,7 @@ export async function looking<T>(url: string, work: (database: Database | null) 
   }
 }
 
-/** Changes something as a run of the ledger, and prints what was done. @param arguments_ as the ledger keeps them */
+/** Runs a changing command as a run of the ledger and prints its result. @param arguments_ arguments to store in the ledger */
 export function change(
   { json }: { json?: boolean }, command: string, arguments_: object, work: (context: Context, runId: number) => Promise<Outcome>,
 ): Promise<void> {
@@ -97,19 +97,19 @@ export function change(
   });
 }
 
-/** Most months that can be kept: a century. */
+/** Maximum number of months to keep: a century. */
 export const MOST_MONTHS = 1200;
 
-/** Runs a command that writes next to a run under way, because it changes nothing that a run writes. */
+/** Runs a writing command even while another run is in progress. Only for commands that write nothing that a run writes. */
 export function changeAtOnce({ json }: { json?: boolean }, work: (context: Context) => Promise<Outcome>): Promise<void> {
   return withContext({ access: 'write' }, async (context) => print(json, ...await work(context)));
 }
 
-/** Strangers that are named one by one; of the others only how many there are. */
+/** Maximum number of unknown files that are listed by name. The others are only counted. */
 const NAMED = 10;
 
 export function describeUnknown(paths: readonly string[]): string[] {
-  const named = paths.slice(0, NAMED).map((path) => `no source reads: ${path}${isUnfinished(path) ? ' (its download has not ended: wait, or type npx mappale fetch REGION)' : ''}`);
+  const named = paths.slice(0, NAMED).map((path) => `no source reads: ${path}${isUnfinished(path) ? ' (unfinished download: wait, or run npx mappale fetch REGION)' : ''}`);
   if (paths.length <= NAMED) return named;
   const kinds = new Map<string, number>();
   for (const kind of paths.slice(NAMED).map((path) => extname(path).toLowerCase())) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);

@@ -1,15 +1,15 @@
-/** Small maps of comuni as inline SVG: outlines stand once in the page, and each map says what state each is in, by colour and by pattern. */
+/** Small maps of comuni as inline SVG. A page contains the outlines once; each map shows the states by colour and pattern. */
 import { COVERAGE_STATES, type ComuneCoverage, type CoverageState, type Outline, type SectionCoverage } from '../operate/region-report.ts';
 import { html, Html } from './html.ts';
 
-/** Longer side of a map, in units of its drawing. */
+/** Longer side of a map, in SVG units. */
 const SIZE = 400;
 
 export const STATE_WORDS: Readonly<Record<CoverageState, string>> = {
   mapped: 'mapped', none: 'mapped, nothing there', partial: 'partly mapped', not_mapped: 'not mapped', not_loaded: 'not loaded', not_applicable: 'not applicable',
 };
 
-/** Fills of the states: told apart by brightness and pattern, whatever colours an eye sees. */
+/** Fills of the states. Brightness and pattern distinguish them without colour vision. */
 export const MAP_STYLE = `
 .map{width:100%;height:auto;max-height:15rem;display:block}
 .map g{stroke:var(--ink);stroke-width:.6}.map g.mapped{stroke:var(--paper)}.map g.not_loaded{stroke-dasharray:2 2}.map g.not_applicable{stroke-dasharray:1 4}
@@ -24,14 +24,14 @@ export const MAP_STYLE = `
 .maps figcaption{font-size:.85rem}
 `;
 
-/** What the maps refer to: the patterns, and the outlines of all comuni. */
+/** Definitions that all maps of a page use: the patterns and the outlines of all comuni. */
 export interface Ground {
   readonly definitions: Html;
   readonly viewBox: string;
   readonly known: ReadonlySet<string>;
 }
 
-/** Places every comune of a region. Where no boundaries are loaded comuni are squares in rows, by their names. */
+/** Draws every comune of a region. Without loaded boundaries, comuni are squares in rows, sorted by name. */
 export function groundOf(comuni: readonly ComuneCoverage[], outlines: readonly Outline[]): Ground {
   const points = outlines.flatMap(({ geometry }) => geometry?.coordinates.flat(2) ?? []);
   const drawn = points.length === 0 ? tiles(comuni) : projected(outlines, points);
@@ -57,7 +57,7 @@ interface Drawing {
   readonly height: number;
 }
 
-/** Degrees become a plane on which both axes have one scale in the middle of the region. */
+/** Projects degrees to a plane on which both axes have the same scale in the middle of the region. */
 function projected(outlines: readonly Outline[], points: readonly (readonly [number, number])[]): Drawing {
   const range = (of: 0 | 1): readonly [number, number] => points.reduce<readonly [number, number]>(
     ([low, high], point) => [Math.min(low, point[of]), Math.max(high, point[of])], [Infinity, -Infinity],
@@ -87,19 +87,19 @@ function tiles(comuni: readonly ComuneCoverage[]): Drawing {
   };
 }
 
-/** What a section, or one of its maps, is called. */
+/** Returns the name of a section, or of one of its maps. */
 export function mapName({ section, map }: Pick<SectionCoverage, 'section' | 'map'>): string {
   return map === null ? section : `${section}: ${map}`;
 }
 
-/** @param stateOf null: nobody could be asked there */
+/** @param stateOf returns null for a comune without parcels */
 export function coverageMap(name: string, comuni: readonly ComuneCoverage[], stateOf: (comune: ComuneCoverage) => CoverageState | null, ground: Ground): Html {
   const byState = new Map<CoverageState | 'unknown', ComuneCoverage[]>();
   for (const comune of comuni) {
     const state = stateOf(comune) ?? 'unknown';
     byState.set(state, [...(byState.get(state) ?? []), comune]);
   }
-  // All are drawn in the commonest state, and the others over them: a page of a large region stays small.
+  // The most frequent state is drawn once for all comuni and the others over it, which keeps the page of a large region small.
   const [commonest, ...others] = [...byState].sort(([, a], [, b]) => b.length - a.length);
   const counts = [...COVERAGE_STATES, 'unknown' as const].flatMap((state) => {
     const found = byState.get(state) ?? [];
@@ -115,11 +115,11 @@ export function coverageMap(name: string, comuni: readonly ComuneCoverage[], sta
 <figcaption><strong>${name}</strong>: ${said}${unusual(byState, comuni.length)}</figcaption></figure>`;
 }
 
-/** Names of the comuni that are in another state than most, so that nobody has to tell them by their fill. */
+/** Lists the comuni with another state than mapped, so that nobody has to recognise them by their fill. */
 function unusual(byState: ReadonlyMap<string, readonly ComuneCoverage[]>, all: number): Html | null {
   const named = [...byState].filter(([state, found]) => state !== 'mapped' && found.length < all).map(([state, found]) => html`<li>${
     state === 'unknown' ? 'without parcels' : STATE_WORDS[state as CoverageState]}: ${found.map(({ name, belfiore }) => name ?? belfiore).join(', ')}</li>`);
-  return named.length === 0 ? null : html`<details><summary>which</summary><ul>${named}</ul></details>`;
+  return named.length === 0 ? null : html`<details><summary>list comuni</summary><ul>${named}</ul></details>`;
 }
 
 export function mapKey(): Html {

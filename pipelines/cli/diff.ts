@@ -14,7 +14,7 @@ export function diffCommand(): Command {
     .action(({ code, name }: Region, { csv = false, json = false }: { csv?: boolean; json?: boolean }) => look({ json: json && !csv }, async ({ database }) => {
       const differences = await diff(database, code);
       if (csv) return [differences, () => asCsv(differences)];
-      return [differences, () => (differences.length === 0 ? `${name}: both publications hold the same` : differences.map(describe).join('\n\n'))];
+      return [differences, () => (differences.length === 0 ? `${name}: both publications are identical` : differences.map(describe).join('\n\n'))];
     }));
 }
 
@@ -23,7 +23,7 @@ function describe({ relation, comuni }: Difference): string {
   return `${relation}\n${textTable(rows, ['  comune', 'added', 'removed', 'changed', 'fields'])}`;
 }
 
-/** A line for what was added, removed and changed, then for each field that changed. */
+/** Prints one line each for added, removed and changed rows, then one for each changed field. */
 function asCsv(differences: readonly Difference[]): string {
   const lines = differences.flatMap(({ relation, comuni }) => comuni.flatMap(({ comune, added, removed, changed, fields }) => {
     const all = [...Object.entries({ added, removed, changed }), ...Object.entries(fields).map(([field, rows]) => [`changed ${field}`, rows] as const)];

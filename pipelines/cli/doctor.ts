@@ -82,7 +82,7 @@ async function examine(): Promise<Finding[]> {
     if (database === null || applied === null) return 'nothing is loaded';
     const parts = partsOf(await loadSources());
     const expected = expectedObjects(parts);
-    if (expected === null) return { found: `not compared: SQL files differ from those of ${OBJECTS_FILE}`, hint: `Write ${OBJECTS_FILE} again, as docs/adding-a-section.md says.` };
+    if (expected === null) return { found: `not compared: SQL files differ from those of ${OBJECTS_FILE}`, hint: `Regenerate ${OBJECTS_FILE} as described in docs/adding-a-section.md.` };
     if (parts.some((part) => !isApplied(part, applied))) return 'not compared: the database is of another version';
     const damage = await database.session((session) => damageOf(session, parts));
     if (damage.length > 0) throw damaged(damage);
@@ -102,12 +102,12 @@ async function examine(): Promise<Finding[]> {
     const missing = await missingRights(database);
     if (missing.length === 0) return `${ROLE} may`;
     const left = `${missing.length} statement${missing.length === 1 ? ' is' : 's are'} left to do`;
-    return { found: `${left}, which only a superuser of the server may; needed only for: npx mappale serve`, hint: missing.join('\n     ') };
+    return { found: `${left}, by a superuser of the server; needed only for: npx mappale serve`, hint: missing.join('\n     ') };
   }));
   await attempt('room on the disk of the embedded database', async () => {
     if (!config.databaseUrl.startsWith('pglite:')) return 'not used (DATABASE_URL is a server)';
     const free = (await freeBytes(config.databaseUrl.slice('pglite:'.length))) / 1024 ** 3;
-    if (free < 1) throw new MappaleError(`${free.toFixed(1)} GiB free`, { code: 'DISK_FULL', kind: 'usage', hint: 'Free at least 1 GiB, or name a folder on another disk.', fix: 'export DATABASE_URL=pglite:/OTHER_DISK/mappale' });
+    if (free < 1) throw new MappaleError(`${free.toFixed(1)} GiB free`, { code: 'DISK_FULL', kind: 'usage', hint: 'Free at least 1 GiB, or use a folder on another disk.', fix: 'export DATABASE_URL=pglite:/OTHER_DISK/mappale' });
     return `${free.toFixed(1)} GiB free`;
   });
   return findings;

@@ -30,7 +30,7 @@ export function enrichCommand(): Command {
     'mappale enrich owners.csv --out owners-enriched.csv --sections all --by parcel',
   ])
     .argument('<table>', `CSV with a header and any delimiter; columns of one key: ${KEY_HELP}`)
-    .requiredOption('--out <file>', 'where to write; the columns of the table come first, as they are')
+    .requiredOption('--out <file>', 'output file; the columns of the table come first, unchanged')
     .option('--sections <sections>', 'comma-separated names, or all; default: the most requested sections')
     .option('--by <key>', `${KEYS.join(', ')}: the key to use if the table has the columns of several keys`, parseKey)
     .option('--safe', 'put an apostrophe before text that a spreadsheet would run as a formula, also in the columns of the table')
@@ -53,7 +53,7 @@ function parseKey(text: string): Key {
   if (key !== undefined) return key;
   const [meant = KEYS[0]] = nearest(text, KEYS);
   throw new MappaleError(`there is no key ${text}`, {
-    code: 'KEY_UNKNOWN', kind: 'usage', detail: `expected ${KEYS.join(', ')}`, hint: 'Leave --by out: the header tells it.',
+    code: 'KEY_UNKNOWN', kind: 'usage', detail: `expected ${KEYS.join(', ')}`, hint: 'Omit --by to detect the key from the header.',
     fix: retyped(withOption('--by', meant), `npx mappale enrich FILE.csv --by ${meant} --out OTHER.csv`),
   });
 }
@@ -62,15 +62,15 @@ function parseKey(text: string): Key {
 async function mustBeTable(from: string, out: string): Promise<void> {
   const there = await stat(from).catch(() => null);
   if (basename(from) === '-' || there?.isFile() === false) {
-    throw new MappaleError('the table is no file', {
+    throw new MappaleError('the table is not a file', {
       code: 'TABLE_MISSING', kind: 'usage', at: from, detail: `expected a CSV file, found ${there?.isDirectory() === true ? 'a folder' : 'standard input, a pipe or a device'}`,
-      hint: 'Save it first: it is read again where another publication comes into force.', fix: 'npx mappale enrich FILE.csv --out OTHER.csv',
+      hint: 'Save the input to a file first: enrich reads it again if a new publication becomes current.', fix: 'npx mappale enrich FILE.csv --out OTHER.csv',
     });
   }
   if (there === null) {
-    throw new MappaleError('there is no table', { code: 'TABLE_MISSING', kind: 'usage', at: from, hint: 'Name a CSV file with a header.', fix: 'npx mappale enrich FILE.csv --out OTHER.csv' });
+    throw new MappaleError('the table does not exist', { code: 'TABLE_MISSING', kind: 'usage', at: from, hint: 'Name a CSV file with a header.', fix: 'npx mappale enrich FILE.csv --out OTHER.csv' });
   }
-  if (await realpath(from) === await realpath(out).catch(() => out)) throw new MappaleError('the table would be written over', { code: 'TABLE_OVERWRITTEN', kind: 'usage', at: out, hint: 'Name another file with --out.', fix: retyped(withOption('--out', 'OTHER.csv'), 'npx mappale enrich FILE.csv --out OTHER.csv') });
+  if (await realpath(from) === await realpath(out).catch(() => out)) throw new MappaleError('the output would overwrite the table', { code: 'TABLE_OVERWRITTEN', kind: 'usage', at: out, hint: 'Name another file with --out.', fix: retyped(withOption('--out', 'OTHER.csv'), 'npx mappale enrich FILE.csv --out OTHER.csv') });
   await mustBePlace(out);
 }
 
@@ -80,7 +80,7 @@ function describe({ out, metadata, rows, statuses, seconds, columns_added: added
   return [
     `${out}: ${group(rows)} rows, ${added.length} columns added, in ${seconds} s (${group(Math.round(rows / Math.max(seconds, 0.01)))} rows/s)`,
     textTable(counts, ['status', 'rows', 'means']),
-    `what the columns mean, and the licences: ${metadata}`,
-    'to be shown with the data:', ...attributions.map((attribution) => `  ${attribution}`),
+    `column descriptions and licences: ${metadata}`,
+    'show these attributions with the data:', ...attributions.map((attribution) => `  ${attribution}`),
   ].join('\n');
 }

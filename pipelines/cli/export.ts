@@ -56,6 +56,6 @@ export function exportCommand(): Command {
 function describe({ out, beside, parcels, columns, bytes, published_at: publishedAt, digest, note, seconds }: Exported): string {
   return [
     `${out}: ${group(parcels)} parcels, ${columns} columns, ${group(bytes)} bytes, in ${seconds} s`,
-    `  of the publication of ${publishedAt}, ${digest}`, ...(note === null ? [] : [`  ${note}`]), ...beside.map((path) => `  beside it: ${path}`),
+    `  of the publication of ${publishedAt}, ${digest}`, ...(note === null ? [] : [`  ${note}`]), ...beside.map((path) => `  also written: ${path}`),
   ].join('\n');
 }

@@ -44,17 +44,17 @@ export function fetchCommand(): Command {
 function splitIds(text: string, before: readonly string[] = []): string[] {
   const ids = text.split(',').map((id) => id.trim().toLowerCase()).filter((id) => id !== '');
   if (ids.length > 0) return [...before, ...ids];
-  throw new MappaleError('--sources names none', { code: 'SOURCE_MISSING', kind: 'usage', hint: 'Name some, or leave --sources out for all.', fix: 'npx mappale sources' });
+  throw new MappaleError('--sources is empty', { code: 'SOURCE_MISSING', kind: 'usage', hint: 'List at least one source, or omit --sources for all.', fix: 'npx mappale sources' });
 }
 
-/** A line for each source, then what failed, then what a person does, then what to type. */
+/** Prints a line for each source, then failures, then manual downloads, then the next command. */
 function describe(report: FetchReport, regions: readonly string[], { data, sources }: Pick<Options, 'data' | 'sources'>): string {
   const asked = report.sources.filter(({ files }) => files.length > 0);
   const lines = asked.length === 0 ? [] : [textTable(asked.map((each) => [each.source, each.license, ...lineOf(each)]), ['source', 'licence', 'size', report.dryRun ? 'would be' : 'outcome'])];
   if (report.dryRun) {
     const wanted = asked.flatMap(({ files }) => files.filter(({ outcome }) => outcome === 'wanted'));
     const unsaid = wanted.filter(({ bytes }) => bytes === null).length;
-    lines.push('', `to download: ${filesText(wanted.length)}, ${byteText(sum(wanted))}${unsaid === 0 ? '' : ` and ${unsaid} of which the publisher says no size`}`);
+    lines.push('', `to download: ${filesText(wanted.length)}, ${byteText(sum(wanted))}${unsaid === 0 ? '' : ` and ${unsaid} of unknown size`}`);
   } else {
     const received = asked.flatMap(({ files }) => files).reduce((total, file) => total + file.received, 0);
     lines.push('', `${received === 0 ? 'nothing was downloaded' : `${byteText(received)} downloaded`} (${duration(report.seconds)})`);
@@ -62,11 +62,11 @@ function describe(report: FetchReport, regions: readonly string[], { data, sourc
   for (const { source, left } of report.sources) if (left !== null) lines.push(`${source}: ${left}`);
   for (const failure of report.failures) lines.push(failure.report());
   const hands = report.sources.flatMap(({ source, license, byHand }) => (byHand === null ? [] : [{ source, license, ...byHand }]));
-  if (hands.length > 0) lines.push('', 'By hand, because it needs an account or has no fixed address; sections that lack it say "not mapped":');
+  if (hands.length > 0) lines.push('', 'Download these manually: they need an account or have no fixed address. Sections without them report "not mapped".');
   for (const { source, license, how, folder, there } of hands) {
     lines.push(`  ${source} (${license})${there === 0 ? '' : `, ${filesText(there)} there`}`, `    ${how}.`, `    Put it into ${folder}`);
   }
-  // Where nothing came, the errors say what to do.
+  // If nothing was downloaded, the errors already explain the next step.
   if (report.failures.length > 0 && asked.every(({ files }) => files.every(({ error }) => error !== null))) return lines.join('\n');
   const [region = ''] = regions;
   const named = sources === undefined ? '' : ` --sources ${sources.join(',')}`;
@@ -82,9 +82,9 @@ function sum(files: readonly { readonly bytes: number | null }[]): number {
   return files.reduce((total, { bytes }) => total + (bytes ?? 0), 0);
 }
 
-const WORDS = { new: 'downloaded', changed: 'downloaded, changed', wanted: 'downloaded', unchanged: 'unchanged', none: 'not there: the publisher has none', failed: 'failed' } as const;
+const WORDS = { new: 'downloaded', changed: 'downloaded, changed', wanted: 'downloaded', unchanged: 'unchanged', none: 'not available from the publisher', failed: 'failed' } as const;
 
-/** Size, and how many files had which outcome. */
+/** Returns the total size, and the number of files by outcome. */
 function lineOf({ files }: SourceReport): [size: string, outcome: string] {
   const outcomes = [...new Set(files.map(({ outcome }) => outcome))].map((outcome) => {
     const same = files.filter((each) => each.outcome === outcome);

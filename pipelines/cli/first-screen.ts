@@ -73,7 +73,7 @@ interface LastRun extends Record<string, unknown> {
   readonly id: number;
   readonly command: string;
   readonly arguments: { readonly data?: readonly string[]; readonly regions?: readonly number[] | null };
-  /** Null: it ended without one, or not at all. */
+  /** Null if the run is still running or was interrupted. */
   readonly code: number | null;
   readonly ended: boolean;
   readonly data: readonly string[] | null;

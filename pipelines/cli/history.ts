@@ -1,4 +1,4 @@
-/** What was published of one parcel, and when it changed. */
+/** Prints the published values of one parcel and when they changed. */
 import type { Command } from 'commander';
 import { plainReference } from '../contract/regions.ts';
 import { group } from '../progress.ts';
@@ -7,7 +7,7 @@ import type { Context } from '../run/context.ts';
 import { command, look } from './command.ts';
 import { asFid, notFound } from './parcel.ts';
 
-/** Longer values are cut; --json has them whole. */
+/** Maximum length of a printed value. `--json` prints values in full. */
 const SHOWN = 80;
 
 export function historyCommand(): Command {
@@ -36,14 +36,14 @@ function describe(id: string, { fid, other_fids: others, keeps_history: keeps, k
   const same = told.length - changed.length;
   return [
     `parcel ${id}${id === String(fid) ? '' : `, fid ${fid}`}: kept since ${since ?? 'never'}; ${group(changed.length)} values changed, ${group(same)} did not (--json lists them)`,
-    ...(keeps ? [] : ['a database on several nodes keeps no history: nothing is known from before what is in force']),
-    ...(others.length === 0 ? [] : [`its reference has or had other fids, too: ${others.map((other) => `npx mappale history ${other}`).join(', ')}`]),
+    ...(keeps ? [] : ['a database on several nodes keeps no history: only current values are known']),
+    ...(others.length === 0 ? [] : [`other fids with the same reference, now or before: ${others.map((other) => `npx mappale history ${other}`).join(', ')}`]),
     ...absences.map(describeAbsence),
     ...changed.flatMap(({ section, field, values }) => ['', field === '' ? section : `${section}.${field}`, ...values.map(describeValue)]),
   ].join('\n');
 }
 
-/** What was answered again when the parcel was is no change. */
+/** Removes repeated values: a value that returns unchanged after an absence is not a change. */
 function withoutRepeats(values: readonly PublishedValue[]): PublishedValue[] {
   return values.filter(({ value }, index) => index === 0 || JSON.stringify(value) !== JSON.stringify(values[index - 1]?.value));
 }
@@ -58,8 +58,8 @@ function describeAbsence({ why, successor_fid: successor, since, until }: Absenc
 }
 
 function describeValue({ value, publication, since, release }: PublishedValue): string {
-  const text = value === undefined ? 'not in the block' : JSON.stringify(value);
+  const text = value === undefined ? 'not in the section' : JSON.stringify(value);
   const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
-  const by = publication === null ? 'the lists of Italy' : `publication ${publication}`;
+  const by = publication === null ? 'the national lists' : `publication ${publication}`;
   return `  since ${since}  ${shown}  (${by}${release === null ? '' : `; ${release}`})`;
 }

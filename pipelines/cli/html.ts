@@ -1,6 +1,6 @@
-/** HTML as text: whatever is filled in is escaped, unless it is HTML itself. */
+/** HTML templates that escape every value unless the value is HTML. */
 
-/** Text that is HTML. */
+/** A piece of HTML that is not escaped. */
 export class Html {
   constructor(readonly text: string) {}
 
@@ -13,23 +13,23 @@ export type Filling = string | number | null | Html | readonly Filling[];
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\'': '&#39;' };
 
-/** Controls, what is no character, and halves of characters. */
+/** Control characters, noncharacters and unpaired surrogates. */
 const UNFIT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]|\p{Cs}/gu;
 
 function fill(value: Filling): string {
   if (value === null) return '';
   if (value instanceof Html) return value.text;
   if (typeof value === 'object') return value.map(fill).join('');
-  // What no page may hold is shown, not kept; so is what turns the direction of all that follows it.
+  // Invalid characters and direction controls are replaced by a visible mark.
   return String(value).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '').replace(UNFIT, '\ufffd');
 }
 
-/** A template whose fillings are escaped; lists are joined, null is nothing. Attributes stand in double quotes. */
+/** Fills a template with escaped values. Lists are joined, null is empty. Attribute values must be in double quotes. */
 export function html(parts: TemplateStringsArray, ...fillings: readonly Filling[]): Html {
   return new Html(parts.map((part, index) => (index === 0 ? part : `${fill(fillings[index - 1] ?? null)}${part}`)).join(''));
 }
 
-/** A table that scrolls by itself where the screen is narrow. Numbers stand to the right. @param caption what it is, for those who hear it */
+/** Returns a table that scrolls by itself on a narrow screen. Numbers are right-aligned. @param caption caption and label for screen readers */
 export function htmlTable(caption: string, header: readonly string[], rows: readonly (readonly Filling[])[]): Html {
   const cell = (value: Filling): Html => (typeof value === 'number' ? html`<td class="n">${GROUPED.format(value)}</td>` : html`<td>${value}</td>`);
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table><caption>${caption}</caption>
@@ -40,7 +40,7 @@ export function htmlTable(caption: string, header: readonly string[], rows: read
 
 const GROUPED = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 8 });
 
-/** What a page that stands alone has: no script, nothing from elsewhere. */
+/** Returns a complete page without scripts or external resources. */
 export function htmlPage(title: string, style: string, body: Html): string {
   return html`<!doctype html>
 <html lang="en">

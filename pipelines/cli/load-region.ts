@@ -8,7 +8,7 @@ import { SECTION_NAMES } from '../contract/sections.ts';
 import { parseRegion } from './command.ts';
 import { bringUpToDate, foldersOf, refreshing, type RefreshArguments } from './refresh.ts';
 
-/** The synthetic region that a newcomer sees: small enough for a minute, large enough for every section. */
+/** Size and seed of the synthetic demo region: it loads in about a minute and fills every section. */
 const DEMO = { parcels: 2000, seed: 1, region: 14 } as const;
 
 export function loadRegionCommand(): Command {
@@ -19,7 +19,7 @@ export function loadRegionCommand(): Command {
   ])
     .argument('[region]', 'name or ISTAT code; default: the synthetic demo region')
     .action(async (region: string | undefined, options: RefreshArguments) => {
-      // Looked at before a database is made.
+      // Checks the region name before the database is created.
       const code = region === undefined ? DEMO.region : parseRegion(region).code;
       process.exitCode = await withContext({ access: 'write' }, async (context) => {
         const isDemo = region === undefined && options.data === undefined;
@@ -33,22 +33,22 @@ async function writeDemo(context: Context): Promise<string> {
   const { writeSynthetic } = await import('../synthetic/synthetic.ts');
   const folder = join('.mappale', 'demo');
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-    throw new MappaleError('the raw files of the synthetic region cannot be written here', {
-      code: 'FOLDER_UNWRITABLE', kind: 'usage', at: resolve(folder), detail: `expected a place that this user may write to, found: ${(error as Error).message}`,
-      hint: 'Write them elsewhere, and load them from there: npx mappale load-region molise --data /OTHER_FOLDER/demo', fix: 'npx mappale synth --out /OTHER_FOLDER/demo', cause: error,
+    throw new MappaleError('cannot write the files of the synthetic region', {
+      code: 'FOLDER_UNWRITABLE', kind: 'usage', at: resolve(folder), detail: `expected a writable folder, found: ${(error as Error).message}`,
+      hint: 'Write the files to another folder and load that folder: npx mappale load-region molise --data /OTHER_FOLDER/demo', fix: 'npx mappale synth --out /OTHER_FOLDER/demo', cause: error,
     });
   });
-  context.log.info(`writing the raw files of a synthetic region (${DEMO.parcels} parcels, seed ${DEMO.seed}) to ${folder}`);
+  context.log.info(`writing the files of a synthetic region (${DEMO.parcels} parcels, seed ${DEMO.seed}) to ${folder}`);
   await writeSynthetic(context.sources, folder, DEMO);
   return folder;
 }
 
-/** Of so many parcels the one of which most can be told. */
+/** Number of parcels to compare, to find one with many sections. */
 const LOOKED_AT = 100;
 
-/** A parcel worth showing, in short; empty: there is none. */
+/** Returns a shortened record of the parcel with the most sections, or an empty string if there is no parcel. */
 async function anyParcel({ database }: Context, region: number): Promise<string> {
-  // Looked up first: where parcels lie on other nodes, a record is put together here.
+  // The first query finds the parcels, because parcels on other nodes cannot be joined here.
   const parcels = await database.query<{ fid: number }>(
     "select fid from core.parcel where fid >= $1 and fid < $2 and kind = 'land' order by fid limit $3", [firstFid(region), firstFid(region + 1), LOOKED_AT],
   );
@@ -65,7 +65,7 @@ async function anyParcel({ database }: Context, region: number): Promise<string>
 
 const WIDTH = 110;
 
-/** A record, each section on one line, as far as it goes, and what to type next. */
+/** Prints each section of a record on one line, cut to the width, and the next commands. */
 function inShort({ meta, ...sections }: Record<string, unknown>): string {
   const lines = Object.entries(sections).map(([name, value]) => {
     const line = `  ${JSON.stringify(name)}: ${JSON.stringify(value)}`.replaceAll('":', '": ').replaceAll(',"', ', "');
@@ -73,6 +73,6 @@ function inShort({ meta, ...sections }: Record<string, unknown>): string {
   });
   const { licenses } = meta as { licenses: readonly { readonly holder: string }[] };
   return ['', '', '{', lines.join(',\n'), '}',
-    `${licenses.length} licences of ${new Set(licenses.map(({ holder }) => holder)).size} holders; each record carries them, and npx mappale sources lists them.`,
+    `${licenses.length} licences of ${new Set(licenses.map(({ holder }) => holder)).size} holders; each record lists its licences. All sources: npx mappale sources`,
     '', 'Next:', `  npx mappale parcel ${String(sections['fid'])}    the whole record`, '  npx mappale status', '  npx mappale serve'].join('\n');
 }

@@ -1,6 +1,7 @@
-/** Wires the commands; does nothing itself. */
+/** Registers the commands of the command line. */
 import { Command } from 'commander';
 import { VERSION } from '../run/context.ts';
+import { setLogLevel, type LogOptions } from '../config.ts';
 import { MappaleError } from '../errors.ts';
 import { diskFull, isForbidden, isFull } from '../formats/file-error.ts';
 import { quoted } from '../typed.ts';
@@ -30,14 +31,14 @@ import { tokenCommand } from './token.ts';
 import { validateCommand } from './validate.ts';
 import { watchCommand } from './watch.ts';
 
-/** In the order of the help. */
+/** Commands in the order of `--help`. */
 const COMMANDS = [
   fetchCommand, loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, reportCommand, enrichCommand, exportCommand, serveCommand,
   mcpCommand, tokenCommand, doctorCommand, synthCommand, migrateCommand, pruneCommand, refreshCommand, watchCommand, rejectsCommand, rollbackCommand,
   forgetCommand, pinCommand, unpinCommand, withdrawCommand, validateCommand, diffCommand, explainCommand, historyCommand,
 ];
 
-/** All commands, for the command line and for the tests that hold each to its help and examples. */
+/** Returns the program with all commands, for the command line and for the tests of help and examples. */
 export function program(): Command {
   const all = new Command('mappale')
     .exitOverride(usageExit)
@@ -53,18 +54,7 @@ Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default: the embedded d
   return all;
 }
 
-interface LogOptions {
-  readonly verbose?: boolean;
-  readonly quiet?: boolean;
-}
-
-/** Sets the level for this process and for worker processes, which inherit the environment. */
-function setLogLevel({ verbose = false, quiet = false }: LogOptions): void {
-  if (verbose) process.env['MAPPALE_LOG_LEVEL'] = 'debug';
-  else if (quiet) process.env['MAPPALE_LOG_LEVEL'] = 'warn';
-}
-
-/** Runs one command. Expected failures are printed, bugs keep their stack. */
+/** Runs one command. Expected errors are printed; bugs keep their stack trace. */
 export async function main(argv: readonly string[]): Promise<void> {
   guardOutput();
   try {
@@ -79,11 +69,11 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** What the system does not let this user read or write, wherever it is; null: it is something else. */
+/** Returns the error for a file that this user may not read or write, or null for any other error. */
 function forbidden(error: NodeJS.ErrnoException): MappaleError | null {
   const { path, message } = error;
   if (path === undefined || !isForbidden(error)) return null;
-  return new MappaleError('the system does not let this user read or write there', {
-    code: 'FOLDER_UNWRITABLE', kind: 'usage', at: path, detail: `expected the right to, found: ${message}`, hint: 'Give this user the right, or name another place.', fix: `ls -ld ${quoted(path)}`,
+  return new MappaleError('permission denied', {
+    code: 'FOLDER_UNWRITABLE', kind: 'usage', at: path, detail: `expected read and write permission, found: ${message}`, hint: 'Change the permissions, or use another path.', fix: `ls -ld ${quoted(path)}`,
   });
 }

@@ -1,4 +1,4 @@
-/** What a language model may ask: the questions of the interface as tools of the Model Context Protocol. Every answer carries its licences. */
+/** Tools of the Model Context Protocol, built on the API endpoints. Every answer carries its licences. */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
@@ -18,7 +18,7 @@ import { VERSION, type Context } from '../run/context.ts';
 import { findParcel } from './parcel.ts';
 import { readPassport } from './quality-report.ts';
 
-/** What the tools work with. */
+/** Database context and reader that the tools use. */
 export interface Asked {
   readonly context: Context;
   readonly reader: Reader;
@@ -28,14 +28,14 @@ interface Tool<Input extends z.ZodRawShape> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** What a token must open, where one is asked for. */
+  /** Scope that a token needs to call the tool over HTTP. */
   readonly scope: Scope;
   readonly input: Input;
   /** @throws ApiError, MappaleError */
   readonly answer: (asked: Asked, input: z.output<z.ZodObject<Input>>) => Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** Ties an answer to the types of its input. */
+/** Keeps the type of the answer's input in step with the input schema. */
 function tool<Input extends z.ZodRawShape>(facts: Tool<Input>): Tool<z.ZodRawShape> {
   return facts as unknown as Tool<z.ZodRawShape>;
 }
@@ -46,7 +46,7 @@ function endpointOf(operation: string): Endpoint {
   return found;
 }
 
-/** The answer of an endpoint; values are read as if they had come by its address. @throws ApiError, MappaleError */
+/** Returns the answer of an endpoint. Values are parsed like those of an HTTP request. @throws ApiError, MappaleError */
 async function answerOf(
   { reader }: Asked, operation: string, query: Readonly<Record<string, unknown>>, path: Readonly<Record<string, unknown>> = {},
 ): Promise<Readonly<Record<string, unknown>>> {
@@ -57,13 +57,13 @@ async function answerOf(
   return JSON.parse(answer ?? 'null') as Readonly<Record<string, unknown>>;
 }
 
-/** Attributions of sections in these regions, and in those of these comuni. */
+/** Returns the attributions of sections in these regions and in the regions of these comuni. */
 async function licensesOf({ reader }: Asked, regions: readonly number[], comuni: readonly string[], sections: readonly string[]): Promise<unknown> {
   const { licenses } = await reader.call<{ licenses: string }>('select licenses_of as licenses from api.licenses_of($1, $2, $3)', [regions, comuni, sections]);
   return JSON.parse(licenses);
 }
 
-/** Sections in which the rows of a published table are seen. */
+/** Returns the sections that show rows of a published table. */
 function sectionsOf(relation: Relation): string[] {
   const gate = gateOf(relation);
   return gate === null ? [] : [gate.section];
@@ -71,20 +71,20 @@ function sectionsOf(relation: Relation): string[] {
 
 const latitude = z.number().describe('Degrees, WGS 84');
 const longitude = z.number().describe('Degrees, WGS 84');
-/** Models give a fid as the number that it is in answers. */
+/** The schema accepts a number too, because answers contain the fid as a number. */
 const parcelId = z.union([z.string(), z.int()]).describe('fid, such as 1400000000, or national cadastral reference, such as H833_001300.594');
 
 export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   tool({
     name: 'search',
     title: 'Search addresses',
-    description: 'From an Italian address to coordinates: best match first, in the place that was named or nowhere. match_type says how close it is. '
+    description: 'Finds the coordinates of an Italian address, best match first, only in the named place. match_type tells how exact the match is. '
       + 'If nothing is found, meta.not_loaded lists the named comuni without loaded addresses.',
     scope: 'geocoding:read',
     input: {
-      q: z.string().describe('The address as one would write it: Via Roma 5, Campobasso'),
-      city: z.string().optional().describe('Only this comune: its name or cadastral code'),
-      limit: z.int().optional().describe('Most results, 1–50; default 10'),
+      q: z.string().describe('Address, such as Via Roma 5, Campobasso'),
+      city: z.string().optional().describe('Search only in this comune, by name or cadastral code'),
+      limit: z.int().optional().describe('Maximum number of results, 1–50; default 10'),
     },
     answer: async (asked, { q, city, limit }) => {
       const found = await answerOf(asked, 'searchAddresses', { q, city, limit });
@@ -101,7 +101,7 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
       lat: latitude.optional(),
       lng: longitude.optional(),
       bbox: z.array(z.number()).length(4).optional().describe('west, south, east, north in degrees'),
-      limit: z.int().optional().describe('Most parcels, 1–200; default 50'),
+      limit: z.int().optional().describe('Maximum number of parcels, 1–200; default 50'),
     },
     answer: async (asked, { lat, lng, bbox, limit }) => {
       const found = await answerOf(asked, 'locateParcels', { lat, lng, bbox, limit });
@@ -112,9 +112,9 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   tool({
     name: 'parcel',
     title: 'Record of a parcel',
-    description: 'Everything that is known of one parcel, in sections; meta.coverage tells "nothing there" (mapped) from "nobody has said" (not_mapped, not_loaded); not_applicable: the section is not made for this kind of parcel (road, water).',
+    description: 'All data on one parcel, in sections. meta.coverage distinguishes "nothing there" (mapped) from "no data" (not_mapped, not_loaded). not_applicable: the section does not exist for this kind of parcel (road, water).',
     scope: 'parcels:read',
-    input: { id: parcelId, sections: z.array(z.enum(SECTION_NAMES)).optional().describe('Only these sections; basic is always there; default all') },
+    input: { id: parcelId, sections: z.array(z.enum(SECTION_NAMES)).optional().describe('Only these sections; basic is always included; default: all') },
     answer: async (asked, { id, sections }) => {
       const { meta, ...record } = await answerOf(asked, 'getParcel', { include: sections?.join(',') }, { id: await findParcel(asked.context, String(id)) });
       const { licenses, ...rest } = meta as Readonly<Record<string, unknown>>;
@@ -124,7 +124,7 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   tool({
     name: 'explain',
     title: 'Explain a value',
-    description: 'Where the values of one section of one parcel come from: file, place in it, release, rule, overlap or distance. not_applicable: why the section has no value for this kind of parcel.',
+    description: 'Origin of the values of one section of a parcel: file, position in the file, release, rule, overlap or distance. not_applicable: why the section has no value for this kind of parcel.',
     scope: 'parcels:read',
     input: { id: parcelId, section: z.enum(SECTION_NAMES).describe('Section of the record') },
     answer: async (asked, { id, section }) => {
@@ -135,7 +135,7 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   tool({
     name: 'coverage',
     title: 'Coverage of a comune',
-    description: 'What covers a comune, section by section: mapped, none (mapped, and nothing is there), partial, not_mapped, not_loaded, not_applicable; and which files speak for it.',
+    description: 'Coverage of a comune by section: mapped, none (mapped, nothing there), partial, not_mapped, not_loaded or not_applicable. Also lists the files that cover the comune.',
     scope: 'admin_data:read',
     input: { comune: z.string().describe('Cadastral code (H501), ISTAT code (058091) or name') },
     answer: async ({ reader }, { comune }) => {
@@ -145,26 +145,26 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   }),
 ];
 
-/** A server of the protocol with all tools, for one connection. */
+/** Creates an MCP server with all tools, for one connection. */
 export function mcpServer(asked: Asked): McpServer {
   const server = new McpServer({ name: 'mappale', version: VERSION }, {
-    instructions: 'Data of Italy\'s public bodies at the level of cadastral parcels. Attributions in licenses must be shown with the data. '
+    instructions: 'Data of Italian public bodies for each cadastral parcel. Attributions in licenses must be shown with the data. '
       + 'Risk data is official data for analysis and screening and has no evidentiary value.',
   });
   for (const { name, title, description, input, answer } of TOOLS) {
-    // A word that no tool knows would be passed over, and the answer be one to another question.
+    // A strict schema rejects unknown arguments instead of ignoring them.
     const facts = { title, description, inputSchema: z.strictObject(input), annotations: { readOnlyHint: true, openWorldHint: false } };
     server.registerTool(name, facts, async (given) => {
       try {
         return told(await answer(asked, given));
       } catch (error) {
-        // What is foreseen is told to the model, which may ask better; the rest is the protocol's to tell.
+        // Expected errors are returned to the model, which can correct its request. The protocol reports all other errors.
         if (error instanceof ApiError || error instanceof MappaleError) return { ...told(error.toJSON()), isError: true };
         throw error;
       }
     });
   }
-  // A list that stays as it is.
+  // The list of tools never changes.
   server.server.registerCapabilities({ tools: { listChanged: false } });
   return server;
 }

@@ -1,4 +1,4 @@
-/** `mappale mcp`: the tools over standard input and output, for a program that starts this one, or over HTTP. */
+/** `mappale mcp`: serves the tools over standard input and output, or over HTTP. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -26,7 +26,7 @@ interface Options {
   readonly port: number;
 }
 
-/** Where the protocol is spoken over HTTP. */
+/** Path of the MCP endpoint over HTTP. */
 const PATH = '/mcp';
 const MESSAGE = { mostBytes: 1 << 20, hint: '' } as const;
 
@@ -48,7 +48,7 @@ export function mcpCommand(): Command {
     }));
 }
 
-/** Until the other side closes its end and has its answers. Standard output belongs to the protocol. */
+/** Serves until standard input ends and every request has its answer. Only protocol messages are written to standard output. */
 async function overStdio(asked: Asked): Promise<void> {
   const server = mcpServer(asked);
   const ended = new Promise((resolve) => process.stdin.once('end', resolve).once('close', resolve));
@@ -58,15 +58,15 @@ async function overStdio(asked: Asked): Promise<void> {
   await server.close();
 }
 
-/** Knows which questions wait for their answers: a pipe ends right behind the last of them. */
+/** Tracks requests without an answer, because a pipe ends right after its last request. */
 class AnsweringTransport extends StdioServerTransport {
   readonly #open = new Set<RequestId>();
   #whenAnswered: (() => void) | null = null;
 
-  // The server hears what comes in after this.
+  // The MCP server reads each message after this handler.
   override onmessage = (message: JSONRPCMessage): void => {
     if (isJSONRPCRequest(message)) this.#open.add(message.id);
-    // What is called off is not answered.
+    // A cancelled request gets no answer.
     const { data } = CancelledNotificationSchema.safeParse(message);
     if (data?.params.requestId !== undefined) this.#close(data.params.requestId);
   };
@@ -81,7 +81,7 @@ class AnsweringTransport extends StdioServerTransport {
     if (this.#open.size === 0) this.#whenAnswered?.();
   }
 
-  /** Once nothing waits. */
+  /** Resolves when no request waits for an answer. */
   answered(): Promise<void> {
     return new Promise((resolve) => {
       this.#whenAnswered = resolve;
@@ -143,7 +143,7 @@ interface Door {
 }
 
 /**
- * Answers one message. It needs a token and counts as one request. Nothing is kept between messages: any of several servers may answer the next one.
+ * Answers one message. Each message needs a token and counts as one request. The server keeps no state between messages, so any server can answer the next one.
  * @throws ApiError
  */
 async function answer(asked: Asked, { admit, receive }: Door, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -153,11 +153,11 @@ async function answer(asked: Asked, { admit, receive }: Door, request: IncomingM
     forbid(response);
     return;
   }
-  if (request.url?.split('?')[0] !== PATH) throw new ApiError('NOT_FOUND', `there is no such path; the protocol is spoken at ${PATH}`);
-  // Nothing is told unasked, so there is no stream to open and no session to end.
+  if (request.url?.split('?')[0] !== PATH) throw new ApiError('NOT_FOUND', `there is no such path; the MCP endpoint is ${PATH}`);
+  // The server sends no messages of its own, so there is no stream to open and no session to end.
   if (request.method !== 'POST') throw new ApiError('METHOD_NOT_ALLOWED', `${request.method ?? ''} is not allowed; allowed: POST`, { allowed: ['POST'] }, { allow: 'POST' });
   const credential = { key: keyOf(request), session: null };
-  // The message names the tool, and the tool its scope.
+  // The scope depends on the tool that the message calls.
   const message = messageOf(await receive(request, { credential, scope: null, address }, MESSAGE));
   await admit({ credential, scope: scopeOf(message), address, gone: () => request.socket.destroyed }, ({ headers }) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
@@ -175,15 +175,15 @@ async function answer(asked: Asked, { admit, receive }: Door, request: IncomingM
   });
 }
 
-/** A page of another site: its name may have been made to lead to this machine, so that its browser takes us for that site. Programs send none. */
+/** Returns whether a page of another site sent the request. DNS rebinding can make such a page reach this machine. Programs send no Origin header. */
 function isForeign(origin: string | undefined): boolean {
   return origin !== undefined && !(URL.canParse(origin) && isLoopback(new URL(origin).hostname));
 }
 
-/** As the protocol says it. */
+/** Refuses a request with status 403 and a JSON-RPC error. */
 function forbid(response: ServerResponse): void {
   response.writeHead(403, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
-  response.end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32_000, message: 'pages of other machines may not ask; allowed in Origin: this machine, or none' }, id: null }));
+  response.end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32_000, message: 'requests from web pages of other machines are refused; Origin must be this machine or absent' }, id: null }));
 }
 
 /** @throws ApiError `INVALID_PARAMS` */
@@ -194,20 +194,20 @@ function messageOf(body: Buffer): object {
   } catch {
     // The error below covers both.
   }
-  throw new ApiError('INVALID_PARAMS', 'the body is no message of JSON-RPC 2.0; allowed: one object');
+  throw new ApiError('INVALID_PARAMS', 'the body is not a JSON-RPC 2.0 message; expected one object');
 }
 
-/** As clients of the interface send it, or as those of the protocol do. */
+/** Reads the token from X-API-Key or from a Bearer header. */
 function keyOf({ headers }: IncomingMessage): string | readonly string[] | undefined {
   return headers['x-api-key'] ?? /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
 }
 
-/** Here a token is let in as either, and clients of the protocol know the one of RFC 6750. */
+/** Builds the WWW-Authenticate header. MCP clients expect the Bearer challenge of RFC 6750. */
 function challengeOf({ code, status }: ApiError): Record<string, string> {
   return status === 401 ? { 'www-authenticate': `Bearer realm="mappale"${code === 'INVALID_API_KEY' ? ', error="invalid_token"' : ''}, ${CHALLENGE}` } : {};
 }
 
-/** What a message must be allowed: what the tool needs that it calls; for the rest, to ask for parcels. */
+/** Returns the scope of the tool that a message calls, or `parcels:read` for every other message. */
 function scopeOf(message: unknown): Scope {
   const { method, params } = message as { method?: unknown; params?: { name?: unknown } };
   return (method === 'tools/call' ? TOOLS.find(({ name }) => name === params?.name)?.scope : undefined) ?? 'parcels:read';

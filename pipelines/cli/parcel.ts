@@ -1,4 +1,4 @@
-/** One parcel: its record, and where its values come from. */
+/** Commands that print the record of one parcel and the origin of its values. */
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { plainReference } from '../contract/regions.ts';
@@ -45,9 +45,9 @@ export function explainCommand(): Command {
     });
 }
 
-/** Why a section of a record is empty, by its coverage. */
+/** Reason why a section of a record is empty, by its coverage. */
 const EMPTY: Readonly<Record<string, string>> = {
-  mapped: 'the loaded files cover this place, and nothing is here',
+  mapped: 'the loaded files cover this place and contain nothing here',
   not_mapped: 'the loaded files do not cover this place',
   not_loaded: 'no release is loaded',
 };
@@ -55,7 +55,7 @@ const EMPTY: Readonly<Record<string, string>> = {
 function describe({ fid, section, not_applicable: notApplicable, rules, rows, reproduced, empty, coverage, evidence, context }: Explanation): string {
   if (notApplicable !== null) return `parcel ${fid}, ${section}: ${notApplicable}`;
   const count = rows.length === 1 ? 'one row' : `${rows.length === 0 ? 'no' : rows.length} rows`;
-  const outcome = reproduced ? 'the same as is published' : 'NOT what is published: refresh the region';
+  const outcome = reproduced ? 'as published' : 'NOT as published: refresh the region';
   const why = coverage === null ? '' : `: ${EMPTY[coverage] ?? coverage}`;
   const given = empty
     ? `the record has nothing of ${section}${why}${reproduced ? '' : `; the rule gives ${count}, ${outcome}`}`
@@ -67,7 +67,7 @@ function describe({ fid, section, not_applicable: notApplicable, rules, rows, re
   })].join('\n');
 }
 
-/** A fid as it is typed; null: it is none. */
+/** Parses a fid. Returns null if the text is not a fid. */
 export function asFid(id: string): number | null {
   return /^\d{9,10}$/.test(id) && Number(id) <= 2_147_483_647 ? Number(id) : null;
 }
@@ -76,28 +76,28 @@ export function asFid(id: string): number | null {
 export async function findParcel({ database }: Context, id: string): Promise<number> {
   const given = asFid(id);
   if (given !== null) return given;
-  // The database has no such character.
+  // PostgreSQL text cannot contain this character.
   if (id.includes('\0')) throw notFound(id);
   const { fid } = await one<{ fid: number | null }>(database, 'select api.parcel_by_reference($1) as fid', [plainReference(id)]);
   if (fid === null) throw notFound(id);
   return fid;
 }
 
-/** Why there is no record: it was published once, or never. */
+/** Returns the error for a missing record: the parcel is retired, or never existed. */
 async function goneParcel({ database }: Context, id: string, fid: number): Promise<MappaleError> {
   const { retired } = await one<{ retired: { successor_fid: number | null } | null }>(database, 'select api.retired_parcel($1) as retired', [fid]);
   if (retired === null) return notFound(id);
   const { successor_fid: successor } = retired;
   return new MappaleError(`parcel ${id} is no longer published`, {
     code: 'GONE', kind: 'usage',
-    detail: successor === null ? 'no parcel in force, or several, are drawn the same' : `its successor is ${successor}: drawn the same, in another comune or region`,
-    hint: successor === null ? 'Look for what is there now.' : 'Ask for its successor.', fix: successor === null ? 'npx mappale status' : `npx mappale parcel ${successor}`,
+    detail: successor === null ? 'no current parcel, or more than one, has the same geometry' : `its successor is ${successor}: same geometry, in another comune or region`,
+    hint: successor === null ? 'List what is published now.' : 'Print its successor.', fix: successor === null ? 'npx mappale status' : `npx mappale parcel ${successor}`,
   });
 }
 
 export function notFound(id: string): MappaleError {
   return new MappaleError(`there is no parcel ${id}`, {
     code: 'NOT_FOUND', kind: 'usage', detail: 'expected a fid of a published region, or a reference like H833_001300.594',
-    hint: 'See which regions are published.', fix: 'npx mappale status',
+    hint: 'List the published regions.', fix: 'npx mappale status',
   });
 }

@@ -1,4 +1,4 @@
-/** Commands that change what is published, and read no file. */
+/** Commands that change publications without reading files. */
 import type { Command } from 'commander';
 import { rollback, withdraw } from '../build/publish.ts';
 import { unitName, unitSlug, type Region } from '../contract/regions.ts';
@@ -33,7 +33,7 @@ export function pinCommand(): Command {
       const unit = parseUnit(name);
       return changeAtOnce(options, async ({ database, config }) => {
         await setHold(database, { unit, kind: 'pinned', fingerprint: null, reason: options.reason ?? null }, config.host);
-        return [{ unit, pinned: true }, () => `${unitName(unit)} is pinned: no run publishes it, not even one under way. To end this: npx mappale unpin ${unitSlug(unit)}`];
+        return [{ unit, pinned: true }, () => `${unitName(unit)} is pinned: no run publishes it, not even the current one. To undo this: npx mappale unpin ${unitSlug(unit)}`];
       });
     });
 }
@@ -44,7 +44,7 @@ export function unpinCommand(): Command {
     .option('--json', 'print as JSON')
     .action((unit: number, options: Options) => changeAtOnce(options, async ({ database }) => {
       const held = await releaseHold(database, unit, null);
-      return [{ unit, held }, () => `${unitName(unit)} ${held ? 'is free again: the next refresh updates it' : 'was not held'}`];
+      return [{ unit, held }, () => `${unitName(unit)} ${held ? 'is no longer held: the next refresh updates it' : 'was not held'}`];
     }));
 }
 
@@ -58,7 +58,7 @@ export function rollbackCommand(): Command {
       const done = await rollback(database, unit, run);
       const instead = done.from === null ? '' : ` instead of ${done.from}`;
       const changed = done.tables.length === 0 ? 'no table differs' : `changed: ${done.tables.join(', ')}`;
-      return [done, () => `${unitName(unit)}: publication ${done.to} is back in force${instead}; ${changed}`];
+      return [done, () => `${unitName(unit)}: publication ${done.to} is current again${instead}; ${changed}`];
     }));
 }
 
@@ -71,8 +71,8 @@ export function withdrawCommand(): Command {
     .option('--json', 'print as JSON')
     .action(({ code, name, slug }: Region, options: Options) => change(options, 'withdraw', { unit: code }, async ({ database }, run) => {
       const done = await withdraw(database, code, run, options.reason ?? null);
-      return [done, () => `${name}: publication ${done.publication} is withdrawn, nothing of it is served. To bring it back: npx mappale rollback ${slug}. `
-        + `To let a refresh publish it anew: npx mappale unpin ${slug}`];
+      return [done, () => `${name}: publication ${done.publication} is withdrawn and no longer served. To restore it: npx mappale rollback ${slug}. `
+        + `To let a refresh publish it again: npx mappale unpin ${slug}`];
     }));
 }
 
@@ -91,7 +91,7 @@ export function forgetCommand(): Command {
       process.exitCode = await withContext({ access: 'write' }, async (context) => {
         const done = await forget(context, file, undo, reason ?? null, acceptance(context, accept));
         const names = [...new Set(done.files.map(({ name }) => name))].join(', ');
-        const outcome = done.report.failures.length > 0 ? 'left as it was' : undo ? 'in force again' : 'out of force';
+        const outcome = done.report.failures.length > 0 ? 'unchanged' : undo ? 'current again' : 'no longer used';
         print(json, done, () => `${names}: ${outcome}\n${describe(done.report)}`);
         return exitCodeOf(done.report);
       });

@@ -1,4 +1,4 @@
-/** The report of a region and the passport of a comune as pages that stand alone: no script, no request, light and dark, on paper and on a phone. */
+/** Report of a region and passport of a comune as self-contained HTML pages, for light and dark screens, phones and paper. No scripts, no requests. */
 import type { z } from 'zod';
 import type { municipalityQuality } from '../../api/answers.ts';
 import { GATES } from '../contract/gates.ts';
@@ -39,20 +39,20 @@ body{max-width:none;font-size:10pt;print-color-adjust:exact;-webkit-print-color-
 details::details-content{content-visibility:visible;block-size:auto}}
 ${MAP_STYLE}`;
 
-/** @param outlines none: comuni are drawn as squares */
+/** @param outlines outlines of the comuni; empty: comuni are drawn as squares */
 export function regionPage(report: RegionReport, outlines: readonly Outline[]): string {
   const { region } = report;
   const parts: readonly (readonly [id: string, title: string, body: Html])[] = [
     ['published', 'What is published', published(report)],
     ['records', 'Records: rows + rejects + duplicates', accounting(report.releases)],
     ['coverage', 'Coverage', coverage(report, outlines)],
-    ['distributions', 'Distributions beside the last publication\'s', distributions(report)],
+    ['distributions', 'Distributions compared with the previous publication', distributions(report)],
     ['rejects', 'Rejects', rejects(report.rejects)],
-    ['checks', 'Checks, and what was accepted', checks(report)],
+    ['checks', 'Checks and accepted differences', checks(report)],
     ['time', 'Time and size', timeAndSize(report)],
     ['licences', 'Licences', licences(report.licenses)],
   ];
-  return htmlPage(`${region.name}: report of what is published`, STYLE, html`<h1>${region.name}: what is published, and how good it is</h1>
+  return htmlPage(`${region.name}: quality report`, STYLE, html`<h1>${region.name}: content and quality of the published data</h1>
 <nav aria-label="Parts"><ul>${parts.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></nav>
 <main>${parts.map(([id, title, body]) => html`<section id="${id}"><h2>${title}</h2>
 ${body}</section>
@@ -60,30 +60,30 @@ ${body}</section>
 }
 
 function published({ region, publications, held, releases }: RegionReport): Html {
-  const told = (publication: Publication): Html => html`<dt>${publication.unit === 0 ? 'Lists of Italy' : region.name}${publication.state === 'previous' ? ', before' : ''}</dt>
+  const told = (publication: Publication): Html => html`<dt>${publication.unit === 0 ? 'National lists' : region.name}${publication.state === 'previous' ? ', before' : ''}</dt>
 <dd>publication ${publication.publication} of ${publication.published_at}, by run ${publication.run} (<code>${publication.command}</code>, version ${publication.version})${
   publication.digest === null ? '' : html`, digest <code>${publication.digest}</code>`}</dd>`;
   const hold = held === null ? null : html`<p><strong>${held.kind.replace('_', ' ')}</strong> by ${held.heldBy} on ${held.heldAt}${held.reason === null ? '' : `: ${held.reason}`}.
-A refresh leaves the region as it is.</p>`;
-  const header = ['source', 'vintage', 'file', 'dated', 'bytes', 'sha256, its beginning', 'data folders'];
+A refresh keeps the region unchanged.</p>`;
+  const header = ['source', 'vintage', 'file', 'dated', 'bytes', 'first characters of sha256', 'data folders'];
   const files = releases.flatMap(({ source, files: all }) => all.map((file): Filling[] => [
     source, vintageText(file.vintage), file.name, file.dated ?? '', file.bytes, html`<code>${file.sha256.slice(0, 16)}</code>`, place(file),
   ]));
   return html`<dl>${publications.map(told)}</dl>${hold}
-${htmlTable(`${group(files.length)} files in force, of ${group(releases.length)} releases`, header, files)}`;
+${htmlTable(`${group(files.length)} current files of ${group(releases.length)} releases`, header, files)}`;
 }
 
 function place({ in_data_folders: present }: ReportedFile): string {
-  return present ? 'still there' : 'left them, in force all the same';
+  return present ? 'present' : 'missing, still used';
 }
 
 function accounting(releases: readonly ReportedRelease[]): Html {
   const wrong = releases.filter(({ holds }) => !holds);
   const total = (of: 'records' | 'rows' | 'rejects' | 'duplicates'): number => releases.reduce((sum, release) => sum + release[of], 0);
-  return html`<p>Every record of every file became a row, was refused with a reason, or repeats another one. The right column counts again what the ledger keeps
+  return html`<p>Every record of every file is a row, a reject with a reason, or a duplicate. The last column verifies these counts with the ledger's lists
 of members, rejects and duplicates. ${wrong.length === 0
-  ? html`The sum holds for all ${group(releases.length)} releases.`
-  : html`<strong class="bad">It does not hold for ${group(wrong.length)} of ${group(releases.length)} releases.</strong>`}</p>
+  ? html`The counts agree for all ${group(releases.length)} releases.`
+  : html`<strong class="bad">They disagree for ${group(wrong.length)} of ${group(releases.length)} releases.</strong>`}</p>
 ${htmlTable('Records of each release', ['source', 'vintage', 'records', 'rows', 'rejects', 'duplicates', 'sum'], [
   ...releases.map((release): Filling[] => {
     const { source, vintage, records, rows, rejects: refused, duplicates } = release;
@@ -115,12 +115,12 @@ function coverage({ coverage: comuni }: RegionReport, outlines: readonly Outline
   const maps = names.map((name) => coverageMap(
     name, comuni, ({ sections }) => sections.find((section) => mapName(section) === name)?.state ?? null, ground,
   ));
-  return html`<p>What the records of ${group(asked)} land parcels say of what covers them: of each comune the outermost on eight sides and four drawn by lot.
-<em>Mapped, nothing there</em> is an answer; <em>not mapped</em> is none.${ground.known.size === 0 || outlines.length === 0 ? ' No boundaries are loaded: comuni are squares, by name.' : ''}</p>
+  return html`<p>Coverage in the records of ${group(asked)} land parcels: for each comune, the outermost parcels in eight directions and four random ones.
+<em>Mapped, nothing there</em> is a result; <em>not mapped</em> means that there is no data.${ground.known.size === 0 || outlines.length === 0 ? ' No boundaries are loaded, so comuni are drawn as squares, sorted by name.' : ''}</p>
 ${mapKey()}${ground.definitions}<div class="maps">${maps}</div>`;
 }
 
-/** Quartiles, and the range without a tenth at each end, of the comuni's medians: before above, now below. */
+/** Draws the medians of the comuni: quartiles, and the range from the 10th to the 90th percentile. Top: before. Bottom: now. */
 function strip(before: Moment | null, now: Moment | null): Html | null {
   const both = [...(before?.medians ?? []), ...(now?.medians ?? [])];
   const [low, high] = [Math.min(...both), Math.max(...both)];
@@ -149,10 +149,10 @@ function distributions({ distributions: all, publications, tables }: RegionRepor
   const byRelation = new Map<Relation, Distribution[]>();
   for (const each of all) byRelation.set(each.relation, [...(byRelation.get(each.relation) ?? []), each]);
   const standing = new Set(tables.filter(({ stands }) => stands).map(({ relation }) => relation));
-  return html`<p>What the quality gate measured, by province. ${isFirst
-    ? 'There is no publication before this one to stand beside it.'
-    : 'Where a figure is another one than before, both stand there, before → now.'}
-The small drawings are of the medians of the comuni: quartiles and the middle eight tenths${isFirst ? '' : '; dashed above: before, below: now'}.</p>
+  return html`<p>Statistics of the quality gate, by province. ${isFirst
+    ? 'There is no previous publication to compare with.'
+    : 'Changed values are shown as before → now.'}
+The small charts show the medians of the comuni: quartiles and the 10th to 90th percentile${isFirst ? '' : '; dashed: before; solid: now'}.</p>
 ${[...byRelation].map(([relation, found]) => tableOf(relation, found, standing.has(relation)))}`;
 }
 
@@ -161,19 +161,19 @@ function tableOf(relation: Relation, found: readonly Distribution[], stands: boo
   const slice = (value: string): string => (gate === undefined || 'unwatched' in gate ? value : sliceName(gate, value));
   const told = (moment: Moment | null): string => JSON.stringify([moment?.values, moment?.median, moment?.p95]);
   const moved = found.filter(({ before, now }) => before !== null && told(before) !== told(now));
-  const note = stands ? 'the table of the publication before' : moved.length > 0 ? `${group(moved.length)} of ${group(found.length)} figures moved` : '';
+  const note = stands ? 'unchanged table of the previous publication' : moved.length > 0 ? `${group(moved.length)} of ${group(found.length)} statistics changed` : '';
   const rows = found.map(({ province, slice: of, field, before, now }): Filling[] => [
     province === '' ? 'not listed' : province, slice(of), field, pair(before?.rows, now?.rows), pair(before?.values, now?.values), pair(before?.median, now?.median),
     pair(before?.p95, now?.p95), strip(before, now),
   ]);
   return html`<details><summary><code>${relation}</code> ${note === '' ? '' : html`<span class="soft">(${note})</span>`}</summary>
-${htmlTable(`Figures of ${relation}`, ['province', 'of', 'field', 'rows', 'values', 'median', '95th percentile', 'comuni'], rows)}</details>`;
+${htmlTable(`Statistics of ${relation}`, ['province', 'of', 'field', 'rows', 'values', 'median', '95th percentile', 'comuni'], rows)}</details>`;
 }
 
 function rejects(all: readonly ReportedRejects[]): Html {
   if (all.length === 0) return html`<p>No record was refused.</p>`;
-  return html`<p>Each stays in the ledger with its bytes; <code>mappale rejects --raw</code> shows them.</p>
-${htmlTable('Records refused, by reason', ['source', 'reason', 'records', 'for example'], all.map(({ source, code, records, examples }) => [
+  return html`<p>The ledger keeps the content of each reject; <code>mappale rejects --raw</code> prints it.</p>
+${htmlTable('Rejects, by reason', ['source', 'reason', 'records', 'for example'], all.map(({ source, code, records, examples }) => [
   source, html`<code>${code}</code>`, records, html`<ul>${examples.map((example) => html`<li>${spot(example)}: ${example.message}</li>`)}</ul>`,
 ]))}`;
 }
@@ -186,15 +186,15 @@ function checks({ checks: { all }, added_columns: added, cut_exports: cut, publi
   const accepted = publications.filter(({ state, reason }) => state === 'current' && reason !== null);
   const warned = releases.flatMap(({ source, vintage, warnings }) => (warnings ?? []).map((warning) => [`${source} ${vintageText(vintage)}`, warning.expects, warning.rows]));
   const answer = ({ asked, rows }: (typeof all)[number]): Html => {
-    if (rows > 0) return html`<strong>${group(rows)} rows violate it</strong>`;
-    if (asked === null) return html`<span class="soft">not noted when this was published</span>`;
-    return asked ? html`so it is` : html`not asked again: nothing that it looks at was made anew`;
+    if (rows > 0) return html`<strong>${group(rows)} violations</strong>`;
+    if (asked === null) return html`<span class="soft">not recorded when this was published</span>`;
+    return asked ? html`passed` : html`not run again: its tables are unchanged`;
   };
-  return html`${accepted.length === 0 ? html`<p>The quality gate refused nothing, so nothing had to be accepted.</p>` : accepted.map(acceptanceOf)}
-${htmlTable('Checks of what was built; one of level error that finds anything stops a publication', ['check', 'level', 'expected', 'found'], all.map((each) => [
+  return html`${accepted.length === 0 ? html`<p>The quality gate refused nothing.</p>` : accepted.map(acceptanceOf)}
+${htmlTable('Checks of the built tables; a violation of level error stops the publication', ['check', 'level', 'expected', 'found'], all.map((each) => [
   html`<code>${each.name}</code>`, each.level, each.expects, answer(each),
 ]))}
-${warned.length === 0 ? null : htmlTable('What checks of the files found that stopped nothing', ['release', 'expected', 'rows that say otherwise'], warned)}
+${warned.length === 0 ? null : htmlTable('Warnings of the file checks', ['release', 'expected', 'violations'], warned)}
 ${added.length === 0 ? null : htmlTable('Columns that publishers added and that this version does not read', ['source', 'vintage', 'file', 'columns'], added.map((each) => [
   each.source, vintageText(each.vintage), each.file, each.columns.join(', '),
 ]))}
@@ -206,7 +206,7 @@ ${cut.length === 0 ? null : htmlTable('Exports of web services that may be cut (
 function acceptanceOf({ reason, accepted }: Publication): Html {
   const by = accepted === null ? '' : ` by ${accepted.who} on ${accepted.at}`;
   return html`<p><strong>Accepted${by}</strong>, although the quality gate refused: “${reason ?? ''}”</p>
-${accepted === null ? null : htmlTable('What the gate refused', ['section', 'table', 'place', 'figure', 'before', 'after', 'allowed'], accepted.figures.map((violation) => [
+${accepted === null ? null : htmlTable('Statistics that the gate refused', ['section', 'table', 'place', 'statistic', 'before', 'after', 'allowed'], accepted.figures.map((violation) => [
   violation.section, violation.relation, violation.place, violation.figure, violation.before, violation.after, violation.limit,
 ]))}`;
 }
@@ -214,17 +214,17 @@ ${accepted === null ? null : htmlTable('What the gate refused', ['section', 'tab
 function timeAndSize({ steps, releases, tables }: RegionReport): Html {
   const time = (seconds: number | null): string => (seconds === null ? '' : duration(seconds));
   const bytes = tables.reduce((sum, table) => sum + (table.bytes ?? 0), 0);
-  return html`${htmlTable('Steps of the run that published this', ['step', 'of', 'time'], steps.map(({ step, subject, seconds }) => [step, subject, time(seconds)]))}
-${htmlTable('Reading the releases, whenever that was', ['source', 'vintage', 'time', 'bytes of files'], releases.map(({ source, vintage, seconds, files }) => [
+  return html`${htmlTable('Steps of the run that created this publication', ['step', 'of', 'time'], steps.map(({ step, subject, seconds }) => [step, subject, time(seconds)]))}
+${htmlTable('Time of reading each release', ['source', 'vintage', 'time', 'bytes of files'], releases.map(({ source, vintage, seconds, files }) => [
   source, vintageText(vintage), time(seconds), files.reduce((sum, file) => sum + file.bytes, 0),
 ]))}
-${htmlTable(`Tables, ${group(bytes)} bytes with their indexes`, ['table', 'rows', 'rows before', 'bytes', 'made in'], tables.map(({ relation, rows, rows_before: before, bytes: size, seconds, stands }) => [
-  html`<code>${relation}</code>`, rows, before, size, stands ? 'stood' : time(seconds),
+${htmlTable(`Tables, ${group(bytes)} bytes with their indexes`, ['table', 'rows', 'rows before', 'bytes', 'build time'], tables.map(({ relation, rows, rows_before: before, bytes: size, seconds, stands }) => [
+  html`<code>${relation}</code>`, rows, before, size, stands ? 'unchanged' : time(seconds),
 ]))}`;
 }
 
 function licences(all: readonly ReportedLicense[]): Html {
-  return html`<p>To be shown with the data.</p>
+  return html`<p>Show these attributions with the data.</p>
 ${all.map((license) => html`<h3>${license.source}</h3>
 <p>${license.attribution}</p>
 <p class="soft">${license.holder}; ${license.license}, ${link(license.url)}${license.reference_period === null ? '' : `; of ${license.reference_period}`}${
@@ -232,12 +232,12 @@ ${all.map((license) => html`<h3>${license.source}</h3>
 `)}`;
 }
 
-/** Only addresses of the web become links. */
+/** Only web addresses become links. */
 function link(url: string): Html {
   return /^https?:\/\//.test(url) ? html`<a href="${url}" rel="noreferrer">${url}</a>` : html`${url}`;
 }
 
-/** @param passport as `/admin/municipalities/{code}/quality` answers it */
+/** @param passport answer of `/admin/municipalities/{code}/quality` */
 export function comunePage(passport: Passport): string {
   const { municipality: { code, name, province, region }, istat_code: istat } = passport;
   const title = `${name ?? code} (${code})`;
@@ -245,23 +245,23 @@ export function comunePage(passport: Passport): string {
 <dl><dt>Province, region</dt><dd>${province ?? 'not listed'}, ${region ?? 'not listed'}</dd><dt>ISTAT code</dt><dd>${istat ?? 'not listed'}</dd>
 <dt>Published</dt><dd>${passport.published_at}</dd></dl>
 <main><section><h2>Coverage</h2>
-<p>What the records of ${passport.coverage.parcels_asked} land parcels say of what covers them: the outermost on eight sides and four drawn by lot.</p>
+<p>Coverage in the records of ${passport.coverage.parcels_asked} land parcels: the outermost parcels in eight directions and four random ones.</p>
 ${mapKey()}
-${htmlTable('What covers the comune', ['section', 'state', 'rows', 'parcels asked, by answer'], passport.coverage.sections.map((section) => [
+${htmlTable('Coverage by section', ['section', 'state', 'rows', 'parcels asked, by answer'], passport.coverage.sections.map((section) => [
   mapName(section), stateCell(section.state), section.rows ?? html`<span class="soft">not counted</span>`,
   Object.entries(section.answers).map(([answer, parcels]) => `${answer}: ${parcels}`).join(', '),
 ]))}</section>
-<section><h2>Files that speak for it</h2>
-${htmlTable('Files in force; of several of one layer the newest that names the comune decides', ['source', 'vintage', 'file', 'dated', 'names it', 'layers'], passport.files.map((file) => [
-  file.source, vintageText(file.vintage), file.file, file.dated ?? '', file.names_comune ? 'yes' : 'does not tell comuni apart', file.layers.join(', '),
+<section><h2>Files that cover the comune</h2>
+${htmlTable('Current files; for each layer, the newest file that names the comune is used', ['source', 'vintage', 'file', 'dated', 'names it', 'layers'], passport.files.map((file) => [
+  file.source, vintageText(file.vintage), file.file, file.dated ?? '', file.names_comune ? 'yes' : 'does not name comuni', file.layers.join(', '),
 ]))}</section>
-<section><h2>Figures beside the province's</h2>
+<section><h2>Statistics compared with the province</h2>
 ${passport.figures.map(figuresOfTable)}</section>
 <section><h2>Rejects</h2>
-<p>Records refused of which file, member or bytes name the comune by its codes; others cannot be told.</p>
+<p>Rejects whose file, member or content contains a code of the comune. Other rejects cannot be assigned to a comune.</p>
 ${rejects(passport.rejects)}</section>
 <section><h2>Licences</h2>
-<p>To be shown with the data.</p>
+<p>Show these attributions with the data.</p>
 ${passport.meta.licenses.map((license) => html`<p>${license.attribution} <span class="soft">(${license.section}: ${license.source}; ${license.license}, ${link(license.url)})</span></p>`)}</section></main>`);
 }
 
@@ -275,13 +275,13 @@ function figuresOfTable({ table, slice, rows, rows_province: ofProvince, fields 
   const of = slice === null || gate === undefined || 'unwatched' in gate ? slice : sliceName(gate, slice);
   const share = (values: number, all: number | null): string => (all === null || all === 0 ? '' : `${Math.round((values / all) * 100)} %`);
   return html`<details><summary><code>${table}</code> ${of ?? ''} <span class="soft">(${group(rows)} rows, in the province ${ofProvince === null ? 'not counted' : group(ofProvince)})</span></summary>
-${htmlTable(`Figures of ${table}`, header, Object.entries(fields).map(([name, field]) => [
+${htmlTable(`Statistics of ${table}`, header, Object.entries(fields).map(([name, field]) => [
   name, share(field.values, rows), share(field.values_province ?? 0, ofProvince), figure(field.median), figure(field.median_province),
   figure(field.p95), figure(field.p95_province),
 ]))}</details>`;
 }
 
-/** One line for each comune and section that is not simply mapped, for people at a terminal. */
+/** Returns one line for each section that is not simply mapped, for the terminal. */
 export function unusualCoverage(sections: readonly SectionCoverage[]): string[] {
   return sections.filter(({ state }) => state !== 'mapped' && state !== 'not_applicable').map((section) => `${mapName(section)}: ${STATE_WORDS[section.state]}`);
 }

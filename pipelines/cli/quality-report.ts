@@ -1,4 +1,4 @@
-/** The report of a region, and the quality passport of a comune. */
+/** Prints the report of a region and the quality passport of a comune. */
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { municipalityQuality } from '../../api/answers.ts';
@@ -33,12 +33,12 @@ export function reportCommand(): Command {
     .action(async (region: Region | undefined, options: Options) => {
       const { comune } = options;
       if ((region === undefined) === (comune === undefined)) {
-        throw new MappaleError('report is of a region or of a comune', {
+        throw new MappaleError('report needs either a region or a comune', {
           code: 'REPORT_OF_WHAT', kind: 'usage', detail: `expected one of REGION and --comune, found ${region === undefined ? 'none' : 'both'}`,
-          hint: 'One of a comune is: npx mappale report --comune H501', fix: 'npx mappale report REGION',
+          hint: 'For a comune: npx mappale report --comune H501', fix: 'npx mappale report REGION',
         });
       }
-      // Looked at before long work; where the name follows from what is found, again before it is written.
+      // Checks the output path before the long work. A default file name is checked before the file is written.
       if (options.out !== undefined) await mustBePlace(expandPath(options.out));
       return look(options, async (context) => {
         if (region !== undefined) {
@@ -53,7 +53,7 @@ export function reportCommand(): Command {
     });
 }
 
-/** Written beside and renamed: a page is whole, or the one before. @returns its path; null: none was asked for */
+/** Writes a page atomically. @returns its path, or null if no page was requested */
 async function write({ out, json }: Options, name: string, page: () => Promise<string>): Promise<string | null> {
   if (out === undefined && json === true) return null;
   const path = expandPath(out ?? name);
@@ -63,7 +63,7 @@ async function write({ out, json }: Options, name: string, page: () => Promise<s
 }
 
 /**
- * The passport as the server answers it.
+ * Returns the passport as the API returns it.
  * @param comune cadastral code, ISTAT code or name
  * @throws MappaleError `COMUNE_UNKNOWN`, `COMUNE_AMBIGUOUS`, `NOT_PUBLISHED` (exit 2)
  */
@@ -78,15 +78,15 @@ export async function readPassport(reader: Reader, comune: string): Promise<Pass
   }
   const { answer } = await reader.call<{ answer: string | null }>('select answer from api.municipality_quality($1)', [code]);
   if (answer === null) {
-    throw new MappaleError(`nothing is published of ${comune}`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published.', fix: 'npx mappale status' });
+    throw new MappaleError(`nothing is published for ${comune}`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'List what is published.', fix: 'npx mappale status' });
   }
   return municipalityQuality.parse(JSON.parse(answer));
 }
 
-/** A person waits for one answer. */
+/** Statement timeout in milliseconds. It is longer than the server's, because one user waits for one answer. */
 const PATIENCE_MS = 60_000;
 
-/** Asks as the server does. */
+/** Runs work on a reader like the one that the server uses. */
 async function onReader<T>({ database, config }: Context, work: (reader: Reader) => Promise<T>): Promise<T> {
   const reader = await openReader(database, config.databaseUrl, { connections: 1, statementTimeoutMs: PATIENCE_MS });
   try {
@@ -105,8 +105,8 @@ function describe({ region, publications, releases, rejects, added_columns: adde
     `${region.name}: publication ${now?.publication ?? ''} of ${now?.published_at ?? ''}: ${group(tables.length)} tables of ${group(releases.length)} releases`,
     wrong.length === 0
       ? 'records = rows + rejects + duplicates in every release'
-      : `records are NOT rows + rejects + duplicates in ${wrong.map(({ source, vintage }) => `${source} ${vintageText(vintage)}`).join(', ')}`,
-    `${group(rejects.reduce((sum, { records }) => sum + records, 0))} records refused, for ${group(rejects.length)} reasons`,
+      : `records DIFFER from rows + rejects + duplicates in ${wrong.map(({ source, vintage }) => `${source} ${vintageText(vintage)}`).join(', ')}`,
+    `${group(rejects.reduce((sum, { records }) => sum + records, 0))} rejects, for ${group(rejects.length)} reasons`,
     ...added.map(({ code, file, columns }) => `${code} ${file}: ${columns.join(', ')}`),
     ...cut.map(({ code, file }) => `${code} ${file}`),
     ...[...unusual].map(([said, comuni]) => `${said} in ${group(comuni)} of ${group(coverage.length)} comuni`),
@@ -115,7 +115,7 @@ function describe({ region, publications, releases, rejects, added_columns: adde
 
 function describePassport({ municipality: { code, name }, coverage, files, rejects }: Passport): string[] {
   return [
-    `${name ?? code} (${code}): ${group(files.length)} files speak for it, ${group(rejects.reduce((sum, { records }) => sum + records, 0))} records refused that name it`,
+    `${name ?? code} (${code}): ${group(files.length)} files cover it, ${group(rejects.reduce((sum, { records }) => sum + records, 0))} rejects name it`,
     ...unusualCoverage(coverage.sections),
   ];
 }

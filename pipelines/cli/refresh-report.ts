@@ -1,4 +1,4 @@
-/** What a refresh did, or would do, in words. */
+/** Prints as text what a refresh did or would do. */
 import { duration, group } from '../progress.ts';
 import { vintageText } from '../contract/vintage.ts';
 import type { LeftOut, NotedLeftOut } from '../run/left-out.ts';
@@ -7,7 +7,7 @@ import type { RefreshReport } from '../run/refresh.ts';
 import { textTable } from '../text-table.ts';
 import { describeUnknown } from './command.ts';
 
-/** The report of a refresh as a person reads it, on one screen. */
+/** Returns the report of a refresh as text that fits on one screen. */
 export function describe(report: RefreshReport): string {
   const lines: string[] = [];
   if (report.runId === null && report.failures.length === 0) lines.push(`nothing to do: everything is up to date (${duration(report.seconds)})`);
@@ -19,43 +19,43 @@ export function describe(report: RefreshReport): string {
   for (const unit of report.units) {
     const counts = ([['core.parcel', 'parcels'], ['core.access_point', 'addresses'], ['core.comune', 'comuni']] as const)
       .flatMap(([relation, what]) => unit.built.filter((each) => each.relation === relation).map(({ rows }) => `${group(rows)} ${what}`));
-    lines.push(`${unit.name}: published as ${unit.publicationId}: ${[...counts, `${unit.built.length} tables made`].join(', ')} (${duration(unit.seconds)})`);
+    lines.push(`${unit.name}: published as ${unit.publicationId}: ${[...counts, `${unit.built.length} tables built`].join(', ')} (${duration(unit.seconds)})`);
     if (unit.missing.length > 0) lines.push(`  not loaded, so not mapped: ${unit.missing.join(', ')}`);
     for (const note of unit.notes) lines.push(`  ${note}`);
   }
   for (const held of report.held) lines.push(held);
   const warnings = report.loaded.reduce((sum, release) => sum + release.warnings, 0);
-  if (warnings > 0) lines.push(`${warnings === 1 ? '1 check' : `${group(warnings)} checks`} of the loaded files found rows to look at: npx mappale report REGION`);
+  if (warnings > 0) lines.push(`${warnings === 1 ? '1 check' : `${group(warnings)} checks`} of the loaded files found unexpected rows: npx mappale report REGION`);
   if (report.estimate !== null) lines.push(`took ${duration(report.seconds)}, estimated ${duration(report.estimate.seconds)}`);
   lines.push(...describeFiles(report), ...describeLeftOut(report.leftOut), ...describeWarnings(report.warnings));
   for (const failure of report.failures) lines.push(failure.report());
   return lines.join('\n');
 }
 
-/** Files of a refresh that nothing is made from, and those in force that are not there any more: each with the reason. */
+/** Lists unused files, and current files that are missing from the data folders, each with the reason. */
 export function describeFiles({ unused, left, survey }: Pick<RefreshReport, 'unused' | 'left' | 'survey'>): string[] {
   return [
-    ...left.map(({ name, source, vintage }) => `in force, not in the data folders any more: ${name} (${source} ${vintageText(vintage)}); npx mappale forget FILE takes it out of force`),
+    ...left.map(({ name, source, vintage }) => `still used, but missing from the data folders: ${name} (${source} ${vintageText(vintage)}); to stop using it: npx mappale forget FILE`),
     ...unused.map(({ path, source, reason }) => `not used: ${path} (${source}): ${reason}`),
-    ...survey.aside.map(({ path, source, reason }) => `left aside: ${path} (${source}): ${reason}`),
+    ...survey.aside.map(({ path, source, reason }) => `skipped: ${path} (${source}): ${reason}`),
     ...describeUnknown(survey.unknown),
   ];
 }
 
-/** Columns of a file that are printed by name. */
+/** Maximum number of added columns that are listed by name. */
 const MOST_NAMED = 20;
 
-/** Returns one line per file: the columns that its publisher added with sample values, or that it may be a cut export. */
+/** Returns one line per file: its added columns with sample values, or a warning that it may be a cut export. */
 export function describeWarnings(warnings: readonly SchemaWarning[]): string[] {
   return warningsByFile(warnings).map(({ code, file, added }) => {
-    if (code === 'EXPORT_MAY_BE_CUT') return `${code} ${file}: the export of a service may be cut; ask the service for the rest, or load the publisher's own file`;
+    if (code === 'EXPORT_MAY_BE_CUT') return `${code} ${file}: this export of a web service may be incomplete; request the rest, or load the publisher's file`;
     const columns = added.slice(0, MOST_NAMED).map(({ column, samples }) => `${column ?? ''} (${samples.length === 0 ? 'no values' : samples.map((sample) => JSON.stringify(sample)).join(', ')})`);
     const others = added.length - columns.length;
     return `${code} ${file}: ${columns.join(', ')}${others === 0 ? '' : ` and ${group(others)} more`}`;
   });
 }
 
-/** Files that could not be used, and the sections of each region that they touch. */
+/** Lists files that could not be used, and the affected sections of each region. */
 export function describeLeftOut(all: readonly (LeftOut | NotedLeftOut)[]): string[] {
   // Files for which GDAL is missing share one reason, which is printed once.
   const codeOf = ({ failure }: LeftOut | NotedLeftOut): string => ('error' in failure ? failure.error : failure.code);
@@ -84,7 +84,7 @@ function describeSections(all: readonly (LeftOut | NotedLeftOut)[]): string[] {
   });
 }
 
-/** A source's releases as a line of the table. */
+/** Returns the table row of one source: the totals of its releases. */
 function sumOf(source: string, loaded: RefreshReport['loaded']): (string | number)[] {
   const vintages = [...new Set(loaded.map(({ vintage }) => vintage))].sort().map(vintageText);
   const [first = ''] = vintages;

@@ -16,7 +16,7 @@ export interface RefreshArguments {
   readonly json?: boolean;
 }
 
-/** A command that loads what came and publishes what changed, with the options of all such commands. */
+/** Creates a command that loads new files and publishes changes, with the options that all such commands share. */
 export function refreshing(name: string, purpose: string, examples: readonly string[]): Command {
   return command(name, purpose, examples)
     .option('--data <folder>', 'folder with downloaded files, searched recursively; repeatable', collectPaths)
@@ -28,12 +28,12 @@ export function refreshing(name: string, purpose: string, examples: readonly str
     .option('--json', 'print the report as JSON');
 }
 
-/** Folders that are named, or the one that is not. */
+/** Returns the folders of `--data`, or the default folder. */
 export function foldersOf({ data = ['data'] }: { readonly data?: readonly string[] }): string[] {
   return data.map(expandPath);
 }
 
-/** Brings regions up to date, and prints the report. @param more what stands below it for people @returns the exit code */
+/** Refreshes regions and prints the report. @param more returns text to print below the report @returns the exit code */
 export async function bringUpToDate(
   context: Context, name: string, { parallel, accept, force, concurrent, beside, json }: RefreshArguments, data: readonly string[],
   regions: readonly number[] | null, more: () => Promise<string> = async () => '',
@@ -59,7 +59,7 @@ export function refreshCommand(): Command {
       const units = regions.length === 0 ? null : regions.map((name) => parseRegion(name).code);
       process.exitCode = await withContext({ access: 'write' }, async (context) => {
         const code = await bringUpToDate(context, 'refresh', options, foldersOf(options), units);
-        // What writes figures is loaded when it is asked for.
+        // Imports the metrics writer only if it is needed.
         if (options.metrics !== undefined) await (await import('../operate/metrics.ts')).writeMetrics(context.database, expandPath(options.metrics), code);
         return code;
       });

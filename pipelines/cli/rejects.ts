@@ -55,6 +55,6 @@ async function listRejects(context: Context, options: { source?: string; code?: 
 function describeRetry(outcomes: readonly RetryOutcome[]): string {
   if (outcomes.length === 0) return 'no record was refused';
   const lines = [textTable(outcomes.map((o) => [o.source, vintageText(o.vintage), o.code, o.tried, o.passed, o.untried]), ['source', 'vintage', 'reason', 'tried', 'pass now', 'need the whole file'])];
-  if (outcomes.some(({ passed }) => passed > 0)) lines.push('', 'Their releases are read again by the next load-region or refresh, which publishes them whole.');
+  if (outcomes.some(({ passed }) => passed > 0)) lines.push('', 'The next load-region or refresh reads these releases again and publishes them.');
   return lines.join('\n');
 }

@@ -1,4 +1,4 @@
-/** `mappale serve --workers N`: this process listens to signals and keeps N others at work, which answer. */
+/** `mappale serve --workers N`: this process handles signals and keeps N worker processes running, which answer requests. */
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,24 +9,24 @@ import type { Log } from '../log.ts';
 import type { SignInLink } from '../../api/sign-in.ts';
 import { GRACE_MS, sayWhere, stopSignal } from './serving.ts';
 
-/** Before a worker is replaced; milliseconds. Doubled for each that did not last, up to the longest. */
+/** Pause before a worker is replaced, in milliseconds. It doubles for each worker that ended early, up to the longest pause. */
 const [PAUSE_MS, LONGEST_PAUSE_MS] = [250, 30_000];
 
-/** A worker that lived so long was well; milliseconds. */
+/** Lifetime after which a worker counts as healthy, in milliseconds. */
 const LASTING_MS = 60_000;
 
-/** After the grace of its requests, what a worker may take to close its connections; milliseconds. */
+/** Time that a worker may take to close its connections after the grace time of its requests, in milliseconds. */
 const CLOSING_MS = 5_000;
 
 export interface WorkersOptions {
   readonly workers: number;
-  /** Of each worker. */
+  /** Connections of each worker. */
   readonly connections: number;
-  /** By which a browser is signed in; null: none is. */
+  /** Sign-in link for browsers, or null. */
   readonly link: SignInLink | null;
 }
 
-/** How a process ended. */
+/** Exit code or signal of a process. */
 interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -39,9 +39,9 @@ interface Started {
 }
 
 /**
- * Serves until told to stop. A worker that ends while all are being started ends the whole, with its exit code: it said why, and the next one would, too. Later
- * ones are replaced.
- * @throws MappaleError `WORKER_ENDED` where it could not say why
+ * Serves until a stop signal. If a worker ends during startup, the command ends with its exit code, because the next worker would fail too.
+ * Workers that end later are replaced.
+ * @throws MappaleError `WORKER_ENDED` if a worker ended during startup without an error code
  */
 export async function serveByWorkers({ workers, connections, link }: WorkersOptions, log: Log): Promise<void> {
   const primary = new Primary(queueFor(connections), link);
@@ -66,9 +66,9 @@ export async function serveByWorkers({ workers, connections, link }: WorkersOpti
       primary.lost();
       soonGone = performance.now() - begun < LASTING_MS ? soonGone + 1 : 0;
       const pause = Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** soonGone);
-      log.warn(`worker ${worker.process.pid ?? 'without a number'} ended (${nameOf(how)}); another one takes its place in ${pause / 1000} s`);
+      log.warn(`worker ${worker.process.pid ?? 'without a number'} ended (${nameOf(how)}); a new worker starts in ${pause / 1000} s`);
       await sleep(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
-      // With the last worker a port that was any free one is given back: those who come are to have the same.
+      // If the last worker ends, its random port is released. The next worker asks for the same port.
       if (alive.size === 0) cluster.setupPrimary({ args: [...process.argv.slice(2), '--port', new URL(address).port] });
       if (!stopping.signal.aborted) void startWorker();
     });
@@ -79,7 +79,7 @@ export async function serveByWorkers({ workers, connections, link }: WorkersOpti
     }));
   };
   const start = async (): Promise<null> => {
-    // What is wrong is said by one.
+    // The first worker starts alone, so that an error is printed only once.
     await startWorker();
     await Promise.all(Array.from({ length: workers - 1 }, startWorker));
     return null;
@@ -92,13 +92,13 @@ export async function serveByWorkers({ workers, connections, link }: WorkersOpti
     sayWhere(address, log, link);
   }
   const failure = found !== null && typeof found === 'object' ? found : null;
-  if (failure === null) log.info(`${await stopped}: ${alive.size} workers finish the requests under way`);
+  if (failure === null) log.info(`${await stopped}: ${alive.size} workers are finishing current requests`);
   state = 'stopping';
   stopping.abort();
   await endAll(primary, alive);
   if (failure === null) return;
   if (failure.code === null || failure.code === 0) {
-    throw new MappaleError('a worker ended before it answered', { code: 'WORKER_ENDED', kind: 'bug', detail: nameOf(failure), hint: 'Look whether the machine ran out of memory.' });
+    throw new MappaleError('a worker ended before it answered', { code: 'WORKER_ENDED', kind: 'bug', detail: nameOf(failure), hint: 'Check whether the machine ran out of memory.' });
   }
   process.exitCode = failure.code;
 }
@@ -107,7 +107,7 @@ function nameOf({ code, signal }: Ended): string {
   return signal ?? `exit code ${code ?? '?'}`;
 }
 
-/** Those who answer finish what is under way; those who are being started have nothing to finish. */
+/** Lets workers that serve finish their requests, and stops starting workers at once. */
 async function endAll(primary: Primary, alive: ReadonlySet<Started>): Promise<void> {
   primary.stop();
   for (const { worker, answers } of alive) if (!answers) worker.process.kill('SIGTERM');

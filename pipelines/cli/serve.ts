@@ -45,7 +45,7 @@ export function serveCommand(): Command {
     .option('--workers <n>', 'number of server processes; more than one needs PostgreSQL', parseWithin(1, 256), 1)
     .option('--enrich', 'accept CSV tables at POST /api/v2/tools/enrich, at most 1,000 rows, each counted as one request', false)
     .action(async (options: ServeOptions) => {
-      // What was typed is looked at before the database is.
+      // Checks the options before the database is opened.
       if (options.host.trim() === '') {
         throw new MappaleError('--host is empty', {
           code: 'ADDRESS_UNAVAILABLE', kind: 'usage', hint: 'Use 127.0.0.1 for this machine only, 0.0.0.0 or :: for all networks.', fix: 'npx mappale serve --host 127.0.0.1',
@@ -56,7 +56,7 @@ export function serveCommand(): Command {
       const log = makeLog(config, process.stderr);
       continueThroughRotation(log);
       const connections = shareOf(options, config);
-      // The others of several processes are started by this one, with the same words.
+      // The primary process starts the workers with the same arguments.
       if (options.workers > 1 && cluster.isPrimary) return (await import('./serve-workers.ts')).serveByWorkers({ ...options, connections, link: signInLink(options, config) }, log);
       const sources = await loadSources();
       await onDatabase(config.databaseUrl, 'read', async (database) => {
@@ -69,7 +69,7 @@ export function serveCommand(): Command {
           await reader.close();
         }
       });
-      // What is left of a worker is its line to the process that started it.
+      // The channel to the primary process is the last thing that keeps a worker alive.
       cluster.worker?.disconnect();
     });
 }
@@ -77,33 +77,33 @@ export function serveCommand(): Command {
 /** @returns connections of each worker @throws MappaleError `WORKERS_EMBEDDED`, `CONNECTIONS_TOO_FEW` (exit 2) */
 function shareOf({ workers, connections }: ServeOptions, { databaseUrl }: Config): number {
   if (workers > 1 && databaseUrl.startsWith('pglite:')) {
-    throw new MappaleError('the embedded database is open to one process only', {
+    throw new MappaleError('only one process can open the embedded database', {
       code: 'WORKERS_EMBEDDED', kind: 'usage', detail: `expected --workers 1, found ${workers}`, hint: 'Leave --workers out, or set DATABASE_URL=postgres://… to a server.',
       fix: retyped(withOption('--workers', '1'), 'npx mappale serve'),
     });
   }
   const share = connectionsOfEach(connections, workers);
   if (share === 0) {
-    throw new MappaleError('there are too few connections for so many workers', {
+    throw new MappaleError('too few connections for the number of workers', {
       code: 'CONNECTIONS_TOO_FEW', kind: 'usage', detail: `expected --connections ${leastFor(workers)} or more for ${workers} workers, found ${connections}`,
-      hint: 'Give it so many, or fewer workers.', fix: retyped(withOption('--connections', String(leastFor(workers))), `npx mappale serve --workers ${workers} --connections ${leastFor(workers)}`),
+      hint: 'Increase --connections or reduce --workers.', fix: retyped(withOption('--connections', String(leastFor(workers))), `npx mappale serve --workers ${workers} --connections ${leastFor(workers)}`),
     });
   }
   return share;
 }
 
-/** Connections with which each of so many workers has one for answers and one that counts. */
+/** Returns the fewest connections with which each worker has one for answers and one for counting requests. */
 function leastFor(workers: number): number {
   let least = workers;
   while (connectionsOfEach(least, workers) === 0) least += 1;
   return least;
 }
 
-/** Longest statement of an explanation that a page waits for; milliseconds. */
+/** Timeout of a statement that explains a value, in milliseconds. */
 const EXPLAINING_MS = 20_000;
 
 /**
- * What `mappale explain` does, by the login that may type it: on PostgreSQL on a connection beside those that answer, which is closed when it is idle.
+ * Creates the function behind `mappale explain` for the map. PostgreSQL uses a separate connection, which is closed when idle.
  * @returns null if the login reads no tables, or if a pooler does not keep sessions
  */
 function explainer(database: Database, sources: readonly RegisteredSource[], { login }: Reader): Explain | null {
@@ -111,26 +111,26 @@ function explainer(database: Database, sources: readonly RegisteredSource[], { l
   return async (fid, section) => (await import('../operate/explain.ts')).explain({ database, sources }, fid, section, EXPLAINING_MS);
 }
 
-/** Listens until told to stop. @throws MappaleError `PORT_IN_USE`, `ADDRESS_UNAVAILABLE` */
+/** Serves until a stop signal. @throws MappaleError `PORT_IN_USE`, `ADDRESS_UNAVAILABLE` */
 async function serve(
   { host, port, trustProxy = [], metricsFrom = [], enrich }: ServeOptions, reader: Reader, told: Log, ownSignIn: SignInLink | null, explain: Explain | null,
 ): Promise<void> {
-  // Half of what the program loads is the server: other commands begin without it.
+  // Imports the server only here, because it is half of the program's code and other commands start faster without it.
   const [{ buildServer }, { ownLink }, { warmUp }] = await Promise.all([
     import('../../api/server.ts'), import('../../api/workers.ts'), import('../../api/warm-up.ts'),
   ]);
   const link = ownLink();
   const log = link === null ? told : ofWorker(told);
-  // Of several workers the first says it for all.
+  // Only the first worker prints the warning.
   if ((cluster.worker?.id ?? 1) === 1) warnOfRights(reader, log);
   const app = await buildServer({
     reader, version: VERSION, log, trustedProxies: trustProxy, metricsReaders: metricsFrom, enrich, ...(link === null ? {} : { shared: link }),
-    // Of several workers none has a link of its own: all ask the process that started them.
+    // Workers have no sign-in link of their own. They use the primary's link.
     signIn: ownSignIn === null ? null : link?.signIn ?? ownSignIn, explain,
   });
-  // A server whose first answers are slow is better than none.
+  // A failed warm-up only makes the first answers slower, so the server starts anyway.
   await warmUp(reader).catch((error: unknown) => {
-    log.warn(`not all connections are ready: ${error instanceof Error ? error.message : String(error)}. First answers take longer; is the login allowed --connections?`);
+    log.warn(`not all connections are ready: ${error instanceof Error ? error.message : String(error)}. The first answers will be slow. Check the connection limit of the login.`);
   });
   const stopped = Promise.race([stopSignal(), ...(link === null ? [] : [link.stopped])]);
   try {
@@ -139,31 +139,31 @@ async function serve(
     await app.close();
     throw await listenError(error, host, port);
   }
-  log.info(`${await stopped}: finishing the requests under way`);
+  log.info(`${await stopped}: finishing current requests`);
   const late = setTimeout(() => app.server.closeAllConnections(), GRACE_MS);
   await app.close();
   clearTimeout(late);
 }
 
-/** A worker tells the process that started it, which tells people. */
+/** Prints the address, or sends it to the primary process, which prints it. */
 function announce(address: string, log: Log, link: Link | null, signIn: SignInLink | null): void {
   if (link === null) sayWhere(address, log, signIn);
   else link.listening(address);
 }
 
-/** Its lines say which process wrote them. */
+/** Adds the process number of the worker to each log line. */
 function ofWorker(log: Log): Log {
   const worker = process.pid;
   return { ...log, info: (message, facts) => log.info(message, { ...facts, worker }), warn: (message, facts) => log.warn(message, { ...facts, worker }) };
 }
 
-/** A session may always go back to the rights of its login. */
+/** Warns if the login has more rights than the reader role, because a session can always return to the rights of its login. */
 function warnOfRights({ login, restricted }: Reader, log: Log): void {
   if (login === null || (login === 'ordinary' && restricted)) return;
   const danger = {
-    superuser: 'a superuser: whoever takes this server over has the whole database server',
-    owner: 'an owner of the tables: whoever takes this server over can change them',
-    ordinary: `no member of the role ${ROLE}: the server works with whatever rights that login has`,
+    superuser: 'a superuser: an attacker who controls this server controls the whole database server',
+    owner: 'an owner of the tables: an attacker who controls this server can change them',
+    ordinary: `not a member of the role ${ROLE}: the server runs with all rights of that login`,
   }[login];
   log.warn(`DATABASE_URL logs in as ${danger}. Better: create role NAME login password '…' in role ${ROLE}; and DATABASE_URL=postgres://NAME@…`);
 }

@@ -8,23 +8,23 @@ import type { Log } from '../log.ts';
 import { retyped, withOption } from '../typed.ts';
 import { continueWithoutOutput } from './output.ts';
 
-/** How long a request may still run after the server was told to stop; milliseconds. */
+/** Time that a request may still run after the server was told to stop, in milliseconds. */
 export const GRACE_MS = 10_000;
 
-/** A link by which a browser of this machine is signed in; null: others can reach the server, a proxy stands before it, or nobody reads what it says. */
+/** Creates a sign-in link for a browser, or returns null if other machines or a proxy reach the server, or the log is not for people. */
 export function signInLink({ host, trustProxy = [] }: { readonly host: string; readonly trustProxy?: readonly string[] }, { log }: Pick<Config, 'log'>): SignInLink | null {
   return isLoopback(host) && trustProxy.length === 0 && log === 'human' ? new SignInLink() : null;
 }
 
-/** Where the interface is: for programs on stdout, for people on stderr. The link is a secret: it goes to stdout, never into the log. */
+/** Prints the address for programs on stdout and for people on stderr. The link is a secret: it goes to stdout, never into the log. */
 export function sayWhere(address: string, log: Log, link: SignInLink | null): void {
   process.stdout.write(`${address}/api/v2\n`);
   if (link !== null) process.stdout.write(`${address}/api/v2/map#signin=${link.secret}\n`);
-  if (link !== null) log.info(`the second line above opens the map, signed in: once, and within ${LINK_MS / 60_000} minutes`);
+  if (link !== null) log.info(`the second address above is a one-time sign-in link to the map, valid for ${LINK_MS / 60_000} minutes`);
   log.info(`listening; try ${address}/api/v2/docs and ${address}/api/v2/map; stop with Ctrl-C`);
 }
 
-/** The first signal stops the server in good order; a second one ends the process as always. */
+/** Resolves at the first stop signal, so that the server can shut down cleanly. A second signal ends the process at once. */
 export function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     process.once('SIGINT', resolve);
@@ -49,17 +49,17 @@ export function continueThroughRotation(log: Log): void {
   });
 }
 
-/** @returns why an address cannot be listened on, in words where they are known */
+/** @returns a MappaleError that explains why the address cannot be used, or the same error if its code is unknown */
 export async function listenError(error: unknown, host: string, port: number): Promise<unknown> {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {
     case 'EADDRINUSE':
       return new MappaleError(`port ${port} is in use`, {
-        code: 'PORT_IN_USE', kind: 'usage', at: `${host}:${port}`, detail: `expected a free port, found ${await programAt(host, port)}`, hint: 'Choose another one, or end what listens there.',
+        code: 'PORT_IN_USE', kind: 'usage', at: `${host}:${port}`, detail: `expected a free port, found ${await programAt(host, port)}`, hint: 'Choose another port, or stop the program that uses it.',
         fix: retyped(withOption('--port', String(await freePort(host, port + 1))), 'npx mappale serve --port 0'), cause: error,
       });
     case 'EACCES': case 'EADDRNOTAVAIL': case 'ENOTFOUND': case 'EAI_AGAIN': case 'EINVAL':
-      return new MappaleError(`${host}:${port} cannot be listened on`, {
+      return new MappaleError(`cannot listen on ${host}:${port}`, {
         code: 'ADDRESS_UNAVAILABLE', kind: 'usage', detail: message, hint: 'Use an address of this machine and a port from 1024 on.',
         fix: retyped((words) => withOption('--port', '8080')(withOption('--host', '127.0.0.1')(words)), 'npx mappale serve'), cause: error,
       });
@@ -68,10 +68,10 @@ export async function listenError(error: unknown, host: string, port: number): P
   }
 }
 
-/** How long another program may think about who it is; milliseconds. */
+/** Timeout for asking another program what it is, in milliseconds. */
 const PATIENCE_MS = 1_000;
 
-/** What listens at an address: a server of this program says so itself. */
+/** Describes the program that listens at an address. A mappale server is recognised by its health endpoint. */
 async function programAt(host: string, port: number): Promise<string> {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   try {
@@ -79,12 +79,12 @@ async function programAt(host: string, port: number): Promise<string> {
     const { status, version, dataset } = await answer.json() as Readonly<Record<string, unknown>>;
     if (typeof status === 'string' && typeof version === 'string' && dataset !== undefined) return `mappale ${version}, which answers at http://${name}:${port}/api/v2/map`;
   } catch {
-    // It speaks no HTTP, or not to us.
+    // The program does not speak HTTP, or sent no JSON.
   }
   return 'another program';
 }
 
-/** @returns the first port from one on that nobody has; 0, any free one, where none of the next is */
+/** @returns the first free port at or after `from`, or 0 (any free port) if none of the next 20 is free */
 async function freePort(host: string, from: number): Promise<number> {
   for (let port = from; port < Math.min(from + 20, 65_536); port += 1) {
     const server = createServer();

@@ -23,15 +23,15 @@ export function statusCommand(): Command {
     }));
 }
 
-/** A publication that is in force, and the sources that it was made from. */
+/** A current publication and the sources that it was built from. */
 type Published = {
   readonly unit: number;
   readonly publication: number;
   readonly published_at: string;
-  /** Why it was published although the quality gate refused, who said so, and the figures; null: it did not refuse. */
+  /** Reason for accepting a publication that the quality gate refused, with user and statistics. Null: the gate did not refuse. */
   readonly reason: string | null;
   readonly accepted: { readonly who: string; readonly at: string; readonly figures: readonly Violation[] } | null;
-  /** Rows of each. */
+  /** Number of rows of each table. */
   readonly tables: Readonly<Record<string, number>>;
   readonly sources: readonly string[];
 };
@@ -58,25 +58,25 @@ export async function readStatus({ database, sources }: Context) {
   const units = [0, ...published.map(({ unit }) => unit).filter((unit) => unit > 0)];
   return {
     database: database.label,
-    /** Files in force that are not in the data folders any more. */
+    /** Current files that are missing from the data folders. */
     left: [...new Set(units.flatMap((unit) => inventory.used(unit)))].filter(({ present }) => !present)
       .map(({ name, sourceId, vintage }) => ({ name, source: sourceId, vintage })),
-    /** Regions that a refresh leaves as they are. */
+    /** Regions that a refresh keeps unchanged. */
     held: [...(await holds(database)).values()].map(({ unit, kind, reason, heldBy, heldAt }) => ({ unit, kind, reason, heldBy, heldAt })),
     regions: published.map(({ sources: used, ...region }) => ({
       ...region,
       name: unitName(region.unit),
       parcels: region.tables['core.parcel'] ?? 0,
-      /** Files that the last refresh of the region could not use, with the sections that they touch. */
+      /** Files that the last refresh of the region could not use, with the affected sections. */
       left_out: (leftOut.get(region.unit) ?? []).flatMap((each) => {
         const sections = each.regions.find(({ unit }) => unit === region.unit)?.sections;
         const { source, vintage, files, failure: { error, message } } = each;
         return sections === undefined ? [] : [{ source, vintage, files, error, message, sections }];
       }),
-      /** Sources whose layers the sections could use and that were not loaded. */
+      /** Sources that are not loaded although sections could use their layers. */
       not_loaded: region.unit === 0 ? [] : sources.filter(({ id, manifest }) => manifest.reference !== true && !used.includes(id)).map(({ id }) => id),
     })),
-    /** Parcels that a section has nothing of because the raster had left the data folders before they came or changed. */
+    /** Parcels without values of a raster section, because the raster was no longer in the data folders when the parcels were added or changed. */
     unread: await unreadParcels(database),
     /** Added columns and cut exports among the files that current publications use. */
     warnings: await schemaWarnings(database),
@@ -107,16 +107,16 @@ export function describe({ database, regions, held, left, unread, warnings, rele
   for (const { name, publication, published_at, tables, reason, accepted, unit, left_out, not_loaded } of regions) {
     const rows = Object.entries(tables).sort(([a], [b]) => (a < b ? -1 : 1)).map(([table, count]) => [`  ${table}`, count]);
     lines.push('', `${name}: publication ${publication} of ${published_at}`, textTable(rows, ['  table', 'rows']));
-    const by = accepted === null ? '' : ` by ${accepted.who}, although ${accepted.figures.length} figures were refused`;
+    const by = accepted === null ? '' : ` by ${accepted.who}, although the gate refused ${accepted.figures.length} statistics`;
     if (reason !== null) lines.push(`  accepted${by}: ${reason}`);
     if (not_loaded.length > 0) lines.push(`  not loaded: ${not_loaded.join(', ')}`);
     const noted = left_out.map(({ error, message, sections, ...each }) => ({ ...each, failure: { error, message }, regions: [{ unit, name, sections }] }));
     lines.push(...describeLeftOut(noted).map((line) => `  ${line}`));
   }
   for (const hold of held) lines.push('', `${unitName(hold.unit)}: ${describeHold(hold)} (npx mappale unpin ${unitSlug(hold.unit)})`);
-  if (left.length > 0) lines.push('', ...left.map(({ name, source, vintage }) => `in force, not in the data folders any more: ${name} (${source} ${vintageText(vintage)})`));
+  if (left.length > 0) lines.push('', ...left.map(({ name, source, vintage }) => `still used, but missing from the data folders: ${name} (${source} ${vintageText(vintage)})`));
   for (const { section, unit, parcels } of unread) {
-    lines.push('', `${unitName(unit)}: ${parcels} parcels without ${section}: the raster had left the data folders before they came; put it back and refresh`);
+    lines.push('', `${unitName(unit)}: ${parcels} parcels without ${section}: the raster was no longer in the data folders when they were added; restore it and refresh`);
   }
   if (warnings.length > 0) lines.push('', ...describeWarnings(warnings));
   if (releases.length > 0) {

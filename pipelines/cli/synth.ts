@@ -20,12 +20,12 @@ export function synthCommand(): Command {
     'mappale synth --out /tmp/synthetic --parcels 20000 --seed 7',
     'mappale synth --out /tmp/synthetic-large --parcels 1000000',
   ])
-    .requiredOption('--out <folder>', 'where to write; made when missing')
+    .requiredOption('--out <folder>', 'output folder; created if missing')
     .option('--parcels <n>', 'number of parcels', parseCount, 2000)
     .option('--seed <n>', 'seed; the same seed gives the same bytes', parseCount, 1)
-    .option('--comuni <n>', 'number of comuni; default: as many as give them the size of real comuni', parseCount)
+    .option('--comuni <n>', 'number of comuni; default: enough for comuni of realistic size', parseCount)
     .option('--region <code>', 'region to imitate: 14 (Molise) or 4 (Trentino-Alto Adige, with land registers)', parseCount, 14)
-    .option('--dense', 'make floods, buildings, land cover and addresses about five times as dense as in Italy, so that a small region has all of them', false)
+    .option('--dense', 'make floods, buildings, land cover and addresses about five times as dense as in Italy, so that even a small region contains all of them', false)
     .option('--source <id>', 'only this source; repeatable', collectPaths)
     .option('--json', 'print the summary as JSON')
     .action(async ({ out: folder, source: only, json, ...options }: Options) => {

@@ -14,7 +14,7 @@ type Token = {
   readonly scopes: readonly string[];
   readonly state: 'valid' | 'expired' | 'revoked';
   readonly created_at: string;
-  /** Requests in its present hour. */
+  /** Requests in the current hour. */
   readonly used: number;
 } & Readonly<Record<'name' | 'expires_at' | 'revoked_at', string | null>>;
 
@@ -66,9 +66,9 @@ function parseScopes(text: string): Scope[] {
   });
 }
 
-const ENDLESS = 'Leave --expires out for a token that ends with its revocation.';
+const ENDLESS = 'Omit --expires for a token that is valid until it is revoked.';
 
-/** A day that is not over whenever it is read. */
+/** Returns a day for examples that is always in the future. */
 function dayToCome(): string {
   return `${new Date().getUTCFullYear() + 1}-12-31`;
 }
@@ -78,17 +78,17 @@ function otherDay(): string {
   return retyped(withOption('--expires', day), `npx mappale token create --scopes parcels:read --expires ${day}`);
 }
 
-/** The end of a day. @throws MappaleError `DATE_EXPECTED`, `DATE_PAST` (exit 2) */
+/** Returns the end of a day. @throws MappaleError `DATE_EXPECTED`, `DATE_PAST` (exit 2) */
 function parseDay(text: string): Date {
   if (!z.iso.date().safeParse(text).success) {
-    throw new MappaleError('a day is expected', { code: 'DATE_EXPECTED', kind: 'usage', detail: `expected YYYY-MM-DD, found ${text}`, hint: ENDLESS, fix: otherDay() });
+    throw new MappaleError('a date is expected', { code: 'DATE_EXPECTED', kind: 'usage', detail: `expected YYYY-MM-DD, found ${text}`, hint: ENDLESS, fix: otherDay() });
   }
   const end = new Date(Date.parse(text) + 86_400_000);
-  if (end.getTime() <= Date.now()) throw new MappaleError('the day is over', { code: 'DATE_PAST', kind: 'usage', detail: `expected today or later, found ${text}`, hint: ENDLESS, fix: otherDay() });
+  if (end.getTime() <= Date.now()) throw new MappaleError('the day is in the past', { code: 'DATE_PAST', kind: 'usage', detail: `expected today or later, found ${text}`, hint: ENDLESS, fix: otherDay() });
   return end;
 }
 
-/** @returns the token itself, which nobody can tell again */
+/** @returns the token, which is not stored and cannot be shown again */
 export async function createToken(
   session: Session, scopes: readonly Scope[], name: string | null, expiresAt: Date | null,
 ): Promise<{ id: number; token: string }> {
@@ -116,5 +116,5 @@ export async function listTokens(session: Session): Promise<Token[]> {
 /** @throws MappaleError `TOKEN_UNKNOWN` (exit 2) */
 export async function revokeToken(session: Session, id: number): Promise<void> {
   const rows = await session.query('update access.token set revoked_at = coalesce(revoked_at, now()) where token_id = $1 returning token_id', [id]);
-  if (rows.length === 0) throw new MappaleError(`there is no token ${id}`, { code: 'TOKEN_UNKNOWN', kind: 'usage', hint: 'See which there are.', fix: 'npx mappale token list' });
+  if (rows.length === 0) throw new MappaleError(`there is no token ${id}`, { code: 'TOKEN_UNKNOWN', kind: 'usage', hint: 'List the tokens.', fix: 'npx mappale token list' });
 }

@@ -23,7 +23,7 @@ export function validateCommand(): Command {
     .option('--json', 'the same as --format json')
     .action(async (files: string[], options: { format: string; sample?: number; json?: boolean }) => {
       const format = (options.json === true ? 'json' : options.format) as Format;
-      if (!FORMATS.includes(format)) throw new MappaleError('there is no such format', { code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${FORMATS.join(', ')}, found ${options.format}`, hint: 'Leave --format out for text.', fix: retyped(withOption('--format', 'text'), 'npx mappale validate FILE') });
+      if (!FORMATS.includes(format)) throw new MappaleError('there is no such format', { code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${FORMATS.join(', ')}, found ${options.format}`, hint: 'Omit --format for text.', fix: retyped(withOption('--format', 'text'), 'npx mappale validate FILE') });
       const paths = files.map(expandPath);
       for (const path of paths) await mustExist(path);
       const verdicts = await validate(paths, await loadSources(), options.sample ?? null, (verdict) => {
@@ -37,7 +37,7 @@ export function validateCommand(): Command {
     });
 }
 
-/** A file in a folder that no source reads, which nobody named. */
+/** Returns whether a file was found in a folder and no source reads it. */
 function isStranger({ ok, source }: FileVerdict): boolean {
   return ok && source === null;
 }
@@ -66,7 +66,7 @@ function escapeXml(text: string): string {
 
 function junit(verdicts: readonly FileVerdict[]): string {
   const cases = verdicts.map((verdict) => {
-    // Values of unknown columns stay on this machine: a report of tests is sent elsewhere.
+    // Sample values of unknown columns are left out, because test reports are often uploaded to other machines.
     const errors = verdict.findings.filter(({ level, code }) => level === 'error' || code === COLUMNS_ADDED);
     const body = errors.map((finding) => `<failure message="${escapeXml(`${finding.message} [${finding.code}]`)}">${escapeXml([finding.at, finding.detail, finding.hint].filter(Boolean).join('\n'))}</failure>`).join('');
     return `  <testcase classname="${escapeXml(verdict.source ?? 'unknown')}" name="${escapeXml(basename(verdict.path))}">${body}</testcase>\n`;
@@ -77,7 +77,7 @@ function junit(verdicts: readonly FileVerdict[]): string {
 function github(path: string, finding: Finding): string {
   const escape = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   const property = (text: string): string => escape(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
-  // Of several places the first.
+  // GitHub annotations take one line: the first.
   const line = /:(\d+)(?=,|$)/.exec(finding.at)?.[1];
   return `::${finding.level === 'error' ? 'error' : 'warning'} file=${property(path)}${line === undefined ? '' : `,line=${line}`},title=${finding.code}::${escape([finding.message, finding.at, finding.detail, finding.hint].filter(Boolean).join('\n'))}\n`;
 }

@@ -37,12 +37,12 @@ export function watchCommand(): Command {
     .option('--keep <months>', 'prune after each run, and keep so many months of history and of the ledger; default: no pruning', parseWithin(0, MOST_MONTHS))
     .option('--metrics-file <file>', 'write metrics to a Prometheus text file after each run')
     .action(async (names: string[], options: Options) => {
-      // Loaded when they are asked for: they bring the HTTP client and the writer of figures.
+      // Imported here, because these modules load the HTTP client and the metrics writer.
       const [{ describeNight, sleepUntil, runNight, untilNext }, { CLOCK }] = await Promise.all([import('../operate/watch.ts'), import('../fetch/client.ts')]);
       const config = readConfig();
       const [first = '', ...others] = foldersOf(options);
       const regions = names.map(parseRegion);
-      // One line a night: besides it only what a person should know.
+      // The command prints one line per night. Other messages are limited to warnings.
       const log = Object.assign(makeLog(config, process.stderr), { debug: () => undefined, info: () => undefined, progress: () => undefined });
       const sources = await loadSources();
       const metrics = options.metricsFile === undefined ? null : expandPath(options.metricsFile);
@@ -76,5 +76,5 @@ function parseTime(text: string): string {
 /** @throws MappaleError `ADDRESS_EXPECTED` (exit 2) */
 function parseAddress(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new MappaleError('the address of a webhook is expected', { code: 'ADDRESS_EXPECTED', kind: 'usage', detail: 'expected http://… or https://…, found another beginning', hint: 'Leave --webhook out, or write the whole address.', fix: retyped(withOption('--webhook', 'https://HOST/PATH'), 'npx mappale watch --webhook https://HOST/PATH') });
+  throw new MappaleError('the address of a webhook is expected', { code: 'ADDRESS_EXPECTED', kind: 'usage', detail: 'expected http://… or https://…, found another scheme', hint: 'Leave --webhook out, or give the complete address.', fix: retyped(withOption('--webhook', 'https://HOST/PATH'), 'npx mappale watch --webhook https://HOST/PATH') });
 }

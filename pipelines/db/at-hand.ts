@@ -1,24 +1,24 @@
-/** What is published, where a workspace can join it with its own tables. */
+/** Published tables in a form that a workspace can join with its own tables. */
 import { statementsOf, type Place } from './statements.ts';
 import { ident, one, type Session } from './types.ts';
 
 const statement = statementsOf('distributed');
 
-/** Whether a table lies on other nodes. */
+/** Returns whether a table is on other nodes. */
 export async function isOnNodes(session: Pick<Session, 'query'>, { schema, table }: Place): Promise<boolean> {
   if (!(await one<{ there: boolean }>(session, statement('has_citus'))).there) return false;
   return (await one<{ there: boolean }>(session, statement('is_distributed'), [ident(schema, table)])).there;
 }
 
-/** Copies on the coordinator of what is published on other nodes, beside the workspace of the unit. @param schema the workspace, or one beside it */
+/** Returns the schema for copies of published tables from other nodes, next to the workspace of the unit. @param schema workspace or its side schema */
 export function atHandSchema(schema: string): string {
   return `${/^build_[0-9]+/.exec(schema)?.[0] ?? schema}_at_hand`;
 }
 
 /**
- * A published table as a workspace can read it: itself, or, where it lies on other nodes, a copy that goes with the workspace.
- * @param workspace where it is asked for; of `pg_temp`, an explanation's, the parcels must be there, and rows of others are left out
- * @param rows `none`: of a parent, which has the columns
+ * Returns a published table that a workspace can read: the table itself, or a copy if the table is on other nodes.
+ * @param workspace schema of the workspace; in `pg_temp` (an explanation), the table `parcel` must exist and limits the copied rows
+ * @param rows `none`: copy only the columns, of a parent
  */
 export async function atHand(session: Session, workspace: string, from: Place, rows: 'all' | 'none' = 'all'): Promise<Place> {
   if (!(await isOnNodes(session, from))) return from;

@@ -1,4 +1,4 @@
-/** Schemas, tables, partitions and views, whose names the program makes itself (workspaces, releases, publications). */
+/** Schemas, tables, partitions and views whose names the program generates: workspaces, releases and publications. */
 import { firstFid } from '../contract/regions.ts';
 import type { PlaceColumns } from '../contract/source.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
@@ -12,7 +12,7 @@ const content = statementsOf('content');
 const copiedRows = statementsOf('copied_rows');
 const workspace = statementsOf('workspace');
 
-/** Columns that say where a row was read and not what it says. */
+/** Columns that name where a row was read. They are not part of its content. */
 export const PROVENANCE: readonly string[] = ['release_id', 'member_id', 'position'];
 
 export async function createSchema(session: Session, schema: string): Promise<void> {
@@ -31,13 +31,13 @@ export async function renameTable(session: Session, schema: string, table: strin
   await session.query(`alter table ${ident(schema, table)} rename to ${ident(name)}`);
 }
 
-/** Schemas whose name starts so. */
+/** Returns the schemas whose name starts with a prefix. */
 export async function schemasLike(session: Session, prefix: string): Promise<string[]> {
   const rows = await session.query<{ name: string }>('select nspname as name from pg_namespace where starts_with(nspname, $1) order by 1', [prefix]);
   return rows.map(({ name }) => name);
 }
 
-/** Unqualified names are tables of these schemas, the first that has one; what is made lies in the first. */
+/** Sets the search path. Unqualified names are looked up in these schemas in order, and new objects are created in the first. */
 export async function lookIn(session: Session, schemas: readonly string[]): Promise<void> {
   await session.query(`set search_path to ${[...schemas.map((schema) => ident(schema)), 'public'].join(', ')}`);
 }
@@ -60,33 +60,33 @@ function placeOf(relation: Relation): Place {
   return { schema: schemaOf(relation), table: tableOf(relation) };
 }
 
-/** Makes a statement's rows seen as this table of a workspace. */
+/** Creates a view in a workspace that returns the rows of a statement. */
 async function provide(session: Session, schema: string, table: string, statement: string, names: Names = {}): Promise<void> {
   await session.query(workspace('view', { schema, view: table, rows: { sql: workspace(statement, names) } }));
 }
 
-/** Half-year, year or kind, and code of a comune or of another unit; empty where a layer knows none. */
+/** Series (half-year, year or kind) and code of a comune or another unit. A value is empty if the layer does not have it. */
 export interface SeriesPlace {
   readonly series: string;
   readonly place: string;
 }
 
-/** A file of which some places are in force. */
+/** A file that is current for some places only. */
 export interface FilePart {
   readonly fileId: number;
   readonly releaseId: number;
   readonly places: readonly SeriesPlace[];
 }
 
-/** Which rows of a layer a workspace sees: all of some releases, all or some places of some files. */
+/** Rows of a layer that a workspace reads: complete releases, complete files, or some places of files. */
 export interface LayerRows {
-  /** Releases that are in force as a whole. */
+  /** Releases that are completely current. */
   readonly releases: readonly number[];
-  /** Files of other releases that are in force as a whole. */
+  /** Files of other releases that are completely current. */
   readonly files: readonly { readonly fileId: number; readonly releaseId: number }[];
-  /** Files of which some places are in force. */
+  /** Files that are current for some places only. */
   readonly parts: readonly FilePart[];
-  /** Columns of the layer that say series and place; null: it has none, and no parts. */
+  /** Columns of the layer with series and place; null: the layer has none, and so no parts. */
   readonly columns: PlaceColumns | null;
 }
 
@@ -94,7 +94,7 @@ function distinct(values: readonly number[]): number[] {
   return [...new Set(values)];
 }
 
-/** A layer as a workspace sees it: what is in force of it, or nothing. `member_in_force` and `place_in_force` must be there. */
+/** Creates the view of a layer's current rows in a workspace. Needs `member_in_force` and `place_in_force`. */
 export async function provideLayer(session: Session, schema: string, relation: Relation, { releases, files, parts, columns }: LayerRows): Promise<void> {
   const layer = tableOf(relation);
   const names = { schema, layer, from: placeOf(relation) };
@@ -104,7 +104,7 @@ export async function provideLayer(session: Session, schema: string, relation: R
     rows.push(workspace('rows_of_files', { ...names, releases: distinct(files.map(({ releaseId }) => releaseId)), files: distinct(files.map(({ fileId }) => fileId)) }));
   }
   if (parts.length > 0) {
-    if (columns === null) throw new Error(`${relation} has no column that says which of its rows are in force`);
+    if (columns === null) throw new Error(`${relation} has no column that tells which of its rows are current`);
     const pairs = parts.flatMap(({ fileId, places }) => places.map((each) => ({ fileId, ...each })));
     await session.query(workspace('note_places', names), [layer, pairs.map(({ fileId }) => fileId), pairs.map(({ series }) => series), pairs.map(({ place }) => place)]);
     rows.push(workspace('rows_of_places', { ...names, releases: distinct(parts.map(({ releaseId }) => releaseId)), series: columns.series ?? [], place: columns.place }));
@@ -113,7 +113,7 @@ export async function provideLayer(session: Session, schema: string, relation: R
   await session.query(workspace('view', { schema, view: layer, rows: { sql } }));
 }
 
-/** Digest of what one file says of some places of a layer, wherever in it that stands. */
+/** Returns the digest of a file's rows for some places of a layer, independent of their position in the file. */
 export async function digestOfPlaces(
   session: Session, relation: Relation, file: { readonly fileId: number; readonly releaseId: number }, columns: PlaceColumns, places: readonly SeriesPlace[],
 ): Promise<string> {
@@ -122,12 +122,12 @@ export async function digestOfPlaces(
   return (await one<{ digest: string }>(session, content('digest_of_places', names), [file.releaseId, file.fileId, places.map(({ series }) => series), places.map(({ place }) => place)])).digest;
 }
 
-/** A layer as one release has it. */
+/** Creates the view of one release's rows of a layer. */
 export async function provideRelease(session: Session, schema: string, relation: Relation, releaseId: number): Promise<void> {
   await provide(session, schema, tableOf(relation), 'rows_of_releases', { from: placeOf(relation), releases: [releaseId] });
 }
 
-/** Notes which files of a release hold rows of a layer that knows no places. `member` must be there. */
+/** Records the files of a release that have rows in a layer without place columns. Needs `member`. */
 export async function recordWholeFiles(session: Session, schema: string, layer: string, releaseId: number): Promise<void> {
   await session.query(workspace('note_whole_files', { schema, layer }), [layer, releaseId]);
 }
@@ -147,12 +147,12 @@ export async function repeatingMembers(session: Session, schema: string, layer: 
   return rows.map(({ id }) => id);
 }
 
-/** A published table as a workspace sees it: one partition, or the empty parent. */
+/** Creates the view of a published table in a workspace: one partition, or the empty parent. */
 export async function providePublished(session: Session, schema: string, relation: Relation, partition: string | null): Promise<void> {
   await provide(session, schema, tableOf(relation), partition === null ? 'no_rows' : 'all_rows', { from: await publishedAtHand(session, schema, relation, partition) });
 }
 
-/** The same under another name, `standing_<table>`, for what takes its place. */
+/** Creates the same view as `standing_<table>`, for SQL that builds the replacement of the table. */
 export async function provideStanding(session: Session, schema: string, relation: Relation, partition: string | null): Promise<void> {
   const from = await publishedAtHand(session, schema, relation, partition);
   await provide(session, schema, `standing_${tableOf(relation)}`, partition === null ? 'no_rows' : 'all_rows', { from });
@@ -166,20 +166,20 @@ export async function hasRelation(session: Session, relation: Relation): Promise
   return (await one<{ there: boolean }>(session, 'select to_regclass($1) is not null as there', [ident(schemaOf(relation), tableOf(relation))])).there;
 }
 
-/** Parcels as an explanation sees them: those that it explains, or all parcels of their comuni. */
+/** Creates the view of parcels for an explanation: the explained parcels, or all parcels of their comuni. */
 export async function provideParcels(session: Session, schema: string, partition: string, fids: readonly number[], scope: 'one' | 'comune'): Promise<void> {
   const from = { schema: 'core', table: partition };
   const rows = { sql: workspace(scope === 'one' ? 'some_parcels' : 'parcels_of_comuni', { from, fids }) };
-  // On other nodes they cannot be joined with the tables here.
+  // Parcels on other nodes cannot be joined with tables on the coordinator, so their rows are copied.
   await session.query(workspace((await isOnNodes(session, from)) ? 'rows' : 'view', { schema, view: 'parcel', rows }));
 }
 
-/** The one-row view `region (code, name)` of a region's workspace. */
+/** Creates the view `region (code, name)` with one row in a region's workspace. */
 export async function provideRegion(session: Session, schema: string, code: number, name: string): Promise<void> {
   await provide(session, schema, 'region', 'region', { code, name });
 }
 
-/** A file whose rows a workspace sees, and its place among those of its source and kind: 1 is the newest. */
+/** A file that a workspace reads, and its rank within its source and kind: 1 is the newest. */
 export interface RankedFile {
   readonly fileId: number;
   readonly rank: number;
@@ -187,25 +187,25 @@ export interface RankedFile {
 }
 
 /**
- * The view `member_in_force (member_id, release_id, file_id, rank, vintage, may_be_cut)` of a region's workspace: where files overlap that do not name comuni,
- * it says which is the newer. And the table `place_in_force`, which the views of layers read.
+ * Creates the view `member_in_force (member_id, release_id, file_id, rank, vintage, may_be_cut)` in a region's workspace.
+ * It ranks overlapping files that do not name comuni. Also creates the table `place_in_force`, which the views of layers read.
  */
 export async function provideMembers(session: Session, schema: string, files: readonly RankedFile[]): Promise<void> {
   await session.script(workspace('files_in_force', { schema }), 'sql/statements/workspace.sql, files_in_force');
   await session.query(workspace('note_files', { schema }), [files.map(({ fileId }) => fileId), files.map(({ rank }) => rank), files.map(({ vintage }) => vintage)]);
 }
 
-/** Drops what a workspace holds beside this: views, which each run makes anew, and steps on the way to a result. */
+/** Drops all views and intermediate tables of a workspace except those to keep. */
 export async function dropOthers(session: Session, schema: string, keep: ReadonlySet<string>): Promise<void> {
   await runEach(session, catalog('drop_others'), [schema, [...keep]]);
 }
 
-/** Tables (not views) of a workspace. */
+/** Returns the tables (not views) of a workspace. */
 export async function tablesIn(session: Session, schema: string): Promise<string[]> {
   return (await session.query<{ name: string }>(catalog('tables'), [schema])).map(({ name }) => name);
 }
 
-/** Gives a table to another schema, with its indexes. */
+/** Moves a table with its indexes to another schema. */
 export async function giveTable(session: Session, from: Place, schema: string): Promise<void> {
   await session.query(`alter table ${ident(from.schema, from.table)} set schema ${ident(schema)}`);
 }
@@ -214,7 +214,7 @@ export async function analyze(session: Session, schema: string, table: string): 
   await session.query(`analyze ${ident(schema, table)}`);
 }
 
-/** Of a table that is copied for the most part: a third of the usual sample tells the planner its sizes, and where its rows lie. */
+/** Analyzes a table that was mostly copied. A third of the usual sample is enough for the planner. */
 export async function analyzeRoughly(session: Session, schema: string, table: string): Promise<void> {
   await session.query('set default_statistics_target to 30');
   await analyze(session, schema, table);
@@ -225,32 +225,32 @@ export async function countRows(session: Session, schema: string, table: string)
   return (await one<{ n: number }>(session, `select count(*) as n from ${ident(schema, table)}`)).n;
 }
 
-/** Rows of a staged table per member, each (member_id, position) once. */
+/** Counts the rows of a staged table per member, and its distinct positions. */
 export async function countByMember(session: Session, schema: string, table: string): Promise<{ member_id: number; n: number; distinct_n: number }[]> {
   return session.query(`select member_id, count(*) as n, count(distinct position) as distinct_n from ${ident(schema, table)} group by member_id order by member_id`);
 }
 
-/** Names of columns, sorted, but these. */
+/** Returns the sorted names of a table's columns, without some. */
 export async function columnNames(session: Session, { schema, table }: Place, without: readonly string[] = []): Promise<string[]> {
   const columns = await session.query<{ name: string }>(catalog('columns'), [ident(schema, table)]);
   return columns.map(({ name }) => name).filter((name) => !without.includes(name));
 }
 
-/** Columns of what the rows say, wherever they were read. */
+/** Returns the columns with the content of rows, without their provenance. */
 function contentColumns(session: Session, table: Place): Promise<string[]> {
   return columnNames(session, table, PROVENANCE);
 }
 
 /**
- * Digest of a table's content that does not depend on the order of rows, nor on where they were read: the same content gives the same
- * digest, whenever and however it was loaded.
+ * Returns the digest of a table's content. It does not depend on the order of rows or on where they were read: the same
+ * content always has the same digest.
  */
 export async function digestOf(session: Session, schema: string, name: string): Promise<{ rows: number; digest: string }> {
   const table = { schema, table: name };
   return one<{ rows: number; digest: string }>(session, content('digest', { table, columns: await contentColumns(session, table) }));
 }
 
-/** Copies the layer rows of members that another release already holds. */
+/** Copies the layer rows of members that another release already contains. */
 export async function copyMembers(
   session: Session,
   schema: string,
@@ -266,15 +266,15 @@ export async function copyMembers(
   );
 }
 
-/** Names of indexes are unique in a schema: give them the partition's name before the table moves. */
+/** Renames indexes after the partition before the table moves, because index names are unique in a schema. */
 export async function renameIndexes(session: Session, schema: string, table: string, partition: string): Promise<void> {
   await runEach(session, catalog('rename_indexes'), [ident(schema, table), partition]);
 }
 
-/** How a parent is split, or that it is swapped whole. */
+/** How a parent table is partitioned; `whole`: the table is replaced as a whole. */
 export type Split = 'release' | 'fid' | 'region' | 'whole';
 
-/** @throws Error for a parent of another form: a bug of a migration */
+/** @throws Error for a parent with another partitioning: a bug of a migration */
 export async function splitOf(session: Session, relation: Relation): Promise<Split> {
   if (!(await hasRelation(session, relation))) throw new Error(`${relation} is written by a SQL file but made by no migration`);
   const key = await partitionKey(session, schemaOf(relation), tableOf(relation));
@@ -287,12 +287,12 @@ export async function splitOf(session: Session, relation: Relation): Promise<Spl
   }
 }
 
-/** What a table is partitioned by, as PostgreSQL says it; null: it is not. */
+/** Returns the partition key of a table in PostgreSQL's words, or null if it is not partitioned. */
 export async function partitionKey(session: Session, schema: string, table: string): Promise<string | null> {
   return (await one<{ key: string | null }>(session, 'select pg_get_partkeydef(to_regclass($1)) as key', [ident(schema, table)])).key;
 }
 
-/** The bound of a partition, as a condition of its rows and as attaching says it. */
+/** Returns the bound of a partition, as a check condition and as the clause of `attach partition`. */
 export function boundOf(split: Exclude<Split, 'whole'>, key: number): { check: string; bound: string } {
   if (split === 'fid') {
     const [from, to] = [firstFid(key), firstFid(key + 1)];
@@ -302,9 +302,9 @@ export function boundOf(split: Exclude<Split, 'whole'>, key: number): { check: s
 }
 
 /**
- * Proves in the workspace, outside any lock on the parent, what attaching would otherwise scan for: not null and the bound.
- * Collations that a query left on its columns become the parent's.
- * @throws Error when columns differ: a bug of a SQL file; MappaleError when a row does not belong to the region or lacks a value
+ * Adds not-null and bound constraints in the workspace, so that attaching does not scan the table under a lock on the parent.
+ * Columns get the collations of the parent.
+ * @throws Error if columns differ (a bug of a SQL file); MappaleError if a row is outside the region or lacks a value
  */
 export async function proveBound(session: Session, schema: string, table: string, parent: Relation, split: Split, key: number): Promise<void> {
   const tables = [ident(schemaOf(parent), tableOf(parent)), ident(schema, table)];
@@ -315,7 +315,7 @@ export async function proveBound(session: Session, schema: string, table: string
   await runEach(session, catalog('prove'), [...tables, split === 'whole' ? null : boundOf(split, key).check]);
 }
 
-/** Moves a proven table under its parent, as `partition`. Inside a transaction. For a whole table: it takes the parent's name. */
+/** Attaches a checked table to its parent as `partition`. A whole table takes the parent's name. Call inside a transaction. */
 export async function attach(session: Session, from: Place, parent: Relation, partition: string, split: Split, key: number): Promise<void> {
   const schema = schemaOf(parent);
   const name = split === 'whole' ? tableOf(parent) : partition;
@@ -327,7 +327,7 @@ export async function attach(session: Session, from: Place, parent: Relation, pa
   }
 }
 
-/** Takes a published table out into `previous` under its partition name. Inside a transaction. */
+/** Moves a published table into the schema `previous` under its partition name. Call inside a transaction. */
 export async function detach(session: Session, parent: Relation, partition: string, split: Split): Promise<void> {
   const schema = schemaOf(parent);
   if (split !== 'whole') await session.query(`alter table ${ident(schema, tableOf(parent))} detach partition ${ident(schema, partition)}`);
@@ -335,25 +335,25 @@ export async function detach(session: Session, parent: Relation, partition: stri
   await session.query(`alter table ${ident(schema, partition)} set schema previous`);
 }
 
-/** Copies a comment of the parent and of its columns, for tables that are swapped whole. */
+/** Copies the comments of a table and its columns, for tables that are replaced as a whole. */
 export async function copyComments(session: Session, from: Place, to: Place): Promise<void> {
   await runEach(session, catalog('copy_comments'), [ident(from.schema, from.table), ident(to.schema, to.table)]);
 }
 
-/** What one comune's rows of a table became between two publications. */
+/** Differences of one comune's rows between two publications of a table. */
 export interface TableDifference extends Row {
   readonly comune: string;
   readonly added: number;
   readonly removed: number;
   readonly changed: number;
-  /** Column → rows in which it changed; empty for tables with several rows per parcel. */
+  /** Number of changed rows by column. Empty for tables with several rows per parcel. */
   readonly fields: Readonly<Record<string, number>>;
 }
 
 /**
- * Compares two partitions of one relation, comune by comune. Rows of a parcel are one thing, known by fid; rows of tables without fid
- * are known by their whole content, so that a change is one removed and one added.
- * @param parcels partitions of core.parcel of the two publications, which say what comune a fid is in
+ * Compares two partitions of one relation, comune by comune. Rows with a fid are matched by fid. Other rows are matched
+ * by their whole content, so a change counts as one removed and one added row.
+ * @param parcels core.parcel partitions of the two publications, which give the comune of each fid
  */
 export async function compareTables(session: Session, was: Place, now: Place, parcels: Readonly<Record<'was' | 'now', Place>>): Promise<TableDifference[]> {
   const found = await session.query<{ name: string; key: boolean }>(catalog('columns'), [ident(now.schema, now.table)]);
@@ -368,21 +368,21 @@ export async function compareTables(session: Session, was: Place, now: Place, pa
   return rows.map((row) => ({ ...row, fields: Object.fromEntries(Object.entries(row.fields).filter(([, count]) => count > 0)) }));
 }
 
-/** A table's row of one parcel as JSON, from a workspace or from what is published; its rows in order where there are several. */
+/** Returns the rows of one parcel in a table as JSON, sorted if there are several. */
 export async function rowsOf(session: Session, schema: string, table: string, fid: number): Promise<unknown[]> {
   const rows = await session.query<{ row: unknown }>(content('rows_of_parcel', { table: { schema, table } }), [fid]);
   return rows.map(({ row }) => row);
 }
 
-/** Runs statements about copied rows, which make tables. */
+/** Runs statements of `copied_rows.sql` that create tables. */
 async function make(session: Session, statement: string, names: Names): Promise<void> {
   await session.script(copiedRows(statement, names), `sql/statements/copied_rows.sql, ${statement}`);
 }
 
 /**
- * Makes `copied_member`: members of what is published (`was`) whose rows these releases hold unchanged as rows of another member (`now`).
- * @param layers what is in force of them; null: none is looked for
- * @returns rows of such members
+ * Creates `copied_member`: pairs of published members (`was`) and members of these releases (`now`) with identical rows.
+ * @param layers views of the current rows; null: no members are compared
+ * @returns the number of rows of such members
  */
 export async function pairMembers(
   session: Session, schema: string, published: Place, layers: readonly Place[] | null, releaseIds: readonly number[],
@@ -393,17 +393,17 @@ export async function pairMembers(
   return (await one<{ rows: number }>(session, copiedRows('paired_rows', { schema }))).rows;
 }
 
-/** Whether rows of a layer of several files in force say the same reference. */
+/** Returns whether current rows of a layer from several files have the same reference. */
 export async function repeatsInFiles(session: Session, layer: Place): Promise<boolean> {
   return (await one<{ repeats: boolean }>(session, copiedRows('repeats_in_files', { schema: layer.schema, layer }))).repeats;
 }
 
-/** A layer without the members whose rows are copied. */
+/** Creates the view of a layer without members whose rows are copied. */
 export async function provideFresh(session: Session, schema: string, from: Place): Promise<void> {
   await provide(session, schema, from.table, 'fresh_rows', { schema, from });
 }
 
-/** Which parcels a change reaches: the beginning of the names of their tables, `_fid` and `_parcel`. */
+/** Set of parcels that a change affects. Prefix of the table names `_fid` and `_parcel`. */
 export type Reach = 'changed' | 'near' | 'sharing' | 'meeting';
 
 async function makeFids(session: Session, schema: string, which: Reach, statement: string, names: Names): Promise<void> {
@@ -412,14 +412,14 @@ async function makeFids(session: Session, schema: string, which: Reach, statemen
   await make(session, 'known_fids', { schema, fids });
 }
 
-/** @param statement of their rows */
+/** @param statement statement that selects the parcels */
 async function makeParcels(session: Session, schema: string, which: Reach, statement: string, names: Names): Promise<void> {
   await make(session, 'parcels', { schema, table: `${which}_parcel`, rows: { sql: copiedRows(statement, { schema, ...names }) } });
 }
 
 /**
- * Makes the tables of parcels that changed or are found around one that did, and of all parcels that the rows of those depend on, which are found around them.
- * @param statement makes the table `found`, of the fids of those around some
+ * Creates the table of changed parcels and parcels found around them, and the table of all parcels that their rows depend on.
+ * @param statement creates the table `found` with the fids around given parcels
  */
 async function findReached(session: Session, schema: string, which: 'near' | 'meeting', was: Place, statement: string, names: Names): Promise<void> {
   const find = async (around: Reach): Promise<{ found: string }> => {
@@ -433,9 +433,9 @@ async function findReached(session: Session, schema: string, which: 'near' | 'me
 }
 
 /**
- * Makes `changed_fid` and `changed_parcel`, as they are now: parcels that came, went, or of which anything but their provenance is another.
- * Rows of `copied_member` are known to be the same and not compared.
- * @returns how many changed
+ * Creates `changed_fid` and `changed_parcel` (current rows): parcels that were added, removed, or changed in any column but provenance.
+ * Rows of `copied_member` are known to be identical and are not compared.
+ * @returns the number of changed parcels
  */
 export async function findChanged(session: Session, schema: string, was: Place, now: Place): Promise<number> {
   await makeFids(session, schema, 'changed', 'changed_fid', { was, now, columns: await contentColumns(session, now) });
@@ -443,22 +443,22 @@ export async function findChanged(session: Session, schema: string, was: Place, 
   return countRows(session, schema, 'changed_fid');
 }
 
-/** Metres of a degree, fewer than anywhere in Italy: boxes in degrees become wider than the metres asked for. */
+/** Metres per degree, less than anywhere in Italy, so that boxes in degrees are never smaller than the distance in metres. */
 const M_OF_LONGITUDE = 74_000;
 const M_OF_LATITUDE = 110_000;
 
 /**
- * Makes `near_fid`, the parcels whose rows a change may reach (those that changed and those within so many metres of what changed, as it was and as it
- * is), and `near_parcel`, all parcels that the rows of those depend on.
+ * Creates `near_fid`, the parcels whose rows may change: changed parcels and those within a distance of the old or new
+ * geometry. Also creates `near_parcel`, all parcels that their rows depend on.
  */
 export async function findNear(session: Session, schema: string, was: Place, withinM: number): Promise<void> {
   await findReached(session, schema, 'near', was, 'within', { east: withinM / M_OF_LONGITUDE, north: withinM / M_OF_LATITUDE });
 }
 
 /**
- * Makes `sharing_fid`, the parcels that changed and those whose rows share a value of this column with one of them, as it was or as it is, and
- * `sharing_parcel`, these parcels as they are.
- * @param table rows of the parcels that changed, as they are
+ * Creates `sharing_fid`: changed parcels, and parcels that share a value of a column with one of them, before or after the
+ * change. Also creates `sharing_parcel`, the current rows of these parcels.
+ * @param table current rows of the changed parcels
  */
 export async function findSharing(session: Session, schema: string, parcels: Place, was: Place, table: string, column: string): Promise<void> {
   await makeFids(session, schema, 'sharing', 'sharing_fid', { was, table, column });
@@ -466,36 +466,36 @@ export async function findSharing(session: Session, schema: string, parcels: Pla
 }
 
 /**
- * Makes `meeting_fid`, the parcels that changed and those under a feature that a change lies under, as it was or as it is, and `meeting_parcel`, all parcels
- * that the rows of those depend on: under any feature that one of them lies under. Boxes decide, which are never too few.
+ * Creates `meeting_fid`: changed parcels, and parcels under a feature that a changed parcel is under, before or after. Also creates `meeting_parcel`, all
+ * parcels under any feature that one of these is under. Bounding boxes decide, so the sets can only be too large.
  */
 export async function findMeeting(session: Session, schema: string, was: Place, layers: readonly Place[]): Promise<void> {
   const features = layers.map((table) => copiedRows('features', { table })).join('\nunion all\n');
   await findReached(session, schema, 'meeting', was, 'under', { features: { sql: features } });
 }
 
-/** What section SQL sees as `parcel`: a view of this table. */
+/** Creates the view `parcel` of this table, which section SQL reads. */
 export async function provideParcelsOf(session: Session, schema: string, table: string): Promise<void> {
   await provide(session, schema, 'parcel', 'all_rows', { from: { schema, table } });
 }
 
 /**
- * Sets a result of some parcels apart as `name`, to be completed, and leaves a copy under its own name for what reads it next.
- * @param fids table of the parcels of which it is to hold the rows; others' rows are left out
+ * Renames a result for some parcels to `name`, to be completed later, and keeps a copy under the old name for SQL that reads it.
+ * @param fids table of the parcels to keep; rows of other parcels are dropped
  */
 export async function setApart(session: Session, schema: string, table: string, name: string, fids: string): Promise<void> {
   await renameTable(session, schema, table, name);
   await make(session, 'set_apart', { schema, table, whole: name, fids });
 }
 
-/** True when two tables hold the same rows, with where each was read. */
+/** Returns whether two tables have the same rows, including provenance. */
 export async function sameRows(session: Session, now: Place, was: Place): Promise<boolean> {
   return (await one<{ same: boolean }>(session, content('same', { now, was, columns: await columnNames(session, was) }))).same;
 }
 
 /**
- * What changes when rows of these parcels are replaced.
- * @returns whether nothing does; else rows and digest of the whole table when they are
+ * Returns the effect of replacing the rows of some parcels.
+ * @returns whether nothing changes; otherwise row count and digest of the whole table after the replacement
  */
 export async function replacing(
   session: Session, schema: string, table: string, was: Place, fids: string, before: { rows: number; digest: string },
@@ -506,9 +506,9 @@ export async function replacing(
 }
 
 /**
- * Completes a table of some parcels with the published rows of the others, and moves it under its name into the workspace. Indexes are built
- * when all rows are there. Inside a transaction.
- * @param by `fid`: all but the rows of the parcels in the table `fids`; `member`: the rows of `copied_member`, with their provenance of now
+ * Adds the published rows of all other parcels to a table of some parcels, and moves it into the workspace. Indexes are built
+ * after all rows were added. Call inside a transaction.
+ * @param by `fid`: copy all rows except those of parcels in the table `fids`; `member`: copy the rows of `copied_member`, with their new provenance
  */
 export async function complete(session: Session, from: Place, to: Place, was: Place, by: { readonly fids: string } | 'member'): Promise<void> {
   const { schema } = from;

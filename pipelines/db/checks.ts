@@ -1,11 +1,11 @@
-/** Queries whose rows are offences, run in a workspace. */
+/** Runs check queries in a workspace. Each returned row is a violation. */
 import type { Check } from '../contract/sql-files.ts';
 import { MappaleError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Session } from './types.ts';
 
 export interface Violation extends Check {
-  /** How many rows the query returned, at most 1,000 are counted. */
+  /** Number of rows that the query returned, counted up to 1,000. */
   readonly rows: number;
   readonly samples: readonly Record<string, unknown>[];
 }
@@ -13,7 +13,7 @@ export interface Violation extends Check {
 const COUNTED = 1000;
 const SAMPLES = 10;
 
-/** Runs checks in the workspace that is the session's search path. @returns those that found something */
+/** Runs checks in the workspace of the session's search path. @returns checks with violations */
 export async function runChecks(session: Session, checks: readonly Check[]): Promise<Violation[]> {
   const violations: Violation[] = [];
   for (const check of checks) {
@@ -29,10 +29,10 @@ export async function runChecks(session: Session, checks: readonly Check[]): Pro
   return violations;
 }
 
-/** An offence that stops nothing, as the ledger keeps it. */
+/** A violation of level `warn`, as stored in the ledger. */
 export type Warning = Pick<Violation, 'name' | 'expects' | 'rows'>;
 
-/** Returns the warnings among the violations. @throws MappaleError `CHECKS_FAILED` (exit 5) for errors among them, with examples */
+/** Returns the warnings among the violations. @throws MappaleError `CHECKS_FAILED` (exit 5) for errors, with examples */
 export function refuseViolations(subject: string, violations: readonly Violation[], log: Log): Warning[] {
   const warnings = violations.filter(({ level }) => level === 'warn').map(({ name, expects, rows }) => ({ name, expects, rows }));
   for (const { expects, rows, name } of warnings) log.debug(`${subject}: expected: ${expects}; ${rows} rows violate it`, { check: name });
@@ -43,6 +43,6 @@ export function refuseViolations(subject: string, violations: readonly Violation
     at: [...new Set(errors.map(({ file }) => file))].join(', '),
     detail: errors.map(({ name, expects, rows, samples }) =>
       `${name}: expected ${expects}, found ${rows}${rows === COUNTED ? ' or more' : ''} rows, e.g. ${JSON.stringify(samples[0])}`).join('\n          '),
-    hint: 'Nothing of it is published. Look at the rows named; the queries stand in the files named.',
+    hint: 'Nothing was published. Check the listed rows. The queries are in the listed files.',
   });
 }

@@ -1,7 +1,7 @@
 /**
- * A database on several nodes (Citus): what is keyed by fid is distributed by it, all else lies on the coordinator. A region is built in a workspace of the
- * coordinator; files whose rows follow from their parcel alone run where the parcels lie, shard by shard, beside copies of what they read. What is published
- * is attached from tables that lie on the nodes already. On a database that is not distributed nothing of this room does anything.
+ * Distributed databases (Citus): tables with fid are distributed by fid, all others are on the coordinator. A region is built in a workspace on the
+ * coordinator. Files whose rows depend on a single parcel run on the shards of the parcels, next to copies of their inputs. Published partitions
+ * are attached from tables that are already on the nodes. On other databases nothing in this file has an effect.
  */
 import { MappaleError } from '../errors.ts';
 import { firstFid } from '../contract/regions.ts';
@@ -21,21 +21,21 @@ function nameOf({ schema, table }: Place): string {
   return ident(schema, table);
 }
 
-/** Whether this database is distributed: its parcels are. */
+/** Returns whether the parcels of this database are distributed. */
 export function isDistributed(session: Session): Promise<boolean> {
   return isOnNodes(session, { schema: 'core', table: 'parcel' });
 }
 
 /**
- * Finds the nodes ready: Citus, workers, and on each of them the role of the server. Outside a transaction: a worker that is told in one to make the role
- * lets nobody else look for it until it ends, and what is asked of all workers comes by other connections.
- * @param dry makes nothing
+ * Checks Citus and the workers, and creates the server's role on each worker. Call outside a transaction: creating the role in one would block other
+ * sessions that look for it, and commands to all workers use other connections.
+ * @param dry check only, create nothing
  * @throws MappaleError `CITUS_MISSING`, `CITUS_NO_WORKERS`, `WORKER_WITHOUT_ROLE` (exit 2)
  */
 export async function prepareNodes(session: Session, label: string, dry: boolean): Promise<void> {
   const refuse = (message: string, code: string, hint: string): MappaleError => new MappaleError(message, { code, kind: 'usage', at: label, detail: 'MAPPALE_DISTRIBUTED=citus', hint });
   if (!(await one<{ there: boolean }>(session, statement('has_citus'))).there) {
-    throw refuse('the database has no Citus', 'CITUS_MISSING', 'Name a coordinator\'s database in which a superuser typed: create extension citus. Or unset MAPPALE_DISTRIBUTED.');
+    throw refuse('the database has no Citus', 'CITUS_MISSING', 'Use a coordinator database with the extension (create extension citus, as superuser). Or unset MAPPALE_DISTRIBUTED.');
   }
   if ((await one<{ n: number }>(session, statement('workers'))).n === 0) {
     throw refuse('the coordinator has no workers', 'CITUS_NO_WORKERS', 'Add them: select citus_set_coordinator_host(\'HOST\', PORT); select citus_add_node(\'HOST\', PORT).');
@@ -43,14 +43,14 @@ export async function prepareNodes(session: Session, label: string, dry: boolean
   if (dry) return;
   const [lacking] = await session.query<{ node: string; result: string }>(statement('role_on_workers'));
   if (lacking !== undefined) {
-    throw refuse(`the worker ${lacking.node} does not make the server's role: ${lacking.result}`, 'WORKER_WITHOUT_ROLE',
+    throw refuse(`the worker ${lacking.node} cannot create the server's role: ${lacking.result}`, 'WORKER_WITHOUT_ROLE',
       'As its superuser, on each worker: set citus.enable_ddl_propagation = off; create role mappale_api nologin;');
   }
 }
 
 /**
- * Distributes what is keyed by fid and is not yet, with its rows. Inside a transaction, after migrations, on nodes that are prepared.
- * @returns what was done, as sentences
+ * Distributes tables with fid that are not distributed yet, with their rows. Call inside a transaction, after migrations and `prepareNodes`.
+ * @returns the steps as text
  */
 export async function distribute(session: Session): Promise<string[]> {
   await inTurn(session);
@@ -64,26 +64,26 @@ export async function distribute(session: Session): Promise<string[]> {
   return tables.map(({ name }) => `${name}: distributed by fid`);
 }
 
-/** Inside a transaction that attaches or detaches distributed tables, before it does. */
+/** Makes transactions that attach or detach distributed tables run one at a time. Call before attaching or detaching. */
 export async function inTurn(session: Session): Promise<void> {
   await session.query(statement('in_turn'));
 }
 
-/** What a shard's node said. */
+/** Result of a command on one shard. */
 interface Ran extends Record<string, unknown> {
   readonly success: boolean;
   readonly result: string;
   readonly node: string | null;
 }
 
-/** One region's tables on the nodes, while it is built and published. */
+/** Tables of one region on the nodes while it is built and published. */
 export class OnNodes {
   readonly #database: Database;
   readonly #build: string;
   readonly #schema: string;
   readonly #published: ReadonlyMap<Relation, { readonly currentTable: string }>;
   readonly #made = new Map<string, Promise<Place>>();
-  /** Tables are distributed one after another: side by side they wait for one another's locks, and stop one another. */
+  /** Tables are distributed one after another, because parallel distribution leads to deadlocks. */
   #last: Promise<unknown> = Promise.resolve();
 
   private constructor(database: Database, unit: number, published: ReadonlyMap<Relation, { readonly currentTable: string }>) {
@@ -93,7 +93,7 @@ export class OnNodes {
     this.#published = published;
   }
 
-  /** @returns null where the database is not distributed; what is keyed by fid is a region's */
+  /** @returns null if the database is not distributed or the unit is Italy, which has no tables with fid */
   static async open(database: Database, unit: number, published: ReadonlyMap<Relation, { readonly currentTable: string }>): Promise<OnNodes | null> {
     if (unit === 0 || !(await isDistributed(database))) return null;
     await createSchema(database, shardSchema(unit));
@@ -101,15 +101,15 @@ export class OnNodes {
     return new OnNodes(database, unit, published);
   }
 
-  /** Whether a file runs where the parcels lie: its rows follow from one parcel, whatever others there are. */
+  /** Returns whether a file can run on the nodes: each of its rows depends on one parcel only. */
   takes({ incremental, sweep }: SqlFile): boolean {
     return incremental?.by === 'parcels' && sweep === null;
   }
 
   /**
-   * Runs a file on every shard of the parcels, and brings what it makes into the schema that unqualified names are made in. Inside a transaction, which what
-   * happens on the nodes is no part of.
-   * @throws MappaleError `NODE_FAILED` (exit 6), with the node and what it says
+   * Runs a file on every shard of the parcels and copies the result into the current schema. Call inside a transaction. The work on the nodes is not part
+   * of that transaction.
+   * @throws MappaleError `NODE_FAILED` (exit 6), with the node and its message
    */
   async run(session: Session, schema: string, file: SqlFile): Promise<void> {
     const [relation] = file.writes;
@@ -126,15 +126,15 @@ export class OnNodes {
     const command = statement('on_shard', { shards: JSON.stringify(shards), shard: SHARD, into: INTO, script: file.text, columns, made: table });
     const [failed] = (await session.query<Ran>(statement('run'), [nameOf(parcels), command.replaceAll('%', '%%').replaceAll(SHARD, '%1$s')])).filter(({ success }) => !success);
     if (failed !== undefined) {
-      throw new MappaleError(`a node could not make its part of ${relation}`, {
+      throw new MappaleError(`a node could not build its part of ${relation}`, {
         code: 'NODE_FAILED', kind: 'database', at: failed.node ?? file.file, detail: failed.result,
-        hint: 'Nothing of it is published. When the node answers again, run the same command: what was finished is used again.',
+        hint: 'Nothing was published. When the node is available again, run the command again; finished tables are reused.',
       });
     }
     await script(session, 'copy_of', { to: { schema, table }, parent: placeOf(relation), from: into });
   }
 
-  /** Where a table of the workspace, or what is published of it, lies on the nodes; brought there when it does not. */
+  /** Returns the table on the nodes for a table of the workspace or its published version. Copies it there first if necessary. */
   async place(relation: Relation): Promise<Place> {
     const table = tableOf(relation);
     const made = this.#made.get(table);
@@ -148,7 +148,7 @@ export class OnNodes {
     });
   }
 
-  /** The same, with what attaching it would otherwise scan for. Of a table that was proven in the workspace. */
+  /** Returns the same table with constraints that avoid a scan when it is attached. The table must be checked in the workspace. */
   async proven(session: Session, relation: Relation, unit: number): Promise<Place> {
     const table = await this.place(relation);
     await session.query(statement('bound', { table, check: { sql: boundOf('fid', unit).check } }));
@@ -160,7 +160,7 @@ export class OnNodes {
     return this.#copy(tableOf(relation), placeOf(relation));
   }
 
-  /** A copy on every node of what the workspace sees under a name. @param like has its columns, and the indexes that its files count on */
+  /** Copies a view of the workspace to every node. @param like table with the columns, and with the indexes that the files need */
   #copy(table: string, like: Place): Promise<Place> {
     return this.#once(table, async (session, to) => {
       await script(session, 'make_reference', { to, parent: like, name: nameOf(to) });
@@ -176,7 +176,7 @@ export class OnNodes {
     await script(session, 'fill', { to, from, columns: await columnNames(session, to) });
   }
 
-  /** Makes a table of the nodes once, in a transaction of its own. */
+  /** Creates a table on the nodes once, in its own transaction. */
   #once(table: string, make: (session: Session, to: Place) => Promise<void>): Promise<Place> {
     const to = { schema: this.#schema, table };
     const known = this.#made.get(table);
@@ -195,7 +195,7 @@ export class OnNodes {
   }
 }
 
-/** Stand for a shard's name, and for the shard that a file fills, in a command for shards. */
+/** Placeholders in a command for shards: the parcel shard, and the shard that receives the rows. */
 const SHARD = '<shard of the parcels>';
 const INTO = '<made>';
 
@@ -203,7 +203,7 @@ function placeOf(relation: Relation): Place {
   return { schema: schemaOf(relation), table: tableOf(relation) };
 }
 
-/** As `retireParcels`, of parcels that lie on other nodes. */
+/** Same as `retireParcels` for distributed parcels. */
 export async function retireDistributed(session: Session, region: number, now: Place, leaving: Place | null): Promise<void> {
   await script(session, 'come_back', { now, region });
   if (leaving !== null) await script(session, 'retire', { now, leaving, region });

@@ -1,9 +1,9 @@
-/** Which engine this is, as far as it decides what is made. */
+/** Versions of the engine that can influence built values. */
 import { ENGINE, type Facts } from '../contract/fingerprint.ts';
 import { statementsOf } from './statements.ts';
 import { one, type Session } from './types.ts';
 
-/** Versions that may decide a coordinate or a value: a patch mends, and makes nothing stale. */
+/** Returns the versions that may change a coordinate or a value. Patch versions do not make tables stale. */
 export async function engineOf(session: Session): Promise<Facts> {
   const found = await one<Record<(typeof ENGINE)[number], string>>(session, statementsOf('server')('engine'));
   return Object.fromEntries(ENGINE.map((name) => [name, /^\d+(?:\.\d+)?/.exec(found[name])?.[0] ?? found[name]]));

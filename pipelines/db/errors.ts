@@ -1,4 +1,4 @@
-/** Database failures told as the program tells every failure: with the file and line of the SQL. */
+/** Converts database failures to the program's errors, with file and line of the SQL. */
 import { MappaleError } from '../errors.ts';
 
 interface ServerError extends Error {
@@ -9,21 +9,21 @@ interface ServerError extends Error {
   readonly where?: string;
 }
 
-/** What a failure means, and what to do. */
+/** Meaning of an error, and how to fix it. */
 interface Mend {
-  /** In words, for the page of errors: the server says it in its own language. */
+  /** English meaning for the documentation, because the server's message may be in another language. */
   readonly means: string;
   readonly hint: string;
-  /** Of a server on this machine with its usual names. */
+  /** Command that fixes the error on a local server with its usual names. */
   readonly fix?: string;
 }
 
-/** By what PostgreSQL or the system calls them. What hangs on the address of the server is said where it is known: `server-address.ts`. */
+/** Errors by their PostgreSQL or system code. Fixes that depend on the server's address are in `server-address.ts`. */
 export const SERVER_ERRORS: Readonly<Record<string, Mend>> = {
   '28P01': { means: 'the password is wrong', hint: 'Check user and password in DATABASE_URL.', fix: 'export DATABASE_URL=postgres://USER:PASSWORD@localhost:5432/DATABASE' },
-  28000: { means: 'the server does not let this user in', hint: 'Make the role if there is none of this name; else let it in: pg_hba.conf of the server, and a reload.', fix: 'sudo -u postgres createuser USER' },
+  28000: { means: 'the server refuses this user', hint: 'Create the role if it does not exist. Otherwise allow it in pg_hba.conf and reload the server.', fix: 'sudo -u postgres createuser USER' },
   '3D000': { means: 'there is no such database', hint: 'Create it first.', fix: 'createdb DATABASE' },
-  42501: { means: 'the role may not do this', hint: 'Name the role in DATABASE_URL that loaded the database; one that is to load a new one needs the right to create schemas in it.', fix: 'export DATABASE_URL=postgres://ROLE:PASSWORD@HOST:5432/DATABASE' },
+  42501: { means: 'the role lacks a privilege', hint: 'Use the role that loaded the database in DATABASE_URL. To load a new database, the role needs the right to create schemas.', fix: 'export DATABASE_URL=postgres://ROLE:PASSWORD@HOST:5432/DATABASE' },
   53100: {
     means: 'the disk of the server is full', fix: 'npx mappale prune',
     hint: 'The disk of the server is full. Free room, then run the same command again: nothing published was touched. What earlier runs left half-made is freed by prune.',
@@ -32,22 +32,22 @@ export const SERVER_ERRORS: Readonly<Record<string, Mend>> = {
   '57P01': { means: 'the server closed the connection', hint: 'The server closed the connection. Run the same command again: nothing published was touched.' },
   '57P02': { means: 'the server went down', hint: 'The server went down. When it is up, run the same command again: nothing published was touched.' },
   '57P03': { means: 'the server is starting or stopping', hint: 'The server is starting or stopping. Run the same command again in a minute.' },
-  58030: { means: 'the server could not read or write its disk', hint: 'The server could not read or write its disk. Look at its log and its free room, then run the same command again.' },
+  58030: { means: 'the server could not read or write its disk', hint: 'The server could not read or write its disk. Check its log and free disk space, then run the same command again.' },
   ECONNREFUSED: { means: 'no server answers at this address', hint: 'Start the server, or unset DATABASE_URL to use the embedded database.', fix: 'sudo systemctl start postgresql' },
-  ENOENT: { means: 'there is no socket of a server in this folder', hint: 'Start the server, or name the folder of its socket.', fix: 'sudo systemctl start postgresql' },
+  ENOENT: { means: 'this folder has no server socket', hint: 'Start the server, or use the folder of its socket.', fix: 'sudo systemctl start postgresql' },
   ENOTFOUND: { means: 'there is no such host', hint: 'Check the host name in DATABASE_URL.', fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE' },
-  EAI_AGAIN: { means: 'the name of the host cannot be looked up now', hint: 'Check the host name in DATABASE_URL, and the network.', fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE' },
-  CONNECTION_LOST: { means: 'the connection to the database was lost', hint: 'Look whether the server is up, then run the same command again: nothing published was touched.' },
+  EAI_AGAIN: { means: 'the host name cannot be looked up now', hint: 'Check the host name in DATABASE_URL, and the network.', fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE' },
+  CONNECTION_LOST: { means: 'the connection to the database was lost', hint: 'Check that the server is running, then run the same command again: nothing published was touched.' },
 };
 
-/** What a broken connection is called, by the system and by the driver. */
+/** Codes and messages of a lost connection, from the system and the driver. */
 const LOST_CODES: readonly (string | undefined)[] = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED', '08000', '08003', '08006'];
 const LOST_MESSAGE = /^(Connection terminated|Client has encountered a connection error|Client was closed)/;
 
-/** What the driver says where the server wants a password and there is none. */
+/** Message of the driver if the server requires a password and none is given. */
 const NO_PASSWORD = /client password must be a string/;
 
-/** Turns whatever a driver throws into a MappaleError of kind `database`. */
+/** Converts any error of a driver to a MappaleError of kind `database`. */
 export function databaseError(error: unknown, sql: string | null, origin: string | null): MappaleError {
   if (error instanceof MappaleError) return error;
   const server = (error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error) as ServerError;
@@ -60,7 +60,7 @@ export function databaseError(error: unknown, sql: string | null, origin: string
     kind: 'database',
     at: origin === null ? server.where : place === null ? origin : `${origin}:${place.line}:${place.column}`,
     detail: [lost ? server.message : undefined, server.detail, excerpt].filter((text) => text !== undefined && text !== '').join('\n') || undefined,
-    // Ours says what to type; the server only what is wrong.
+    // Our hint names a solution; the server's hint is used only if we have none.
     hint: SERVER_ERRORS[code]?.hint ?? server.hint,
     fix: SERVER_ERRORS[code]?.fix,
     cause: error,

@@ -1,55 +1,55 @@
-/** Figures of a table by place, in one pass: what the quality gate compares. */
+/** Computes the statistics of a table by place in one pass, for the quality gate. */
 import { identityName, type FieldGate, type Identity, type TableGate } from '../contract/gate.ts';
 import { statementsOf, type Place } from './statements.ts';
 import { ident, type Session } from './types.ts';
 
 const figures = statementsOf('figures');
 
-/** What a place's rows of one slice say of a field. Median and 95th percentile are values that stand in the table; null: no value there. */
+/** Statistics of one field in one slice of a place. Median and 95th percentile are values of the table; null: no values. */
 export interface FieldFigures {
   readonly values: number;
   readonly median: number | null;
   readonly p95: number | null;
-  /** Values outside the declared bounds. */
+  /** Number of values outside the declared bounds. */
   readonly outside: number;
 }
 
-/** Rows that an identity speaks of, and those that break it. */
+/** Number of rows to which an identity applies, and of those that violate it. */
 export interface IdentityFigures {
   readonly known: number;
   readonly broken: number;
 }
 
-/** One place of one slice. */
+/** Statistics of one slice of one place. */
 export interface Figures {
-  /** Empty where the table has no slices. */
+  /** Empty if the table has no slices. */
   readonly slice: string;
-  /** ISTAT code of the province; empty: the list of comuni does not have the comune. */
+  /** ISTAT code of the province. Empty: the comune is not in the list of comuni. */
   readonly province: string;
-  /** Cadastral code, or ISTAT code where the table has that; empty: the province as a whole. */
+  /** Cadastral code, or ISTAT code in tables that use it. Empty: the row is for the whole province. */
   readonly comune: string;
   readonly rows: number;
   readonly fields: Readonly<Record<string, FieldFigures>>;
   readonly identities: Readonly<Record<string, IdentityFigures>>;
 }
 
-/** The one place of a table that is not divided. */
+/** Name of the only place of a table without places. */
 export const WHOLE = '*';
 
-/** A table and, where its rows are of parcels, the parcels that they are of. */
+/** A table, and the parcels that its rows belong to, if any. */
 export interface Measured {
   readonly table: Place;
   readonly parcels: Place | null;
 }
 
-/** Comuni of the parcels in these tables of fids, by any of these tables of parcels. */
+/** Returns the comuni of the parcels in these tables of fids. The comune is looked up in these tables of parcels. */
 export async function comuniOfParcels(session: Session, fids: readonly Place[], parcels: readonly Place[]): Promise<string[]> {
   const all = { sql: fids.map((table) => figures('fids', { table })).join(' union ') };
   const rows = await session.query<{ comune: string }>(parcels.map((table) => figures('comuni', { parcels: table, fids: all })).join(' union '));
   return rows.map(({ comune }) => comune);
 }
 
-/** Writes beside each parcel of a table its comune alone: a twelfth of its bytes, for all tables of a region that are measured. @returns the table */
+/** Creates a table with the comune of each parcel. It has a twelfth of the parcels' bytes and serves all measured tables of a region. @returns the table */
 export async function writePlaces(session: Session, parcels: Place): Promise<Place> {
   const places = { schema: parcels.schema, table: `${parcels.table}_place` };
   await session.query(figures('drop_places', { places }));
@@ -57,7 +57,7 @@ export async function writePlaces(session: Session, parcels: Place): Promise<Pla
   return places;
 }
 
-/** Quantities are brought to one type: whole numbers of any width are exact in it as far as they go. */
+/** Quantities are converted to double precision, which represents whole numbers exactly up to 2^53. */
 function expressionOf(name: string, field: FieldGate): string {
   if (field.kind === 'quantity' && field.of !== undefined) return `t.${ident(field.of[0])}::float8 / nullif(t.${ident(field.of[1])}, 0)`;
   return field.kind === 'quantity' ? `t.${ident(name)}::float8` : `t.${ident(name)}`;
@@ -74,7 +74,7 @@ function figuresOf(name: string, field: FieldGate, column: string): string {
   });
 }
 
-/** @returns whether it speaks of a row, and whether the row breaks it */
+/** @returns SQL conditions: whether the identity applies to a row, and whether the row violates it */
 function conditionsOf({ parts, is, whole }: Identity): { known: string; broken: string } {
   const columns = parts.map((name) => `t.${ident(name)}`);
   const total = `t.${ident(whole)}`;
@@ -82,14 +82,14 @@ function conditionsOf({ parts, is, whole }: Identity): { known: string; broken: 
   return { known: `${total} is not null and num_nonnulls(${columns.join(', ')}) > 0`, broken: `${columns.map((column) => `coalesce(${column}, 0)`).join(' + ')} > ${total}` };
 }
 
-/** Columns that say slice and place of a row of the table `t`, of the comune `c`. */
+/** Returns SQL for slice and place of a row of the table `t` with the comune `c`. */
 function placed({ by, slice }: TableGate): string[] {
   const sliced = slice === undefined ? figures('no_slice') : figures(slice.presence === true ? 'slice_by_presence' : 'slice_by_value', { column: slice.column, name: slice.column });
   if (by === 'whole') return [sliced, figures('whole_place', { whole: WHOLE })];
   return [sliced, figures('place', { comune: { sql: by === 'fid' ? 'p.belfiore' : `t.${by}` } })];
 }
 
-/** What is no number is text in JSON. */
+/** Converts a number. JSON contains NaN and infinity as text. */
 function numberOf(value: unknown): number | null {
   return value === null || value === undefined ? null : Number(value);
 }
@@ -101,8 +101,8 @@ type Found = {
 };
 
 /**
- * Measures a table: a line for each slice and comune, and for each slice and province.
- * @param only comuni to look at, a province's figures being theirs; null: all
+ * Measures a table. Returns one row per slice and comune, and one per slice and province.
+ * @param only comuni to measure; the province's statistics then cover these only; null: all
  */
 export async function measure(session: Session, gate: TableGate, { table, parcels }: Measured, only: readonly string[] | null = null): Promise<Figures[]> {
   const fields = Object.entries(gate.fields);
@@ -130,7 +130,7 @@ export async function measure(session: Session, gate: TableGate, { table, parcel
   }));
 }
 
-/** Difference between two versions of one field at one place. Values are compared as a multiset: a value that is equal on both sides did not change. */
+/** Difference between two versions of one field at one place. Values are compared as a multiset: equal values on both sides did not change. */
 export interface Changes {
   readonly slice: string;
   /** As in `Figures`. */
@@ -140,15 +140,15 @@ export interface Changes {
   /** Number of values that are not null. */
   readonly before: number;
   readonly after: number;
-  /** Number of values that changed, came or went: the larger of those that are only in the old version and those that are only in the new one. */
+  /** Number of changed values: the larger of the values only in the old version and the values only in the new one. */
   readonly changed: number;
-  /** Number of values that crossed the old quantile, in proportion to all values: upwards where the quantile rose, else downwards; 0: it did not move. */
+  /** Share of values that crossed the old quantile: upwards if the quantile rose, downwards if it fell, 0 if it did not move. */
   readonly crossed: { readonly median: number; readonly p95: number };
 }
 
 /**
- * Compares the values of one field in two versions of a table: one row for each slice and comune, and for each slice and province.
- * @param only comuni to compare; a province then consists of these; null: all
+ * Compares the values of one field in two versions of a table. Returns one row per slice and comune, and one per slice and province.
+ * @param only comuni to compare; a province then covers these only; null: all
  */
 export async function compareValues(
   session: Session, gate: TableGate, name: string, before: Measured, after: Measured, only: readonly string[] | null = null,

@@ -1,6 +1,6 @@
 /**
- * What was in force and no longer is. Which tables that is asked of follows from the functions of a record: the tables that they read. A swap writes down
- * what it takes out of force, and the same functions, made once more over tables as they were, tell a record of any moment.
+ * Rows that were published before. History covers all tables that the functions of a record read. A swap stores the rows
+ * that it replaces. Copies of the same functions, over tables as they were, return a record of any earlier time.
  */
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { columnNames, PROVENANCE } from './catalog.ts';
@@ -11,18 +11,18 @@ import { ident, one, type Session } from './types.ts';
 
 const statement = statementsOf('history');
 
-/** What history is made with. */
+/** File with the statements that create history. */
 export const HISTORY_FILE = 'sql/statements/history.sql';
 
 const SCHEMA = 'history';
 const PAST = 'past';
-/** Stands for the key of a table that has none: a digest of what the row says. */
+/** Column with a digest of the row, used as the key of tables without a key. */
 const DIGEST = 'row_hash';
-/** Columns of history itself. */
+/** Columns of the history tables themselves. */
 const OWN = ['from_swap', 'until_swap', 'absent'];
 const PUBLICATION = /\bledger\.publication\b/g;
 
-/** Makes the tables of history, and the functions of a record over them. Inside a transaction, when the interface was made. */
+/** Creates the history tables and the record functions over them. Call inside a transaction, after the API functions. */
 export async function makeHistory(session: Session): Promise<void> {
   const record = await RecordFunctions.of(session);
   const tables = await record.tables(session);
@@ -38,12 +38,12 @@ export async function makeHistory(session: Session): Promise<void> {
   await session.script(past.map((each) => `${each};\n`).join('\n'), HISTORY_FILE);
 }
 
-/** Columns that say what a row says, wherever it was read. */
+/** Returns the columns with the content of rows, without provenance. */
 function contentOf({ columns }: Pick<RecordTable, 'columns'>): string[] {
   return columns.map(({ name }) => name).filter((name) => !PROVENANCE.includes(name));
 }
 
-/** By what rows are told apart. A table without a key is a region's. */
+/** Returns the columns that identify a row. A table without a key is compared by region and digest. */
 function keyOf({ key }: Pick<RecordTable, 'key'>): readonly string[] {
   return key.length > 0 ? key : ['region_code', DIGEST];
 }
@@ -52,7 +52,7 @@ function historyOf(relation: Relation): Place {
   return { schema: SCHEMA, table: tableOf(relation) };
 }
 
-/** Makes the history of a table, or has it follow what became of the table. */
+/** Creates the history of a table, or changes it to the table's current columns. */
 async function followTable(session: Session, table: RecordTable): Promise<void> {
   const { relation } = table;
   const history = historyOf(relation);
@@ -70,7 +70,7 @@ async function followTable(session: Session, table: RecordTable): Promise<void> 
   }
 }
 
-/** The function that gives a table as it was. */
+/** Returns the name of the function that returns a table as it was. */
 function seenOf(table: RecordTable): string {
   const { relation, columns } = table;
   const content = contentOf(table);
@@ -83,7 +83,7 @@ function seenOf(table: RecordTable): string {
   });
 }
 
-/** The swap by which a row's region was as it was. @throws Error for a table that is split otherwise: a bug of the project */
+/** Returns the swap that applies to a row's region. @throws Error for a table with another partitioning: a bug of the project */
 function swapOf({ relation, split }: RecordTable): Part {
   switch (split) {
     case null: return { sql: statement('swap_of_italy', { relation }) };
@@ -97,19 +97,19 @@ function digestOfRow(content: readonly string[]): string {
   return statement('digest_of_row', { columns: content });
 }
 
-/** That a row `h` of history is of the same key. @param digest of a row without a key */
+/** Returns the condition that a row `h` of history has the same key. @param digest digest of a row without a key */
 function sameKey(table: Pick<RecordTable, 'key'>, alias: string, digest = `${alias}.${ident(DIGEST)}`): Part {
   return { sql: keyOf(table).map((name) => `h.${ident(name)} = ${name === DIGEST ? digest : `${alias}.${ident(name)}`}`).join(' and ') };
 }
 
-/** A table that leaves, comes or stays, with what the ledger says it holds. */
+/** A table that is replaced, added or kept, with its rows and digest in the ledger. */
 export interface Standing {
   readonly place: Place;
   readonly rows: number;
   readonly digest: string;
 }
 
-/** What becomes of one table by a swap; null: there is none. */
+/** The change of one table in a swap. Null: there is no such table. */
 export interface Exchange {
   readonly relation: Relation;
   readonly leaving: Standing | null;
@@ -117,13 +117,13 @@ export interface Exchange {
 }
 
 /**
- * Notes a swap, and keeps what it takes out of force. Inside the swap's transaction, before any lock that others wait for: in a large region it takes its time.
- * @param publication that comes into force; null: none does
- * @returns its number
+ * Records a swap and stores the rows that it replaces. Call inside the swap's transaction before any lock that readers wait for: large regions take long.
+ * @param publication new publication; null: none
+ * @returns the number of the swap
  */
 export async function noteSwap(session: Session, unit: number, publication: number | null, exchanges: readonly Exchange[]): Promise<number> {
   const { swap } = await one<{ swap: number }>(session, statement('note'), [unit, publication]);
-  // What lies on other nodes is not kept.
+  // Tables on other nodes keep no history.
   if (await isDistributed(session)) return swap;
   const tables = await session.query<RecordTable>(statement('tables'), [exchanges.filter(isOther).map(({ relation }) => relation)]);
   const { swap: first } = await one<{ swap: number }>(session, statement('first'), [unit]);
@@ -136,7 +136,7 @@ export async function noteSwap(session: Session, unit: number, publication: numb
   return swap;
 }
 
-/** Nothing leaves an empty table; the ledger says that it was empty. */
+/** An absent table and an empty one have the same rows, so only changed tables with rows count. */
 function isOther({ leaving, coming }: Exchange): boolean {
   return leaving !== null && leaving.rows > 0 && leaving.digest !== coming?.digest;
 }
@@ -155,27 +155,27 @@ async function keepRows(session: Session, table: RecordTable, { leaving, coming 
   }), [swap, first]);
 }
 
-/** The moment of a swap, when no reader looks any more. Inside its transaction. */
+/** Records the time of a swap when readers are blocked. Call inside its transaction. */
 export async function swapHappens(session: Session, swap: number): Promise<void> {
   await session.query(statement('happened'), [swap]);
   if (await isDistributed(session)) await session.query(statement('begin_again'));
 }
 
-/** Of a database that was just distributed: what was kept could not be read together with what lies on other nodes. Inside a transaction. */
+/** Deletes the history of a database that was just distributed, because it cannot be joined with other nodes. Call inside a transaction. */
 export async function forgetHistory(session: Session): Promise<void> {
   for (const { name } of await session.query<{ name: string }>(statement('kept'))) await session.query(statement('empty', { history: { schema: SCHEMA, table: name } }));
   await session.query(statement('begin_again'));
 }
 
-/** What `cutHistory` takes away. */
+/** Result of `cutHistory`. */
 export interface Cut {
   readonly rows: number;
   readonly swaps: number;
 }
 
 /**
- * Removes what was out of force for so many months.
- * @param dry only count it
+ * Deletes history that ended more than this many months ago.
+ * @param dry only count the rows
  */
 export async function cutHistory(session: Session, months: number, dry: boolean): Promise<Cut> {
   const horizon = await session.query<{ unit: number; swap: number }>(statement('horizon'), [months]);

@@ -1,4 +1,4 @@
-/** The only folder that knows `pg` and PGlite. */
+/** The only folder that imports `pg` and PGlite. */
 import { MappaleError } from '../errors.ts';
 import { openPglite } from './pglite.ts';
 import { openPostgres } from './postgres.ts';
@@ -8,10 +8,10 @@ export { databaseError } from './errors.ts';
 export { serverFacts } from './server-facts.ts';
 export { ident, one, type CopyIn, type Database, type Row, type Session } from './types.ts';
 
-/** What a command may do with a database. */
+/** Access of a command to a database. */
 export type Access = 'read' | 'write';
 
-/** Opens, works, and closes whatever happens; as `openDatabase`. */
+/** Opens a database, runs work and always closes the database. Parameters as for `openDatabase`. */
 export async function onDatabase<T>(url: string, access: Access, work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase(url, access);
   try {
@@ -22,7 +22,7 @@ export async function onDatabase<T>(url: string, access: Access, work: (database
 }
 
 /**
- * @param access `read`: every transaction is read-only unless it says otherwise, and what is not there is not made
+ * @param access `read`: transactions are read-only by default, and a missing database is not created
  * @param url `postgres://…`, `pglite:<folder>` or `pglite:memory`
  * @throws MappaleError `DATABASE_URL_UNKNOWN`, `DATABASE_URL_UNREADABLE` (exit 2), `SQL_*`, `DATABASE_OUT_OF_DATE` (exit 6), `DATABASE_IN_USE` (exit 7)
  */

@@ -1,6 +1,6 @@
 /**
- * Completes the address of a server with what libpq would add: the service file, the socket folder and the user of the process. The driver itself reads
- * `PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD`, `PGDATABASE` and, for a server that is reached over TCP, `PGPASSFILE`.
+ * Completes a server's address with what libpq would add: the service file, the socket folder and the user of the process. The driver itself reads
+ * `PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD`, `PGDATABASE` and, for TCP connections, `PGPASSFILE`.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { LibpqSettings } from '../config.ts';
 import { MappaleError } from '../errors.ts';
 
-/** The driver's own reader of password files; it has no types. */
+/** Reader of password files that the driver uses. It has no type declarations. */
 const pgpass = createRequire(import.meta.url)('pgpass') as (place: SocketPlace, callback: (password: string | undefined) => void) => void;
 
 interface SocketPlace {
@@ -18,17 +18,17 @@ interface SocketPlace {
   readonly user: string;
 }
 
-/** Folders in which Debian's packages and PostgreSQL's own build put their sockets. */
+/** Socket folders of Debian's packages and of PostgreSQL's default build. */
 const SOCKET_FOLDERS = ['/var/run/postgresql', '/tmp'];
 
-/** Keywords of a service file that the driver knows, and their names in an address. */
+/** Keywords of a service file that the driver supports, which are also the names in an address. */
 const KEYWORDS = new Set([
   'host', 'port', 'user', 'password', 'options', 'application_name', 'connect_timeout', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation',
 ]);
 
 /**
- * Sets in an address what it leaves out. What the address states wins, then the service, then the environment.
- * @param hasHost whether the address names a host before its path
+ * Fills in missing parts of an address. The address has priority, then the service, then the environment.
+ * @param hasHost whether the address has a host before its path
  * @throws MappaleError `PGSERVICE_UNKNOWN` (exit 2)
  */
 export function completeAddress(address: URL, hasHost: boolean, settings: LibpqSettings): void {
@@ -48,7 +48,7 @@ export function completeAddress(address: URL, hasHost: boolean, settings: LibpqS
   if (address.username === '' && !query.has('user') && settings.user === null) query.set('user', settings.systemUser);
 }
 
-/** Entries of a service, from the user's file, else from the system's. */
+/** Returns the entries of a service from the user's file, or else from the system's file. */
 function serviceOf(name: string, { serviceFiles }: LibpqSettings): Map<string, string> {
   for (const file of serviceFiles.filter(existsSync)) {
     const lines = readFileSync(file, 'utf8').split(/\r?\n/).map((line) => line.trim());
@@ -58,7 +58,7 @@ function serviceOf(name: string, { serviceFiles }: LibpqSettings): Map<string, s
     const entries = lines.slice(start + 1, end === -1 ? undefined : end).filter((line) => line !== '' && !line.startsWith('#'));
     return new Map(entries.map((line) => [line.slice(0, line.indexOf('=')).trim(), line.slice(line.indexOf('=') + 1).trim()]));
   }
-  throw new MappaleError('the service of the database is not known', {
+  throw new MappaleError('the service in PGSERVICE is unknown', {
     code: 'PGSERVICE_UNKNOWN', kind: 'usage', at: 'PGSERVICE', detail: `expected a section [${name}] in ${serviceFiles.join(' or ')}, found none`,
     hint: 'Add the service to that file, or write host, port, database and user into DATABASE_URL.',
     fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE',
@@ -66,8 +66,8 @@ function serviceOf(name: string, { serviceFiles }: LibpqSettings): Map<string, s
 }
 
 /**
- * Returns the password that the password file has for a default socket. libpq looks such a server up as `localhost`, the driver by its folder.
- * @returns undefined where the file has none
+ * Returns the password for a default socket from the password file. libpq looks up such a server as `localhost`, the driver by its folder.
+ * @returns undefined if the file has no password for it
  */
 export async function socketPassword(place: SocketPlace): Promise<string | undefined> {
   if (!SOCKET_FOLDERS.includes(place.host)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Brings a database to this version: numbered migrations once, functions and tables of sections and layers whenever what their file says changed. Only
- * commands that write do that; the others ask whether it was done.
+ * Upgrades a database to this version. Numbered migrations run once. Functions, section tables and layers are applied whenever their file changed. Only
+ * writing commands upgrade. Other commands only check the version.
  */
 import { existsSync } from 'node:fs';
 import { MappaleError } from '../errors.ts';
@@ -25,27 +25,27 @@ const MINIMUM = { postgres: 15, postgis: [3, 3] } as const;
 const EXTENSIONS = ['postgis', 'pg_trgm', 'unaccent', 'fuzzystrmatch'] as const;
 
 export interface MigrateOptions {
-  /** Rows that no form of the new tables can hold may go: a person said so. */
+  /** Delete rows that the new tables cannot hold. Only a user may decide this. */
   readonly lose?: boolean;
-  /** Find out what would be done, and leave everything as it is. */
+  /** Determine the steps without changing anything. */
   readonly dry?: boolean;
-  /** What is keyed by fid is to lie on several nodes. */
+  /** Distribute tables with fid over several nodes. */
   readonly distributed?: boolean;
 }
 
-/** A source whose layers cannot be brought to this version with their rows. */
+/** A source whose layers cannot be upgraded without losing rows. */
 export interface Loss {
   readonly source: string;
   readonly why: readonly string[];
   readonly releases: readonly { readonly vintage: string; readonly region: number | null; readonly rows: number }[];
   readonly rows: number;
-  /** Files that its rows were read from, and those of them that no longer lie where they lay. */
+  /** Number of files that its rows were read from, and those that no longer exist at their path. */
   readonly files: number;
   readonly gone: readonly string[];
 }
 
 export interface Migration {
-  /** What was done, or would be, as sentences. */
+  /** Steps that were done, or would be done, as text. */
   readonly steps: readonly string[];
   readonly losses: readonly Loss[];
 }
@@ -53,12 +53,12 @@ export interface Migration {
 const NOTHING: Migration = { steps: [], losses: [] };
 
 /**
- * Checks the server, then applies what is new and repairs functions, grants, views, indexes and constraints, in one transaction. Safe to run at every
+ * Checks the server, then applies new files and repairs functions, grants, views, indexes and constraints in one transaction. Safe to run at every
  * start.
- * @returns what was done
+ * @returns the steps and losses
  * @throws MappaleError `POSTGRES_TOO_OLD`, `EXTENSION_MISSING`, `EXTENSION_FORBIDDEN`, `POSTGIS_TOO_OLD`, `MIGRATION_CHANGED`, `DATABASE_NEWER`,
  *   `ALREADY_RUNNING`, `CATALOGUE_DAMAGED` for lost tables, after the rest was repaired, and
- *   `MIGRATION_LOSES` (exit 2), which says what would be lost; then nothing was done
+ *   `MIGRATION_LOSES` (exit 2), which lists the rows that would be lost; then nothing was changed
  */
 export async function migrate(
   database: Database, sources: readonly RegisteredSource[], { lose = false, dry = false, distributed = false }: MigrateOptions = {},
@@ -77,7 +77,7 @@ export async function migrate(
     let left: readonly Damage[] = [];
     await session.transaction(async () => {
       await session.query("select pg_advisory_xact_lock(hashtextextended('mappale migrate', 0))");
-      // Another command may have done it while this one waited.
+      // Another command may have upgraded the database while this one waited.
       const before = (await appliedFiles(session)) ?? new Map<string, never>();
       refuseNewer(parts, before);
       const current = await isCurrent(before);
@@ -85,7 +85,7 @@ export async function migrate(
       if (current && damage.length === 0) return;
       await holdWriters(session);
       if (place !== null) await makeExtensions(session, place, database.label);
-      // The keys of tables come first: functions of the past are written from them.
+      // Constraints come first, because the functions for past records are written from the keys of tables.
       const repairs = await repairTables(session, damage);
       const repairsFunctions = damage.some(isFunction) && !damage.some(isReadByRecords);
       if (!current || repairsFunctions) done = await apply(session, parts, repairsFunctions ? withoutFunctions(parts, before) : before, lose, distributed);
@@ -104,25 +104,25 @@ export async function migrate(
   });
 }
 
-/** Returns what was applied as if the files of functions were not. */
+/** Returns the applied files without function files, so that these are applied again. */
 function withoutFunctions(parts: readonly Part[], before: Applied): Applied {
   const functions = new Set(parts.filter(({ kind }) => ['function', 'interface', 'copy'].includes(kind)).map(({ file }) => file.file));
   return new Map([...before].filter(([file]) => !functions.has(file)));
 }
 
-/** Undoes what was only tried. */
+/** Thrown to roll back a dry run. */
 class Dry extends Error {}
 
-/** Before anything else is made: some of them only an administrator may make. @throws MappaleError `EXTENSION_FORBIDDEN` */
+/** Creates the extensions first, because some need an administrator. @throws MappaleError `EXTENSION_FORBIDDEN` */
 async function makeExtensions(session: Session, place: ServerPlace, label: string): Promise<void> {
   const installed = await session.query<{ name: string; installed: boolean }>(server('extensions'), [EXTENSIONS]);
   const lacking = EXTENSIONS.filter((name) => !installed.some((each) => each.name === name && each.installed));
   for (const name of lacking) {
     await session.query(`create extension if not exists ${name} schema ${SEARCH_PATH}`).catch((error: unknown) => {
       if (!(error instanceof MappaleError) || error.code !== 'SQL_42501') throw error;
-      throw new MappaleError(`the role may not make the extension ${name}`, {
-        code: 'EXTENSION_FORBIDDEN', kind: 'database', at: label, detail: `expected ${lacking.join(', ')} in the database, or the right to make them, found neither`,
-        hint: 'Have an administrator of the server make them once; then run the same command again.',
+      throw new MappaleError(`the role may not create the extension ${name}`, {
+        code: 'EXTENSION_FORBIDDEN', kind: 'database', at: label, detail: `expected ${lacking.join(', ')} in the database, or the right to create them, found neither`,
+        hint: 'Ask an administrator of the server to create them once, then run the command again.',
         fix: byAdministrator(place, lacking.map((each) => `create extension if not exists ${each} schema ${SEARCH_PATH}`).join('; ')), cause: error,
       });
     });
@@ -130,36 +130,36 @@ async function makeExtensions(session: Session, place: ServerPlace, label: strin
 }
 
 function mayNotWrite({ message, hint }: MappaleError, place: ServerPlace, label: string): MappaleError {
-  return new MappaleError('the role may not make what a load needs', {
+  return new MappaleError('the role may not create schemas', {
     code: 'SQL_42501', kind: 'database', at: label, detail: `expected the right to create schemas, found: ${message}`, hint,
     fix: byAdministrator(place, `grant create on database ${ident(place.database)} to ${ident(place.user)}`),
   });
 }
 
-/** While a run works, its tables stay as they are. @throws MappaleError `ALREADY_RUNNING` (exit 7) */
+/** Locks out writers during the upgrade. @throws MappaleError `ALREADY_RUNNING` (exit 7) */
 async function holdWriters(session: Session): Promise<void> {
   const writer = await one<{ taken: boolean }>(session, "select pg_try_advisory_xact_lock(hashtextextended('mappale writer', 0)) as taken");
   if (writer.taken) return;
   throw new MappaleError('another run is writing to this database', {
-    code: 'ALREADY_RUNNING', kind: 'locked', detail: 'expected no writer while the database is brought to this version, found one', hint: 'Wait until it ends, then run the same command again.',
+    code: 'ALREADY_RUNNING', kind: 'locked', detail: 'expected no writer during the upgrade, found one', hint: 'Wait until it ends, then run the same command again.',
   });
 }
 
 /**
- * Applies what is not applied yet. Where rows would be lost and may not be, the layers of that source stay as they are.
- * @param distributed the database is to lie on several nodes; otherwise it stays as it is
+ * Applies files that are not applied yet. If rows would be lost and `lose` is not set, the layers of that source stay unchanged.
+ * @param distributed distribute the database over several nodes; otherwise it stays as it is
  */
 async function apply(session: Session, parts: readonly Part[], before: Applied, lose: boolean, distributed: boolean): Promise<Migration> {
   const steps: string[] = [];
   const losses: Loss[] = [];
   await session.script(server('applied_file'), 'sql/statements/server.sql');
-  // Functions call each other across files: bodies are looked at when they run, not in the order of their names.
+  // Functions call each other across files, so their bodies are not checked when they are created.
   await session.query('set local check_function_bodies = off');
   const open = parts.filter((part) => !isApplied(part, before));
   const note = async ({ file, source }: Part): Promise<void> => {
     await session.query(server('note_applied'), [file.file, file.digest, source?.manifest.version ?? null]);
   };
-  // Applied byte for byte by a version that noted bytes: from now on layout does not count.
+  // An earlier version stored the digest of the bytes. The new digest ignores layout.
   for (const part of parts) if (!open.includes(part) && before.get(part.file.file)?.digest !== part.file.digest) await note(part);
   const changed = open.find(({ kind, file }) => kind === 'migration' && before.has(file.file));
   if (changed !== undefined) {
@@ -197,7 +197,7 @@ async function apply(session: Session, parts: readonly Part[], before: Applied, 
       await session.script(part.file.text, part.file.file);
       await note(part);
     }
-    steps.push('sql/api: the functions of the interface, made anew');
+    steps.push('sql/api: the API functions, created again');
   }
   if (reads) {
     await makeHistory(session);
@@ -228,7 +228,7 @@ async function applyLayer(
   return { steps: [`${source.id}: ${group(loss.rows)} rows of ${loss.releases.length} releases given up (${losses.join('; ')})`], loss };
 }
 
-/** What a source has, and whether it can be read again. */
+/** Counts the releases, rows and files of a source, and the files that no longer exist. */
 async function lossOf(session: Session, source: RegisteredSource, why: readonly string[]): Promise<Loss> {
   const releases = await session.query<{ vintage: string; region: number | null; rows: number }>(server('loaded_releases'), [source.id]);
   const files = await session.query<{ path: string }>(server('read_files'), [source.id]);
@@ -238,7 +238,7 @@ async function lossOf(session: Session, source: RegisteredSource, why: readonly 
   };
 }
 
-/** What cannot be kept, in words, with what to type. */
+/** Returns the error that lists rows that cannot be kept. */
 function lossError(losses: readonly Loss[]): MappaleError {
   return new MappaleError('the database cannot be brought to this version with all its rows', {
     code: 'MIGRATION_LOSES', kind: 'usage', at: losses.map(({ source }) => `sources/${source}`).join(', '), detail: losses.map(describeLoss).join('\n          '),
@@ -252,7 +252,7 @@ export function describeLoss({ source, why, releases, rows, files, gone }: Loss)
     + (gone.length === 0 ? 'all lie where they were read' : `${gone.length} no longer lie${gone.length === 1 ? 's' : ''} where they were read, and nothing brings their rows back: ${gone.join(', ')}`);
 }
 
-/** Whether a server can hold our database at all. @throws MappaleError `POSTGRES_TOO_OLD`, `EXTENSION_MISSING`, `POSTGIS_TOO_OLD` */
+/** Checks the versions and extensions of the server. @throws MappaleError `POSTGRES_TOO_OLD`, `EXTENSION_MISSING`, `POSTGIS_TOO_OLD` */
 export async function checkServer(session: Session, label: string): Promise<void> {
   const version = (await one<{ version: string }>(session, "select current_setting('server_version') as version")).version;
   const postgres = Number.parseInt(version, 10);
@@ -268,7 +268,7 @@ export async function checkServer(session: Session, label: string): Promise<void
     if (found === undefined) {
       throw new MappaleError(`the server has no extension ${extension}`, {
         code: 'EXTENSION_MISSING', kind: 'database', at: label,
-        hint: 'Install it on the machine of the server; then run the same command again.',
+        hint: 'Install it on the database server, then run the command again.',
         fix: extension === 'postgis' ? `sudo apt-get install -y postgresql-${postgres}-postgis-3` : 'sudo apt-get install -y postgresql-contrib',
       });
     }
@@ -276,7 +276,7 @@ export async function checkServer(session: Session, label: string): Promise<void
       const [major = 0, minor = 0] = found.version.split('.').map(Number);
       if (major < MINIMUM.postgis[0] || (major === MINIMUM.postgis[0] && minor < MINIMUM.postgis[1])) {
         throw new MappaleError('PostGIS is too old', {
-          code: 'POSTGIS_TOO_OLD', kind: 'database', at: label, detail: `expected PostGIS 3.3 or newer, found ${found.version}`, hint: 'Install a newer one on the machine of the server; where the database has an older one than the server, bring it along: alter extension postgis update.',
+          code: 'POSTGIS_TOO_OLD', kind: 'database', at: label, detail: `expected PostGIS 3.3 or newer, found ${found.version}`, hint: 'Install a newer version on the database server. If the server has it already, run: alter extension postgis update.',
           fix: `sudo apt-get install -y postgresql-${postgres}-postgis-3`,
         });
       }

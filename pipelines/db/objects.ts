@@ -1,6 +1,6 @@
 /**
- * Compares the objects of a database (tables, columns, constraints, indexes, views, functions, grants) with those that a fresh database of this version has.
- * `sql/objects.json` lists them with a digest each; `npx vitest run test/pipelines/objects.test.ts -u` writes the file from a fresh database.
+ * Compares the objects of a database (tables, columns, constraints, indexes, views, functions, grants) with those of a fresh database of this version.
+ * `sql/objects.json` lists them with digests. `npx vitest run test/pipelines/objects.test.ts -u` writes the file from a fresh database.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,18 +18,18 @@ const statement = statementsOf('objects');
 
 export const OBJECTS_FILE = 'sql/objects.json';
 
-/** Stands for `region_7` and the like: the objects of all regional schemas are alike. */
+/** Placeholder for `region_7` and the like: all regional schemas have the same objects. */
 const REGIONAL = 'region_N';
 
 type Kind = 'schema' | 'extension' | 'table' | 'view' | 'column' | 'constraint' | 'index' | 'function' | 'grant';
 
-/** One object. Its name starts with the schema, and `region_N` stands for a regional one. */
+/** One object. Its name starts with the schema; `region_N` is the placeholder for a regional schema. */
 export interface Found extends Record<string, unknown> {
-  /** The real schema; empty: the object is in none. */
+  /** Name of the schema; empty: the object is in no schema. */
   readonly schema: string;
   readonly kind: Kind;
   readonly name: string;
-  /** Text or digest of everything else. */
+  /** Text or digest of all other properties. */
   readonly definition: string;
 }
 
@@ -56,7 +56,7 @@ export function filesDigest(parts: readonly Part[]): string {
 
 let read: Expected | undefined;
 
-/** Returns the expected objects, or null where SQL files changed since they were written, as with a source that was just added. */
+/** Returns the expected objects, or null if SQL files changed since the list was written, for example after a source was added. */
 export function expectedObjects(parts: readonly Part[]): Expected | null {
   read ??= JSON.parse(readFileSync(join(ROOT, OBJECTS_FILE), 'utf8')) as Expected;
   return read.files === filesDigest(parts) ? read : null;
@@ -69,7 +69,7 @@ export function foundObjects(session: Pick<Session, 'query'>): Promise<Found[]> 
 
 /**
  * Compares a database with this version.
- * @returns missing and different objects; empty also where `expectedObjects` is null
+ * @returns missing and different objects; also empty if `expectedObjects` returns null
  */
 export async function damageOf(session: Session, parts: readonly Part[]): Promise<Damage[]> {
   const expected = expectedObjects(parts);
@@ -79,7 +79,7 @@ export async function damageOf(session: Session, parts: readonly Part[]): Promis
 }
 
 /**
- * Checks the database of a server, in one query. Grants count only where the server works with the role that they are for.
+ * Checks the database of a server in one query. Grants count only if the server uses the role.
  * @throws MappaleError `CATALOGUE_DAMAGED` (exit 6)
  */
 export async function requireWhole(reader: Reader, parts: readonly Part[]): Promise<void> {
@@ -90,7 +90,7 @@ export async function requireWhole(reader: Reader, parts: readonly Part[]): Prom
   if (damage.length > 0) throw damaged(damage);
 }
 
-/** @param regions that must have a schema of their own */
+/** @param regions regions that must have their own schema */
 export function compare({ objects }: Expected, found: readonly Found[], regions: readonly number[]): Damage[] {
   const known = new Map(found.map(({ schema, kind, name, definition }) => [`${kind} ${realName(name, schema)}`, definition]));
   const schemas = new Set([...found.map(({ schema }) => schema).filter((schema) => /^region_\d+$/.test(schema)), ...regions.map((code) => `region_${code}`)]);
@@ -110,7 +110,7 @@ function realName(name: string, schema: string): string {
   return name.startsWith(REGIONAL) ? `${schema}${name.slice(REGIONAL.length)}` : name;
 }
 
-/** Leaves out what follows from another loss: the columns of a missing table, the grant of a missing function, everything in a missing schema. */
+/** Removes damage that follows from another loss: columns of a missing table, the grant of a missing function, objects of a missing schema. */
 function withoutParts(damage: readonly Damage[]): Damage[] {
   const missing = new Set(damage.filter(({ found }) => found === null).map(({ kind, name }) => `${kind} ${name}`));
   return damage.filter(({ kind, name }) => {
@@ -122,31 +122,31 @@ function withoutParts(damage: readonly Damage[]): Damage[] {
   });
 }
 
-/** Schemas that `migrate` makes again as a whole. */
+/** Schemas that `migrate` recreates completely. */
 const MADE_AGAIN = /^(api|past|region_\d+)(\.|$)/;
 
-/** Whether an object held rows, which nothing brings back. */
+/** Returns whether a lost object contained rows, which cannot be recreated. */
 export function isLost({ kind, name }: Damage): boolean {
   return ['schema', 'table', 'column'].includes(kind) && !MADE_AGAIN.test(name);
 }
 
-/** Whether a lost object is one that the functions of records are written from: they are not made again without it. */
+/** Returns whether the record functions are written from a lost object. They cannot be recreated without it. */
 export function isReadByRecords(damage: Damage): boolean {
   return isLost(damage) && /^(core|section|history)(\.|$)/.test(damage.name);
 }
 
-/** Whether `migrate` repairs an object by applying the files of functions again. */
+/** Returns whether `migrate` repairs an object by applying the function files again. */
 export function isFunction({ kind, name }: Damage): boolean {
   return ['function', 'grant', 'view'].includes(kind) || (['schema', 'column'].includes(kind) && MADE_AGAIN.test(name));
 }
 
 /**
- * Makes missing indexes and constraints. Inside a transaction.
- * @returns what was done, as sentences
+ * Recreates missing indexes and constraints. Call inside a transaction.
+ * @returns the steps as text
  */
 export async function repairTables(session: Session, damage: readonly Damage[]): Promise<string[]> {
   const steps: string[] = [];
-  // A foreign key needs the key that it refers to.
+  // A foreign key needs the primary key that it refers to, so foreign keys come last.
   const rank = ({ kind, name }: Damage): number => (kind === 'index' ? 0 : name.includes(' FOREIGN KEY ') ? 2 : 1);
   for (const { kind, name, found } of damage.filter((each) => ['index', 'constraint'].includes(each.kind)).sort((a, b) => rank(a) - rank(b))) {
     const at = name.indexOf(' ');
@@ -163,20 +163,20 @@ export async function repairTables(session: Session, damage: readonly Damage[]):
   return steps;
 }
 
-/** Returns published partitions that do not exist or are detached from their table. */
+/** Returns published partitions that are missing or detached from their table. */
 export function lostPartitions(session: Pick<Session, 'query'>): Promise<{ relation: string; partition: string }[]> {
   return session.query(statement('lost_partitions'));
 }
 
-/** Objects that a message names. */
+/** Maximum number of objects that a message names. */
 const NAMED = 12;
 
-/** Returns the error that names missing and different objects, with what to do. */
+/** Returns the error that lists missing and different objects and how to fix them. */
 export function damaged(damage: readonly Damage[]): MappaleError {
   const lost = damage.filter(isLost);
   const named = [...lost, ...damage.filter((each) => !isLost(each))].slice(0, NAMED).map(describeDamage);
   if (damage.length > NAMED) named.push(`and ${damage.length - NAMED} more`);
-  return new MappaleError(`the database lacks ${damage.length === 1 ? 'an object' : `${damage.length} objects`} of this version, or has other ones in their place`, {
+  return new MappaleError(`the database lacks ${damage.length === 1 ? 'an object' : `${damage.length} objects`} of this version, or they differ`, {
     code: 'CATALOGUE_DAMAGED', kind: 'database', detail: named.join('\n          '), data: damage,
     hint: lost.length === 0
       ? 'A restore may have left them out, or somebody changed them. This command repairs them.'
@@ -187,6 +187,6 @@ export function damaged(damage: readonly Damage[]): MappaleError {
 
 export function describeDamage({ kind, name, expected, found }: Damage): string {
   if (found === null) return `${kind} ${name} is missing`;
-  if (kind === 'function') return `function ${name} is another one`;
+  if (kind === 'function') return `function ${name} differs`;
   return `${kind} ${name}: expected ${expected || 'nothing'}, found ${found || 'nothing'}`;
 }

@@ -11,21 +11,21 @@ import { OneSession, SessionDatabase } from './session.ts';
 import { emptyDatabase } from './state.ts';
 import { ident, type CopyIn, type Database, type Row } from './types.ts';
 
-/** A COPY holds at most this much before it is handed over. */
+/** Maximum buffered size of a COPY before it is sent to the database. */
 const COPY_BYTES = 4 * 1024 * 1024;
 
 type Opened = Awaited<ReturnType<typeof createPglite>>;
 
-/** The one connection. */
+/** The only connection of an embedded database. */
 class EmbeddedSession extends OneSession {
   readonly #pglite: Opened;
-  /** What each piece of work begins with. */
+  /** Statements that run before each piece of work. */
   readonly #reset: string;
 
   constructor(pglite: Opened, readOnly: boolean) {
     super();
     this.#pglite = pglite;
-    // Its time zone would be that of the process.
+    // The default time zone would be that of the process.
     this.#reset = `reset all; set timezone to 'UTC'${readOnly ? '; set default_transaction_read_only to on' : ''}`;
   }
 
@@ -45,14 +45,14 @@ class EmbeddedSession extends OneSession {
     await this.copy(schema, table, [rows]);
   }
 
-  /** @returns rows that were copied */
+  /** @returns the number of copied rows */
   async copy(schema: string, table: string, chunks: readonly Buffer[]): Promise<number> {
     const sql = `copy ${ident(schema, table)} from '/dev/blob' (format binary)`;
     const blob = new Blob([COPY_HEADER, ...chunks, COPY_TRAILER]);
     return (await this.#whole(sql, null, () => this.#pglite.query(sql, [], { blob }))).affectedRows ?? 0;
   }
 
-  /** Runs a statement. @throws MappaleError `SQL_BROKEN_OFF` where it ended before its end */
+  /** Runs a statement. @throws MappaleError `SQL_BROKEN_OFF` if the statement stopped early without an error */
   async #whole<T>(sql: string, origin: string | null, statement: () => Promise<T>): Promise<T> {
     const before = this.#pglite.unwinding.uncaught();
     try {
@@ -61,11 +61,11 @@ class EmbeddedSession extends OneSession {
     } catch (error) {
       throw databaseError(error, sql, origin);
     }
-    // Of a statement on its own a part may stand; in a transaction, which is rolled back, none.
+    // Outside a transaction part of the statement's changes may remain. Inside one they are rolled back.
     await this.#pglite.exec('rollback');
-    throw new MappaleError('the embedded database broke a statement off', {
+    throw new MappaleError('the embedded database stopped a statement early', {
       code: 'SQL_BROKEN_OFF', kind: 'database', at: origin ?? undefined,
-      detail: `expected every row, but a geometry function failed on one of them inside PostGIS\n${sql.length > 200 ? `${sql.slice(0, 200)} …` : sql}`,
+      detail: `expected all rows, but a geometry function of PostGIS failed on one of them\n${sql.length > 200 ? `${sql.slice(0, 200)} …` : sql}`,
       hint: 'Set DATABASE_URL to a PostgreSQL server, which can compute it, and run the same command again.',
     });
   }
@@ -81,7 +81,7 @@ class Embedded extends SessionDatabase {
   readonly pooling = null;
   readonly parallel = 1;
   readonly #session: EmbeddedSession;
-  /** Where it lives; null: in memory. */
+  /** Folder of the database; null: in memory. */
   readonly #folder: string | null;
   #tail: Promise<unknown> = Promise.resolve();
 
@@ -92,7 +92,7 @@ class Embedded extends SessionDatabase {
     this.#folder = folder;
   }
 
-  /** One after another: there is one connection. */
+  /** Runs work one at a time, because there is only one connection. */
   #exclusive<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#tail.then(work, work);
     this.#tail = turn.catch(() => undefined);
@@ -150,15 +150,15 @@ class Embedded extends SessionDatabase {
   }
 }
 
-/** What the engine, as Emscripten made it of C++, exports beside PostgreSQL's own functions. */
+/** Function that the engine, compiled with Emscripten, exports in addition to PostgreSQL's own. */
 interface Engine {
   readonly ___cxa_uncaught_exceptions?: () => number;
 }
 
 /**
- * An extension of PGlite that asks the engine how many C++ exceptions nobody caught. GEOS throws one where two lines cross too closely and catches it to
- * compute more carefully; in PGlite's build it is never caught: the statement ends there, without an error and with the rows so far (seen with
- * st_intersection, PGlite 0.5.8). Fixed precision (the grid size of st_intersection) needs no exception.
+ * PGlite extension that counts uncaught C++ exceptions. GEOS throws an exception if two lines cross too closely, and catches it to
+ * compute with more care. In PGlite's build nothing catches it: the statement stops without an error and returns only the rows so far (seen with
+ * st_intersection, PGlite 0.5.8). With fixed precision (the grid size of st_intersection) GEOS throws no exception.
  */
 const unwinding = {
   name: 'unwinding',
@@ -174,11 +174,11 @@ const unwinding = {
 };
 
 /**
- * Opens the embedded database. Nothing is made, and nothing is removed, before the folder is known to be one of ours or free to become it.
- * @param folder where it lives, or `memory`
- * @param readOnly nothing is made, and sessions begin read-only
- * @throws MappaleError `DATABASE_IN_USE` (exit 7) when another process has the folder open: two would destroy it; `DATABASE_OUT_OF_DATE` (exit 6) when
- *   there is none to be read; those of `inspectFolder`; `PGLITE_BROKEN` (exit 6)
+ * Opens the embedded database. Creates or removes nothing before the folder is known to be an embedded database or free to become one.
+ * @param folder folder of the database, or `memory`
+ * @param readOnly create nothing, and start sessions read-only
+ * @throws MappaleError `DATABASE_IN_USE` (exit 7) if another process has the folder open, which would destroy it; `DATABASE_OUT_OF_DATE` (exit 6) if
+ *   there is no database to read; the errors of `inspectFolder`; `PGLITE_BROKEN` (exit 6)
  */
 export async function openPglite(folder: string, readOnly: boolean): Promise<Database> {
   if (folder === 'memory') {
@@ -189,7 +189,7 @@ export async function openPglite(folder: string, readOnly: boolean): Promise<Dat
   if (readOnly && found !== 'database') throw emptyDatabase(folder);
   await takeFolder(folder, found === 'database');
   try {
-    // While it is being made it holds nothing of anyone: what a killed process left half-made is made again.
+    // An unfinished folder of a killed process contains no data, so it is created again.
     if (existsSync(unfinished)) await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
     if ((await readdir(folder)).length === 0) await writeFile(unfinished, '');
@@ -199,7 +199,7 @@ export async function openPglite(folder: string, readOnly: boolean): Promise<Dat
     return new Embedded(session, folder);
   } catch (error) {
     await giveFolderBack(folder);
-    throw new MappaleError('the embedded database does not open', {
+    throw new MappaleError('the embedded database cannot be opened', {
       code: 'PGLITE_BROKEN', kind: 'database', at: folder, detail: error instanceof Error ? error.message : String(error),
       hint: existsSync(unfinished)
         ? 'It was not yet made. Look whether the disk is full or broken, then run the same command again.'
@@ -210,7 +210,7 @@ export async function openPglite(folder: string, readOnly: boolean): Promise<Dat
   }
 }
 
-/** With the extensions that we need. @param dataDir as PGlite takes it */
+/** Opens PGlite with the required extensions. @param dataDir data folder in PGlite's notation */
 async function createPglite(dataDir: string) {
   const [{ PGlite }, { postgis }, { pg_trgm }, { unaccent }, { fuzzystrmatch }] = await Promise.all([
     import('@electric-sql/pglite'),

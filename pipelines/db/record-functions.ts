@@ -1,11 +1,11 @@
-/** The interface's functions by which a record is made, so that the same text can be made once more over other tables. */
+/** The API functions that build a record. Their text can be created again over other tables. */
 import type { Relation } from '../contract/sql-files.ts';
 import { statementsOf } from './statements.ts';
 import type { Session } from './types.ts';
 
 const statement = statementsOf('history');
 
-/** Function of the interface from which the others follow. */
+/** Function that builds the record. It calls all the others. */
 const RECORD = 'parcel_record';
 
 interface Definition extends Record<string, unknown> {
@@ -17,16 +17,16 @@ interface Definition extends Record<string, unknown> {
 /** A table that a record reads. */
 export interface RecordTable extends Record<string, unknown> {
   readonly relation: Relation;
-  /** By what it is partitioned; null: it is Italy's. */
+  /** Partition key; null: a national table. */
   readonly split: string | null;
   readonly key: readonly string[];
   readonly columns: readonly { readonly name: string; readonly type: string }[];
 }
 
-/** A table that is read, other than as the type of a value. */
+/** A table after `from` or `join`, but not as the type of a value. */
 const READS = /\b(from|join)(\s+)((?:core|section)\.([a-z_0-9]+))\b(?!\s*\()/gi;
 
-/** Names of tables that a text reads. */
+/** Returns the names of the tables that a function body reads. */
 const readsOf = (body: string): Relation[] => [...body.matchAll(READS)].map((match) => match[3] as Relation);
 
 /** All functions that a record calls. */
@@ -44,17 +44,17 @@ export class RecordFunctions {
     return new RecordFunctions(all.filter(({ name }) => reached.has(name)));
   }
 
-  /** The tables that they read. */
+  /** Returns the tables that the functions read. */
   async tables(session: Session): Promise<RecordTable[]> {
     return session.query<RecordTable>(statement('tables'), [[...new Set(this.#functions.flatMap(({ body }) => readsOf(body)))].sort()]);
   }
 
   /**
-   * Their text over other tables.
-   * @param schema theirs; each calls the others there
-   * @param other what stands in the place of a table; null: it stays
-   * @param more what else in a text another stands for
-   * @returns those that read a table which does not stay, or what `more` finds, or call one that does: of the others nothing would change
+   * Returns the text of the functions over other tables.
+   * @param schema schema of the copies; they call each other there
+   * @param other returns the replacement of a table; null: the table is kept
+   * @param more another replacement in the text
+   * @returns functions with a replaced table or a match of `more`, and functions that call them; the others would be identical
    */
   over(schema: string, other: (relation: Relation) => string | null, more: Replacement | null = null): string[] {
     const isOther = ({ body }: Definition): boolean => (

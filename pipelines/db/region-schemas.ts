@@ -1,6 +1,6 @@
 /**
- * The functions of a record once more for each region that is published, in a schema of its own, over views of its own tables. What they say is what
- * those of the interface say; they touch the tables of one region instead of all.
+ * Copies of the record functions for each published region, in a schema with views of the region's partitions. They return
+ * the same records as the API functions, but read the tables of one region instead of all.
  */
 import { REGIONS, unitName } from '../contract/regions.ts';
 import { parseSqlFile, schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
@@ -11,10 +11,10 @@ import type { Session } from './types.ts';
 
 const statement = statementsOf('region_schemas');
 
-/** What the schemas are made with. */
+/** File with the statements that create the schemas. */
 export const REGION_SCHEMAS_FILE = 'sql/statements/region_schemas.sql';
 
-/** @param unit null: all */
+/** @param unit region code; null: all */
 function published(session: Session, unit: number | null): Promise<{ readonly unit: number; readonly relation: Relation; readonly partition: string }[]> {
   return session.query(statementsOf('ledger')('published_tables'), [unit, 'current']);
 }
@@ -23,7 +23,7 @@ function schemaOfRegion(unit: number): string {
   return `region_${unit}`;
 }
 
-/** The function of the interface that chooses among them. */
+/** Returns the API function that selects the schema of a region. */
 export function regionFunctions(): SqlFile {
   const regions = REGIONS.map(({ code }) => `${statement('region', { code, schema: schemaOfRegion(code) })};`).join('\n    ');
   return parseSqlFile('sql/api/region_record.sql', `-- purpose: one parcel's record, by the functions of its region
@@ -36,20 +36,20 @@ ${statement('dispatch', { regions: { sql: regions } })};
 `);
 }
 
-/** Drops them all. Before tables change their form: views would hold them. Inside a transaction. */
+/** Drops all regional schemas before tables change, because their views depend on the tables. Call inside a transaction. */
 export async function dropRegionSchemas(session: Session): Promise<void> {
   const made = await session.query<{ name: string }>(statement('made'), [REGIONS.map(({ code }) => schemaOfRegion(code))]);
   for (const { name } of made) await session.query(statement('end', { schema: name }));
 }
 
-/** Makes them all, of the interface as it is. After `dropRegionSchemas`, inside its transaction. */
+/** Creates all regional schemas from the current API functions. Call after `dropRegionSchemas` in its transaction. */
 export async function makeRegionSchemas(session: Session): Promise<void> {
   for (const unit of new Set((await published(session, null)).map((table) => table.unit))) await followRegion(session, unit);
 }
 
 /**
- * Has a region's schema follow what is in force now. At the end of a swap, inside its transaction, while readers wait. Where parcels lie on other nodes
- * there is none: views of their shards would be the workers'.
+ * Updates a region's schema to the current publication. Call at the end of a swap, inside its transaction, while readers wait.
+ * Distributed databases have no regional schemas, because their views would have to read shards on the workers.
  */
 export async function followRegion(session: Session, unit: number): Promise<void> {
   if (unit === 0 || await isDistributed(session)) return;
@@ -63,9 +63,9 @@ export async function followRegion(session: Session, unit: number): Promise<void
 }
 
 /**
- * Makes the schema of a region, or has its views follow other partitions. Inside a transaction.
+ * Creates the schema of a region, or replaces its views. Call inside a transaction.
  * @param title name of the region
- * @param partitions by whole table; the whole table is read where there is none
+ * @param partitions partitions by table; a table without an entry is read as a whole
  */
 export async function makeRegionSchema(session: Session, schema: string, title: string, partitions: ReadonlyMap<Relation, string>): Promise<void> {
   const functions = await RecordFunctions.of(session);
@@ -74,7 +74,7 @@ export async function makeRegionSchema(session: Session, schema: string, title: 
     const partition = partitions.get(relation);
     return statement('view', {
       view: { schema, table: tableOf(relation) }, columns: columns.map(({ name }) => name), description: `Rows of ${relation} of one region`,
-      // What an earlier version published lacks the tables of a later one.
+      // A publication of an earlier version lacks the tables that were added later.
       from: { schema: schemaOf(relation), table: partition ?? tableOf(relation) },
     });
   });

@@ -1,4 +1,4 @@
-/** The register of fids: what a build sees of the parcels that it takes the place of, and what becomes of those that leave. */
+/** The register of fids: the previous parcels that a build reads, and the retirement of parcels that disappear. */
 import { firstFid } from '../contract/regions.ts';
 import { atHand, isOnNodes } from './at-hand.ts';
 import { retireDistributed } from './distributed.ts';
@@ -9,8 +9,8 @@ const register = statementsOf('register');
 const part = (statement: string, names: Parameters<typeof register>[1]): Part => ({ sql: register(statement, names) });
 
 /**
- * The view `published_parcel` of what is published of a region, which the new parcels take the place of; `carried` where a row is to stay.
- * @param members table of the members whose rows stay; null: none do
+ * Creates the view `published_parcel` of the region's published parcels, which the new parcels replace. `carried` marks rows to keep.
+ * @param members table of the members whose rows are kept; null: none
  */
 export async function providePublishedParcels(session: Session, schema: string, published: Place | null, members: Place | null): Promise<void> {
   await session.query(register('published_parcel', {
@@ -19,15 +19,15 @@ export async function providePublishedParcels(session: Session, schema: string, 
 }
 
 /**
- * Parcels that leave are retired today, with their drawing; those that came back are in force again. A retired one, of any region, on whose ground a
- * parcel comes or goes names as its successor the only one in force with its drawing. Inside a transaction.
- * @param swap by which the register says something else
- * @param now table to be published
- * @param leaving the one that it takes the place of; null: none is published
- * @param among table of the fids that may have come or gone; null: any
+ * Retires parcels that disappear, with today's date and their geometry, and reactivates parcels that returned. A retired parcel of any region at a place where
+ * parcels appear or disappear gets a successor if exactly one current parcel has the same geometry. Call inside a transaction.
+ * @param swap swap that changes the register
+ * @param now table to publish
+ * @param leaving the table that it replaces; null: none is published
+ * @param among table of the fids that may have changed; null: all
  */
 export async function retireParcels(session: Session, swap: number, region: number, now: Place, leaving: Place | null, among: Place | null): Promise<void> {
-  // The region that loses a comune and the one that gains it must see one another.
+  // The lock makes a region that loses a comune and the region that gains it see each other's changes.
   await session.query('lock table ledger.publication_lock in share row exclusive mode');
   if (await isOnNodes(session, now)) return retireDistributed(session, region, now, leaving);
   await session.query(register('come_back', { now }), [region, swap]);

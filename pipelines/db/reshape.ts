@@ -12,20 +12,20 @@ import { ident, type Row, type Session } from './types.ts';
 const catalog = statementsOf('catalog');
 
 export interface Reshaped {
-  /** What was done, as sentences; empty: only descriptions, if anything. */
+  /** Steps that were done, as text. Empty if at most comments changed. */
   readonly steps: readonly string[];
-  /** Why rows cannot be kept; when there is a reason, nothing was done. */
+  /** Reasons why rows cannot be kept. If there is any, nothing was done. */
   readonly losses: readonly string[];
 }
 
-/** Where the layers stand while `layer` is what a file says. */
+/** Schema that holds the existing layers while `layer` holds the new ones. */
 const STANDING = 'layer_standing';
-/** Makes what is tried undone. */
+/** Thrown to roll back a trial. */
 class Kept extends Error {}
 
 /**
- * Brings the layers of one source to what its file says. Inside a transaction.
- * @param former tables that the source had by the ledger
+ * Changes the layers of one source to match its file. Call inside a transaction.
+ * @param former tables that the source has according to the ledger
  */
 export async function reshapeLayers(session: Session, file: SqlFile, former: readonly string[]): Promise<Reshaped> {
   const steps: string[] = [];
@@ -61,19 +61,19 @@ export async function reshapeLayers(session: Session, file: SqlFile, former: rea
   return losses.length > 0 ? { steps: [], losses } : { steps, losses };
 }
 
-/** Tries a statement that the rows may contradict. @returns what the database says against it, or null */
+/** Tries a statement that may fail because of existing rows. @returns the error message of the database, or null */
 async function objection(session: Session, sql: string): Promise<string | null> {
   try {
     await savepoint(session, 'attempt', () => session.query(sql));
     return null;
   } catch (error) {
-    // Class 22 and 23: the rows; 42: the types. Anything else is no answer.
+    // Classes 22 and 23 concern rows, 42 concerns types. Other errors are unexpected.
     if (error instanceof MappaleError && /^SQL_(22|23|42)/.test(error.code)) return error.message;
     throw error;
   }
 }
 
-/** Makes a standing layer what `layer` has under its name. */
+/** Changes an existing layer to match the table of the same name in the schema `layer`. */
 async function follow(session: Session, relation: Relation): Promise<{ steps: string[]; losses: string[] }> {
   const table = tableOf(relation);
   const standing = ident(STANDING, table);
@@ -84,7 +84,7 @@ async function follow(session: Session, relation: Relation): Promise<{ steps: st
   const changes = await columnChanges(session, { schema: STANDING, table }, { schema: 'layer', table });
   losses.push(...changes.losses);
   if (losses.length > 0) return { steps, losses };
-  // Views of a workspace that a killed run left would hold the columns.
+  // Views in workspaces of a killed run depend on the columns.
   if (changes.actions.some(({ frees }) => frees)) await dropWorkspaces(session);
   for (const { sql, says } of changes.actions) {
     const against = await objection(session, `alter table ${standing} ${sql}`);
@@ -110,7 +110,7 @@ interface Named extends Record<string, unknown> {
   readonly definition: string;
 }
 
-/** What a standing table has too much, and what it lacks. */
+/** Returns the objects that an existing table has in excess, and those that it lacks. */
 async function both(session: Session, table: string, query: string): Promise<{ over: Named[]; lacking: Named[] }> {
   const wanted = await session.query<Named>(query, [ident('layer', table)]);
   const found = await session.query<Named>(query, [ident(STANDING, table)]);
@@ -120,30 +120,30 @@ async function both(session: Session, table: string, query: string): Promise<{ o
 }
 
 interface Change extends Row {
-  /** What follows `alter table x`. */
+  /** SQL after `alter table x`. */
   readonly sql: string;
   readonly says: string;
-  /** Views of the column stand in its way. */
+  /** True if views of the column must be dropped first. */
   readonly frees: boolean;
 }
 
-/** How a table's columns become those of another one, with its rows. */
+/** Returns the changes that turn a table's columns into those of another table, keeping its rows. */
 async function columnChanges(session: Session, table: Place, wanted: Place): Promise<{ actions: Change[]; losses: string[] }> {
   const parameters = [table, wanted].map((each) => ident(each.schema, each.table));
   const changes = await session.query<Change & { loss: string | null }>(catalog('column_changes', { table }), parameters);
   return { actions: changes.filter(({ loss }) => loss === null), losses: changes.flatMap(({ loss }) => loss ?? []) };
 }
 
-/** Workspaces hold what is made again. */
+/** Drops all workspaces. Their content can be rebuilt. */
 async function dropWorkspaces(session: Session): Promise<void> {
   for (const prefix of ['staging_', 'build_']) for (const schema of await schemasLike(session, prefix)) await dropSchema(session, schema);
   await session.query('delete from ledger.built');
 }
 
 /**
- * Tables that were published before get the columns of those that are published now, so that they can be attached again. Inside a transaction, after
+ * Changes previously published tables to the columns of the current ones, so that they can be attached again. Call inside a transaction, after
  * migrations.
- * @throws MappaleError of kind `database` when a migration gave a published table what its predecessor cannot have
+ * @throws MappaleError of kind `database` if a migration added a column that the previous table cannot have
  */
 export async function alignPrevious(session: Session): Promise<string[]> {
   const kept = await session.query<{ relation: Relation; partition: string }>(catalog('previous_tables'));

@@ -1,8 +1,8 @@
-/** The role that the server works as, and what it may do on this database. */
+/** The role of the server, and its rights on this database. */
 import { statementsOf } from './statements.ts';
 import { ident, one, type Session } from './types.ts';
 
-/** May execute the interface, sql/api/usage.sql, and nothing else; made by a migration where that is allowed. */
+/** Role that may execute the API functions (sql/api/usage.sql) and nothing else. A migration creates it if the login may create roles. */
 export const ROLE = 'mappale_api';
 
 interface Rights extends Record<string, unknown> {
@@ -15,9 +15,9 @@ interface Rights extends Record<string, unknown> {
 }
 
 /**
- * What sql/api/usage.sql does where the login of `migrate` may: the role exists, executes the interface, and makes neither temporary tables nor large
- * objects, which PostgreSQL allows every role.
- * @returns statements for a superuser that are still to be done; empty: none
+ * Checks what sql/api/usage.sql does if the login of `migrate` has the rights. The role must exist, execute the API functions, and create neither temporary
+ * tables nor large objects, which PostgreSQL allows every role by default.
+ * @returns statements that a superuser still has to run
  */
 export async function missingRights(session: Session): Promise<string[]> {
   const { database, role, schema, functions, temporary, largeObjects } = await one<Rights>(session, statementsOf('server')('rights'), [ROLE]);

@@ -1,6 +1,6 @@
 import { ident, type Session } from './types.ts';
 
-/** Work that is undone as a whole when it throws, its locks, too, and leaves the transaction whole. Inside a transaction. */
+/** Runs work in a savepoint. If it fails, its changes and locks are undone and the transaction can continue. Call inside a transaction. */
 export async function savepoint<T>(session: Session, name: string, work: () => Promise<T>): Promise<T> {
   await session.query(`savepoint ${ident(name)}`);
   let result: T;

@@ -1,4 +1,4 @@
-/** The functions by which a record finds its sections: written from the listing, so that no file names them one by one. */
+/** Functions with which a record finds its sections, generated from the list of sections. */
 import { KINDS } from '../contract/section.ts';
 import { SECTION_NAMES, SECTIONS } from '../contract/sections.ts';
 import { parseSqlFile, readSectionFiles, type SqlFile } from '../contract/sql-files.ts';
@@ -6,10 +6,10 @@ import { statementsOf } from './statements.ts';
 
 const sections = statementsOf('sections');
 
-/** Name under which the ledger notes it; no such file exists. */
+/** Name under which the ledger records the generated SQL. No such file exists. */
 const FILE = 'sql/api/sections.sql';
 
-/** @throws Error for a section whose `record.sql` lacks its function, or whose name is none of SQL: a bug of the project */
+/** @throws Error if a section's `record.sql` lacks its function or its name is not a valid SQL name: a bug of the project */
 export function sectionFunctions(): SqlFile {
   const written = new Set<string>((['record', 'columns'] as const).flatMap(readSectionFiles).flatMap(({ writes }) => writes));
   for (const name of SECTION_NAMES) {

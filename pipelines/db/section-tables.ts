@@ -1,4 +1,4 @@
-/** The tables of a section as its `section.ts` states them: made where there are none yet, and described. */
+/** Creates and documents the tables that a section's `section.ts` declares. */
 import type { Column, Section } from '../contract/section.ts';
 import { parseSqlFile, SECTION_FOLDER, type SqlFile } from '../contract/sql-files.ts';
 import { statementsOf } from './statements.ts';
@@ -8,8 +8,8 @@ const sections = statementsOf('sections');
 const NAME = /^[a-z][a-z0-9_]*$/;
 
 /**
- * Tables that stand already are changed by migrations alone.
- * @throws Error for a name that is none of SQL: a bug of the project
+ * Existing tables are changed by migrations only.
+ * @throws Error for an invalid SQL name: a bug of the project
  */
 export function sectionTables({ name, tables }: Section): SqlFile {
   const relations = Object.keys(tables);
@@ -34,7 +34,7 @@ export function sectionTables({ name, tables }: Section): SqlFile {
 ${made.map((statement) => `${statement};\n`).join('\n')}`);
 }
 
-/** What the data dictionary says of a column. */
+/** Returns the comment of a column: description, unit and meaning of null. */
 export function commentOf({ description, unit, null: empty }: Column): string {
   return [description, ...(unit === undefined ? [] : [`unit: ${unit}`]), ...(empty === undefined ? [] : [`null: ${empty}`])].join('; ');
 }

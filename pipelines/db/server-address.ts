@@ -1,4 +1,4 @@
-/** `DATABASE_URL` of a server: taken apart before anything is connected or said, so that a password is neither looked up as a host nor shown. */
+/** Parses `DATABASE_URL` of a server before connecting, so that a password is never looked up as a host or printed. */
 import pg from 'pg';
 import { libpqSettings, type LibpqSettings } from '../config.ts';
 import { MappaleError } from '../errors.ts';
@@ -7,9 +7,9 @@ import { completeAddress, socketPassword } from './libpq.ts';
 
 const NO_HOST = 'no-host-is-named';
 
-/** Where a server is, and as whom it is asked. */
+/** Host, port, database and user of a server. */
 export interface ServerPlace {
-  /** Name, address, or the folder of its socket. */
+  /** Name, address, or socket folder. */
   readonly host: string;
   readonly port: number;
   readonly database: string;
@@ -18,16 +18,16 @@ export interface ServerPlace {
 
 export interface ServerAddress {
   readonly place: ServerPlace;
-  /** How the database is named to people: host, port, database and user; never anything else of the address. */
+  /** Name for messages: host, port, database and user. Contains no other part of the address. */
   readonly label: string;
-  /** For the driver: the address without its `options`. */
+  /** Address for the driver, without its `options`. */
   readonly connectionString: string;
-  /** What the address itself asks of the session (`?options=-c …`), before what we ask. */
+  /** Session options of the address (`?options=-c …`). They come before the program's own. */
   readonly options: string;
 }
 
 /**
- * Returns the address with the password that the password file has for a default socket.
+ * Returns the address, with the password from the password file for a default socket.
  * @throws the errors of `serverAddress`
  */
 export async function resolveAddress(url: string): Promise<ServerAddress> {
@@ -41,15 +41,15 @@ export async function resolveAddress(url: string): Promise<ServerAddress> {
 }
 
 /**
- * Reads `DATABASE_URL` as libpq does: `postgres:///italy` is the database `italy` behind the socket of this machine, as the user of the process.
- * @throws MappaleError `DATABASE_URL_UNREADABLE` (exit 2), which shows nothing of it; `PGSERVICE_UNKNOWN` (exit 2)
+ * Parses `DATABASE_URL` as libpq does: `postgres:///italy` is the database `italy` on the socket of this machine, as the user of the process.
+ * @throws MappaleError `DATABASE_URL_UNREADABLE` (exit 2), which never shows the address; `PGSERVICE_UNKNOWN` (exit 2)
  */
 export function serverAddress(url: string, settings: LibpqSettings = libpqSettings()): ServerAddress {
-  // `postgres://me@/italy?host=/run/postgresql` names no host before the path, which a user needs for the parser.
+  // `postgres://me@/italy?host=/run/postgresql` has no host before the path, but `URL` needs one after a user.
   const [parsed] = [url, url.replace('@/', `@${NO_HOST}/`)].filter((each) => URL.canParse(each)).map((each) => new URL(each));
   if (parsed === undefined || /\s/.test(url)) throw unreadable('an address that cannot be taken apart');
   const query = url.slice(url.indexOf('?') + 1 || url.length);
-  // A sign that was not escaped ends the part of the address in which it stands: what is behind it would be taken for a host or a database.
+  // An unescaped sign ends its part of the address early, so the rest of a password could be read as host or database.
   if (parsed.hash !== '' || parsed.pathname.includes('@') || parsed.pathname.lastIndexOf('/') > 0 || query.includes('@')) throw unreadable('@, /, ? or # where none can stand');
   completeAddress(parsed, (parsed.hostname !== '' && parsed.hostname !== NO_HOST) || parsed.searchParams.has('host'), settings);
   const options = parsed.searchParams.getAll('options').join(' ');
@@ -59,7 +59,7 @@ export function serverAddress(url: string, settings: LibpqSettings = libpqSettin
   try {
     client = new pg.Client({ connectionString });
   } catch (error) {
-    // The driver reads the certificates that it names.
+    // The driver reads the certificate files that the address names.
     const { code, syscall } = error as NodeJS.ErrnoException;
     throw unreadable(syscall === undefined ? 'an address that the driver cannot take apart' : `a certificate or key that cannot be read (${code ?? ''})`);
   }
@@ -72,28 +72,28 @@ function hostPort({ host, port }: ServerPlace): string {
   return host.startsWith('/') ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** @returns the error with what mends it at this very address */
+/** @returns the error with a fix for this address */
 export function repairedAt(error: MappaleError, place: ServerPlace): MappaleError {
   return error.knowing({ fix: fixOf(error.code, place) ?? undefined });
 }
 
-/** Whom a server on this machine lets in as its own administrator; elsewhere that is asked of the server. */
+/** Returns the command of the server's administrator: through sudo on this machine, else through a remote login. */
 function asAdministrator(program: string, { host, port }: ServerPlace): string {
   const isHere = host.startsWith('/') || ['localhost', '127.0.0.1', '::1'].includes(host);
   return `${isHere ? `sudo -u postgres ${program}` : `${program} -h ${host} -U postgres`}${port === 5432 ? '' : ` -p ${port}`}`;
 }
 
-/** Statements to be typed by an administrator of the server. */
+/** Returns the command that runs statements as an administrator of the server. */
 export function byAdministrator(place: ServerPlace, sql: string): string {
   return `${asAdministrator('psql', place)} -d ${quoted(place.database)} -c ${quoted(sql)}`;
 }
 
-/** Makes a database, as the role that is to load it. */
+/** Returns the command that creates a database as the role that will load it. */
 export function createDatabase({ host, port, user }: ServerPlace, name: string, ...options: readonly string[]): string {
   return ['createdb', '-h', quoted(host), '-p', String(port), '-U', quoted(user), ...options, quoted(name)].join(' ');
 }
 
-/** The same database, as another role. */
+/** Returns the address of the same database with another role. */
 export function asRole(place: ServerPlace, role: string): string {
   const database = encodeURIComponent(place.database);
   const address = place.host.startsWith('/') ? `@/${database}?host=${place.host}` : `:PASSWORD@${hostPort(place)}/${database}`;

@@ -1,42 +1,42 @@
-/** What a server and its database must be before anything is asked of them, each with words of its own; looked at on connecting, and by `doctor`. */
+/** Requirements for a server and its database, each with its own error. Checked on connecting and by `doctor`. */
 import { MappaleError } from '../errors.ts';
 import { asRole, byAdministrator, createDatabase, type ServerAddress } from './server-address.ts';
 import { statementsOf } from './statements.ts';
 import { ident, one, type Session } from './types.ts';
 
 export interface ServerFacts extends Record<string, unknown> {
-  /** `UTF8` */
+  /** Encoding of the database, normally `UTF8`. */
   readonly encoding: string;
-  /** It replays another server's journal. */
+  /** True if the server is a standby, which replays another server's write-ahead log. */
   readonly standby: boolean;
-  /** What a transaction of ours begins as. */
+  /** True if transactions are read-only by default. */
   readonly readOnly: boolean;
   readonly searchPath: string;
-  /** As the server says it: `0`, `5s`. */
+  /** Timeout in the server's notation: `0`, `5s`. */
   readonly statementTimeout: string;
-  /** Schemas of our extensions as far as they are installed: `postgis` → `public`. */
+  /** Schemas of the installed extensions: `postgis` → `public`. */
   readonly extensions: Readonly<Record<string, string>>;
-  /** Of what is loaded there, when this role may not even look at it, nor serve it; null: it may, or nothing is loaded. */
+  /** Owner of loaded data that this role may neither read nor serve; null: the role has the rights, or nothing is loaded. */
   readonly owner: string | null;
 }
 
-/** Where the SQL of this program looks for PostGIS. */
+/** Schema in which the program's SQL expects PostGIS. */
 export const SEARCH_PATH = 'public';
 
 /**
- * Settings that change what a statement says, which rows it finds or whether it may end, and that a role, a database or a server may have set for people. Every
- * connection that writes or answers has ours: what is published and answered follows from the files alone.
+ * Settings that change results or time limits, and that a role, a database or a server may have set to other values. Every writing or answering
+ * connection sets them, so that published data and answers depend on the files only.
  */
 export const SESSION_SETTINGS: readonly string[] = [
   `search_path=${SEARCH_PATH}`, 'default_transaction_isolation=read\\ committed', 'default_transaction_deferrable=off',
-  // How values become text, and text values.
+  // Conversion between values and text.
   'timezone=UTC', 'datestyle=ISO', 'intervalstyle=postgres', 'bytea_output=hex', 'xmlbinary=base64', 'extra_float_digits=1', 'array_nulls=on',
   'standard_conforming_strings=on', 'backslash_quote=safe_encoding', 'transform_null_equals=off',
-  // How the catalogue says names, by which tables and functions are made again.
+  // Quoting of names in catalogue functions, whose output creates tables and functions.
   'quote_all_identifiers=off',
-  // A search that stops early finds less.
+  // A search with a limit finds fewer rows.
   'gin_fuzzy_search_limit=0',
-  // A swap makes readers wait, loads take hours, and the connection that holds the writer's lock is idle as long.
+  // No timeouts: a swap makes readers wait, loads take hours, and the connection with the writer's lock is idle meanwhile.
   'lock_timeout=0', 'idle_in_transaction_session_timeout=0', 'idle_session_timeout=0',
 ];
 
@@ -44,36 +44,36 @@ export function serverFacts(session: Pick<Session, 'query'>): Promise<ServerFact
   return one(session, statementsOf('server')('facts'));
 }
 
-/** @returns what is wrong for what a command does, the worst first */
+/** @returns problems for this access, most serious first */
 export function serverFaults(facts: ServerFacts, { label, place }: Pick<ServerAddress, 'label' | 'place'>, writes: boolean): MappaleError[] {
   const faults: MappaleError[] = [];
   const fault = (message: string, code: string, detail: string, hint: string, fix?: string): void => void faults.push(new MappaleError(message, { code, kind: 'database', at: label, detail, hint, fix }));
   const { database, user } = place;
   if (facts.encoding !== 'UTF8') {
-    fault('the database has another encoding', 'DATABASE_ENCODING', `expected UTF8, found ${facts.encoding}`, 'Names have letters that it cannot hold. Create another one, and name it in DATABASE_URL.',
+    fault('the database encoding is not UTF8', 'DATABASE_ENCODING', `expected UTF8, found ${facts.encoding}`, 'It cannot store all letters of names. Create another database and use it in DATABASE_URL.',
       createDatabase(place, `${database}_utf8`, '--encoding UTF8', '--template template0'));
   }
   const elsewhere = Object.entries(facts.extensions).filter(([, schema]) => schema !== SEARCH_PATH);
   const [first] = elsewhere;
   if (first !== undefined) {
-    fault('extensions lie in another schema', 'EXTENSION_SCHEMA', `expected ${elsewhere.map(([name]) => name).join(', ')} in ${SEARCH_PATH}, found ${elsewhere.map(([name, schema]) => `${name} in ${schema}`).join(', ')}`,
-      `Use a database in which nothing else needs them there: create extension ${first[0]} schema ${SEARCH_PATH}. PostGIS cannot be moved once it is made.`);
+    fault('extensions are in another schema', 'EXTENSION_SCHEMA', `expected ${elsewhere.map(([name]) => name).join(', ')} in ${SEARCH_PATH}, found ${elsewhere.map(([name, schema]) => `${name} in ${schema}`).join(', ')}`,
+      `Use a database where no other program needs them there: create extension ${first[0]} schema ${SEARCH_PATH}. PostGIS cannot be moved to another schema.`);
   }
   if (facts.searchPath !== SEARCH_PATH) {
-    fault('the session does not look where it was told to', 'SEARCH_PATH', `expected search_path ${SEARCH_PATH}, found ${facts.searchPath}`, 'What stands between here and the server drops the settings of sessions: connect to the server itself.');
+    fault('the session ignores search_path', 'SEARCH_PATH', `expected search_path ${SEARCH_PATH}, found ${facts.searchPath}`, 'A connection pooler drops session settings. Connect to the server directly.');
   }
   if (facts.statementTimeout !== '0') {
-    fault('the server would break statements off', 'STATEMENT_TIMEOUT', `expected no statement_timeout, found ${facts.statementTimeout}`, 'What stands between here and the server drops the settings of sessions: connect to the server itself.');
+    fault('the server would cancel long statements', 'STATEMENT_TIMEOUT', `expected no statement_timeout, found ${facts.statementTimeout}`, 'A connection pooler drops session settings. Connect to the server directly.');
   }
   if (writes && facts.standby) {
-    fault('the server is a standby', 'DATABASE_STANDBY', 'expected the primary, found a server that replays another one\'s journal and takes no rows', 'Name the primary in DATABASE_URL. Commands that only look work on a standby.');
+    fault('the server is a standby', 'DATABASE_STANDBY', 'expected the primary, found a server that only replays another server\'s log', 'Use the primary in DATABASE_URL. Read-only commands work on a standby.');
   } else if (writes && facts.readOnly) {
-    fault('the database is read-only to this role', 'DATABASE_READ_ONLY', 'expected transactions that may write, found default_transaction_read_only = on', 'Somebody set it so, for the role or for the database.',
-      // In the database itself nobody may write.
+    fault('the database is read-only for this role', 'DATABASE_READ_ONLY', 'expected writing transactions, found default_transaction_read_only = on', 'Reset the setting of the role or the database.',
+      // The database itself is read-only, so the command connects to `postgres`.
       byAdministrator({ ...place, database: 'postgres' }, `alter role ${ident(user)} reset default_transaction_read_only; alter database ${ident(database)} reset default_transaction_read_only`));
   }
   if (facts.owner !== null) {
-    fault('the database is another role\'s', 'DATABASE_NOT_OURS', `expected ${facts.owner}, or a role that is a member of it, found ${user}`, 'Name the role that loaded it in DATABASE_URL.', asRole(place, facts.owner));
+    fault('the database belongs to another role', 'DATABASE_NOT_OURS', `expected ${facts.owner}, or a role that is a member of it, found ${user}`, 'Use the role that loaded it in DATABASE_URL.', asRole(place, facts.owner));
   }
   return faults;
 }

@@ -1,4 +1,4 @@
-/** Which version a database is at: what was applied to it, beside what this program would apply. */
+/** Compares the SQL files that were applied to a database with those of this program. */
 import { MappaleError } from '../errors.ts';
 import { group } from '../progress.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
@@ -13,10 +13,10 @@ import { sectionTables } from './section-tables.ts';
 import type { Session } from './types.ts';
 
 export interface Part {
-  /** `copy`: makes the functions of a record once more, over other tables. */
+  /** `copy`: creates the record functions again over other tables. */
   readonly kind: 'migration' | 'section' | 'function' | 'interface' | 'layer' | 'copy';
   readonly file: SqlFile;
-  /** Of a layer. */
+  /** Source of a layer; null for other kinds. */
   readonly source: RegisteredSource | null;
 }
 
@@ -25,7 +25,7 @@ interface AppliedFile {
   readonly version: number | null;
 }
 
-/** What was applied, by file. */
+/** Applied files with digest and version. */
 export type Applied = ReadonlyMap<string, AppliedFile>;
 
 export function partsOf(sources: readonly RegisteredSource[]): Part[] {
@@ -35,27 +35,27 @@ export function partsOf(sources: readonly RegisteredSource[]): Part[] {
     ...all(SECTIONS.map(sectionTables), 'section'),
     ...sources.map((source): Part => ({ kind: 'layer', file: source.layer, source })),
     ...all(readSqlFolder('sql/functions'), 'function'),
-    // The last of them says what the server's role may execute of all.
+    // The last file grants the server's role its rights on all functions.
     ...all([...readSectionFiles('record'), ...readSectionFiles('columns'), sectionFunctions(), regionFunctions(), ...readSqlFolder('sql/api')], 'interface'),
     ...all(readSqlFolder('sql/statements').filter(({ file }) => [HISTORY_FILE, REGION_SCHEMAS_FILE].includes(file)), 'copy'),
   ];
 }
 
-/** Earlier versions noted the digest of the bytes. */
+/** Compares digests. Earlier versions stored the digest of the file's bytes. */
 export function isApplied({ file }: Part, applied: Applied): boolean {
   const digest = applied.get(file.file)?.digest;
   return digest === file.digest || digest === file.sha256;
 }
 
 /**
- * Whether a database is as this version needs it, for commands that change nothing.
+ * Checks that a database matches this version, for read-only commands.
  * @throws MappaleError `DATABASE_OUT_OF_DATE`, `DATABASE_NEWER` (exit 6)
  */
 export async function requireCurrent(session: Session, sources: readonly RegisteredSource[]): Promise<void> {
   requireApplied(await appliedFiles(session), sources);
 }
 
-/** The same, of what was applied. @param applied null: nothing @throws MappaleError `DATABASE_OUT_OF_DATE`, `DATABASE_NEWER` (exit 6) */
+/** Checks applied files in the same way. @param applied null: nothing is applied @throws MappaleError `DATABASE_OUT_OF_DATE`, `DATABASE_NEWER` (exit 6) */
 export function requireApplied(applied: Applied | null, sources: readonly RegisteredSource[]): void {
   if (applied === null) throw emptyDatabase();
   const parts = partsOf(sources);
@@ -64,19 +64,19 @@ export function requireApplied(applied: Applied | null, sources: readonly Regist
   if (missing.length > 0) throw outOfDate(missing);
 }
 
-/** A database in which nothing was ever loaded. Exit 6. @throws never; it builds the error. */
+/** Returns the error for a database without any loaded data. Exit 6. */
 export function emptyDatabase(at?: string): MappaleError {
   return new MappaleError('the database is empty', {
-    code: 'DATABASE_OUT_OF_DATE', kind: 'database', at, detail: 'expected what a load makes, found none of it; this command only looks',
-    hint: 'Load a region first: with --data your files, without arguments the synthetic one.', fix: 'npx mappale load-region',
+    code: 'DATABASE_OUT_OF_DATE', kind: 'database', at, detail: 'expected loaded data, found none; this command changes nothing',
+    hint: 'Load a region first: your files with --data, or the synthetic region without arguments.', fix: 'npx mappale load-region',
   });
 }
 
 function outOfDate(missing: readonly string[]): MappaleError {
   return new MappaleError('the database is not at this version', {
     code: 'DATABASE_OUT_OF_DATE', kind: 'database',
-    detail: `expected what ${group(missing.length)} file${missing.length === 1 ? '' : 's'} of this version say, found it as an earlier version left it: ${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ', …' : ''}`,
-    hint: 'Bring it to this version. This command only looks, and changes nothing.', fix: 'npx mappale migrate',
+    detail: `expected ${group(missing.length)} SQL file${missing.length === 1 ? '' : 's'} of this version, found an earlier version without: ${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ', …' : ''}`,
+    hint: 'Upgrade the database. This command changes nothing.', fix: 'npx mappale migrate',
   });
 }
 
@@ -91,19 +91,19 @@ export function refuseNewer(parts: readonly Part[], applied: Applied): void {
     }),
   ];
   if (found.length === 0) return;
-  throw new MappaleError('the database was made by a newer version of this program', {
-    code: 'DATABASE_NEWER', kind: 'database', detail: `expected what this version knows, found ${found.join(', ')}`, hint: 'Use the newer program, or another database.',
+  throw new MappaleError('the database was created by a newer version of this program', {
+    code: 'DATABASE_NEWER', kind: 'database', detail: `expected files of this version, found ${found.join(', ')}`, hint: 'Use the newer program, or another database.',
     fix: 'export DATABASE_URL=postgres://USER@HOST:5432/OTHER_DATABASE',
   });
 }
 
-/** What was applied, as a server sees it, which may read no table. Of what lies before its function nothing is known but that it is out of date. */
+/** Returns the applied files through an API function, because the server cannot read tables. A database without that function is out of date. */
 export async function appliedFor(reader: Reader): Promise<Applied | null> {
   try {
     const { applied } = await reader.call<{ applied: Record<string, AppliedFile> | null }>('select applied from api.applied_files()', []);
     return new Map(Object.entries(applied ?? {}));
   } catch (error) {
-    // No such schema; no such function.
+    // 3F000: the schema does not exist. 42883: the function does not exist.
     if (error instanceof MappaleError && error.code === 'SQL_3F000') return null;
     if (error instanceof MappaleError && error.code === 'SQL_42883') return new Map();
     throw error;

@@ -1,7 +1,7 @@
 /**
- * Statements of the machine, which stand in `sql/statements`. Values are parameters, `$1`. Names that the program makes (of workspaces, releases and
+ * Reads the SQL statements in `sql/statements`. Values are parameters (`$1`). Generated names (of workspaces, releases and
  * publications) are filled in as in psql: `:"table"` becomes a quoted name, `:"t.columns"` a list of names of `t`. A literal, `:'region'`, is for views,
- * which take no parameters. An empty list becomes null.
+ * which accept no parameters. An empty list becomes null.
  */
 import { join } from 'node:path';
 import { ROOT } from '../config.ts';
@@ -9,13 +9,13 @@ import { readSqlFile } from '../contract/sql-files.ts';
 import { literal as quoted } from '../contract/sql-text.ts';
 import { ident, type Session } from './types.ts';
 
-/** A table by schema and name. */
+/** Schema and name of a table. */
 export interface Place {
   readonly schema: string;
   readonly table: string;
 }
 
-/** A filled statement as part of another one. */
+/** A complete statement that is inserted into another one. */
 export interface Part {
   readonly sql: string;
 }
@@ -26,8 +26,8 @@ export type Names = Readonly<Record<string, Literal | readonly Literal[] | Place
 const NAME = /(?<!:):(["'])(?:([a-z]+)\.)?([a-z_]+)\1/g;
 
 /**
- * @param file name of a file of `sql/statements` without its ending; each of its statements follows a line `-- statement: <name>`
- * @returns gives a statement with its names filled in. @throws Error for what the file or the names lack: a bug of the program
+ * @param file name of a file in `sql/statements`, without extension; each statement follows a line `-- statement: <name>`
+ * @returns a function that returns a statement with its names filled in. @throws Error for a missing statement or name: a bug of the program
  */
 export function statementsOf(file: string): (statement: string, names?: Names) => string {
   let texts: ReadonlyMap<string, string> | undefined;
@@ -46,7 +46,7 @@ export function statementsOf(file: string): (statement: string, names?: Names) =
   };
 }
 
-/** Runs each statement that this one gives as a row, like psql's `\gexec`. */
+/** Runs each statement that a query returns as a row, like psql's `\gexec`. */
 export async function runEach(session: Session, sql: string, parameters: readonly unknown[]): Promise<void> {
   for (const { sql: each } of await session.query<{ sql: string }>(sql, parameters)) await session.query(each);
 }

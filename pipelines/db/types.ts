@@ -1,58 +1,58 @@
-/** What the rest of the program sees of a database: one interface, two engines. */
+/** The database interface for the rest of the program, which both engines implement. */
 
 export type Row = Record<string, unknown>;
 
-/** Runs statements on one connection; between them its settings stay. */
+/** Runs statements on one connection, which keeps its settings between them. */
 export interface Session {
-  /** One statement with parameters `$1 …`. @throws MappaleError (kind `database`). */
+  /** Runs one statement with parameters `$1 …`. @throws MappaleError (kind `database`). */
   query<T extends Row = Row>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
-  /** Several statements as one implicit transaction. `origin` names the file for error messages. */
+  /** Runs several statements as one implicit transaction. `origin` names the file in error messages. */
   script(sql: string, origin: string): Promise<void>;
-  /** `begin` … `commit`; `rollback` when the work throws. Not nested. @param work gets the session of the transaction */
+  /** Runs work between `begin` and `commit`, or `rollback` if it throws. Cannot be nested. @param work receives the session of the transaction */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
-  /** Adds rows to a table by a COPY of their own, inside the transaction that is open. @param rows in binary COPY format, without header and trailer */
+  /** Appends rows to a table by COPY inside the open transaction. @param rows rows in binary COPY format, without header and trailer */
   copyRows(schema: string, table: string, rows: Buffer): Promise<void>;
 }
 
 /** An open binary COPY into one table. */
 export interface CopyIn {
-  /** Whole rows in binary COPY format, no header or trailer. Returns a promise only when the caller should wait. */
+  /** Writes complete rows in binary COPY format, without header or trailer. Returns a promise only if the caller should wait. */
   write(chunk: Buffer): Promise<void> | undefined;
-  /** Commits. @returns rows that the server took. */
+  /** Commits. @returns the number of copied rows */
   end(): Promise<number>;
-  /** Gives up; nothing of it stays. */
+  /** Aborts the COPY. No rows are kept. */
   abort(): Promise<void>;
 }
 
 export interface Database extends Session {
   readonly engine: 'postgres' | 'pglite';
-  /** For messages: no password. */
+  /** Name for messages, without password. */
   readonly label: string;
   /** A connection pooler between the program and the server: it keeps sessions, or only transactions. Null: there is none. */
   readonly pooling: 'session' | 'transaction' | null;
   /** How many sessions may work at the same time. */
   readonly parallel: number;
-  /** A connection of its own for the work. */
+  /** Runs work on its own connection. */
   session<T>(work: (session: Session) => Promise<T>): Promise<T>;
-  /** Starts a COPY on a connection of its own. */
+  /** Starts a COPY on its own connection. */
   copyIn(schema: string, table: string): Promise<CopyIn>;
-  /** Makes what is committed quick to recover. A server does so by itself; the embedded database has nobody else to. */
+  /** Makes committed data quick to recover. A server does this by itself; the embedded database needs the call. */
   checkpoint(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The one row of a statement that always gives one. @throws Error when it gave none: a bug of the statement */
+/** Returns the row of a statement that always returns one. @throws Error if there is no row: a bug of the statement */
 export async function one<T extends Row>(session: Pick<Session, 'query'>, sql: string, parameters?: readonly unknown[]): Promise<T> {
   return first(await session.query<T>(sql, parameters), sql);
 }
 
-/** The same of rows that are there. */
+/** Returns the first of the rows. @throws Error if there is none */
 export function first<T>([row]: readonly T[], sql: string): T {
   if (row === undefined) throw new Error(`expected a row, found none: ${sql.trim().slice(0, 200)}`);
   return row;
 }
 
-/** Quotes an identifier that the program made itself (schemas of workspaces, names of partitions). */
+/** Quotes a generated identifier (schemas of workspaces, names of partitions). */
 export function ident(...parts: readonly string[]): string {
   return parts.map((part) => `"${part.replaceAll('"', '""')}"`).join('.');
 }

@@ -1,10 +1,10 @@
-/** Names of the schemas in which releases are read and regions are built. */
+/** Names of the schemas in which releases are loaded and regions are built. */
 import { schemasLike } from './catalog.ts';
 import type { Session } from './types.ts';
 
 const STAGING = 'staging_';
 
-/** Workspaces of releases: those of an interrupted run, or of one that works now. */
+/** Returns the workspaces of releases, from interrupted or running runs. */
 export function leftStaging(session: Session): Promise<string[]> {
   return schemasLike(session, STAGING);
 }
@@ -18,22 +18,22 @@ export function buildSchema(unit: number): string {
   return `build_${unit}`;
 }
 
-/** Where one of several tables that are made side by side is made, with what it makes on the way. */
+/** Returns the schema in which one of several parallel jobs builds its table. */
 export function laneSchema(unit: number, lane: number): string {
   return `${buildSchema(unit)}_lane_${lane}`;
 }
 
-/** What lies beside the workspace of a unit: of an interrupted run, or of one that works now. */
+/** Returns the additional schemas of a unit's build, from interrupted or running runs. */
 export function leftLanes(session: Session, unit: number): Promise<string[]> {
   return schemasLike(session, `${buildSchema(unit)}_`);
 }
 
-/** What of a unit lies on other nodes before it is published. */
+/** Returns the schema for tables of a unit on other nodes before they are published. */
 export function shardSchema(unit: number): string {
   return `${buildSchema(unit)}_shards`;
 }
 
-/** Where an incremental build makes what changed, beside the unit's workspace. */
+/** Returns the schema in which an incremental build creates changed rows, next to the unit's workspace. */
 export function changesSchema(unit: number): string {
   return `${buildSchema(unit)}_changes`;
 }

@@ -1,4 +1,4 @@
-/** Tells addresses of the public internet from those of this machine and of private networks. */
+/** Distinguishes public internet addresses from those of this machine and of private networks. */
 import { lookup as resolve } from 'node:dns';
 import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net';
 
@@ -11,15 +11,15 @@ const PRIVATE_NETWORKS: readonly (readonly [string, number])[] = [
 const PRIVATE = new BlockList();
 for (const [network, bits] of PRIVATE_NETWORKS) PRIVATE.addSubnet(network, bits, 'ipv4');
 
-/** IPv6 prefixes whose addresses hold an IPv4 address, and the number of the first of its two words: mapped, compatible, NAT64, 6to4. */
+/** IPv6 prefixes with an embedded IPv4 address, and the index of its first word: mapped, compatible, NAT64, 6to4. */
 const EMBEDDING: readonly (readonly [prefix: readonly number[], at: number])[] = [
   [[0, 0, 0, 0, 0, 0xffff], 6], [[0, 0, 0, 0, 0, 0], 6], [[0x64, 0xff9b, 0, 0, 0, 0], 6], [[0x2002], 1],
 ];
 
-/** Names that no public host has. */
+/** Host names that are never public. */
 const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa)$/;
 
-/** The connection would lead to this machine or into its network. */
+/** Thrown if a connection would lead to this machine or its network. */
 export class PrivateAddress extends Error {
   readonly host: string;
 
@@ -29,7 +29,7 @@ export class PrivateAddress extends Error {
   }
 }
 
-/** Returns whether an IP address is reached over the public internet. @param address without brackets; a zone makes it private */
+/** Returns whether an IP address is public. @param address address without brackets; an address with a zone is private */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !PRIVATE.check(address, 'ipv4');
   if (isIP(address) === 0 || address.includes('%')) return false;
@@ -42,7 +42,7 @@ export function isPublicAddress(address: string): boolean {
   return first >> 13 === 1 && !(first === 0x2001 && second < 0x200);
 }
 
-/** The eight words of an IPv6 address. */
+/** Returns the eight 16-bit words of an IPv6 address. */
 function wordsOf(address: string): number[] {
   const dotted = address.slice(address.lastIndexOf(':') + 1);
   const [a = 0, b = 0, c = 0, d = 0] = dotted.split('.').map(Number);
@@ -61,8 +61,8 @@ export function isPrivateHost(hostname: string): boolean {
 }
 
 /**
- * A lookup for connections that fails with `PrivateAddress` unless all addresses of the name are public. The connection uses the addresses that were
- * judged, so that a name cannot change its address between the check and the connection.
+ * Returns a lookup that fails with `PrivateAddress` unless all addresses of the name are public. The connection uses the
+ * checked addresses, so that a name cannot change its address between the check and the connection.
  */
 export function publicLookup(ask: LookupFunction = resolve): LookupFunction {
   return (hostname, options, callback) => {

@@ -1,20 +1,20 @@
-/** Bounds of a body that comes from the network: its pace and its size. */
+/** Limits of a response body: minimum speed and maximum size. */
 import { inputError, type MappaleError } from '../errors.ts';
 import { byteText, duration } from '../progress.ts';
 
-/** Bytes that must come within `PATIENCE_MS`. */
+/** Minimum number of bytes per `PATIENCE_MS`. */
 const LEAST = 1024 * 1024;
 const PATIENCE_MS = 600_000;
 
 export interface BodyBounds {
   readonly clock: { now(): number };
   readonly most: number;
-  /** Address that messages name, without secrets. */
+  /** Address for messages, without secrets. */
   readonly at: string;
 }
 
 /**
- * Passes chunks on while they keep the pace and are not more than allowed. Silence is bounded by the timeout of the connection.
+ * Passes chunks on while the body is fast enough and within its size. The connection's timeout handles silence.
  * @throws input errors `DOWNLOAD_SLOW`, `DOWNLOAD_TOO_LARGE`
  */
 export async function* bounded(chunks: AsyncIterable<Buffer>, { clock, most, at }: BodyBounds): AsyncGenerator<Buffer> {
@@ -29,7 +29,7 @@ export async function* bounded(chunks: AsyncIterable<Buffer>, { clock, most, at 
   }
 }
 
-/** @param found bytes that the publisher announces; null: more came than allowed */
+/** @param found size that the publisher announced; null: more bytes arrived than allowed */
 export function tooLarge(at: string, most: number, found: number | null): MappaleError {
   return inputError('the download is too large', {
     code: 'DOWNLOAD_TOO_LARGE', at, detail: `expected at most ${most} bytes (${byteText(most)}), found ${found ?? 'more'}`,
@@ -40,6 +40,6 @@ export function tooLarge(at: string, most: number, found: number | null): Mappal
 function tooSlow(at: string, bytes: number, seconds: number): MappaleError {
   return inputError('the download is too slow', {
     code: 'DOWNLOAD_SLOW', at, detail: `expected at least ${LEAST} bytes in ${duration(PATIENCE_MS / 1000)}, found ${bytes} in ${duration(seconds)}`,
-    hint: 'Run the same command again later. The download goes on where it stopped, if the publisher allows it.',
+    hint: 'Run the same command again later. The download continues where it stopped, if the publisher allows it.',
   });
 }

@@ -1,8 +1,8 @@
 /**
- * One publisher over HTTP: one connection, redirects followed by hand, patience with servers that are busy.
+ * HTTP client for one publisher: one connection, its own handling of redirects, retries for busy servers.
  *
- * undici's `request` and not Node's own `fetch`: it hands over the bytes as they are sent (`fetch` unpacks them without saying so, and then neither
- * `Content-Length` nor a range is of the bytes on the disk), and lets connections and the times to wait for an answer be set.
+ * Uses undici's `request` instead of Node's `fetch`. `request` returns the bytes as sent. `fetch` decompresses them silently, and then
+ * `Content-Length` and ranges do not match the file. `request` also allows connection limits and timeouts.
  */
 import type { LookupFunction } from 'node:net';
 import { Readable, type Transform } from 'node:stream';
@@ -15,78 +15,78 @@ import { duration } from '../progress.ts';
 import { isPrivateHost, PrivateAddress, privateAddressOf, publicLookup } from './address.ts';
 import { bounded } from './bounds.ts';
 
-/** Bounds of one download. */
+/** Limits of one download. */
 export interface Bounds {
-  /** Bytes at which a body ends, as sent and as unpacked. */
+  /** Maximum size of a body, both as sent and decompressed. */
   readonly most: number;
-  /** Host that the operator named, which may be private; null: none. */
+  /** Host that the operator configured, which may be private; null: none. */
   readonly named: string | null;
-  /** Host and port whose bodies messages may quote. */
+  /** Host and port whose bodies may be quoted in messages. */
   readonly shown: string;
 }
 
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Where it came from in the end. */
+  /** Final address after redirects. */
   readonly url: string;
   readonly redirected: boolean;
-  /** The body is from another host than the one that was meant: messages do not quote it. */
+  /** True if the body is from another host than requested. Messages do not quote it. */
   readonly elsewhere: boolean;
-  /** As the publisher means it: what was packed for the way is unpacked. */
+  /** Body after removing the transfer compression. */
   readonly body: Readable;
-  /** As it came. */
+  /** Body as sent. */
   readonly sent: Readable;
-  /** It was packed for the way: lengths and ranges of the answer are not those of the file. */
+  /** True if the body was compressed for transfer, so that lengths and ranges do not apply to the file. */
   readonly packed: boolean;
 }
 
-/** What passes time; tests have one that does not. */
+/** Clock and timer, replaced in tests. */
 export interface Clock {
   now(): number;
-  /** @param seconds to wait */
+  /** @param seconds time to wait */
   wait(seconds: number): Promise<void>;
 }
 
 export const CLOCK: Clock = { now: Date.now, wait: (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000)) };
 
-/** Seconds before asking again a server that says that it is busy and not for how long. */
+/** Pauses in seconds before retrying a busy server that gives no time. */
 const BUSY = [30, 60, 120, 240] as const;
-/** … one that cannot be reached, or breaks off. */
+/** Pauses in seconds before retrying a server that is unreachable or closes the connection. */
 export const BROKEN = [2, 5, 15, 30] as const;
-/** Longer than this is not waited for: the next run asks. */
+/** Maximum wait in seconds. With a longer one the download fails, and the next run tries again. */
 const LONGEST_WAIT = 900;
 const REDIRECTS = 10;
-/** Too many requests, or none now; of the others the server itself is broken, or the one before it that cannot reach it (520–527). */
+/** Statuses of a busy server, and of a broken server or gateway (520–527: Cloudflare). */
 const BUSY_STATUS: ReadonlySet<number> = new Set([429, 503]);
 const BROKEN_STATUS: ReadonlySet<number> = new Set([408, 425, 500, 502, 504, 520, 521, 522, 523, 524, 525, 526, 527]);
 const REDIRECT_STATUS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Asked of nobody's proxy: this machine. */
+/** Names of this machine, which never use a proxy. */
 const THIS_MACHINE = ['localhost', '127.0.0.1', '[::1]'];
 
-/** Whom publishers see, where a source says nothing else: some turn away programs that do not say who they are. */
+/** Default User-Agent. Some publishers refuse requests without one. */
 const USER_AGENT = 'mappale';
 
-/** As OpenSSL names what is wrong with a certificate or its chain. */
+/** Error codes of OpenSSL for an invalid certificate or chain. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|HOSTNAME_MISMATCH|ALTNAME/;
 
-/** What undici says of a proxy that answers 407, in a tunnel or out of it. */
+/** Message of undici if a proxy answers 407. */
 const PROXY_LOGIN = /\(407\)/;
 
 export class Publisher {
-  /** Connects to public addresses only. */
+  /** Agent that connects to public addresses only. */
   readonly #agent: EnvHttpProxyAgent;
-  /** Connects to hosts that the operator named. */
+  /** Agent for hosts that the operator configured. */
   readonly #namedAgent: EnvHttpProxyAgent;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #hide: (text: string) => string;
   readonly #proxies: Proxies;
-  /** By host: some send whom they have not seen to the same address again, with a cookie, and without it without end. */
+  /** Cookies by host. Some hosts redirect a new client to the same address with a cookie, and without the cookie forever. */
   readonly #cookies = new Map<string, Map<string, string>>();
 
-  /** @param hide takes secrets out of what is shown @param lookup resolves the names of hosts */
+  /** @param hide removes secrets from messages @param lookup resolves host names */
   constructor(clock: Clock, log: Log, hide: (text: string) => string = (text) => text, proxies: Proxies = NO_PROXIES, lookup?: LookupFunction) {
     const agent = (ask: LookupFunction | undefined): EnvHttpProxyAgent => agentOf(proxies, {
       connections: 1, pipelining: 1, headersTimeout: 120_000, bodyTimeout: 120_000, connect: { timeout: 30_000, ...(ask === undefined ? {} : { lookup: ask }) },
@@ -99,14 +99,14 @@ export class Publisher {
     this.#proxies = proxies;
   }
 
-  /** Ends its connections, also those that a body was not read from to its end. */
+  /** Closes all connections, including those with an unread body. */
   async close(): Promise<void> {
     await Promise.all([this.#agent.destroy(), this.#namedAgent.destroy()]);
   }
 
   /**
-   * The answer to a GET, whatever its status, once the server is not busy.
-   * @throws input errors `DOWNLOAD_UNREACHABLE`, `DOWNLOAD_CERTIFICATE`, `DOWNLOAD_BUSY`, `DOWNLOAD_REDIRECTED`, `DOWNLOAD_PRIVATE`; reading its body throws
+   * Returns the answer to a GET with any status except busy ones, which are retried.
+   * @throws input errors `DOWNLOAD_UNREACHABLE`, `DOWNLOAD_CERTIFICATE`, `DOWNLOAD_BUSY`, `DOWNLOAD_REDIRECTED`, `DOWNLOAD_PRIVATE`. Reading the body throws
    * `DOWNLOAD_SLOW` and `DOWNLOAD_TOO_LARGE`
    */
   async ask(url: string, headers: Readonly<Record<string, string>>, bounds: Bounds): Promise<Answer> {
@@ -127,7 +127,7 @@ export class Publisher {
       }
       const asked = answer === null ? null : retryAfter(answer.headers['retry-after'], answer.headers['date'], this.#clock.now());
       const usual = (answer !== null && asked === null && BUSY_STATUS.has(answer.status) ? BUSY : BROKEN)[attempt];
-      // At least as long as after an answer that broke off, also where it says 0, or a moment that has passed.
+      // Waits at least as long as after a broken connection, even if the server says 0 or a past time.
       const seconds = Math.max(asked ?? 0, usual ?? 0);
       if (usual === undefined || seconds > LONGEST_WAIT) throw answer === null ? this.#unreachable(url, broken) : this.#busy(url, answer, asked);
       const why = answer === null ? `does not answer (${this.#hide(reasonOf(broken))})` : `does not serve it now (${answer.status})`;
@@ -140,7 +140,7 @@ export class Publisher {
     const through = this.#proxies.http === null && this.#proxies.https === null ? 'Where it reaches the internet through a proxy only, set HTTPS_PROXY=http://PROXY:PORT. ' : 'HTTPS_PROXY and HTTP_PROXY say through which proxy; NO_PROXY, which hosts are asked without. ';
     return inputError('the publisher cannot be reached', {
       code: 'DOWNLOAD_UNREACHABLE', at: this.#hide(url), detail: `expected an answer, found: ${this.#hide(reasonOf(error))}`,
-      hint: `Look whether this machine reaches the internet and the address opens in a browser, then run the same command again: what is there is kept. ${through}`.trim(), cause: error,
+      hint: `Check the internet connection and open the address in a browser. Then run the command again; downloaded files are kept. ${through}`.trim(), cause: error,
     });
   }
 
@@ -149,7 +149,7 @@ export class Publisher {
     let isNamed = true;
     for (let hops = 0; hops <= REDIRECTS; hops += 1) {
       const { hostname, host } = new URL(url);
-      // A redirect that left the named host may lead to public addresses only, also back.
+      // After a redirect away from the configured host only public addresses are allowed, even on the way back.
       isNamed &&= hostname === named;
       if (!isNamed && isPrivateHost(hostname)) throw new PrivateAddress(hostname, hostname);
       const { statusCode, headers: got, body } = await request(url, { dispatcher: isNamed ? this.#namedAgent : this.#agent, headers: { 'accept-encoding': 'identity', 'user-agent': USER_AGENT, ...this.#headersTo(url, first, headers) } });
@@ -172,7 +172,7 @@ export class Publisher {
     throw this.#redirected(first, `more than ${REDIRECTS} redirects`, 'Open the address in a browser: the publisher may ask for a login, or have moved the file.');
   }
 
-  /** What tells who is asking is for the host alone that it was given for. */
+  /** Returns the headers for a request. Credentials are sent only to the host that they are for. */
   #headersTo(url: string, first: string, { authorization, ...headers }: Readonly<Record<string, string>>): Record<string, string> {
     const { origin, host } = new URL(url);
     const cookies = [...this.#cookies.get(host) ?? []].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -190,19 +190,19 @@ export class Publisher {
   }
 
   #redirected(url: string, found: string, hint: string): MappaleError {
-    return inputError('the publisher leads elsewhere', { code: 'DOWNLOAD_REDIRECTED', at: this.#hide(url), detail: `expected the file, found ${found}`, hint });
+    return inputError('the publisher redirects elsewhere', { code: 'DOWNLOAD_REDIRECTED', at: this.#hide(url), detail: `expected the file, found ${found}`, hint });
   }
 
   #private(url: string, { message }: PrivateAddress): MappaleError {
     return inputError('the download leads to a private address', {
       code: 'DOWNLOAD_PRIVATE', at: this.#hide(url), detail: `expected an address of the public internet, found ${this.#hide(message)}`,
-      hint: 'Nothing was asked there. If the address is a server of yours, name it in the setting MAPPALE_<SOURCE>_URL (docs/downloads.md).',
+      hint: 'No request was sent there. If the server is yours, set its address in MAPPALE_<SOURCE>_URL (docs/downloads.md).',
     });
   }
 
   #proxyLogin(url: string, error: unknown): MappaleError {
     return inputError('the proxy asks for a login', {
-      code: 'DOWNLOAD_PROXY', at: this.#hide(url), detail: `expected a way to the publisher, found: ${this.#hide(reasonOf(error))}`,
+      code: 'DOWNLOAD_PROXY', at: this.#hide(url), detail: `expected a connection to the publisher, found: ${this.#hide(reasonOf(error))}`,
       hint: 'Write user and password into the proxy\'s address, with @ / ? # : % in them as %40 %2F %3F %23 %3A %25, and run the same command again.',
       fix: `export ${url.startsWith('https:') ? 'HTTPS' : 'HTTP'}_PROXY=http://USER:PASSWORD@PROXY:PORT`, cause: error,
     });
@@ -211,15 +211,15 @@ export class Publisher {
   #certificate(url: string, error: unknown): MappaleError {
     return inputError('the publisher\'s certificate cannot be verified', {
       code: 'DOWNLOAD_CERTIFICATE', at: this.#hide(url), detail: `expected a chain of certificates to one that this machine trusts, found: ${reasonOf(error)}`,
-      hint: 'Nothing was downloaded. Where the server leaves out a certificate of its chain, or yours replaces it, save that one as PEM, name it, and run the same command again. '
+      hint: 'Nothing was downloaded. If the server omits a certificate of its chain, or your network replaces it, save that certificate as PEM, set it as below and run the command again. '
         + 'Or download the file in a browser and put it into the data folder.', fix: 'export NODE_EXTRA_CA_CERTS=FILE.pem', cause: error,
     });
   }
 
   #busy(url: string, { status }: Answer, asked: number | null): MappaleError {
     const until = asked === null || asked <= LONGEST_WAIT ? 'for longer than was waited' : `with the wish to be left alone for ${duration(asked)}`;
-    return inputError('the publisher does not serve it now', {
-      code: 'DOWNLOAD_BUSY', at: this.#hide(url), detail: `expected the file, found status ${status}, ${until}`, hint: 'Run the same command again later: what is there is kept, and what was begun goes on.',
+    return inputError('the publisher is busy', {
+      code: 'DOWNLOAD_BUSY', at: this.#hide(url), detail: `expected the file, found status ${status}, ${until}`, hint: 'Run the command again later. Downloaded files are kept, and partial downloads continue.',
     });
   }
 }
@@ -228,7 +228,7 @@ function plain(headers: Dispatcher.ResponseData['headers']): Record<string, stri
   return Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]])));
 }
 
-/** The answer whose body is the file, whatever it was packed in for the way although nothing but the file itself was asked for. */
+/** Returns an answer whose body is decompressed, even if the server compressed it without being asked to. */
 function answerOf(
   status: number, headers: Record<string, string>, sent: Readable, chunks: AsyncGenerator<Buffer>, from: Pick<Answer, 'url' | 'redirected' | 'elsewhere'>,
 ): Answer {
@@ -240,15 +240,15 @@ function answerOf(
 
 interface Packing {
   readonly stream: () => Transform;
-  /** First bytes; null: it has none. */
+  /** Magic number; null: the format has none. */
   readonly mark: Buffer | null;
 }
 
 const GZIP: Packing = { stream: createGunzip, mark: Buffer.from([0x1f, 0x8b]) };
-/** By `Content-Encoding`. */
+/** Decompression by `Content-Encoding`. */
 const UNPACK: Readonly<Record<string, Packing | undefined>> = { gzip: GZIP, 'x-gzip': GZIP, deflate: { stream: createInflate, mark: null }, br: { stream: createBrotliDecompress, mark: null } };
 
-/** A server may say that it packed what it sends as it is: what has not the mark stays. */
+/** Decompresses a body. A body without the magic number is passed on unchanged, because some servers declare a wrong encoding. */
 async function* unpacked(body: Readable, chunks: AsyncGenerator<Buffer>, { stream, mark }: Packing): AsyncGenerator<Buffer> {
   const first = await chunks.next();
   if (first.done === true) return;
@@ -265,18 +265,18 @@ async function* unpacked(body: Readable, chunks: AsyncGenerator<Buffer>, { strea
   }
 }
 
-/** Gives the body up. A short one is read, so that the connection stays; another one's connection ends. */
+/** Discards a body. A short body is read so that the connection can be reused; otherwise the connection is closed. */
 export async function discard(answer: Answer): Promise<void> {
   await headOf(answer, 65_536);
   giveUp(answer);
 }
 
-/** Ends the connection of a body of which no more is wanted. */
+/** Closes the connection of a body that is no longer needed. */
 export function giveUp({ body, sent }: Answer): void {
   for (const each of new Set([body, sent])) each.on('error', () => undefined).destroy();
 }
 
-/** The first bytes of a body: as many as make `most` or a few more; what breaks off ends there. @throws input errors of a bound that the body exceeds */
+/** Returns at least the first `most` bytes of a body, or fewer if it ends or breaks. @throws input errors if a limit is exceeded */
 export async function headOf({ body }: Answer, most: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -288,7 +288,7 @@ export async function headOf({ body }: Answer, most: number): Promise<Buffer> {
     }
   } catch (error) {
     if (error instanceof MappaleError) throw error;
-    // What came of it is enough for a message, and for nothing else.
+    // The received bytes are good enough for a message.
   }
   return Buffer.concat(chunks);
 }
@@ -296,19 +296,19 @@ export async function headOf({ body }: Answer, most: number): Promise<Buffer> {
 const DAY_NAME = /^\s*(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/i;
 
 /**
- * @param served the server's own clock, as its answer says: the difference is what counts, and this machine's may be wrong
- * @returns seconds from now; null: the header is not there, or says nothing that is known
+ * @param served date of the answer. The difference counts, because the clock of this machine may be wrong
+ * @returns seconds from now, or null if the header is missing or invalid
  */
 export function retryAfter(header: string | undefined, served: string | undefined, now: number): number | null {
   if (header === undefined) return null;
   if (/^\s*\d+\s*$/.test(header)) return Number(header);
-  // Without a day's name it is no date of HTTP, though JavaScript takes -5 for a day of May.
+  // An HTTP date starts with the name of a day. JavaScript would also accept `-5` as a date.
   const date = DAY_NAME.test(header) ? Date.parse(header) : Number.NaN;
   const since = Date.parse(served ?? '');
   return Number.isNaN(date) ? null : Math.max(0, Math.ceil((date - (Number.isNaN(since) ? now : since)) / 1000));
 }
 
-/** Also of an error that another one wraps. */
+/** Returns whether an error or one of its causes is a certificate error. */
 function isCertificate(error: unknown): boolean {
   for (let each = error; each instanceof Error; each = each.cause) if (CERTIFICATE.test((each as NodeJS.ErrnoException).code ?? '')) return true;
   return false;
@@ -321,9 +321,9 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * Sends a document as JSON. Redirects are not followed.
- * @param mayBePrivate a name may lead to a private address; a host that is private by its name always may
- * @throws Error when it is not taken within half a minute; `PrivateAddress`
+ * Sends a document as JSON. Does not follow redirects.
+ * @param mayBePrivate whether a name may resolve to a private address; a host with a private name always may
+ * @throws Error if the document is not accepted within 30 seconds; `PrivateAddress`
  */
 export async function postJson(url: string, document: unknown, proxies: Proxies, mayBePrivate: boolean, lookup?: LookupFunction): Promise<void> {
   const ask = mayBePrivate || isPrivateHost(new URL(url).hostname) ? lookup : publicLookup(lookup);
@@ -339,7 +339,7 @@ export async function postJson(url: string, document: unknown, proxies: Proxies,
   }
 }
 
-/** Plain http goes through a proxy as a request, and not through a tunnel, which proxies keep for https. */
+/** Creates an agent with proxies. Plain HTTP is sent to a proxy as a request, because many proxies allow tunnels for HTTPS only. */
 function agentOf({ http, https, except }: Proxies, options: EnvHttpProxyAgent.Options): EnvHttpProxyAgent {
   return new EnvHttpProxyAgent({ ...options, httpProxy: http ?? '', httpsProxy: https ?? '', noProxy: except.includes('*') ? '*' : [...except, ...THIS_MACHINE].join(','), proxyTunnel: false });
 }

@@ -1,4 +1,4 @@
-/** One file: is there a newer one, how does it come, and is it what it should be? */
+/** Downloads one file: checks for a newer version, resumes interrupted downloads and verifies the result. */
 import { mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { Edition, RemoteFile } from '../contract/download.ts';
@@ -17,11 +17,11 @@ import { linksOf, pageError } from './page.ts';
 export interface Wanted {
   readonly source: RegisteredSource;
   readonly file: RemoteFile;
-  /** Folder of this source's downloads. */
+  /** Download folder of the source. */
   readonly folder: string;
-  /** Stands in the place of `file.base`, or is the address of the file itself. */
+  /** Replaces `file.base`, or is the address of the file itself. */
   readonly base: string | null;
-  /** What a publisher knows its user by, as a parameter of the query. */
+  /** Token of the user at the publisher, as a query parameter. */
   readonly token: { readonly parameter: string; readonly value: string } | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly bounds: Bounds;
@@ -30,71 +30,71 @@ export interface Wanted {
 export interface Surroundings {
   readonly publisher: Publisher;
   readonly clock: Clock;
-  /** Bytes that may still be written where a path is. */
+  /** Returns the free bytes of the disk at a path. */
   readonly freeBytes: (path: string) => Promise<number>;
   readonly sources: readonly RegisteredSource[];
-  /** Takes secrets out of what is shown and kept. */
+  /** Removes secrets from texts that are printed or stored. */
   readonly hide: (text: string) => string;
   readonly dryRun: boolean;
-  /** @param have bytes of the file that are here; @param total of it, null: not known */
+  /** @param have bytes of the file that are on disk @param total size of the file, null: unknown */
   readonly progress: (have: number, total: number | null) => void;
   readonly note: (message: string) => void;
 }
 
-/** `wanted`: a dry run found that it would be downloaded. `none`: the publisher has no such file, and need not. */
+/** `wanted`: a dry run would download the file. `none`: the publisher does not have the optional file. */
 export type Outcome = 'new' | 'changed' | 'unchanged' | 'wanted' | 'none';
 
 export interface Downloaded {
   readonly outcome: Outcome;
   readonly name: string;
-  /** Without secrets. */
+  /** Address without secrets. */
   readonly url: string;
-  /** Of the whole file; null: the server does not say, or there is none. */
+  /** Size of the whole file; null: unknown or no file. */
   readonly bytes: number | null;
-  /** Bytes of it that came now. */
+  /** Bytes received in this run. */
   readonly received: number;
   readonly sha256: string | null;
   readonly role: string | null;
   readonly vintage: string | null;
 }
 
-/** First bytes, which are asked for before the file is: they say size and version, and whether the server gives ranges. */
+/** Number of bytes of the first request. Its answer gives size and version, and shows whether the server supports ranges. */
 const FIRST = 128;
-/** The end of a zip, where each entry's CRC-32 stands: a zip of the same end is the same. */
+/** Number of bytes at the end of a zip archive, which contain each entry's CRC-32. An equal end means an equal archive. */
 const END = 65_536;
-/** Bytes of a page that are looked through for a link. */
+/** Maximum number of bytes of a page that are searched for a link. */
 const LONGEST_PAGE = 16 * 1024 * 1024;
-/** What is new of a download that broke off, so that it is patience and not stubbornness to go on. */
+/** Minimum number of new bytes after which an interrupted download is retried. */
 const HEADWAY = 1024 * 1024;
-/** Left free on the disk. */
+/** Bytes to leave free on the disk. */
 const SPARE = 64 * 1024 * 1024;
-/** Bytes that are written before free space is looked at again. */
+/** Number of written bytes after which free space is checked again. */
 const UNLOOKED = 1024 * 1024;
 
-/** What came, and with which answer. */
+/** Received bytes and the answer that they came with. */
 interface Received {
   readonly bytes: number;
   readonly answer: Answer;
   readonly version: Version;
 }
 
-/** Where the file is, once pages and editions are resolved, and what the server says of it. */
+/** Address of the file after resolving pages and editions, and the server's facts about it. */
 interface Found extends Version {
   readonly url: string;
   readonly name: string;
   readonly ranges: boolean;
-  /** First bytes, where the server gives ranges. */
+  /** First bytes of the file if the server supports ranges. */
   readonly head: Buffer;
   readonly answer: Answer;
-  /** A server that gives no ranges has begun to send the whole already. */
+  /** The complete answer of a server without range support, already started. */
   readonly whole: Answer | null;
-  /** The server itself says that nothing changed (304). */
+  /** True if the server answered that nothing changed (304). */
   readonly same: boolean;
 }
 
 /**
- * Brings one file up to date; what is there already stays until the new one is whole and recognised.
- * @throws input errors `DOWNLOAD_…`, `DISK_FULL`, and what the source's `recognise` throws
+ * Updates one file. The existing file stays until the new one is complete and recognised.
+ * @throws input errors `DOWNLOAD_…`, `DISK_FULL`, and the errors of the source's `recognise`
  */
 export async function download(wanted: Wanted, around: Surroundings): Promise<Downloaded> {
   const found = await find(wanted, around);
@@ -126,9 +126,9 @@ export async function download(wanted: Wanted, around: Surroundings): Promise<Do
 }
 
 /**
- * Puts a whole part in the place of the file, once its source knows it, and writes its sidecar.
- * @param path of the file @param url without secrets
- * @throws input errors `DOWNLOAD_PAGE`, `DOWNLOAD_LOGIN`, `DOWNLOAD_FIREWALL`, `DOWNLOAD_OTHER`, and what the source's `recognise` throws
+ * Replaces the file by the complete partial file if the source recognises it, and writes the sidecar.
+ * @param path path of the file @param url address without secrets
+ * @throws input errors `DOWNLOAD_PAGE`, `DOWNLOAD_LOGIN`, `DOWNLOAD_FIREWALL`, `DOWNLOAD_OTHER`, and the errors of the source's `recognise`
  */
 export async function keep(path: string, url: string, { answer, version }: Omit<Received, 'bytes'>, wanted: Wanted, around: Surroundings): Promise<Kept> {
   const part = partOf(path);
@@ -153,8 +153,8 @@ function headersOf({ headers }: Wanted, more: Readonly<Record<string, string>>):
 }
 
 /**
- * Is an address that was set that of the file itself? Else it is what the file's own part stands behind.
- * @returns the file's name there; null: it is not
+ * Checks whether a configured address is the address of the file itself, and not a base address.
+ * @returns the file's name in the address, or null for a base address
  */
 export function namedBy(base: string, { editions: [{ name }] }: RemoteFile): string | null {
   const last = base.slice(Math.max(...['/', '=', '?', '&'].map((mark) => base.lastIndexOf(mark))) + 1);
@@ -166,7 +166,7 @@ function addressOf({ file, base, token }: Wanted, { path }: Edition): string {
   return token === null ? url : `${url}${url.includes('?') ? '&' : '?'}${token.parameter}=${encodeURIComponent(token.value)}`;
 }
 
-/** The newest edition that the publisher has. @returns null: none, of a file that need not be */
+/** Finds the newest edition that the publisher has. @returns null if an optional file does not exist */
 async function find(wanted: Wanted, around: Surroundings): Promise<Found | null> {
   const { file, base } = wanted;
   const itself = base === null ? null : namedBy(base, file);
@@ -183,13 +183,13 @@ async function find(wanted: Wanted, around: Surroundings): Promise<Found | null>
     tried.push(around.hide(url));
   }
   if (file.optional === true) return null;
-  throw inputError('the publisher does not have the file any more', {
+  throw inputError('the publisher no longer has the file', {
     code: 'DOWNLOAD_MISSING', at: tried[0], detail: `expected the file, found status 404${tried.length > 1 ? ` there and at ${tried.slice(1).join(', ')}` : ''}`,
-    hint: `It may have moved: look for it at ${wanted.source.manifest.attribution.url}, and say where it is with ${settingOf(wanted, 'URL')}. ${byHand(wanted)}`,
+    hint: `It may have moved. Look for it at ${wanted.source.manifest.attribution.url} and set its address in ${settingOf(wanted, 'URL')}. ${byHand(wanted)}`,
   });
 }
 
-/** `MAPPALE_ADE_CADASTRE_URL` */
+/** Returns the name of a setting, such as `MAPPALE_ADE_CADASTRE_URL`. */
 export function settingOf({ source }: Pick<Wanted, 'source'>, what: 'URL' | 'TOKEN'): string {
   return `MAPPALE_${source.id.toUpperCase()}_${what}`;
 }
@@ -218,19 +218,19 @@ async function linkOn(url: string, link: RegExp, wanted: Wanted, around: Surroun
   const page = (await headOf(answer, LONGEST_PAGE)).toString('utf8');
   const found = linksOf(page).find((each) => link.test(each) && URL.canParse(each, answer.url));
   if (found !== undefined) return new URL(found, answer.url).href;
-  throw inputError('the page does not link the file any more', {
+  throw inputError('the page no longer links the file', {
     code: 'DOWNLOAD_LINK', at: around.hide(url), detail: `expected a link like ${link.source}, found ${linksOf(page).length} others`,
     hint: `The page has changed: open it and download the file. Save it as ${join(wanted.folder, '…')} under its own name.`,
   });
 }
 
 /**
- * Asks for the first bytes: a range and not HEAD, which several publishers refuse (403) or never answer.
- * @returns null: there is no such file
+ * Requests the first bytes. Uses a range instead of HEAD, which several publishers refuse (403) or never answer.
+ * @returns null if the file does not exist
  */
 async function probe(url: string, name: string, wanted: Wanted, around: Surroundings): Promise<Found | null> {
   const kept = await readKept(join(wanted.folder, name));
-  // Another server may give the same ETag to another file.
+  // Another server may use the same ETag for another file.
   const known = kept?.url === around.hide(url) ? kept : null;
   const answer = await around.publisher.ask(url, headersOf(wanted, {
     range: `bytes=0-${FIRST - 1}`,
@@ -248,7 +248,7 @@ async function probe(url: string, name: string, wanted: Wanted, around: Surround
     return null;
   }
   if (status !== 200 && status !== 206) throw await statusError(answer, url, wanted, around);
-  // A range of what was packed for the way is none of the file.
+  // A range of a compressed transfer is not a range of the file.
   const ranges = status === 206 && !answer.packed;
   const total = ranges ? rangeOf(answer)?.total ?? null : lengthOf(answer);
   const head = status === 206 || around.dryRun ? await headOf(answer, PAGE_BYTES) : Buffer.alloc(0);
@@ -260,7 +260,7 @@ async function probe(url: string, name: string, wanted: Wanted, around: Surround
   };
 }
 
-/** @param url of the file, as messages name it */
+/** @param url address of the file for messages */
 export async function statusError(answer: Answer, url: string, wanted: Wanted, around: Surroundings): Promise<MappaleError> {
   const { status } = answer;
   const head = await headOf(answer, PAGE_BYTES);
@@ -276,16 +276,16 @@ export async function statusError(answer: Answer, url: string, wanted: Wanted, a
   const quoted = answer.elsewhere ? ` and ${lengthText(answer, head.length)} from another host` : text === '' || /[\0-\x08\x0e-\x1f\ufffd]/.test(text) ? '' : `, ${JSON.stringify(text)}`;
   return inputError('the publisher refuses the download', {
     code: 'DOWNLOAD_REFUSED', at: around.hide(url), detail: `expected the file, found status ${status}${quoted}`,
-    hint: `Try again in an hour: some refuse whom they do not know yet. ${byHand(wanted)}`,
+    hint: `Try again in an hour: some publishers refuse new clients. ${byHand(wanted)}`,
   });
 }
 
-/** Length of a body that messages do not quote. @param read bytes that were read, where the answer does not state its length */
+/** Returns the length of a body that messages do not quote. @param read bytes read, used if the answer does not state its length */
 export function lengthText({ headers }: Pick<Answer, 'headers'>, read: number): string {
   return `${headers['content-length'] ?? read} bytes`;
 }
 
-/** `bytes 0-127/53740211` */
+/** Parses a header such as `bytes 0-127/53740211`. */
 function rangeOf({ headers }: Answer): { readonly start: number; readonly total: number | null } | null {
   const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers['content-range'] ?? '') ?? [];
   return start === undefined ? null : { start: Number(start), total: total === '*' ? null : Number(total) };
@@ -296,12 +296,12 @@ function lengthOf({ headers, packed }: Answer): number | null {
   return length === undefined || packed ? null : Number(length);
 }
 
-/** Weak ones (`W/"…"`) say that nothing important changed, which is enough for a file to stay. */
+/** Returns an ETag without its weak mark (`W/"…"`). A weak match is enough to keep a file. */
 function opaque(etag: string): string {
   return etag.replace(/^W\//, '');
 }
 
-/** Is the server's file the one that is here? What neither server nor bytes tell is downloaded and compared. */
+/** Returns whether the server's file is the local one. If neither headers nor bytes can tell, the file is downloaded and compared. */
 async function isSame(kept: Kept, found: Found, path: string, wanted: Wanted, around: Surroundings): Promise<boolean> {
   if (found.bytes !== null && found.bytes !== kept.bytes) return false;
   if (kept.url === around.hide(found.url)) {
@@ -333,20 +333,20 @@ export async function refuseWithoutRoom(path: string, bytes: number | null, { fr
 }
 
 function diskFull(path: string, detail: string, cause?: unknown): MappaleError {
-  return new MappaleError('there is not enough room for the download', {
-    code: 'DISK_FULL', kind: 'usage', at: dirname(path), detail, hint: 'Free room there, or name a folder on another disk. The next run goes on where this one stopped, if the publisher allows it.',
+  return new MappaleError('not enough disk space for the download', {
+    code: 'DISK_FULL', kind: 'usage', at: dirname(path), detail, hint: 'Free disk space, or use a folder on another disk. The next run continues where this one stopped, if the publisher allows it.',
     fix: retyped(withOption('--data', '/OTHER_DISK/data'), 'npx mappale fetch REGION --data /OTHER_DISK/data'), cause,
   });
 }
 
-/** What the system says of a folder that files are put into, in words; null: it is not of that. */
+/** Returns the error for a folder that cannot be written, or null for other errors. */
 export function unwritable(error: unknown, folder: string): MappaleError | null {
-  if (isFull(error)) return diskFull(join(folder, 'x'), 'expected room for the rest, found that the disk filled up', error);
+  if (isFull(error)) return diskFull(join(folder, 'x'), 'expected space for the rest, found a full disk', error);
   const { code = '', message } = error as NodeJS.ErrnoException;
   if (!isForbidden(error) && !['ENOTDIR', 'EISDIR', 'EEXIST'].includes(code)) return null;
-  return new MappaleError('the data folder cannot be written', {
-    code: 'FOLDER_UNWRITABLE', kind: 'usage', at: folder, detail: `expected a folder, or a place for one, that this user may write to, found: ${message}`,
-    hint: 'Name another one, or give this user the right to write there.', fix: retyped(withOption('--data', 'OTHER_FOLDER'), 'npx mappale fetch REGION --data OTHER_FOLDER'), cause: error,
+  return new MappaleError('the data folder is not writable', {
+    code: 'FOLDER_UNWRITABLE', kind: 'usage', at: folder, detail: `expected a writable folder, found: ${message}`,
+    hint: 'Use another folder, or allow this user to write there.', fix: retyped(withOption('--data', 'OTHER_FOLDER'), 'npx mappale fetch REGION --data OTHER_FOLDER'), cause: error,
   });
 }
 
@@ -358,19 +358,19 @@ async function sizeOf(path: string): Promise<number> {
   return stat(path).then(({ size }) => size, () => 0);
 }
 
-/** Bytes that are here can be gone on from: only a strong ETag or a date says that the rest is of the same file. */
+/** Returns the validator to resume a partial file. Only a strong ETag or a date proves that the rest belongs to the same file. */
 function resumable(part: Part | null, url: string, found: Version): string | null {
   if (part === null || part.url !== url || part.bytes !== found.bytes) return null;
   const validator = validatorOf(part);
   return validator !== null && validator === validatorOf(found) ? validator : null;
 }
 
-/** A strong ETag, or else a date; null: the server gave neither, so that a part of the file is of no use. */
+/** Returns a strong ETag, or else a date. Null if the server sent neither, so that a partial file cannot be resumed. */
 function validatorOf({ etag, last_modified }: Version): string | null {
   return etag !== null && !etag.startsWith('W/') ? etag : last_modified;
 }
 
-/** Removes a part that no later request can continue. */
+/** Removes a partial file that cannot be resumed. */
 async function dropUseless(path: string, { ranges }: Found): Promise<void> {
   const part = await readPart(path);
   if (!ranges || part === null || validatorOf(part) === null) await removePart(partOf(path));
@@ -385,7 +385,7 @@ async function receive(path: string, found: Found, wanted: Wanted, around: Surro
   for (let attempt = 0, tries = 0; ; attempt += 1, tries += 1) {
     const validator = found.ranges ? resumable(await readPart(path), around.hide(found.url), version) : null;
     const offset = validator === null ? 0 : await sizeOf(part);
-    // Whole, but the program ended before it was looked at.
+    // The file is complete, but the program ended before it was verified.
     if (offset > 0 && offset === version.bytes) return { bytes: received, answer: found.answer, version };
     const headers = headersOf(wanted, offset === 0 || validator === null ? {} : { range: `bytes=${offset}-`, 'if-range': validator });
     let answer = attempt === 0 && found.whole !== null ? found.whole : await around.publisher.ask(found.url, headers, wanted.bounds);
@@ -414,7 +414,7 @@ async function receive(path: string, found: Found, wanted: Wanted, around: Surro
   }
 }
 
-/** Of the answer with a whole file; a length that it leaves out is the one that was known of the same version. */
+/** Returns the version of a complete answer. A missing length is taken from what was known of the same version. */
 function versionOf(answer: Answer, before: Version): Version {
   const [etag, last_modified] = [answer.headers['etag'] ?? null, answer.headers['last-modified'] ?? null];
   return { etag, last_modified, bytes: lengthOf(answer) ?? (etag === before.etag && last_modified === before.last_modified ? before.bytes : null) };
@@ -422,17 +422,17 @@ function versionOf(answer: Answer, before: Version): Version {
 
 function incomplete(at: string, size: number, expected: number | null, error: unknown): MappaleError {
   if (error === null && expected !== null && size > expected) {
-    return inputError('the download is longer than its publisher says', {
+    return inputError('the download is longer than announced', {
       code: 'DOWNLOAD_CHANGED', at, detail: `expected ${expected} bytes, found ${size}`, hint: 'The file is probably being replaced. Run the same command again in an hour.',
     });
   }
   return inputError('the download was cut short', {
     code: 'DOWNLOAD_SHORT', at, detail: `expected ${expected ?? 'all'} bytes, found ${size}${error === null ? '' : `: ${reasonOf(error)}`}`,
-    hint: 'Run the same command again: it goes on where it stopped, if the publisher allows it.',
+    hint: 'Run the command again. The download continues where it stopped, if the publisher allows it.',
   });
 }
 
-/** Why the answer to a request for the rest is not the rest of the same file; null: it is, or an error that has its own words. */
+/** Returns why an answer is not the rest of the same file. Null if it is the rest, or for statuses with their own error. */
 function isOther(answer: Answer, expected: Version, offset: number): string | null {
   if (answer.status === 200) return 'the publisher replaced it meanwhile, or sends files from their beginning only';
   if (answer.status === 416) return 'the publisher has no more bytes of it';
@@ -450,7 +450,7 @@ async function write(
 ): Promise<{ readonly bytes: number; readonly error: unknown }> {
   const part = partOf(path);
   const { bytes: total } = expected;
-  // A range is of the file itself: what was packed for the transfer cannot be continued.
+  // A compressed transfer cannot be resumed, because a range applies to the file itself.
   const { etag, last_modified } = answer.packed ? { etag: null, last_modified: null } : expected;
   await writeJson(sidecarOf(part), { url: around.hide(url), etag, last_modified, bytes: total } satisfies Part);
   const file = await open(part, start === 0 ? 'w' : 'a');
@@ -480,7 +480,7 @@ async function write(
   return { bytes, error };
 }
 
-/** Bytes, of as many as are asked for, that may be written so that `SPARE` stays free. */
+/** Returns how many of the requested bytes can be written so that `SPARE` stays free. */
 async function roomFor(path: string, asked: number, { freeBytes }: Surroundings): Promise<number> {
   return Math.min(asked, (await freeBytes(path)) - SPARE);
 }
@@ -503,7 +503,7 @@ async function refusePage(part: string, answer: Answer, wanted: Wanted, around: 
   throw pageError(head, answer, around.hide, byHand(wanted));
 }
 
-/** Is it what it should be, as far as `validate` knows files? What is not is not kept. */
+/** Verifies the file with the source's recognition. A wrong file is deleted. */
 async function accept(part: string, answer: Answer, { source, folder }: Wanted, around: Surroundings): Promise<{ role: string; vintage: string }> {
   const name = basename(part);
   try {
@@ -512,11 +512,11 @@ async function accept(part: string, answer: Answer, { source, folder }: Wanted, 
     const what = found === null ? 'one that no source reads' : found.source === source.id ? `one that is left aside${answer.elsewhere ? '' : `: ${found.recognition.ignored ?? ''}`}` : `one of ${found.source}`;
     throw inputError('the publisher sent another file', {
       code: 'DOWNLOAD_OTHER', at: name, detail: `expected a file of ${source.id}, found ${what}`,
-      hint: `Nothing was kept, and what was there stays. Its publisher may have changed it: download it by hand, save it as ${join(folder, name)}, and look what it is.`,
+      hint: `Nothing was stored, and the existing file stays. The publisher may have changed the file. Download it manually, save it as ${join(folder, name)} and check it.`,
       fix: `npx mappale validate ${quoted(join(folder, name))}`,
     });
   } catch (error) {
-    // What has nothing to do with the file (no GDAL on this machine) does not undo its download.
+    // Other errors, such as a missing GDAL, do not undo the download.
     if (!(error instanceof MappaleError) || error.kind !== 'input') throw error;
     const size = await sizeOf(part);
     await removePart(part);
@@ -524,9 +524,9 @@ async function accept(part: string, answer: Answer, { source, folder }: Wanted, 
     const shown = answer.elsewhere
       ? { message: '', detail: `expected a file of ${source.id}, found status ${answer.status} and ${lengthText(answer, size)} from another host` }
       : { message: `: ${error.message}`, detail: error.detail, cause: error };
-    throw inputError(`the publisher sent what is no file of ${source.id}${shown.message}`, {
+    throw inputError(`the publisher sent a file that ${source.id} cannot read${shown.message}`, {
       code: error.code, at: name, detail: shown.detail, cause: shown.cause,
-      hint: `Nothing was kept, and what was there stays. Run the same command again later; if it stays so, download it by hand, save it as ${join(folder, name)}, and look what it is.`,
+      hint: `Nothing was stored, and the existing file stays. Run the command again later. If it fails again, download the file manually, save it as ${join(folder, name)} and check it.`,
       fix: `npx mappale validate ${quoted(join(folder, name))}`,
     });
   }

@@ -1,4 +1,4 @@
-/** Files of regions: from many publishers at a time, from each one after another. */
+/** Downloads the files of regions: several publishers at the same time, the files of each publisher one after another. */
 import { mkdir, readdir } from 'node:fs/promises';
 import type { LookupFunction } from 'node:net';
 import { join } from 'node:path';
@@ -21,13 +21,13 @@ import { downloadPages, pagesOf } from './pages.ts';
 
 export interface FetchOptions {
   readonly regions: readonly Region[];
-  /** Data folder; each source has a folder of its id in it. */
+  /** Data folder, with one folder per source id. */
   readonly folder: string;
-  /** Ids; null: all, without those that are downloaded only when they are named. */
+  /** Source ids; null: all sources except those that are downloaded only by name. */
   readonly only: readonly string[] | null;
-  /** Say what would be downloaded; only first bytes are asked for. */
+  /** Report what would be downloaded. Only first bytes are requested. */
   readonly dryRun: boolean;
-  /** Leaves a source out for a region, with the reason; null: it is asked. */
+  /** Returns the reason to skip a source for a region, or null to ask it. */
   readonly leave?: (source: string, download: Download, region: Region) => Promise<string | null>;
 }
 
@@ -36,11 +36,11 @@ export interface FetchContext {
   readonly settings: (source: string) => SourceSettings;
   readonly log: Log;
   readonly clock?: Clock;
-  /** Free space where a path is. Tests give another. */
+  /** Returns the free bytes at a path. Replaced in tests. */
   readonly freeBytes?: (path: string) => Promise<number>;
-  /** Resolves names of hosts. Tests give another. */
+  /** Resolves host names. Replaced in tests. */
   readonly lookup?: LookupFunction;
-  /** None: publishers are asked directly. */
+  /** Proxies. Absent: publishers are contacted directly. */
   readonly proxies?: Proxies;
 }
 
@@ -53,9 +53,9 @@ export interface SourceReport {
   readonly source: string;
   readonly license: string;
   readonly files: readonly FileReport[];
-  /** Why nothing was asked for; null: something was. */
+  /** Reason why the source was not asked; null: it was asked. */
   readonly left: string | null;
-  /** What a person does, and where to put it; null: nothing. */
+  /** Instructions for a manual download and its folder; null: none is needed. */
   readonly byHand: { readonly how: string; readonly folder: string; readonly there: number } | null;
 }
 
@@ -67,24 +67,24 @@ export interface FetchReport {
   readonly seconds: number;
 }
 
-/** After these the publisher is not asked for its other files: they would fail as well, and it is polite. */
+/** Errors after which the publisher's other files are not requested, because they would fail too. */
 const GIVES_UP: ReadonlySet<string> = new Set(['DOWNLOAD_UNREACHABLE', 'DOWNLOAD_CERTIFICATE', 'DOWNLOAD_BUSY', 'DOWNLOAD_SLOW', 'DOWNLOAD_LOGIN', 'DOWNLOAD_PROXY', 'DISK_FULL', 'FOLDER_UNWRITABLE']);
 
-/** What is asked for of one source. */
+/** Files to request from one source. */
 interface Task {
   readonly source: RegisteredSource;
   readonly folder: string;
   readonly settings: SourceSettings;
-  /** Each file once, though several regions need it. */
+  /** Files without repetitions, even if several regions need the same file. */
   readonly files: readonly Wanted[];
-  /** Slugs of the regions whose files these are. */
+  /** Slugs of the regions of these files. */
   readonly regions: readonly string[];
   readonly left: string | null;
   readonly byHand: string | null;
 }
 
 /**
- * Downloads what may be downloaded without a person, and says of the rest what a person does. What fails is told, and the others go on.
+ * Downloads all files that need no user, and returns instructions for the rest. A failure is reported and other downloads continue.
  * @throws MappaleError `SOURCE_UNKNOWN`, `FOLDER_UNWRITABLE` (exit 2), `FETCH_RUNNING` (exit 7)
  */
 export async function fetchRegions(context: FetchContext, options: FetchOptions): Promise<FetchReport> {
@@ -111,7 +111,7 @@ async function fetchAll(context: FetchContext, options: FetchOptions): Promise<F
     progress: (message) => plainLog.progress(message),
   };
   const progress = new Progress(log, tasks.reduce((sum, { files }) => sum + files.length, 0));
-  // A lane for each publisher: what one serves comes over one connection at a time, from whichever of its hosts. Of several holders the first one serves.
+  // Each publisher has one connection at a time, whatever its hosts. If a source has several holders, the first one serves the files.
   const asking = tasks.filter(({ files }) => files.length > 0);
   const publishers = [...new Set(asking.map(({ source }) => publisherOf(source)))];
   const lanes = publishers.map((name) => asking.filter(({ source }) => publisherOf(source) === name));
@@ -160,10 +160,10 @@ async function fetchAll(context: FetchContext, options: FetchOptions): Promise<F
   };
 }
 
-/** Notes that all files of a task's regions were asked for. @returns why that could not be written; null: it was */
+/** Records that all files of the regions were requested. @returns the error if this could not be written, otherwise null */
 async function remember({ folder, regions }: Task, at: Date, hide: (text: string) => string): Promise<MappaleError | null> {
   try {
-    // Where the publisher has none of its files, nothing made the folder yet.
+    // The folder may not exist if the publisher has none of the files.
     await mkdir(folder, { recursive: true });
     for (const region of regions) await writeAsked(folder, region, at);
     return null;
@@ -172,7 +172,7 @@ async function remember({ folder, regions }: Task, at: Date, hide: (text: string
   }
 }
 
-/** `user:password` of an address, and the password alone. */
+/** Returns `user:password` of an address, and the password alone. */
 function loginOf(address: string | null): string[] {
   if (address === null) return [];
   const { username, password } = new URL(address);
@@ -180,8 +180,8 @@ function loginOf(address: string | null): string[] {
 }
 
 /**
- * Secrets are hidden in whatever writing they come back: servers put what they were asked into their answers, as it was, as part of an address or of a page.
- * @returns what puts something else in their places
+ * Returns a function that hides secrets in any encoding, because servers repeat requests in addresses and pages of their answers.
+ * @returns replaces secrets in a text
  */
 function hiding(secrets: readonly (string | null)[]): (text: string) => string {
   const written = (character: string): string => {
@@ -220,9 +220,9 @@ async function tasksOf({ sources, settings }: FetchContext, { regions, folder, o
       }
     }
     refuseOneForMany(own.url, [...wanted.values()]);
-    // Who names a source wants to know why nothing comes.
+    // A user who named the source needs the reason why it has no files.
     const nothing = only === null || needsToken || declared.files === undefined ? null : `its publisher has nothing of ${regions.map(({ name }) => name).join(', ')}`;
-    // Who gave a token has done what a person does.
+    // A token replaces the manual step.
     const hand = token === null ? regions.map((region) => declared.byHand?.(region) ?? null).find((how) => how !== null) ?? null : null;
     return {
       source, folder: into, settings: own, files: [...wanted.values()], regions: slugs, left: wanted.size > 0 ? null : reasons[0] ?? nothing, byHand: hand,
@@ -231,7 +231,7 @@ async function tasksOf({ sources, settings }: FetchContext, { regions, folder, o
   return tasks.filter(({ files, left, byHand }) => files.length > 0 || left !== null || byHand !== null);
 }
 
-/** A download ends at so many times the size of the largest known file. */
+/** Factor by which a download may exceed the size of the largest known file. */
 const GROWTH = 4;
 
 function boundsOf({ base }: RemoteFile, own: string | null, largest: number = 0): Bounds {
@@ -249,20 +249,20 @@ function refuseOneForMany(base: string | null, wanted: readonly Wanted[]): void 
   const name = namedBy(base, first.file);
   if (name === null) return;
   throw new MappaleError(`${settingOf(first, 'URL')} is the address of one file`, {
-    code: 'CONFIG_UNKNOWN', kind: 'usage', at: settingOf(first, 'URL'), detail: `expected the place of ${wanted.length} files, ${wanted.slice(0, 3).map(({ file }) => file.editions[0].name).join(', ')}${wanted.length > 3 ? ', …' : ''}, found ${name}`,
-    hint: 'Leave the file\'s own part out.', fix: `export ${settingOf(first, 'URL')}=${base.slice(0, base.length - name.length)}`,
+    code: 'CONFIG_UNKNOWN', kind: 'usage', at: settingOf(first, 'URL'), detail: `expected the common address of ${wanted.length} files, ${wanted.slice(0, 3).map(({ file }) => file.editions[0].name).join(', ')}${wanted.length > 3 ? ', …' : ''}, found ${name}`,
+    hint: 'Remove the file name from the address.', fix: `export ${settingOf(first, 'URL')}=${base.slice(0, base.length - name.length)}`,
   });
 }
 
-/** Where a failure is told. */
+/** Context of a download failure. */
 interface ErrorContext {
-  /** Of the file. */
+  /** Name of the file. */
   readonly name: string;
   readonly folder: string;
   readonly hide: (text: string) => string;
 }
 
-/** @param before why this publisher is not asked any more */
+/** @param before error after which this publisher is no longer asked */
 async function attempt(where: ErrorContext, before: MappaleError | undefined, work: () => Promise<Downloaded>): Promise<FileReport> {
   try {
     if (before !== undefined) throw before;
@@ -273,7 +273,7 @@ async function attempt(where: ErrorContext, before: MappaleError | undefined, wo
   }
 }
 
-/** A failure in words, without secrets: also what a source says of a file may hold some. @throws what is a bug */
+/** Converts a failure to an error without secrets, which sources' messages may contain. @throws bugs unchanged */
 function withContext(error: unknown, { name, folder, hide }: ErrorContext): MappaleError {
   const known = error instanceof MappaleError ? error : unwritable(error, folder) ?? fileError(error, name);
   if (known === null) throw error;
@@ -286,8 +286,8 @@ function withContext(error: unknown, { name, folder, hide }: ErrorContext): Mapp
 async function takeFolder(folder: string, lock: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
-    await takeLock(lock, (found) => new MappaleError('another program downloads into this folder', {
-      code: 'FETCH_RUNNING', kind: 'locked', at: folder, detail: found, hint: 'Wait until it ends, or name another folder.', fix: retyped(withOption('--data', 'OTHER_FOLDER'), 'npx mappale fetch REGION --data OTHER_FOLDER'),
+    await takeLock(lock, (found) => new MappaleError('another program is downloading into this folder', {
+      code: 'FETCH_RUNNING', kind: 'locked', at: folder, detail: found, hint: 'Wait until it ends, or use another folder.', fix: retyped(withOption('--data', 'OTHER_FOLDER'), 'npx mappale fetch REGION --data OTHER_FOLDER'),
     }));
   } catch (error) {
     if (error instanceof MappaleError) throw error;
@@ -295,7 +295,7 @@ async function takeFolder(folder: string, lock: string): Promise<void> {
   }
 }
 
-/** One line for all that comes at a time. */
+/** Prints one progress line for all parallel downloads. */
 class Progress {
   readonly #log: Log;
   readonly #files: number;

@@ -1,4 +1,4 @@
-/** What is known of a downloaded file: in a sidecar beside it, which data folders are not searched for. */
+/** Facts about downloaded files, stored in hidden sidecar files that searches of data folders ignore. */
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -6,21 +6,21 @@ import { MappaleError } from '../errors.ts';
 import { writeAtomically } from '../formats/atomic-write.ts';
 import { retyped, withOption } from '../typed.ts';
 
-/** What a server says of the version of a file. */
+/** Version of a file according to the server. */
 const version = {
   etag: z.string().nullable(),
   last_modified: z.string().nullable(),
-  /** Of the whole file; null: the server does not say. */
+  /** Size of the whole file; null: unknown. */
   bytes: z.int().nullable(),
 };
 
-/** Of a file that came whole. */
+/** Facts about a complete file. */
 const KEPT = z.object({
   ...version,
   bytes: z.int(),
-  /** Without secrets. */
+  /** Address without secrets. */
   url: z.string(),
-  /** Where redirects led. */
+  /** Address after redirects. */
   final_url: z.string(),
   sha256: z.string(),
   source: z.string(),
@@ -28,15 +28,15 @@ const KEPT = z.object({
   role: z.string(),
   vintage: z.string(),
   fetched_at: z.string(),
-  /** Of the file itself, so that one that was touched is known. */
+  /** Modification time of the file, to detect changes. */
   modified_ms: z.number(),
   headers: z.record(z.string(), z.string()),
 });
 
-/** Of a file of which a part came. */
+/** Facts about a partial file. */
 const PART = z.object({ ...version, url: z.string() });
 
-/** When a source was last asked for all files of a region, by the region's slug. */
+/** Time when all files of a source were last requested, by region slug. */
 const ASKED = z.record(z.string(), z.iso.datetime());
 
 export type Version = Readonly<Pick<z.infer<typeof PART>, keyof typeof version>>;
@@ -47,12 +47,12 @@ export function sidecarOf(path: string): string {
   return join(dirname(path), `.${basename(path)}.json`);
 }
 
-/** Where a file lies until it is whole. It has its own name already: by it some sources know their files. */
+/** Returns the path of a partial file. It keeps the file's name, because some sources recognise their files by name. */
 export function partOf(path: string): string {
   return join(dirname(path), '.partial', basename(path));
 }
 
-/** @returns null: there is no such file, no sidecar, or one that says something else than the file is */
+/** @returns null if the file or its sidecar is missing or they disagree */
 export async function readKept(path: string): Promise<Kept | null> {
   const [kept, info] = [await readJson(sidecarOf(path), KEPT), await stat(path).catch(() => null)];
   return kept !== null && info?.isFile() === true && info.size === kept.bytes && Math.floor(info.mtimeMs) === kept.modified_ms ? kept : null;
@@ -62,7 +62,7 @@ export function readPart(path: string): Promise<Part | null> {
   return readJson(sidecarOf(partOf(path)), PART);
 }
 
-/** @param part as `partOf` names it */
+/** @param part path from `partOf` */
 export async function removePart(part: string): Promise<void> {
   await rm(part, { force: true });
   await rm(sidecarOf(part), { force: true });
@@ -72,7 +72,7 @@ function askedFile(folder: string): string {
   return join(folder, '.asked.json');
 }
 
-/** @param folder of a source's downloads @returns null: never */
+/** @param folder download folder of a source @returns null: never */
 export async function readAsked(folder: string, region: string): Promise<Date | null> {
   const at = (await readJson(askedFile(folder), ASKED))?.[region];
   return at === undefined ? null : new Date(at);
@@ -82,7 +82,7 @@ export async function writeAsked(folder: string, region: string, at: Date): Prom
   await writeJson(askedFile(folder), { ...(await readJson(askedFile(folder), ASKED)), [region]: at.toISOString() });
 }
 
-/** What was written by nobody, or by an earlier version in another form, says nothing. */
+/** Reads JSON. A missing file, or one in another form, gives null. */
 async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T | null> {
   try {
     return schema.safeParse(JSON.parse(await readFile(path, 'utf8'))).data ?? null;

@@ -1,4 +1,4 @@
-/** What is said of a web page where a file was expected, and the links of a page. */
+/** Errors for a web page in place of a file, and the links of a page. */
 import { inputError, type MappaleError } from '../errors.ts';
 import { isFirewall, titleOf } from '../formats/web-page.ts';
 import type { Answer } from './client.ts';
@@ -9,9 +9,9 @@ type PageAnswer = Pick<Answer, 'url' | 'status' | 'redirected' | 'elsewhere' | '
 const LOGIN_FORM = /<input[^<>]*type\s*=\s*["']?password/i;
 
 /**
- * @param answer the answer, of which a body from another host is not quoted
- * @param hide takes secrets out of what is shown
- * @param byHand how a person gets the file
+ * @param answer answer; a body from another host is not quoted
+ * @param hide removes secrets from messages
+ * @param byHand instructions for a manual download
  */
 export function pageError(head: Buffer, answer: PageAnswer, hide: (text: string) => string, byHand: string): MappaleError {
   const { url, status, redirected, elsewhere, headers } = answer;
@@ -31,11 +31,11 @@ export function pageError(head: Buffer, answer: PageAnswer, hide: (text: string)
     });
   }
   return inputError('the publisher answers with a web page instead of the file', {
-    code: 'DOWNLOAD_PAGE', at, detail: `expected the file, found ${found}`, hint: `Nothing was kept: it is an error, a limit, or a page that was put in the file's place. ${byHand}`,
+    code: 'DOWNLOAD_PAGE', at, detail: `expected the file, found ${found}`, hint: `Nothing was stored. The page may be an error or a limit, or replace the file. ${byHand}`,
   });
 }
 
-/** No address that a browser follows is longer. */
+/** Maximum length of a link. Browsers follow no longer addresses. */
 const LINK_CHARACTERS = 2_048;
 
 /** Returns the addresses that a page links, as the page writes them, at most `LINK_CHARACTERS` long. */

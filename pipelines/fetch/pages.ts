@@ -1,4 +1,4 @@
-/** One file that its publisher gives in pages of CSV: asked for one after another, and written when all have come. */
+/** Downloads a file that its publisher serves as pages of CSV. Pages are requested one after another, and the file is written at the end. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -13,12 +13,12 @@ import { byHand, keep, lengthText, namedBy, refuseWithoutRoom, statusError, unwr
 import { partOf, readKept, removePart, type Kept } from './kept.ts';
 import { pageError } from './page.ts';
 
-/** Seconds between two pages. */
+/** Pause between two pages, in seconds. */
 const PAUSE = 1;
-/** A page of some thousand rows has one megabyte. */
+/** Maximum size of a page. A page of a few thousand rows has one megabyte. */
 const LARGEST_PAGE = 64 * 1024 * 1024;
 
-/** One page as it came. */
+/** One page of the table. */
 interface Page {
   readonly answer: Answer;
   readonly bytes: number;
@@ -26,23 +26,23 @@ interface Page {
   readonly records: readonly CsvRecord[];
 }
 
-/** All pages together. */
+/** The complete table. */
 interface Table {
   readonly text: string;
   /** Bytes of all pages. */
   readonly received: number;
-  /** The last one that was not empty. */
+  /** Answer of the last page that was not empty. */
   readonly answer: Answer;
 }
 
-/** @returns how the publisher gives the file in pages; null: it is one file, or its address was set to that of a file */
+/** @returns the paging of the file, or null if it is a single file or its address was set to a file */
 export function pagesOf({ file, base }: Pick<Wanted, 'file' | 'base'>): Pages | null {
   return file.pages === undefined || (base !== null && namedBy(base, file) !== null) ? null : file.pages;
 }
 
 /**
- * Brings a file of pages up to date. Nothing is kept unless all pages came; where they say the same as the newest file here, that file stays.
- * @throws input errors `DOWNLOAD_…`, `DISK_FULL`, and what the source's `recognise` throws
+ * Updates a paged file. Nothing is stored unless all pages arrived. If the content equals the newest local file, that file stays.
+ * @throws input errors `DOWNLOAD_…`, `DISK_FULL`, and the errors of the source's `recognise`
  */
 export async function downloadPages(wanted: Wanted, pages: Pages, around: Surroundings): Promise<Downloaded> {
   const { folder, file: { base, editions: [{ name }] } } = wanted;
@@ -70,7 +70,7 @@ export async function downloadPages(wanted: Wanted, pages: Pages, around: Surrou
   return { outcome: before === null ? 'new' : 'changed', name, url, bytes, received, sha256, role, vintage };
 }
 
-/** The newest file of this folder that was downloaded, by its name with the day; null: there is none. */
+/** Returns the newest downloaded file of this folder, by the day in its name, or null. */
 async function newestKept(folder: string): Promise<{ readonly name: string; readonly kept: Kept } | null> {
   for (const name of (await readdir(folder).catch(() => [])).filter((each) => !each.startsWith('.')).sort().reverse()) {
     const kept = await readKept(join(folder, name));
@@ -80,8 +80,8 @@ async function newestKept(folder: string): Promise<{ readonly name: string; read
 }
 
 /**
- * Asks for pages until one is empty, or has no record that is new. Pages come in no order: the next one begins after as many rows as came, and the
- * records are sorted, so that the same content has the same bytes.
+ * Requests pages until one is empty or has no new record. The order of pages is undefined, so the offset is the number of received rows.
+ * Records are sorted, so that equal content has equal bytes.
  */
 async function collect(address: string, url: string, wanted: Wanted, pages: Pages, around: Surroundings): Promise<Table> {
   const rows = new Map<string, CsvRecord>();
@@ -116,7 +116,7 @@ async function collect(address: string, url: string, wanted: Wanted, pages: Page
   });
 }
 
-/** Of several rows of a record the one with the most values counts, then the first by its text. */
+/** Adds a row. If several rows have the same key, the row with the most values is used, then the first by its text. */
 function takeRow(rows: Map<string, CsvRecord>, record: CsvRecord, column: number, at: string, wanted: Wanted, page: Page): void {
   const key = record.values[column] ?? '';
   if (record.problem !== null) throw otherPage(`${at}, line ${record.line}`, wanted, page, record.problem.message);
@@ -130,13 +130,13 @@ function tableText(header: readonly string[], rows: ReadonlyMap<string, CsvRecor
   return `${header.map((name) => (/[",\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(',')}\n${sorted.join('')}`;
 }
 
-/** @param quoting may quote the page, and is replaced where the page is from another host */
+/** @param quoting text that may quote the page; not used if the page is from another host */
 function otherPage(at: string, wanted: Wanted, { answer, bytes }: Pick<Page, 'answer' | 'bytes'>, quoting: string): MappaleError {
   const detail = answer.elsewhere ? `expected a page of the table, found status ${answer.status} and ${lengthText(answer, bytes)} from another host` : quoting;
-  return inputError('the publisher sent another table', { code: 'DOWNLOAD_OTHER', at, detail, hint: `Nothing was kept, and what was there stays. ${byHand(wanted)}` });
+  return inputError('the publisher sent another table', { code: 'DOWNLOAD_OTHER', at, detail, hint: `Nothing was stored, and the existing file stays. ${byHand(wanted)}` });
 }
 
-/** One page, asked for again where it breaks off. @param at where messages place it */
+/** Requests one page, with retries if the connection breaks. @param at address for messages */
 async function onePage(url: string, at: string, wanted: Wanted, around: Surroundings): Promise<Page> {
   for (let attempt = 0; ; attempt += 1) {
     const bounds = { ...wanted.bounds, most: Math.min(wanted.bounds.most, LARGEST_PAGE) };
@@ -154,7 +154,7 @@ async function onePage(url: string, at: string, wanted: Wanted, around: Surround
   }
 }
 
-/** @throws input errors of a bound that the body exceeds */
+/** @throws input errors if a limit is exceeded */
 async function bodyOf(answer: Answer, at: string): Promise<{ readonly body: Buffer; readonly error: unknown }> {
   const chunks: Buffer[] = [];
   let bytes = 0;

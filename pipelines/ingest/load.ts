@@ -1,4 +1,4 @@
-/** Steps 3 and 4a: staging → layers of one release, accounted for, checked, and attached as partitions. */
+/** Steps 3 and 4a: moves staged rows to the layers of one release, accounts for every record, checks the layers and attaches them as partitions. */
 import type { Database, Session } from '../db/index.ts';
 import {
   analyze, analyzeRoughly, attach, copyMembers, countByMember, countRows, createSchema, dropSchema, inWorkspace, proveBound, provideRelease, recordPlaces,
@@ -18,15 +18,15 @@ import { fence } from '../ledger/ledger.ts';
 
 const statement = statementsOf('ingest');
 
-/** The release's layers are attached and will never change. */
+/** A release whose layers are attached. It never changes again. */
 export interface Loaded extends Counts {
   readonly releaseId: number;
-  /** What checks found that stops nothing. */
+  /** Warnings of the checks. */
   readonly warnings: readonly Warning[];
 }
 
 /**
- * Runs the source's load.sql in the release's workspace, accounts for every staged row, runs its checks and attaches the layers.
+ * Runs the source's load.sql in the release's workspace, accounts for every staged row, runs the checks and attaches the layers.
  * @throws MappaleError `ACCOUNTING`, `TOO_MANY_REJECTS` (exit 4), `CHECKS_FAILED` (exit 5), `NO_RECORDS` (exit 3); Repetition
  */
 export async function load(database: Database, staged: Staged, runId: number, log: Log): Promise<Loaded> {
@@ -35,7 +35,7 @@ export async function load(database: Database, staged: Staged, runId: number, lo
   const layers = source.layer.writes;
   const { counts, held, warnings } = await inWorkspace(database, schema, async (session) => {
     await session.query(statement('provide_release'), [releaseId]);
-    // Those that are read: rows of members that are taken over come from where they were made.
+    // Only members that are read. Rows of reused members are copied from the earlier release.
     await provideMembers(session, releaseId, false);
     for (const table of Object.keys(source.tables)) await analyze(session, schema, table);
     await runLoad(session, source);
@@ -45,13 +45,13 @@ export async function load(database: Database, staged: Staged, runId: number, lo
     const made = new Set(await tablesIn(session, schema));
     for (const layer of layers) {
       if (!made.has(tableOf(layer))) throw new Error(`${source.load.file} did not make ${tableOf(layer)}`);
-      // Where members were taken over, what is made next reads the others of them, and the whole for its checks.
+      // With reused members, rough statistics are enough here, and the complete table is analyzed for the checks.
       await (staged.reused.length > 0 ? analyzeRoughly : analyze)(session, schema, tableOf(layer));
     }
     const accounted = await account(session, staged);
     const found = refuseViolations(source.id, await runChecks(session, checksOf(source)), log);
     if (located.complete && accounted.counts.rows === 0) {
-      throw inputError('a file that is packaged as complete holds no record that can be used', {
+      throw inputError('a complete file contains no usable record', {
         code: 'NO_RECORDS', at: located.files.map(({ name }) => name).join(', '), detail: 'expected records, found none', hint: 'Download it again and compare its size with the publisher\'s.',
       });
     }
@@ -94,7 +94,7 @@ async function provideMembers(session: Session, releaseId: number, all: boolean)
   await session.query(statement('provide_members'), [releaseId, all]);
 }
 
-/** Rows of members that an earlier release already holds, copied inside the database, with what was refused of them. */
+/** Copies the rows and rejects of members that an earlier release already contains, inside the database. */
 async function takeOver(session: Session, { schema, located, releaseId, reused }: Staged): Promise<void> {
   if (reused.length === 0) return;
   for (const layer of located.source.layer.writes) await copyMembers(session, schema, layer, releaseId, reused);
@@ -103,7 +103,7 @@ async function takeOver(session: Session, { schema, located, releaseId, reused }
   await session.query(statement('take_added_columns'), pairs);
 }
 
-/** Members that were taken over say something again that another one of their file says: they are to be read with it, as if for the first time. */
+/** Reused members contain a record that another member of the same file repeats. Both must be read together as if new. */
 export class Repetition extends Error {
   readonly paths: ReadonlySet<string>;
 
@@ -137,7 +137,7 @@ async function recordPlacesOf(session: Session, schema: string, source: Register
   }
 }
 
-/** Releases that were loaded before places were noted. Their files may be gone: what they speak of is asked of their layers. */
+/** Records the places of releases that were loaded before places were recorded. Their files may be gone, so the layers are read. */
 export async function notePlacesOfOldReleases(database: Database, sources: readonly RegisteredSource[]): Promise<void> {
   for (const { id, source: sourceId } of await database.query<{ id: number; source: string }>(statement('releases_without_places'))) {
     const source = sources.find((each) => each.id === sourceId);
@@ -155,8 +155,8 @@ export async function notePlacesOfOldReleases(database: Database, sources: reado
 }
 
 /**
- * Writes what load.sql refused into the ledger and holds, member by member, records = rows + rejects + duplicates.
- * @returns what the release came to, and how many rows each layer holds
+ * Writes rejects of load.sql to the ledger and verifies records = rows + rejects + duplicates for each member.
+ * @returns the counts of the release, and the number of rows of each layer
  */
 async function account(session: Session, { schema, releaseId, located }: Staged): Promise<{ counts: Counts; held: Record<string, number> }> {
   const { source } = located;
@@ -187,7 +187,7 @@ async function account(session: Session, { schema, releaseId, located }: Staged)
   return { counts, held };
 }
 
-/** Throws away what an interrupted run left: workspaces of releases that are not loaded. */
+/** Deletes workspaces of releases that an interrupted run left. */
 export async function recoverStaging(database: Database): Promise<string[]> {
   return database.session(async (session) => {
     const left = await leftStaging(session);

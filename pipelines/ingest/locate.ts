@@ -1,4 +1,4 @@
-/** Step 1: which files are here, what are they, and which releases do they make? Files are known by content. */
+/** Step 1: finds files in data folders, recognises them by content and groups them into releases. */
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -19,15 +19,15 @@ import { Folders, isUnfinished, isUntouched, refuseChanged } from './walk.ts';
 const HEAD_BYTES = 65_536;
 
 /**
- * Looks through folders, recursively. An entry that cannot be used is broken, and the others are looked at.
- * @throws MappaleError `DATA_MISSING` and `DATA_EMPTY` (exit 2) when a folder does not exist, or none holds anything
+ * Searches folders recursively. An unusable entry is reported as broken, and the search continues.
+ * @throws MappaleError `DATA_MISSING` (exit 2) if a folder does not exist, `DATA_EMPTY` (exit 2) if all folders are empty
  */
 export async function locate(folders: readonly string[], sources: readonly RegisteredSource[], seen: SeenFiles): Promise<Survey> {
   const here = Folders.walk(folders);
   if (here.files.size === 0 && here.broken.length === 0) {
     throw new MappaleError('the data folder is empty', {
-      code: 'DATA_EMPTY', kind: 'usage', at: folders.join(', '), detail: 'expected the files that were downloaded, found none',
-      hint: 'Give the folder that holds them, or have them downloaded into this one. Files that are loaded stay in force without it: to take one out: npx mappale forget FILE.',
+      code: 'DATA_EMPTY', kind: 'usage', at: folders.join(', '), detail: 'expected downloaded files, found none',
+      hint: 'Use the folder with the files, or download them into this folder. Loaded files stay in use without it. To stop using one: npx mappale forget FILE.',
       fix: folderHint(folders, sources) ?? `npx mappale fetch REGION --data ${quoted(folders[0] ?? 'data')}`,
     });
   }
@@ -69,12 +69,12 @@ export async function locate(folders: readonly string[], sources: readonly Regis
   };
 }
 
-/** Entries of a folder that are looked at by their names. */
+/** Maximum number of folder entries whose names are checked. */
 const NAMES_LOOKED_AT = 1_000;
 
 /**
- * A folder was given that is one too deep: beside it, or in the folders beside it, lie files that are called as publishers call theirs.
- * @returns the same command with the folder above it; null: nothing lies there
+ * Detects a folder that is one level too deep: next to it, or in its sibling folders, are files with publishers' names.
+ * @returns the same command with the parent folder, or null if there are no such files
  */
 export function folderHint(folders: readonly string[], sources: readonly RegisteredSource[]): string | null {
   const isNamed = (name: string): boolean => sources.some(({ names }) => names.some((pattern) => pattern.test(name)));
@@ -97,18 +97,18 @@ export function folderHint(folders: readonly string[], sources: readonly Registe
   return null;
 }
 
-/** A vintage that cannot be yet would stand before every later one for ever. @throws input error `VINTAGE_FUTURE` */
+/** Refuses a vintage in the future, which would take precedence over all later ones. @throws input error `VINTAGE_FUTURE` */
 function refuseFuture({ vintage, dated, ignored }: Recognition, path: string, source: string): void {
   const years = [...`${vintage} ${dated ?? ''}`.matchAll(/(?<!\d)(20\d\d)(?:\d{4})?(?!\d)/g)].map((match) => Number(match[1]));
   const latest = new Date().getFullYear() + 1;
   if (ignored !== undefined || years.every((year) => year <= latest)) return;
-  throw inputError('the file is of a year that is still to come', {
+  throw inputError('the year of the file is in the future', {
     code: 'VINTAGE_FUTURE', at: basename(path), source, detail: `expected a vintage up to ${latest}, found ${vintage}${dated === undefined ? '' : `, dated ${dated}`}`,
-    hint: 'Correct the year where the file says it, in its name or inside; or set the clock of this machine.',
+    hint: 'Correct the year in the file or its name, or set the clock of this machine.',
   });
 }
 
-/** What is wrong with one file is noted, and the others go on. */
+/** Runs work on one file. A failure is recorded and other files continue. */
 async function unlessBroken({ path }: FoundFile, broken: BrokenEntry[], work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -119,7 +119,7 @@ async function unlessBroken({ path }: FoundFile, broken: BrokenEntry[], work: ()
   }
 }
 
-/** Asks every source; a file belongs to at most one. */
+/** Asks every source. At most one may claim a file. */
 export async function recognise(
   file: { path: string; size: number }, sources: readonly RegisteredSource[], folders: Folders = Folders.walk([file.path]),
 ): Promise<SeenFile['recognition']> {
@@ -133,9 +133,9 @@ export async function recognise(
     const claims: NonNullable<SeenFile['recognition']>[] = [];
     for (const source of sources) {
       const recognition = await source.recognise(probe).catch((error: unknown) => {
-        // Where the whole file is of another form, that is what is wrong with its columns.
+        // If the whole file has another format, that explains the wrong columns.
         if (!(error instanceof MappaleError)) throw error;
-        // A source may open a zip before it knows that the zip is another source's. The publisher's name decides.
+        // A source may open a zip archive before it is clear that the archive belongs to another source. The publisher's name decides.
         throw formFault(probe, source.id) ?? error.knowing({ source: bears(probe.name)?.id ?? source.id });
       });
       if (recognition !== null) claims.push({ source: source.id, recognition });
@@ -143,7 +143,7 @@ export async function recognise(
     if (claims.length > 1) {
       throw inputError('two sources claim the same file', {
         code: 'FILE_AMBIGUOUS', at: file.path, detail: `expected one source, found ${claims.map(({ source }) => source).join(' and ')}`,
-        hint: 'It looks like both. Give it as downloaded, in a zip of its own.',
+        hint: 'The file matches both. Use it as downloaded, in its own zip archive.',
       });
     }
     if (claims.length === 0) {
@@ -159,32 +159,32 @@ export async function recognise(
   }
 }
 
-/** What mends a file that did not come whole. */
+/** Returns the command that downloads an incomplete file again. */
 function downloadAgain(source: string): string {
   return `npx mappale fetch REGION --sources ${source}`;
 }
 
-/** A zip that bears a publisher's name and lacks its end. */
+/** Returns the error for a zip archive with a publisher's name and without its end. */
 function cutShort({ message, code, at, detail, cause }: MappaleError, source: string): MappaleError {
   return inputError(message, { code, at, detail, cause, source, hint: 'The download was probably cut short: compare its size with the publisher\'s, or download it again.', fix: downloadAgain(source) });
 }
 
 function sidecarMissing(name: string, source: string, part: string): MappaleError {
   return inputError('shapefile is not complete', {
-    code: 'SIDECAR_MISSING', at: name, source, detail: `expected a ${part} of ${source} in the same folder, found none`, hint: 'Give all files of the shapefile: .shp, .shx, .dbf, .prj.',
+    code: 'SIDECAR_MISSING', at: name, source, detail: `expected a ${part} of ${source} in the same folder, found none`, hint: 'Provide all files of the shapefile: .shp, .shx, .dbf, .prj.',
   });
 }
 
-/** First bytes of what is no text, by what it is. */
+/** First bytes of other file formats, with name and hint. */
 const OTHER_FORMS: readonly (readonly [magic: string, what: string, hint: string])[] = [
-  ['d0cf11e0a1b11ae1', 'an Excel workbook of before 2007 (.xls), whatever its ending says', 'Save it as .xlsx, or take the publisher\'s CSV.'],
-  ['1f8b', 'a gzip archive', 'Unpack it and give what is inside.'],
-  ['377abcaf271c', 'a 7-Zip archive', 'Unpack it and give what is inside.'],
-  ['526172211a07', 'a RAR archive', 'Unpack it and give what is inside.'],
+  ['d0cf11e0a1b11ae1', 'an old Excel workbook (.xls), whatever its extension', 'Save it as .xlsx, or use the publisher\'s CSV.'],
+  ['1f8b', 'a gzip archive', 'Unpack it and use the files inside.'],
+  ['377abcaf271c', 'a 7-Zip archive', 'Unpack it and use the files inside.'],
+  ['526172211a07', 'a RAR archive', 'Unpack it and use the files inside.'],
   ['25504446', 'a PDF document', 'Take the publisher\'s data, not what describes them.'],
 ];
 
-/** What the whole file is instead of the text or the zip that its publisher gives, as far as its first bytes tell; null: that is not what is wrong. */
+/** Returns an error if the first bytes show another format than the expected text or zip archive, otherwise null. */
 function formFault({ name, size, head, entries, siblings }: Probe, source: string): MappaleError | null {
   if (entries !== null || size === 0) return null;
   const stop = (message: string, code: string, found: string, hint: string): MappaleError =>
@@ -202,7 +202,7 @@ function formFault({ name, size, head, entries, siblings }: Probe, source: strin
   return null;
 }
 
-/** A file that bears a publisher's name and that no source recognises: what it is instead, as far as its first bytes tell. */
+/** Returns the error for a file with a publisher's name that no source recognises, with its format if the first bytes show it. */
 async function notWhatItsNameSays(probe: Probe, source: string): Promise<MappaleError> {
   const { name, size, head, entries } = probe;
   const again = 'Compare its size with the publisher\'s, and download it again.';
@@ -225,7 +225,7 @@ async function notWhatItsNameSays(probe: Probe, source: string): Promise<Mappale
   return stop('the file is not what its name says', 'FILE_CHANGED', `the first line ${JSON.stringify(firstLine(head))}`, 'Download it again. If it is the same then, remove it from the folder, or report it.');
 }
 
-/** The first five names, and how many more there are. */
+/** Returns the first five names, and the number of others. */
 function named(names: readonly string[]): string {
   return `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
 }
@@ -234,7 +234,7 @@ function isText(head: Buffer): boolean {
   return /^[\t\n\r -~\u00a0-\ufffc]+$/.test(head.toString('utf8', 0, 64).replace(/\ufffd{1,3}$/, ''));
 }
 
-/** At most 120 characters; bytes that are no text show as such. */
+/** Returns at most 120 characters of the first line. Invalid bytes are replaced. */
 function firstLine(head: Buffer): string {
   return (head.toString('utf8', 0, 480).split(/[\r\n]/, 1)[0] ?? '').slice(0, 120);
 }
@@ -244,7 +244,7 @@ async function openProbe(path: string, size: number, folders: Folders): Promise<
   const archive = likely && (await isZip(path)) ? await ZipArchive.open(path) : null;
   const inner = new Map<string, ZipArchive>();
   const folder = dirname(path);
-  /** Splits `CB.zip/H833_X.zip/H833_X_ple.gml` into the archive that holds the entry and the entry's own path. */
+  /** Splits `CB.zip/H833_X.zip/H833_X_ple.gml` into the innermost archive and the entry's path in it. */
   const descend = async (entry: string): Promise<{ zip: ZipArchive; path: string }> => {
     if (archive === null) throw new Error(`${path} is not a zip`);
     let zip = archive;
@@ -287,13 +287,13 @@ async function openProbe(path: string, size: number, folders: Folders): Promise<
   return { probe, close: async () => archive?.close() };
 }
 
-/** What is read of most strangers; the memory is lent from one file to the next. */
+/** Buffers for the start and end of a file, reused for all files. */
 const HEAD = Buffer.allocUnsafeSlow(HEAD_BYTES);
 const TAIL = Buffer.allocUnsafeSlow(TAIL_BYTES);
 
 /**
- * A file's first bytes, and whether it may be a zip. Waited for: of ten thousand strangers each asks for three things of the system, and handing
- * them to another thread and back takes longer than doing them.
+ * Reads a file's first bytes and whether it may be a zip archive. Synchronous, because for ten thousand unknown files
+ * handing three system calls each to another thread takes longer than making them.
  */
 function lookAt(path: string, size: number): { head: Buffer; mayBeZip: boolean } {
   const file = openSync(path, 'r');
@@ -323,7 +323,7 @@ async function hashParts(parts: readonly FoundFile[], seen: SeenFiles): Promise<
   return only !== undefined && others.length === 0 ? only : createHash('sha256').update(hashes.join('\n')).digest('hex');
 }
 
-/** Files of the same source, vintage and region are loaded together; a file that is there twice counts once. */
+/** Groups files of the same source, vintage and region, which are loaded together. Identical files count once. */
 function group(located: readonly { source: RegisteredSource; file: LocatedFile }[]): Located[] {
   const groups = new Map<string, { located: Omit<Located, 'complete' | 'files' | 'content'>; files: Map<string, LocatedFile> }>();
   for (const { source, file } of [...located].sort((a, b) => (a.file.path < b.file.path ? -1 : 1))) {

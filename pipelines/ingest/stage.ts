@@ -1,4 +1,4 @@
-/** Step 2: publisher's files → staging tables, in one pass and constant memory. */
+/** Step 2: reads the publisher's files into staging tables, in one pass and with constant memory. */
 import { createReadStream } from 'node:fs';
 import { one, type CopyIn, type Database } from '../db/index.ts';
 import { createSchema, dropSchema, inWorkspace } from '../db/catalog.ts';
@@ -20,14 +20,14 @@ import { refuseChanged } from './walk.ts';
 import { statementsOf } from '../db/statements.ts';
 import { stagingSchema } from '../db/workspace.ts';
 
-/** Rejects are written in batches of this many. */
+/** Number of rejects per insert. */
 const REJECT_BATCH = 500;
-/** So few refused records stop no file, whatever their share. */
+/** Number of rejects that a file may always have, whatever their share. */
 export const TOLERATED = 10;
-/** Reading stops when this many records were refused and they are more than half: the file is not what it seems. */
+/** Reading stops after this many rejects if they are more than half of the records. */
 const HOPELESS = 10_000;
 
-/** What records became: of a member, or of a release. */
+/** Counts of records by outcome, for a member or a release. */
 export interface Counts {
   readonly records: number;
   readonly rows: number;
@@ -35,28 +35,28 @@ export interface Counts {
   readonly duplicates: number;
 }
 
-/** Every record of the release is a staged row, a reject or a duplicate. */
+/** A staged release: every record is a staged row, a reject or a duplicate. */
 export interface Staged {
   readonly located: Located;
   readonly releaseId: number;
   readonly schema: string;
-  /** Members whose rows are taken over from an earlier release, by member of this release. */
+  /** Members whose rows are copied from an earlier release. */
   readonly reused: readonly { readonly memberId: number; readonly path: string; readonly fromMemberId: number; readonly fromReleaseId: number }[];
 }
 
-/** A member of an earlier, loaded release that was read by the same code and has the same bytes. */
+/** A member of an earlier loaded release with the same bytes, read by the same code. */
 export interface EarlierMember extends MemberFacts, Counts {
   readonly memberId: number;
   readonly releaseId: number;
-  /** The member that was read, where that one was taken over, too. */
+  /** The member that was actually read, if the earlier one was a copy itself. */
   readonly readAs: number;
 }
 
-/** Finds such a member. */
+/** Finds an earlier member with the same bytes. */
 export type Reusable = (facts: MemberFacts) => EarlierMember | undefined;
 
 /**
- * @throws MappaleError of the source (kind `input`), `ACCOUNTING` when records were lost, `TOO_MANY_REJECTS`
+ * @throws MappaleError of the source (kind `input`), `ACCOUNTING` if records were lost, `TOO_MANY_REJECTS`
  */
 export async function stage(database: Database, located: Located, fingerprint: string, reusable: Reusable, log: Log): Promise<Staged> {
   const { source } = located;
@@ -84,8 +84,8 @@ export async function stage(database: Database, located: Located, fingerprint: s
 }
 
 /**
- * Reads one file: what was hashed, or nothing.
- * @throws MappaleError of the source; `FILE_CHANGED_WHILE_READ` when it, or a file that belongs to it, is not as it was found; what the system says of it
+ * Reads one file and verifies that it is unchanged since it was hashed.
+ * @throws MappaleError of the source; `FILE_CHANGED_WHILE_READ` if the file or a file that belongs to it changed; errors of the system
  */
 export async function readFile(source: RegisteredSource, file: LocatedFile, sink: Sink): Promise<void> {
   try {
@@ -97,7 +97,7 @@ export async function readFile(source: RegisteredSource, file: LocatedFile, sink
   refuseChanged(file.parts);
 }
 
-/** A file as a reader sees it. */
+/** Returns a file in the form that readers use. */
 export function inputFile({ path, name, size, recognition: { role, vintage, region } }: Pick<LocatedFile, 'path' | 'name' | 'size' | 'recognition'>): InputFile {
   return { path, name, role, vintage, region, size, open: () => createReadStream(path, { highWaterMark: 1_048_576 }), zip: () => ZipArchive.open(path) };
 }
@@ -112,7 +112,7 @@ interface OpenTable {
   readonly writer: RowWriter;
   readonly copy: CopyIn;
   readonly columns: Columns;
-  /** What the open file's texts are like; null: a table of shapes, which has hardly any, and bytes that look like letters. */
+  /** Encoding statistics of the open file's texts. Null for tables of geometries, whose bytes can look like letters. */
   texts: MalformedText | null;
 }
 
@@ -134,7 +134,7 @@ class StageSink implements Sink {
   readonly #taken: { readonly fileId: number; readonly facts: MemberFacts; readonly from: EarlierMember }[] = [];
   readonly #tables = new Map<string, OpenTable>();
   readonly #startedAt = performance.now();
-  /** Writes that the database has not taken yet. */
+  /** Writes that the database has not accepted yet. */
   readonly #pending: Promise<void>[] = [];
   #failure: { readonly error: unknown } | null = null;
   readonly #rejects: RejectRow[] = [];
@@ -142,7 +142,7 @@ class StageSink implements Sink {
   #fileName = '';
   /** Members of the open file. */
   #members: ReadMember[] = [];
-  /** Bytes of the files before the open one, with it, and read of it. */
+  /** Bytes of all earlier files, of all files including the open one, and read from the open one. */
   #bytesBefore = 0;
   #bytesWith = 0;
   #bytesRead = 0;
@@ -164,7 +164,7 @@ class StageSink implements Sink {
     this.#members = [];
   }
 
-  /** Notes in the ledger, and reports, that a file may be a cut export. */
+  /** Records and reports that a file may be a cut export. */
   async closeFile(file: LocatedFile): Promise<void> {
     const why = await whyCut(file, this.#members);
     if (why === null) return;
@@ -248,7 +248,7 @@ class StageSink implements Sink {
     };
   }
 
-  /** @returns the members that are taken over */
+  /** @returns the reused members */
   async finish(): Promise<Staged['reused']> {
     if (this.#open) throw new Error(`${this.#given.located.source.id}: the last member was not closed`);
     const reused = await this.#writeTaken();
@@ -256,7 +256,7 @@ class StageSink implements Sink {
     for (const [name, { writer, copy }] of this.#tables) {
       const taken = await copy.end();
       if (taken === writer.rows) continue;
-      throw new MappaleError('the database took another number of rows than were sent', {
+      throw new MappaleError('the database received another number of rows than were sent', {
         code: 'ACCOUNTING', kind: 'bug', at: `${this.#given.schema}.${name}`, detail: `expected ${writer.rows}, found ${taken}`,
       });
     }
@@ -276,7 +276,7 @@ class StageSink implements Sink {
     return rows;
   }
 
-  /** Members that are taken over, in one statement: of a thousand comuni all but a few are. */
+  /** Records all reused members in one statement, because most of a thousand comuni are usually unchanged. */
   async #writeTaken(): Promise<Staged['reused']> {
     if (this.#taken.length === 0) return [];
     const members = this.#taken.map(({ fileId, facts: { path, crc32, size, region }, from: { readAs, records, rows, rejects, duplicates } }) =>
@@ -297,7 +297,7 @@ class StageSink implements Sink {
       'insert into ledger.member (release_id, file_id, path, crc32, size, before, after, region_code) values ($1, $2, $3, $4, $5, $6, $7, $8) returning member_id as id',
       [this.#given.releaseId, this.#fileId, path, crc32 ?? null, size ?? null, envelope?.before ?? null, envelope?.after ?? null, region ?? null],
     );
-    // Copies are opened here, where waiting is possible, and not in the hot loop.
+    // COPY streams are opened here because opening waits, which the hot loop cannot.
     for (const [name, columns] of Object.entries(this.#given.located.source.tables)) {
       if (this.#tables.has(name)) continue;
       const copy = await this.#given.database.copyIn(this.#given.schema, name);
@@ -313,7 +313,7 @@ class StageSink implements Sink {
     return id;
   }
 
-  /** A file whose names are all unreadable would be published as it is. @throws MappaleError `ENCODING_WRONG` */
+  /** Refuses a file in which all names have a wrong encoding. @throws MappaleError `ENCODING_WRONG` */
   #refuseDoubled(): void {
     const doubled = [...this.#tables.values()].map(({ texts }) => texts).find((texts) => texts?.throughout === true);
     if (doubled == null) return;
@@ -362,23 +362,23 @@ export function percent(share: number): string {
   return `${(share * 100).toFixed(2)} %`;
 }
 
-/** @throws MappaleError `TOO_MANY_REJECTS` (exit 4) above the manifest's limit, and when nothing is left */
+/** @throws MappaleError `TOO_MANY_REJECTS` (exit 4) above the manifest's limit, or if no row is left */
 export function refuseRejects(located: Located, records: number, rejects: number): void {
   const limit = located.source.manifest.envelope.rejectShare;
   if (records === 0 || (rejects < records && (rejects / records <= limit || rejects <= TOLERATED))) return;
   throw new MappaleError(`${located.source.id}: too many records were refused`, {
     code: 'TOO_MANY_REJECTS', kind: 'rejects', at: located.files.map(({ name }) => name).join(', '),
-    detail: `expected at most ${TOLERATED} of ${records} records or ${percent(limit)} of them, and one that can be used, found ${rejects} (${percent(rejects / records)})`,
-    hint: `See why: npx mappale rejects --source ${located.source.id}`,
+    detail: `expected at most ${TOLERATED} of ${records} records or ${percent(limit)} of them, and at least one usable record, found ${rejects} (${percent(rejects / records)})`,
+    hint: `For the reasons: npx mappale rejects --source ${located.source.id}`,
   });
 }
 
-/** records = rows + rejects + duplicates. @throws MappaleError `ACCOUNTING` (exit 1) */
+/** Verifies records = rows + rejects + duplicates. @throws MappaleError `ACCOUNTING` (exit 1) */
 export function refuseLoss(at: string, { records, rows, rejects, duplicates }: Counts, when: string): void {
   if (records === rows + rejects + duplicates) return;
   throw new MappaleError(`records are unaccounted for after ${when}`, {
     code: 'ACCOUNTING', kind: 'bug', at,
     detail: `expected ${records} records = rows + rejects + duplicates, found ${rows} + ${rejects} + ${duplicates} = ${rows + rejects + duplicates}`,
-    hint: 'Nothing of this release is used. Please report it with the file.',
+    hint: 'Nothing of this release is used. Please report the error and attach the file.',
   });
 }

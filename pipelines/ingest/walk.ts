@@ -1,4 +1,4 @@
-/** What lies in data folders: every file once, and every entry that is none with the reason. Nothing is opened. */
+/** Lists data folders: every file once, and every other entry with a reason. Opens no file. */
 import { lstatSync, readdirSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MappaleError, inputError } from '../errors.ts';
@@ -7,10 +7,10 @@ import { fileError, notAFile } from '../formats/file-error.ts';
 import { isBeingWritten } from '../formats/atomic-write.ts';
 import { quoted } from '../typed.ts';
 
-/** What browsers and download managers call a file until it is whole. What came of it may look like all of it: a table has no end. */
+/** Names of unfinished downloads. Their content may look complete, because a table has no end mark. */
 const UNFINISHED = /\.(?:crdownload|part|partial|download|opdownload|aria2|unfinished|tmp)$/i;
 
-/** What desktops leave in folders that they show. */
+/** Files and folders that desktop systems create. */
 const OF_A_DESKTOP = /^(?:desktop\.ini|thumbs\.db|\$recycle\.bin|system volume information|__macosx)$/i;
 
 export function isUnfinished(path: string): boolean {
@@ -20,7 +20,7 @@ export function isUnfinished(path: string): boolean {
 export class Folders {
   readonly files = new Map<string, FoundFile>();
   readonly broken: BrokenEntry[] = [];
-  /** Names in a folder that was listed, by their beginning up to the first dot, in lower case. */
+  /** Names in each listed folder, by their lower-case stem up to the first dot. */
   readonly #names = new Map<string, ReadonlyMap<string, readonly string[]>>();
   /** Real paths of the folders that were listed. */
   readonly #listed = new Set<string>();
@@ -33,7 +33,7 @@ export class Folders {
     for (const root of roots) {
       if (!isThere(root)) {
         throw new MappaleError('the data folder does not exist', {
-          code: 'DATA_MISSING', kind: 'usage', at: root, hint: 'Give the folder that holds the downloaded files: --data FOLDER (it may be given more than once). Or have them downloaded into this one.',
+          code: 'DATA_MISSING', kind: 'usage', at: root, hint: 'Use the folder with the downloaded files: --data FOLDER (repeatable). Or download them into this folder.',
           fix: `npx mappale fetch REGION --data ${quoted(root)}`,
         });
       }
@@ -43,18 +43,18 @@ export class Folders {
         else found.#file(root, info);
       });
     }
-    // After the folders themselves, so that a file has the path where it lies; more are found on the way.
+    // Links come last, so that a file keeps its real path. Following a link can find more links.
     for (const link of found.#links) found.#at(link, () => found.#linked(link));
     return found;
   }
 
-  /** Other files of the same folder whose names begin as this one's up to the first dot, in either case: what may belong to it. */
+  /** Returns other files of the folder with the same stem up to the first dot, ignoring case. They may belong to the file. */
   siblings(path: string): string[] {
     const name = basename(path);
     return (this.#namesIn(dirname(path)).get(stemOf(name)) ?? []).filter((other) => other !== name && isFile(join(dirname(path), other)));
   }
 
-  /** What is wrong with an entry is noted, and the others are looked at. */
+  /** Records a failure on one entry and continues. */
   #at(path: string, look: () => void): void {
     try {
       look();
@@ -89,8 +89,8 @@ export class Folders {
 
   #link(path: string): void {
     if (!isThere(path)) {
-      throw inputError('the link leads nowhere', {
-        code: 'LINK_DANGLING', at: path, detail: 'expected a link to a file or folder, found one whose target does not exist', hint: 'Remove the link, or put back what it leads to.',
+      throw inputError('the link is broken', {
+        code: 'LINK_DANGLING', at: path, detail: 'expected a link to a file or folder, found one whose target does not exist', hint: 'Remove the link, or restore its target.',
       });
     }
     const info = statSync(path);
@@ -98,13 +98,13 @@ export class Folders {
     else this.#file(path, info);
   }
 
-  /** A folder that is there already is not looked at twice; one that holds the link would have no end. */
+  /** Follows a link unless the folder was listed already or contains the link, which would never end. */
   #linked(path: string): void {
     const real = realpathSync(path);
     if (`${realpathSync(dirname(path))}/`.startsWith(real === '/' ? '/' : `${real}/`)) {
       throw inputError('the folder is linked into itself', {
-        code: 'LINK_CIRCULAR', at: path, detail: `expected a link to another folder, found one to ${real}, in which it lies`,
-        hint: 'Remove the link: what it leads to is looked at without it.',
+        code: 'LINK_CIRCULAR', at: path, detail: `expected a link to another folder, found one to ${real}, which contains the link`,
+        hint: 'Remove the link. Its target is searched anyway.',
       });
     }
     this.#folder(path);
@@ -115,14 +115,14 @@ export class Folders {
     this.files.set(path, { path, ...stampOf(info) });
   }
 
-  /** Of a file that was named itself its folder is listed when it is asked for. */
+  /** Lists the folder of a file that was named explicitly, on demand. */
   #namesIn(folder: string): ReadonlyMap<string, readonly string[]> {
     let found = this.#names.get(folder);
     if (found === undefined) {
       try {
         found = byStem(readdirSync(folder));
       } catch {
-        // A file may be named whose folder may not be listed.
+        // The file may be readable although its folder cannot be listed.
         found = new Map();
       }
       this.#names.set(folder, found);
@@ -131,7 +131,7 @@ export class Folders {
   }
 }
 
-/** False: there is nothing of that name, or a link that leads to nothing. Whatever else is wrong with it is said when it is opened. */
+/** Returns false if there is no such entry or a link is broken. Other problems are reported when the file is opened. */
 function isThere(path: string): boolean {
   try {
     statSync(path);
@@ -145,7 +145,7 @@ function stampOf(info: Stats): Stamp {
   return { size: info.size, modifiedMs: Math.floor(info.mtimeMs), changedUs: Math.floor(info.ctimeMs * 1000) };
 }
 
-/** A file as it is now; null: there is none that can be looked at. */
+/** Returns size and times of a file, or null if it cannot be examined. */
 export function stampOfFile(path: string): Stamp | null {
   try {
     const info = statSync(path);
@@ -170,8 +170,8 @@ export function refuseChanged(files: readonly FoundFile[], cause?: unknown): voi
     if (now !== undefined && isUntouched(file, stampOf(now))) continue;
     throw inputError('the file changed while it was read', {
       code: 'FILE_CHANGED_WHILE_READ', at: path,
-      detail: `expected ${size} bytes, untouched since ${new Date(changedUs / 1000).toISOString()}, found ${now === undefined ? 'no file any more' : `${now.size} bytes, touched ${now.ctime.toISOString()}`}`,
-      hint: 'Nothing of it is used. Wait until it is downloaded or copied to its end, then run the same command again.', cause,
+      detail: `expected ${size} bytes, untouched since ${new Date(changedUs / 1000).toISOString()}, found ${now === undefined ? 'no file' : `${now.size} bytes, touched ${now.ctime.toISOString()}`}`,
+      hint: 'Nothing of it is used. Wait until the download or copy ends, then run the command again.', cause,
     });
   }
 }
@@ -213,13 +213,13 @@ function decoded(name: Uint8Array): string | null {
   }
 }
 
-/** A name as it may be shown: bytes beyond ASCII as `\xe8`. */
+/** Returns a printable name: bytes beyond ASCII as `\xe8`. */
 function escaped(name: Buffer): string {
   return name.toString('latin1').replace(/[^\x20-\x7e]/g, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 
 function nameNotUtf8(name: Buffer): MappaleError {
   return inputError('the name is not UTF-8', {
-    code: 'NAME_NOT_UTF8', at: escaped(name), detail: `expected a name in UTF-8, found the bytes ${name.toString('hex')}`, hint: 'Rename it; a program that unpacked it took its letters for those of another encoding.',
+    code: 'NAME_NOT_UTF8', at: escaped(name), detail: `expected a name in UTF-8, found the bytes ${name.toString('hex')}`, hint: 'Rename it. A program unpacked it with another encoding.',
   });
 }

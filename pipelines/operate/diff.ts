@@ -1,4 +1,4 @@
-/** What a publication changed against the one before it. */
+/** Compares a publication with the previous one. */
 import type { Database } from '../db/index.ts';
 import { compareTables, type TableDifference } from '../db/catalog.ts';
 import { MappaleError } from '../errors.ts';
@@ -12,7 +12,7 @@ export interface Difference {
 
 /**
  * @param unit region code
- * @returns the tables that differ, each by comune; tables that both publications share are not read
+ * @returns the tables that differ, by comune; tables that both publications share are not read
  * @throws MappaleError `NO_PREVIOUS` (exit 2)
  */
 export async function diff(database: Database, unit: number): Promise<Difference[]> {
@@ -21,7 +21,7 @@ export async function diff(database: Database, unit: number): Promise<Difference
     const was = await publishedTables(session, unit, 'previous');
     const parcels = { was: was.get('core.parcel'), now: now.get('core.parcel') };
     if (was.size === 0 || parcels.was === undefined || parcels.now === undefined) {
-      throw new MappaleError('there is no previous publication to compare with', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'See what is published.', fix: 'npx mappale status' });
+      throw new MappaleError('there is no previous publication to compare with', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'List what is published.', fix: 'npx mappale status' });
     }
     const standing = new Set([...now.values()].map(({ partition }) => partition));
     const place = (table: PublishedTable): { schema: string; table: string } => ({ schema: standing.has(table.partition) ? schemaOf(table.relation) : 'previous', table: table.partition });

@@ -1,5 +1,5 @@
 /**
- * Where a value comes from: the section's own SQL runs again, on one parcel, and what it found on the way is named with file and place.
+ * Finds the origin of values: runs the section's SQL again on one parcel and returns the features that it used, with file and position.
  */
 import { inWorkspace, provideMembers, provideParcels, providePublished, provideRegion, rowsOf } from '../db/catalog.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -20,14 +20,14 @@ import { providePublishedParcels } from '../db/register.ts';
 import { rankFiles } from '../ledger/current-files.ts';
 import { Inventory } from '../ledger/inventory.ts';
 
-/** One feature that took part in a value. */
+/** One feature that contributed to a value. */
 export interface Evidence {
-  /** Field of the section, or several. */
+  /** Field or fields of the section. */
   readonly field: string;
-  /** What the feature says. */
+  /** Value of the feature. */
   readonly value: string | null;
   readonly rule: string;
-  /** Overlap, distance or weight; null where the rule has none. */
+  /** Overlap, distance or weight; null if the rule has none. */
   readonly measure: number | null;
   readonly unit: string | null;
   readonly source: string;
@@ -37,38 +37,38 @@ export interface Evidence {
   readonly sha256: string;
   /** Path inside the file; empty: the file itself. */
   readonly member: string;
-  /** Line, byte offset or feature number, as the source's notes say. */
+  /** Line, byte offset or feature number. The notes of the source tell which. */
   readonly position: number;
 }
 
 export interface Explanation {
   readonly fid: number;
   readonly section: string;
-  /** Why the section has no value for this kind of parcel; null: it is made for this kind. */
+  /** Reason why the section has no value for this kind of parcel; null if the section applies. */
   readonly not_applicable: string | null;
-  /** The files whose SQL ran again. */
+  /** SQL files that were run again. */
   readonly rules: readonly string[];
-  /** Rows that the rule gives now, and whether the published ones are the same. */
+  /** Rows that the rule returns now, and whether the published rows are the same. */
   readonly rows: readonly unknown[];
   readonly reproduced: boolean;
-  /** The published record has nothing of the section: null, an empty list, or a block that says that nothing is available. */
+  /** True if the published record has no data in the section: null, an empty list, or a block without available values. */
   readonly empty: boolean;
-  /** What covers the place, where the record says it for the section as a whole. */
+  /** Coverage of the place, if the record has one for the whole section. */
   readonly coverage: string | null;
-  /** What the values come from. Nothing where the section is null or empty. */
+  /** Origin of the values. Empty if the section is null or empty. */
   readonly evidence: readonly Evidence[];
-  /** What was looked at and gives no value: files that cover the place, and what is too small to count. */
+  /** Features without influence on the value: files that cover the place, and features that are too small to count. */
   readonly context: readonly Evidence[];
-  /** The sources of the values with their periods, as the record cites them. */
+  /** Sources of the values with their periods, as the record cites them. */
   readonly sources: readonly { readonly source: string; readonly reference_period: string | null }[];
 }
 
-/** Begins the field of evidence that is about no value. */
+/** Prefix of evidence fields that belong to no value. */
 const NO_FIELD = 'meta.';
 
 /**
- * @param longestMs of a statement, where others wait for the end; not given: it takes its time. The embedded database knows no such limit
- * @throws MappaleError `NOT_FOUND` (exit 2) for a fid of a region that is not published; `SQL_57014` where a statement takes longer
+ * @param longestMs timeout of a statement, for callers that wait; absent: none. The embedded database has no timeout
+ * @throws MappaleError `NOT_FOUND` (exit 2) for a fid of an unpublished region; `SQL_57014` if a statement exceeds the timeout
  */
 export async function explain({ database, sources }: Pick<Context, 'database' | 'sources'>, fid: number, section: string, longestMs?: number): Promise<Explanation> {
   const unit = regionOfFid(fid);
@@ -77,7 +77,7 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
   const parcels = published.get('core.parcel');
   const file = readSectionFiles('explain').find((each) => each.section === section);
   if (region === undefined || parcels === undefined) {
-    throw new MappaleError(`there is no parcel ${fid}`, { code: 'NOT_FOUND', kind: 'usage', hint: 'See which regions are published.', fix: 'npx mappale status' });
+    throw new MappaleError(`there is no parcel ${fid}`, { code: 'NOT_FOUND', kind: 'usage', hint: 'List the published regions.', fix: 'npx mappale status' });
   }
   if (file === undefined) throw new Error(`sql/sections/${section} has no explain.sql`);
   const unfit = await notApplicable(database, parcels.partition, fid, section);
@@ -105,8 +105,8 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
 }
 
 /**
- * Returns the sources of a section's values for many parcels of one region, as `explain` names them one by one. The rules run once for all parcels.
- * Parcels of a kind that the section is not made for have no sources.
+ * Returns the sources of a section's values for many parcels of one region, like `explain` for each. The rules run once for all parcels.
+ * Parcels of a kind without the section have no sources.
  */
 export async function explainedSources(
   context: Pick<Context, 'database' | 'sources'>, fids: readonly number[], section: string,
@@ -124,7 +124,7 @@ function evidenceOf(session: Session, fids: readonly number[]): Promise<FoundEvi
   return session.query<FoundEvidence>(statementsOf('operate')('evidence'), [fids]);
 }
 
-/** Tables of one connection, in a transaction that is never committed: nothing of an explanation stays. */
+/** Schema of temporary tables. The transaction is always rolled back, so nothing remains. */
 const WORKSPACE = 'pg_temp';
 
 /**
@@ -143,7 +143,7 @@ async function onRerun<T>(
   if (parcels === undefined || region === undefined || file === undefined) throw new Error(`section ${section} of region ${unit} cannot be explained`);
   const makers = productFiles(unit);
   const rules = file.reruns.flatMap((relation) => makers.filter(({ writes }) => writes.includes(relation)));
-  // The parcel itself is published as it was read: its rule is the fid register, which an explanation must not touch.
+  // The parcel itself is read from the published table: its rule is the fid register, which an explanation must not change.
   const isBasic = file.reruns.includes('core.parcel');
   const inventory = await Inventory.read(database, sources);
   const reads = new Set([...rules, file].flatMap((each) => each.reads));
@@ -174,7 +174,7 @@ async function onRerun<T>(
   });
 }
 
-/** Returns a sentence if the section is not made for the kind of the parcel; null if it is, or if there is no such parcel. */
+/** Returns a sentence if the section does not apply to the kind of the parcel. Returns null if it applies or the parcel does not exist. */
 async function notApplicable(session: Session, partition: string, fid: number, section: string): Promise<string | null> {
   const kinds: readonly string[] = SECTIONS.find(({ name }) => name === section)?.kinds ?? [];
   const [parcel] = (await rowsOf(session, 'core', partition, fid)) as readonly { readonly kind: string }[];
@@ -182,7 +182,7 @@ async function notApplicable(session: Session, partition: string, fid: number, s
   return `this section is made for ${kinds.join(' and ')} parcels only; this parcel is ${parcel.kind}`;
 }
 
-/** How the published record answers a section. */
+/** Returns the state of a section in the published record. */
 async function answerOf(database: Database, fid: number, section: string): Promise<Pick<Explanation, 'empty' | 'coverage'>> {
   type Answer = Readonly<Record<string, unknown>> & { readonly meta: { readonly coverage?: Readonly<Record<string, string>> } };
   const [row] = await database.query<{ record: Answer | null }>('select api.parcel($1, $2) as record', [fid, [section]]);
@@ -192,7 +192,7 @@ async function answerOf(database: Database, fid: number, section: string): Promi
   return { empty, coverage: row?.record?.meta.coverage?.[section] ?? null };
 }
 
-/** Sums up evidence by source. */
+/** Groups evidence by source. */
 function sourcesOf(evidence: readonly Evidence[]): Explanation['sources'] {
   const vintages = new Map<string, string[]>();
   for (const { source, vintage } of evidence) vintages.set(source, [...vintages.get(source) ?? [], vintage]);

@@ -1,4 +1,4 @@
-/** Taking a file out of force, through the quality gate, and back. */
+/** Stops using a loaded file, if the result passes the quality gate, and undoes this. */
 import { basename, resolve } from 'node:path';
 import { VERSION, type Context } from '../run/context.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -10,13 +10,13 @@ import { vintageText } from '../contract/vintage.ts';
 
 export interface Forgotten {
   readonly files: readonly { readonly name: string; readonly source: string; readonly vintage: string; readonly sha256: string }[];
-  /** What was built without them; null: nothing needed to be. */
+  /** Report of the rebuild without the files. */
   readonly report: RefreshReport;
 }
 
 /**
- * @param file path, name, or the beginning of its sha256 (8 characters at least)
- * @param undo takes it into force again
+ * @param file path, name, or at least the first 8 characters of the sha256
+ * @param undo use the file again
  * @throws MappaleError `FILE_NOT_LOADED`, `FILE_NOT_UNIQUE` (exit 2)
  */
 export async function forget(context: Context, file: string, undo: boolean, reason: string | null, accept: Acceptance | null): Promise<Forgotten> {
@@ -28,15 +28,15 @@ export async function forget(context: Context, file: string, undo: boolean, reas
   const matches = (byPath.length > 0 ? byPath : found).filter(({ forgotten }) => forgotten === undo);
   const [first] = matches;
   if (first === undefined) {
-    throw new MappaleError(undo ? 'no forgotten file is called so' : 'no file in the ledger is called so', {
-      code: 'FILE_NOT_LOADED', kind: 'usage', at: file, detail: `expected the path, name or sha256 of a file that is ${undo ? 'forgotten' : 'loaded'}, found none`, hint: 'See what is loaded.', fix: 'npx mappale status',
+    throw new MappaleError(undo ? 'no forgotten file matches' : 'no loaded file matches', {
+      code: 'FILE_NOT_LOADED', kind: 'usage', at: file, detail: `expected the path, name or sha256 of a file that is ${undo ? 'forgotten' : 'loaded'}, found none`, hint: 'List what is loaded.', fix: 'npx mappale status',
     });
   }
   const digests = [...new Set(matches.map(({ sha256 }) => sha256))];
   if (digests.length > 1) {
-    throw new MappaleError('several files are called so', {
+    throw new MappaleError('several files match', {
       code: 'FILE_NOT_UNIQUE', kind: 'usage', at: file, detail: `expected one, found ${matches.map(({ name, vintage, sha256 }) => `${name} (${vintageText(vintage)}, ${sha256.slice(0, 12)})`).join(', ')}`,
-      hint: 'Give the beginning of the sha256 instead.', fix: `npx mappale forget ${matches[0]?.sha256.slice(0, 12) ?? 'SHA256'}`,
+      hint: 'Use the first characters of the sha256 instead.', fix: `npx mappale forget ${matches[0]?.sha256.slice(0, 12) ?? 'SHA256'}`,
     });
   }
   const mark = (forgotten: boolean): Promise<unknown> => database.query(
@@ -44,9 +44,9 @@ export async function forget(context: Context, file: string, undo: boolean, reas
     [matches.map(({ fileId }) => fileId), forgotten, reason],
   );
   await withRun(database, { command: 'forget', arguments: { file: first.name, undo }, version: VERSION, host: context.config.host }, () => mark(!undo));
-  // Every region that is published: what is not touched by the file is not stale.
+  // Checks all published regions. Regions without the file are not stale, so they are not rebuilt.
   const report = await refresh(context, { command: 'forget', data: null, regions: null, parallel: 2, accept, force: true });
-  // Refused by the gate: it stays in force.
+  // If the gate refuses the result, the file stays in use.
   if (report.failures.length > 0) await mark(undo);
   return { files: matches.map(({ name, source, vintage, sha256 }) => ({ name, source, vintage, sha256 })), report };
 }

@@ -1,4 +1,4 @@
-/** What was published of one parcel, value by value, as long as it is kept. */
+/** Returns all published values of one parcel, as long as history is kept. */
 import { findRegion, REGIONS, regionOfFid } from '../contract/regions.ts';
 import { SECTION_NAMES } from '../contract/sections.ts';
 import type { Database, Session } from '../db/index.ts';
@@ -7,21 +7,21 @@ import { notPublished } from '../ledger/published.ts';
 
 const statement = statementsOf('history');
 
-/** A value, and from when until when it was answered. */
+/** A value and the time in which it was published. */
 export interface PublishedValue {
-  /** JSON; without it: the block had no such field. */
+  /** JSON value. Absent: the block did not have the field. */
   readonly value?: unknown;
-  /** Publication of the region by which it came; null: by one of Italy. */
+  /** Publication of the region that introduced the value; null: a publication of the national tables did. */
   readonly publication: number | null;
-  /** UTC; the first one may have been in force before. */
+  /** UTC. The first value may be older than the kept history. */
   readonly since: string;
-  /** UTC; null: it is in force. The next value does not begin there where nothing was served in between. */
+  /** UTC; null: the value is current. The next value starts later if nothing was served in between. */
   readonly until: string | null;
-  /** What the section was made from, with periods; null: nothing was cited. */
+  /** Sources of the section with their periods; null: no source was cited. */
   readonly release: string | null;
 }
 
-/** What a field was, oldest first: neighbours differ, or nothing was served between them. */
+/** Values of a field, oldest first. Neighbouring values differ, or nothing was served between them. */
 export interface PublishedField {
   readonly section: string;
   /** Path in the block, `purchase.min_eur_m2`; empty: the block is one value. */
@@ -29,25 +29,25 @@ export interface PublishedField {
   readonly values: readonly PublishedValue[];
 }
 
-/** A time in which no record was answered. */
+/** A time without a published record. */
 export interface Absence {
-  /** Not published yet; no longer; or the whole region was withdrawn. */
+  /** The parcel was not published yet, no longer published, or its region was withdrawn. */
   readonly why: 'not_there' | 'gone' | 'withdrawn';
-  /** Of a parcel that was gone: the only one in force with its drawing, as was answered last. */
+  /** For a parcel that is gone: the only current parcel with the same geometry, as last answered. */
   readonly successor_fid: number | null;
   /** UTC */
   readonly since: string;
-  /** UTC; null: it is so. */
+  /** UTC; null: until now. */
   readonly until: string | null;
 }
 
 export interface ParcelHistory {
   readonly fid: number;
-  /** Others that its references have or had, in whatever region. */
+  /** Other fids that the parcel's references have or had, in any region. */
   readonly other_fids: readonly number[];
-  /** False: the database lies on several nodes, where only what is in force is known. */
+  /** False: the database is distributed, and only current values are known. */
   readonly keeps_history: boolean;
-  /** UTC: nothing older is kept; null: the region never was published. */
+  /** UTC. Nothing older is kept. Null: the region was never published. */
   readonly kept_since: string | null;
   readonly absences: readonly Absence[];
   readonly fields: readonly PublishedField[];
@@ -57,7 +57,7 @@ interface Moment extends Record<string, unknown> {
   readonly unit: number;
   readonly publication: number | null;
   readonly since: string;
-  /** The next instant, exact. */
+  /** The next time, exact. */
   readonly moment: string;
 }
 
@@ -68,7 +68,7 @@ interface PastRecord extends Record<string, unknown> {
   };
 }
 
-/** What a field was at one moment. */
+/** Value of a field at one time. */
 interface Read {
   readonly section: string;
   readonly field: string;
@@ -79,20 +79,20 @@ interface Read {
 const CODES = REGIONS.map(({ code }) => code);
 const REGISTERED = { registered: { sql: statement('registered') } };
 
-/** @returns the fid that a reference has or had; null: it never had one */
+/** @returns the fid that a reference has or had; null if it never had one */
 export async function fidOf(database: Database, reference: string): Promise<number | null> {
   const [found] = await database.query<{ fid: number }>(statement('fid', REGISTERED), [[reference], CODES]);
   return found?.fid ?? null;
 }
 
-/** @throws MappaleError `NOT_PUBLISHED` (exit 2) where the region is withdrawn */
+/** @throws MappaleError `NOT_PUBLISHED` (exit 2) if the region is withdrawn */
 export async function parcelHistory(database: Database, fid: number): Promise<ParcelHistory> {
   return database.session((session) => session.transaction(async () => {
     await session.query('select api.hold_publication()');
     const unit = regionOfFid(fid);
     const moments = await session.query<Moment>(statement('moments'), [unit]);
     const last = moments.findLast((each) => each.unit === unit);
-    // Of one that is withdrawn nothing is told, of no day.
+    // The history of a withdrawn region is not shown at all.
     if (last?.publication === null) throw await notPublished(session, unit);
     const times = new Times();
     let isWithdrawn = false;
@@ -114,7 +114,7 @@ async function othersOf(session: Session, fid: number): Promise<number[]> {
   return found.map((each) => each.fid);
 }
 
-/** What was answered, moment after moment. */
+/** Collects records in order of time. */
 class Times {
   readonly absences: Absence[] = [];
   readonly fields = new Map<string, { section: string; field: string; values: PublishedValue[] }>();
@@ -146,14 +146,14 @@ class Times {
   }
 }
 
-/** The last of these values is answered no more. */
+/** Ends the last value. */
 function end(values: PublishedValue[], until: string): void {
   const last = values.at(-1);
   if (last?.until === null) values.splice(-1, 1, { ...last, until });
 }
 
 interface Answer {
-  /** All that the record said; null: there was none. */
+  /** All values of the record; null: there was no record. */
   readonly values: readonly Read[] | null;
   readonly retired: { readonly successor_fid: number | null } | null;
 }
@@ -175,7 +175,7 @@ async function readAt(session: Session, fid: number, moment: string): Promise<An
   return { values, retired };
 }
 
-/** The values of a block, each with its path. A list is one value. */
+/** Returns the values of a block with their paths. A list is one value. */
 function valuesOf(block: unknown, path: string): { field: string; value: unknown }[] {
   if (block === null || typeof block !== 'object' || Array.isArray(block)) return [{ field: path, value: block }];
   return Object.entries(block).flatMap(([name, value]) => valuesOf(value, path === '' ? name : `${path}.${name}`));

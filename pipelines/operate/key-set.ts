@@ -1,4 +1,4 @@
-/** Finds repeated keys among rows in binary COPY format, in 8 bytes a key: no database and no strings. */
+/** Finds repeated keys among rows in binary COPY format with 8 bytes per key, without a database or strings. */
 import { readRows, type Columns } from '../formats/copy.ts';
 
 const START = 1 << 16;
@@ -6,18 +6,18 @@ const EXAMPLES = 3;
 const START_DIGEST: readonly [high: number, low: number] = [0x811c9dc5, 0x9e3779b9];
 
 /**
- * A set of 53-bit digests. Two different keys share one with a chance of about n² / 2⁵⁴ (0.04 for 27 million): a report to be
- * looked at, not a reason to refuse.
+ * A set of 53-bit digests. The probability that two different keys collide is about n² / 2⁵⁴ (0.04 for 27 million). A repeat is
+ * therefore reported, but is no reason to reject.
  */
 export class KeySet {
   readonly #fields: ReadonlySet<number>;
   #slots = new Float64Array(START);
   #count = 0;
   repeated = 0;
-  /** Places of the first repeats, `member:position`. */
+  /** Positions of the first repeats, `member:position`. */
   readonly examples: string[] = [];
 
-  /** @param key names of columns of the table */
+  /** @param key column names of the key */
   constructor(columns: Columns, key: readonly string[]) {
     const names = Object.keys(columns);
     this.#fields = new Set(key.map((name) => {
@@ -27,7 +27,7 @@ export class KeySet {
     }));
   }
 
-  /** @param chunk whole rows without header and trailer */
+  /** @param chunk complete rows without header and trailer */
   addRows(chunk: Buffer, label: string): void {
     let [high, low] = START_DIGEST;
     readRows(chunk, (field, at, size) => {

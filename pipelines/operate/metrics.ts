@@ -1,4 +1,4 @@
-/** What is published and how the last refresh ended, as figures for Prometheus: one list of names, for the server and for the text file of a refresh. */
+/** Prometheus metrics of the published data and the last refresh. The server and the text file of a refresh use the same names. */
 import { writeFile } from 'node:fs/promises';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { findRegion, unitSlug } from '../contract/regions.ts';
@@ -6,45 +6,45 @@ import type { Database } from '../db/index.ts';
 import { one } from '../db/types.ts';
 import { writeAtomically } from '../formats/atomic-write.ts';
 
-/** As `api.published_state` tells it. Moments are seconds since 1970. */
+/** Result of `api.published_state`. Times are seconds since 1970. */
 export interface PublishedState {
   readonly regions: readonly { readonly code: number; readonly published: number; readonly age: number; readonly parcels: number }[];
   readonly sources: readonly { readonly id: string; readonly records: number; readonly rejects: number }[];
-  /** Columns that publishers added to files in use, and files in use that may be cut exports, counted by source and region; region 0: Italy. */
+  /** Number of added columns and possibly cut exports among current files, by source and region; region 0: Italy. */
   readonly warnings: readonly { readonly source: string; readonly region: number; readonly columns: number; readonly cutExports: number }[];
-  /** Last successful run that published or looked at the region, with exit code 0 or 3. */
+  /** Last successful run that published or checked the region, with exit code 0 or 3. */
   readonly succeeded: readonly { readonly region: number; readonly ended: number }[];
-  /** Failures of the last run. Region by slug; null: of no single region or source. */
+  /** Failures of the last run. Region as slug; null if the failure belongs to no single region or source. */
   readonly failures: readonly { readonly region: string | null; readonly source: string | null; readonly exitCode: number }[];
-  /** Publications that the quality gate refused in the runs of the ledger. */
+  /** Number of publications that the quality gate refused in the runs of the ledger. */
   readonly refusals: readonly { readonly region: string | null; readonly section: string; readonly count: number }[];
   /** Regions that are pinned, withdrawn or rolled back; 0: Italy. */
   readonly held: readonly number[];
   readonly databaseBytes: number;
   readonly previousBytes: number;
-  /** Null: never. */
+  /** Null: there was no refresh. */
   readonly refreshed: { readonly exitCode: number; readonly ended: number } | null;
 }
 
-/** State of a database, or what is known while it does not answer. */
+/** State of a database, or the known part of it if the database does not answer. */
 type DescribedState = PublishedState | Pick<PublishedState, 'regions' | 'sources' | 'warnings' | 'refreshed'>;
 
-/** What `watch` knows of each source that it downloads. */
+/** Downloads of `watch` by source. */
 export type Downloads = readonly {
   readonly source: string;
-  /** When all its files were last asked for; null: never. */
+  /** Time when all files of the source were last requested; null: never. */
   readonly asked: number | null;
-  /** Files that could not be downloaded, and bytes that came, in the last turn. */
+  /** Failed files and received bytes of the last night. */
   readonly failed: number;
   readonly bytes: number;
 }[];
 
-/** Whoever may execute the interface may ask it. */
+/** Every role that may execute the API functions may run this statement. */
 export const STATE_STATEMENT = 'select state from api.published_state()';
 
 /**
- * @param aged whether the text is read now, so that ages are true
- * @param downloads null: this program does not download
+ * @param aged whether to add ages, which are correct only if the text is read now
+ * @param downloads null: the program does not download
  * @returns the state in Prometheus' text format
  */
 export function describeState(state: DescribedState, aged: boolean, downloads: Downloads | null = null): Promise<string> {
@@ -90,9 +90,9 @@ export function describeState(state: DescribedState, aged: boolean, downloads: D
 }
 
 /**
- * For node exporter's textfile collector: written beside and renamed, so that a collector never reads half a file.
- * @param database null: it does not answer, and nothing is said of what it holds
- * @param exitCode of the refresh that ends now
+ * Writes a file for node exporter's textfile collector. The file is replaced atomically, so that a collector never reads half of it.
+ * @param database null: the database does not answer, and its metrics are left out
+ * @param exitCode exit code of the refresh that ends now
  */
 export async function writeMetrics(database: Database | null, path: string, exitCode: number, downloads: Downloads | null = null): Promise<void> {
   const { state } = database === null ? { state: { regions: [], sources: [], warnings: [] } } : await one<{ state: PublishedState }>(database, STATE_STATEMENT);

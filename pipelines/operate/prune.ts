@@ -1,4 +1,4 @@
-/** Frees disk: what is neither published, nor the last publication before it, nor needed to make either again. */
+/** Frees disk space. Keeps current and previous publications, and everything that is needed to build them again. */
 import type { Database } from '../db/index.ts';
 import { cutHistory, type Cut } from '../db/history.ts';
 import { dropTable, schemasLike, dropSchema, tablesIn } from '../db/catalog.ts';
@@ -12,18 +12,18 @@ export interface Pruned {
   readonly partitions: readonly string[];
   readonly releases: readonly number[];
   readonly workspaces: readonly string[];
-  /** Runs older than the months to keep, without those that published something which is kept. */
+  /** Deleted runs: older than the months to keep, except runs that created a kept publication. */
   readonly runs: number;
-  /** Of what was in force; null: it was not asked for. */
+  /** Deleted history; null: history was not pruned. */
   readonly history: Cut | null;
 }
 
 /**
- * @param dry only say what would go
- * @param keep months of history; null: all that there is
+ * @param dry only report what would be deleted
+ * @param keep months of history to keep; null: all
  */
 export async function prune(database: Database, sources: readonly RegisteredSource[], dry: boolean, keep: number | null = null): Promise<Pruned> {
-  // Before the session: the embedded engine has only one.
+  // Read before the session opens, because the embedded engine has only one session.
   const inventory = await Inventory.read(database, sources);
   const statement = statementsOf('operate');
   return database.session(async (session) => {
@@ -31,7 +31,7 @@ export async function prune(database: Database, sources: readonly RegisteredSour
     const partitions = (await tablesIn(session, 'previous')).filter((name) => !kept.includes(name));
     const used = new Set([
       ...[0, ...REGIONS.map(({ code }) => code)].flatMap((unit) => inventory.used(unit)).map(({ releaseId }) => releaseId),
-      // What lies in the data folders would only be read again.
+      // Releases with files in the data folders are kept, because a refresh would only read them again.
       ...inventory.files.filter(({ present }) => present).map(({ releaseId }) => releaseId),
       ...(await session.query<{ id: number }>(statement('cited_releases'))).map(({ id }) => id),
     ]);

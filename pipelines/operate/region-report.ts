@@ -1,4 +1,4 @@
-/** Everything that the ledger and the gate know of what is published of a region, for the report that people read and programs take. */
+/** Collects all facts of the ledger and the gate about a region's publication, for the HTML and JSON report. */
 import type { Checked } from '../build/check.ts';
 import type { Violation } from '../build/gate-rule.ts';
 import { GATES } from '../contract/gates.ts';
@@ -17,14 +17,14 @@ import type { Context } from '../run/context.ts';
 const report = statementsOf('report');
 
 export interface Publication {
-  /** Region, or 0 for Italy, whose lists of names stand beside. */
+  /** Region code, or 0 for the national lists of names. */
   readonly unit: number;
   readonly publication: number;
   readonly state: 'current' | 'previous';
   /** UTC. */
   readonly published_at: string;
   readonly digest: string | null;
-  /** Why it was published although the quality gate refused, and who said so; null: it did not refuse. */
+  /** Reason for accepting a publication that the quality gate refused, and the user who accepted it. Null: the gate did not refuse. */
   readonly reason: string | null;
   readonly accepted: { readonly who: string; readonly at: string; readonly figures: readonly Violation[] } | null;
   readonly run: number;
@@ -42,7 +42,7 @@ export interface ReportedFile {
   readonly in_data_folders: boolean;
 }
 
-/** A release with its sum, and the same counted again from what the ledger keeps of members, rejects and duplicates. */
+/** Counts of a release, and the same counts from the ledger's members, rejects and duplicates. */
 export interface ReportedRelease {
   readonly release: number;
   readonly source: string;
@@ -56,13 +56,13 @@ export interface ReportedRelease {
   readonly member_rows: number;
   readonly kept_rejects: number;
   readonly kept_duplicates: number;
-  /** Members of which records are not rows + rejects + duplicates. */
+  /** Members whose records differ from rows + rejects + duplicates. */
   readonly broken_members: readonly string[];
-  /** From its first record to its layers. */
+  /** Seconds from reading the first record to attaching the layers. */
   readonly seconds: number | null;
-  /** Whether the sum holds, and every count agrees with its other one. */
+  /** True if records = rows + rejects + duplicates and both counts agree everywhere. */
   readonly holds: boolean;
-  /** What checks of its rows found that stopped nothing; null: it was loaded before that was kept, or by another run. */
+  /** Warnings of the checks of its rows; null: the release is older than this record, or another run loaded it. */
   readonly warnings: readonly Warning[] | null;
 }
 
@@ -71,18 +71,18 @@ export interface ReportedTable {
   readonly relation: Relation;
   readonly partition: string;
   readonly rows: number;
-  /** With its indexes; null: it is not on this node. */
+  /** Size with indexes; null: the table is not on this node. */
   readonly bytes: number | null;
   readonly rows_before: number | null;
-  /** It is the one of the publication before. */
+  /** True if the table is unchanged since the previous publication. */
   readonly stands: boolean;
-  /** What it took to make; null: it stood, its rows were copied, or it was made before that was kept. */
+  /** Build time; null: the table is unchanged or copied, or older than this record. */
   readonly seconds: number | null;
 }
 
 /**
- * mapped; none: mapped, and nothing is there; partial: parts of it, or some of the maps; not_mapped: what is loaded does not reach it; not_loaded;
- * not_applicable: the section is made for none of the parcels asked.
+ * mapped; none: mapped, but nothing is there; partial: some places or some of the maps; not_mapped: outside the loaded files; not_loaded;
+ * not_applicable: the section applies to none of the examined parcels.
  */
 export const COVERAGE_STATES = ['mapped', 'none', 'partial', 'not_mapped', 'not_loaded', 'not_applicable'] as const;
 
@@ -90,12 +90,12 @@ export type CoverageState = (typeof COVERAGE_STATES)[number];
 
 export interface SectionCoverage {
   readonly section: string;
-  /** Of a section that says map by map what covers a place; else null. */
+  /** Name of the map in a section that reports coverage for each map; otherwise null. */
   readonly map: string | null;
   readonly state: CoverageState;
   /** Rows of the section in the comune, or values of its map; null: not counted. */
   readonly rows: number | null;
-  /** Parcels that were asked, by their answer. */
+  /** Number of examined parcels by their answer. */
   readonly answers: Readonly<Record<string, number>>;
 }
 
@@ -104,7 +104,7 @@ export interface ComuneCoverage {
   readonly name: string | null;
   readonly province_code: string;
   readonly province_name: string | null;
-  /** Land parcels whose records were asked; 0: it has none. */
+  /** Number of examined land parcels; 0: the comune has none. */
   readonly parcels_asked: number;
   readonly sections: readonly SectionCoverage[];
 }
@@ -114,11 +114,11 @@ export interface Moment {
   readonly values: number;
   readonly median: number | null;
   readonly p95: number | null;
-  /** Medians of the comuni, ascending; empty where the field has none. */
+  /** Medians of the comuni, ascending; empty if the field has none. */
   readonly medians: readonly number[];
 }
 
-/** A field of a table in one province and slice, now and in the publication before. */
+/** Statistics of a field in one province and slice, now and in the previous publication. */
 export interface Distribution {
   readonly section: string;
   readonly relation: Relation;
@@ -126,7 +126,7 @@ export interface Distribution {
   readonly province: string;
   readonly field: string;
   readonly now: Moment | null;
-  /** Null: it was not published before, or not measured. */
+  /** Null: the previous publication did not have it, or it was not measured. */
   readonly before: Moment | null;
 }
 
@@ -163,10 +163,10 @@ export interface RegionReport {
   readonly distributions: readonly Distribution[];
   readonly rejects: readonly ReportedRejects[];
   readonly checks: {
-    /** Each with what is expected; asked: whether it was asked when this was published, null where that was not kept. */
+    /** Checks with their expectation. `asked`: whether the check ran for this publication; null: not recorded. */
     readonly all: readonly { readonly name: string; readonly level: string; readonly expects: string; readonly asked: boolean | null; readonly rows: number }[];
   };
-  /** Columns that publishers added to files of the region and of Italy. Values are not in it, because the report is passed on. */
+  /** Columns that publishers added to files of the region and of Italy. Sample values are left out, because the report may be passed on. */
   readonly added_columns: readonly FileWarning[];
   /** Files of the region and of Italy that may be cut exports of a web service. */
   readonly cut_exports: readonly FileWarning[];
@@ -175,7 +175,7 @@ export interface RegionReport {
   readonly licenses: readonly ReportedLicense[];
 }
 
-/** A comune's outline: polygons of rings of longitude and latitude, simplified to what a small map shows. */
+/** Outline of a comune in longitude and latitude, simplified for a small map. */
 export interface Outline {
   readonly belfiore: string;
   readonly geometry: { readonly coordinates: readonly (readonly (readonly (readonly [number, number])[])[])[] } | null;
@@ -208,12 +208,12 @@ export async function readRegionReport({ database, log }: Context, region: Regio
   };
 }
 
-/** Outlines of the comuni of a region; none where no boundaries are loaded. */
+/** Returns the outlines of the comuni of a region; empty if no boundaries are loaded. */
 export function readOutlines({ database }: Pick<Context, 'database'>, { code }: Region): Promise<Outline[]> {
   return database.query<Outline & Record<string, unknown>>(report('outlines'), [code]);
 }
 
-/** Of a step that made tables, or of one of checks. */
+/** Details of a build or check step. */
 type StepDetail = { readonly seconds?: Readonly<Record<string, number>> } & Partial<Checked>;
 
 async function readReleases(database: Context['database'], unit: number): Promise<ReportedRelease[]> {
@@ -244,7 +244,7 @@ type Figure = Readonly<Record<'state' | 'slice' | 'province' | 'comune', string>
   readonly relation: Relation; readonly rows: number; readonly fields: Readonly<Record<string, FieldFigures>>;
 };
 
-/** By table, slice, province and field: what the quality gate kept of the province, and the medians that it kept of its comuni. */
+/** Returns the statistics of the quality gate by table, slice, province and field, with the medians of the comuni. */
 async function readDistributions(database: Context['database'], unit: number): Promise<Distribution[]> {
   const figures = await database.query<Figure & Record<string, unknown>>(report('figures'), [unit]);
   const found = new Map<string, Record<'now' | 'before', Moment | null> & Omit<Distribution, 'now' | 'before'>>();
@@ -270,7 +270,7 @@ async function readDistributions(database: Context['database'], unit: number): P
   return [...found.values()];
 }
 
-/** The checks of the sections; those that speak of what was published say whether they were asked, and what they found. */
+/** Returns the checks of the sections. Checks of the publication tell whether they ran and what they found. */
 function checksOf(checked: StepDetail | null): RegionReport['checks'] {
   const rows = new Map((checked?.warnings ?? []).map((warning) => [warning.name, warning.rows]));
   return {

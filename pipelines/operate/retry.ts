@@ -1,4 +1,4 @@
-/** Tries refused records again with the rules of today, each as a small file of its own. */
+/** Reads rejected records again with the current rules, each as a small file. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,9 +14,9 @@ export interface RetryOutcome {
   readonly vintage: string;
   readonly code: string;
   readonly tried: number;
-  /** Records that today's reader accepts. */
+  /** Records that the current reader accepts. */
   readonly passed: number;
-  /** Refused by load.sql or in binary files: only the whole file can say. */
+  /** Records that only the complete file can decide: rejected by load.sql, or from binary files. */
   readonly untried: number;
 }
 
@@ -34,8 +34,8 @@ interface Refused {
 }
 
 /**
- * A raw record between its member's opening and closing lines is a readable file. Releases of which a record passes now are
- * marked, so that the next refresh reads their files anew: a release is immutable and never mended in place.
+ * A raw record between its member's opening and closing lines is a readable file. Releases with a record that now passes are
+ * marked, so that the next refresh reads their files again. Releases are immutable and never changed in place.
  */
 export async function retry({ database, sources }: Context, sourceId: string | null): Promise<RetryOutcome[]> {
   const refused = await database.query<Refused & Record<string, unknown>>(statementsOf('operate')('refused'), [sourceId]);
@@ -58,7 +58,7 @@ export async function retry({ database, sources }: Context, sourceId: string | n
     await rm(folder, { recursive: true, force: true });
   }
   if (reload.size > 0) {
-    // Another fingerprint than any file can have: the release stays in use until its files were read again.
+    // No file can have this fingerprint. The release stays in use until its files were read again.
     await database.query("update ledger.release set fingerprint = 'retry ' || release_id, reader = 'retry' where release_id = any ($1)", [[...reload]]);
   }
   return [...outcomes.values()];

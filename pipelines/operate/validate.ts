@@ -1,4 +1,4 @@
-/** Does a file still have the shape that is read? The real readers run, on nothing but the file: no database. */
+/** Checks that files match the expected schema. Runs the real readers on the files, without a database. */
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { MappaleError } from '../errors.ts';
@@ -26,39 +26,39 @@ export interface Finding {
   readonly at: string;
   readonly detail?: string | undefined;
   readonly hint?: string | undefined;
-  /** Of `COLUMNS_ADDED`: the file, the column, and values of it, which are shown on this machine only. */
+  /** For `COLUMNS_ADDED`: file, column and sample values, which are shown on this machine only. */
   readonly file?: string;
   readonly column?: string;
   readonly samples?: readonly string[];
 }
 
-/** A finding of a file that is loaded nevertheless, and that a person is to look at. */
+/** Code of a finding that does not prevent loading but that a user should check. */
 export const COLUMNS_ADDED = 'COLUMNS_ADDED';
 
 export interface FileVerdict extends Counts {
   readonly path: string;
-  /** Null: no source reads it. */
+  /** Null: no source reads the file. */
   readonly source: string | null;
   readonly role: string | null;
   readonly vintage: string | null;
-  /** False: an error, or a column that the reader does not know. */
+  /** False if there is an error or an unknown column. */
   readonly ok: boolean;
-  /** True when only the first records were looked at. */
+  /** True if only the first records were read. */
   readonly sampled: boolean;
   readonly findings: readonly Finding[];
 }
 
-/** Examples shown of each kind of reject. */
+/** Number of examples per kind of reject. */
 const EXAMPLES = 3;
-/** Rejects that show that the whole file is not what it should be, however few they are. */
+/** Rejects that show that the whole file is wrong, however few they are. */
 const SYSTEMATIC = /^(encoding|utf8|not_utf8|columns|header)/;
 
 class SampleReached extends Error {}
 
 /**
  * Validates files and folders.
- * @param sample look at this many records of each file; null: at all
- * @returns a verdict for each file that a source claims, cannot be opened, or was named itself
+ * @param sample number of records to read from each file; null: all
+ * @returns a verdict for each file that a source recognises, that cannot be opened, or that was named explicitly
  */
 export async function validate(
   paths: readonly string[], sources: readonly RegisteredSource[], sample: number | null, onFile: (verdict: FileVerdict) => void,
@@ -77,23 +77,23 @@ export async function validate(
   for (const { path, error } of survey.broken) add(path, {}, [findingOf(error, path)]);
   for (const { path, source, reason } of survey.aside) {
     const finding = { code: 'LEFT_ASIDE', message: `the file is known and not read: ${reason}`, at: basename(path) };
-    // In a folder it may lie beside what is read; who names it wants to know whether it is read.
+    // In a folder the file may lie next to the file that is read. A file that was named explicitly must be one that is read.
     add(path, { source }, [!named.has(path) ? { level: 'warn', ...finding } : {
       level: 'error', ...finding,
-      detail: `expected a file that ${source} reads, found one that it leaves aside`, hint: `Take the file that is read instead: npx mappale sources ${source}.`,
+      detail: `expected a file that ${source} reads, found one that it skips`, hint: `For the file to use, see: npx mappale sources ${source}.`,
     }]);
   }
   for (const path of survey.unknown) {
     if (isUnfinished(path)) {
       add(path, {}, [{
-        level: 'error', code: 'FILE_UNFINISHED', message: 'the download has not ended', at: basename(path), detail: 'expected a whole file, found one that a browser or another program is still writing, or left',
-        hint: 'Wait until it bears its own name, or download it again.',
+        level: 'error', code: 'FILE_UNFINISHED', message: 'the download is incomplete', at: basename(path), detail: 'expected a complete file, found an unfinished download',
+        hint: 'Wait until the download ends, or download the file again.',
       }]);
       continue;
     }
     add(path, {}, !named.has(path) ? [] : [{
       level: 'error', code: 'FILE_UNKNOWN', message: 'no source reads this file', at: basename(path), detail: `expected a file of ${sources.map(({ id }) => id).join(', ')}`,
-      hint: 'If it should be one of them, compare its first lines with the files in that source\'s fixture folder.',
+      hint: 'If a source should read it, compare its first lines with the files in the source\'s fixture folder.',
     }]);
   }
   for (const { source, files } of survey.releases) {
@@ -110,7 +110,7 @@ export async function validate(
         else throw error;
       }
       if (findings.length === 0) findings.push(...(await strayBytes(file)));
-      // Of a file that could not be read to its end, nothing is said that its end would decide, nor that it is loaded.
+      // If a file could not be read completely, findings that depend on its end are left out.
       const broken = findings.some(({ level }) => level === 'error');
       const isWhole = !sampled && findings.length === 0;
       findings.push(...sink.findings(isWhole, file.recognition).filter(({ code }) => !broken || code !== COLUMNS_ADDED));
@@ -127,37 +127,37 @@ function findingOf(error: MappaleError, path: string): Finding {
   return { level: 'error', code: error.code, message: error.message, at: error.at ?? basename(path), detail: error.detail, hint: error.hint, ...(error.fix === undefined ? {} : { fix: error.fix }) };
 }
 
-/** An export of a service that may lack features. */
+/** Returns the finding for an export that may lack features. */
 function cutFinding(name: string, detail: string): Finding {
   return {
-    level: 'warn', code: 'EXPORT_MAY_BE_CUT', message: 'the export of a service may be cut', at: name, detail,
-    hint: 'Ask the service for the rest (startIndex, resultOffset), or take the publisher\'s own file. This one is loaded, but it supersedes nothing.',
+    level: 'warn', code: 'EXPORT_MAY_BE_CUT', message: 'the export of a web service may be incomplete', at: name, detail,
+    hint: 'Ask the service for the rest (startIndex, resultOffset), or use the publisher\'s file. This file is loaded, but replaces no older file.',
   };
 }
 
-/** What stands before or behind a zip is passed over: a server's message, or a program that unpacks itself. */
+/** Reports bytes before or after a zip archive, which are ignored: a server message, or the program of a self-extracting archive. */
 async function strayBytes({ path, name }: LocatedFile): Promise<Finding[]> {
   if (!(await isZip(path))) return [];
   const zip = await ZipArchive.open(path);
   await zip.close();
   return zip.strayBytes === 0 ? [] : [{
-    level: 'warn', code: 'ZIP_STRAY_BYTES', message: `${zip.strayBytes} bytes stand around the zip in its file`, at: name, detail: `expected a zip and nothing else, found ${zip.strayBytes} bytes before or behind it`,
-    hint: 'The zip itself is whole and is read. Where the server put them there, download the file again.',
+    level: 'warn', code: 'ZIP_STRAY_BYTES', message: `${zip.strayBytes} bytes before or after the zip archive`, at: name, detail: `expected only a zip archive, found ${zip.strayBytes} extra bytes`,
+    hint: 'The archive is complete and is read. If a server added the bytes, download the file again.',
   }];
 }
 
-/** What is refused with one code. */
+/** Rejects with the same code. */
 interface Refusals {
   count: number;
   readonly examples: { readonly at: string; readonly message: string }[];
 }
 
-/** Counts, keeps examples, remembers keys; writes nothing. */
+/** Counts records, keeps examples and finds repeated keys. Writes nothing. */
 export class ValidationSink implements Sink {
   rejects = 0;
   duplicates = 0;
   records = 0;
-  /** Members that were read to their end. */
+  /** Members that were read completely. */
   readonly members: ReadMember[] = [];
   readonly #source: RegisteredSource;
   readonly #name: string;
@@ -168,7 +168,7 @@ export class ValidationSink implements Sink {
   readonly #lost: Finding[] = [];
   readonly #aside: Finding[] = [];
   readonly #added = new AddedColumns();
-  /** Of the open member. */
+  /** Label of the open member. */
   #label = '';
 
   constructor(source: RegisteredSource, name: string, sample: number | null) {
@@ -246,7 +246,7 @@ export class ValidationSink implements Sink {
     };
   }
 
-  /** @param whole every record was read */
+  /** @param whole true if every record was read */
   findings(whole: boolean, { role, complete }: Recognition): Finding[] {
     this.#flush();
     const findings = [...this.#aside, ...this.#lost, ...this.#refused(), ...this.#encoding(), ...this.#columnsAdded()];
@@ -254,7 +254,7 @@ export class ValidationSink implements Sink {
       if (keys === null || keys.repeated === 0) continue;
       findings.push({
         level: 'warn', code: 'KEY_REPEATED', message: `${keys.repeated} rows of ${table} repeat the key (${(this.#source.keys?.[table] ?? []).join(', ')})`, at: keys.examples.join(', '),
-        hint: 'One of each is kept when the file is loaded; the others are counted as duplicates, or refused where they contradict it.',
+        hint: 'Loading keeps one record per key. The others count as duplicates, or as rejects if they differ.',
       });
     }
     if (whole && this.records === 0 && this.#lost.length === 0) {
@@ -269,12 +269,12 @@ export class ValidationSink implements Sink {
   #columnsAdded(): Finding[] {
     return this.#added.list().map(({ column, samples, at }) => ({
       level: 'warn', code: COLUMNS_ADDED, message: `the file has a column that this version does not know: ${JSON.stringify(column)}`, at,
-      detail: 'expected the known columns, found all of them and this one; the file is loaded without it', hint: 'Look for a newer version of mappale, or report the column.',
+      detail: 'expected only known columns, found an additional one; the file is loaded without it', hint: 'Check for a newer version of mappale, or report the column.',
       file: this.#name, column, samples,
     }));
   }
 
-  /** Of each code the worst that can be said of so many. */
+  /** Returns one finding per code, with the level that its number of records requires. */
   #refused(): Finding[] {
     const seen = this.#accounted();
     const faults = this.rejects - (this.#refusals.get(NO_DATA)?.count ?? 0);
@@ -287,8 +287,8 @@ export class ValidationSink implements Sink {
         : systematic ? 'The file was changed after its publisher made it: use it as downloaded.'
           : 'They are kept aside when the file is loaded; see them then: npx mappale rejects';
       if (this.rows === 0) return { level, hint, detail: `expected records that can be used, found ${this.rejects} of ${seen} refused` };
-      if (code === NO_DATA) return { level, hint, detail: `expected a value or nothing, found the sign for "no value" in ${count} of ${seen} records` };
-      if (systematic) return { level, hint, detail: `expected none in a whole file, found ${count} of ${seen}` };
+      if (code === NO_DATA) return { level, hint, detail: `expected a value or nothing, found the code for "no value" in ${count} of ${seen} records` };
+      if (systematic) return { level, hint, detail: `expected none in a complete file, found ${count} of ${seen}` };
       return { level, hint, detail: `expected at most ${TOLERATED} records or ${percent(limit)} of them to be refused, found ${faults} of ${seen} (${percent(faults / Math.max(1, seen))})` };
     };
     return [...this.#refusals].map(([code, { count, examples }]) => ({
@@ -298,15 +298,15 @@ export class ValidationSink implements Sink {
   }
 
   /**
-   * Bytes of another encoding are an error wherever they stand. Texts like `ForlÃ¬` are one when many different accented texts look so:
-   * the publishers have single ones themselves.
+   * Bytes of another encoding are always an error. Texts like `ForlÃ¬` are an error only if many different accented texts look like that, because
+   * publishers have single ones in their files.
    */
   #encoding(): Finding[] {
     const message = 'text is in another encoding than the publisher uses';
     const hint = 'Use the file as downloaded; a program that saves it again may change its encoding.';
     const [refused] = this.#malformedRejects;
     if (refused !== undefined) {
-      return [{ level: 'error', code: 'ENCODING_WRONG', message, at: this.#malformedRejects.map(({ at }) => at).join(', '), detail: `expected text, found bytes or signs that are none; ${refused.message}`, hint }];
+      return [{ level: 'error', code: 'ENCODING_WRONG', message, at: this.#malformedRejects.map(({ at }) => at).join(', '), detail: `expected valid text, found invalid bytes or characters; ${refused.message}`, hint }];
     }
     const all = [...this.#tables.values()].map(({ texts }) => texts);
     const odd = all.reduce((sum, texts) => sum + texts.odd, 0);
@@ -318,18 +318,18 @@ export class ValidationSink implements Sink {
     if (all.some((texts) => texts.damaged || texts.throughout)) return [{ level: 'error', code: 'ENCODING_WRONG', message, at, detail: `expected text, found ${like}`, hint }];
     return [{
       level: 'warn', code: 'ENCODED_TWICE', message: `${odd} text${odd === 1 ? ' was' : 's were'} encoded twice, and the others were not`, at, detail: `expected text, found ${like}`,
-      hint: 'Single ones are the publisher\'s own: they are kept as they are, and found by the letters that they stand for.',
+      hint: 'Single cases come from the publisher. They are kept unchanged, and a search finds them by the intended letters.',
     }];
   }
 
-  /** A file that is called the whole, and is as large as none was. */
+  /** Checks the number of records of a complete file against the usual range. */
   #envelope(role: string): Finding[] {
     const { min = 0, max = Infinity } = this.#source.manifest.envelope.records?.[role] ?? {};
     if (this.records >= min && this.records <= max) return [];
     const few = this.records < min;
     return [{
-      level: 'warn', code: 'ENVELOPE', message: `the publisher's whole file has ${few ? 'more' : 'fewer'} records`, at: this.#name, detail: `expected at ${few ? `least ${min}` : `most ${max}`}, found ${this.records}`,
-      hint: few ? 'If it was cut short, download it again; if it is a part, give it a name that says so: under this one it replaces older files of other places too.' : 'Compare it with the publisher\'s.',
+      level: 'warn', code: 'ENVELOPE', message: `the publisher's complete file has ${few ? 'more' : 'fewer'} records`, at: this.#name, detail: `expected at ${few ? `least ${min}` : `most ${max}`}, found ${this.records}`,
+      hint: few ? 'If the file is incomplete, download it again. If it is a part, rename it: with this name it also replaces older files of other places.' : 'Compare it with the publisher\'s.',
     }];
   }
 
@@ -352,7 +352,7 @@ export class ValidationSink implements Sink {
   }
 }
 
-/** A path that was named must exist. @throws MappaleError `FILE_MISSING` (exit 2) */
+/** Checks that a named path exists. @throws MappaleError `FILE_MISSING` (exit 2) */
 export async function mustExist(path: string): Promise<void> {
   await stat(path).catch(() => {
     throw new MappaleError('the file does not exist', { code: 'FILE_MISSING', kind: 'usage', at: path, hint: 'Check the path.', fix: retyped(withWord(path, 'FILE'), 'npx mappale validate FILE') });

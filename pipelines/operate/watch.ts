@@ -1,4 +1,4 @@
-/** One turn of an unattended machine: ask publishers whose day has come, bring regions up to date, and say so in one line. */
+/** One nightly run: check publishers that are due, refresh the regions and print a one-line summary. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { NO_PROXIES } from '../config.ts';
@@ -19,52 +19,52 @@ import { writeMetrics, type Downloads } from './metrics.ts';
 import { prune } from './prune.ts';
 
 export interface WatchContext extends FetchContext {
-  /** Opens the database for one piece of work: while publishers are asked nobody waits for it. */
+  /** Opens the database for one piece of work, so that it is not locked during downloads. */
   readonly open: <T>(work: (context: Context) => Promise<T>) => Promise<T>;
 }
 
 export interface NightlyOptions {
-  /** Null: those that are published. */
+  /** Null: all published regions. */
   readonly regions: readonly Region[] | null;
-  /** Data folders; downloads go into the first. */
+  /** Data folders. Downloads go to the first. */
   readonly data: readonly [string, ...string[]];
   readonly parallel: number;
-  /** Prometheus text file; null: none. */
+  /** Path of the Prometheus text file; null: none. */
   readonly metrics: string | null;
-  /** Gets the line as JSON; null: nobody. */
+  /** Address that receives the summary as JSON; null: none. */
   readonly webhook: string | null;
-  /** The name of the webhook's host may lead to a private address. */
+  /** True if the webhook's host name may resolve to a private address. */
   readonly webhookPrivate: boolean;
   /** Months of history and of the ledger to keep; null: nothing is pruned. */
   readonly keep: number | null;
 }
 
-/** The line, for machines. */
+/** Summary of a nightly run, as JSON. */
 export interface NightlyRun {
   readonly time: string;
   readonly regions: readonly string[];
-  /** False if no publisher could be asked, for example because the data folder cannot be written. */
+  /** False if no publisher could be asked, for example because the data folder is not writable. */
   readonly publishers_reached: boolean;
-  /** Sources that were asked, and that are not due before their publishers' next day. */
+  /** Sources that were asked, and sources whose next release is not due yet. */
   readonly asked: readonly string[];
   readonly not_due: readonly string[];
   readonly downloaded: { readonly files: number; readonly bytes: number };
   readonly loaded: number;
-  /** Deleted partitions, releases and runs; null: nothing was pruned. */
+  /** Number of deleted partitions, releases and runs; null: nothing was pruned. */
   readonly pruned: { readonly partitions: number; readonly releases: number; readonly runs: number } | null;
   readonly published: readonly string[];
   readonly failures: readonly { readonly error: string; readonly message: string; readonly at?: string | undefined }[];
-  /** Files that could not be used although their regions were published, with the sections that they touch. */
+  /** Files that could not be used although their regions were published, with the affected sections. */
   readonly left_out: readonly (Pick<LeftOut, 'source' | 'vintage' | 'files' | 'regions'> & { readonly error: string })[];
-  /** Columns that publishers added, file by file, and cut exports. Values are never in the line, because a webhook gets it. */
+  /** Added columns and possibly cut exports by file. Sample values are left out, because the webhook receives the summary. */
   readonly warnings: readonly FileWarning[];
   readonly exit_code: number;
   readonly seconds: number;
 }
 
 /**
- * Asks publishers and refreshes the regions. Failures are in the line, and the exit code is that of the worst one. The refresh also runs if a publisher does
- * not answer or the download folder cannot be written.
+ * Asks publishers and refreshes the regions. The summary contains failures and the worst exit code. The refresh also runs if a publisher does
+ * not answer or the download folder is not writable.
  */
 export async function runNight(
   context: WatchContext, { regions, data, parallel, metrics, webhook, webhookPrivate, keep }: NightlyOptions,
@@ -116,23 +116,23 @@ export async function runNight(
   };
   if (metrics !== null) {
     const write = async (database: Context['database'] | null): Promise<true> => {
-      // That a monitor gets no figures is no reason to end the nights: its alarm is that they are old.
-      await writeMetrics(database, metrics, exitCode, downloads).catch((error: unknown) => log.warn(`the figures could not be written to ${metrics}: ${reasonOf(error)}`));
+      // A failure to write the metrics does not stop the program. Monitoring notices that the file is old.
+      await writeMetrics(database, metrics, exitCode, downloads).catch((error: unknown) => log.warn(`the metrics could not be written to ${metrics}: ${reasonOf(error)}`));
       return true;
     };
-    // A database that does not answer is what the figures are there to tell.
+    // If the database does not answer, the metrics report that.
     if (await attempt(() => context.open(({ database }) => write(database))) === null) await write(null);
   }
   if (webhook !== null) await notify({ url: webhook, mayBePrivate: webhookPrivate }, line, context);
   return line;
 }
 
-/** Leaves out a download folder that could not be made, if there are other folders. */
+/** Returns the data folders, without a download folder that could not be created if there are others. */
 function readable([first, ...others]: NightlyOptions['data']): string[] {
   return others.length > 0 && !existsSync(first) ? others : [first, ...others];
 }
 
-/** Prunes as `mappale prune --keep` does. */
+/** Prunes like `mappale prune --keep`. */
 async function prunedTo(keep: number, { database, sources, config }: Context): Promise<NightlyRun['pruned']> {
   const facts = { command: 'prune', arguments: { keep }, version: VERSION, host: config.host };
   const { partitions, releases, runs } = await withRun(database, facts, () => prune(database, sources, false, keep));
@@ -143,16 +143,16 @@ async function prunedTo(keep: number, { database, sources, config }: Context): P
 async function publishedRegions({ database }: Context): Promise<Region[]> {
   const found = [...(await publications(database)).keys()].flatMap((unit) => (unit === 0 ? [] : findRegion(unit) ?? []));
   if (found.length > 0) return found;
-  throw new MappaleError('nothing is published yet, so nobody knows which regions are meant', {
-    code: 'REGION_MISSING', kind: 'usage', detail: 'expected regions that are published or named, found none', hint: 'Name them.', fix: 'npx mappale watch molise puglia --data FOLDER',
+  throw new MappaleError('nothing is published yet, so the regions are unknown', {
+    code: 'REGION_MISSING', kind: 'usage', detail: 'expected published regions or region names, found none', hint: 'Name the regions.', fix: 'npx mappale watch molise puglia --data FOLDER',
   });
 }
 
-/** Publishers are late: for so long after a day of theirs they are asked again, so often. What did not change costs them 128 bytes. */
+/** Publishers are often late. For 35 days after an expected release a source is asked every 7 days. An unchanged file costs 128 bytes. */
 const LATE_MS = 35 * 86_400_000;
 const AGAIN_MS = 7 * 86_400_000;
 
-/** Nobody is asked much more often than they issue. @param folder of the source's downloads @returns null: it is due */
+/** Limits requests to the publisher's release cycle. @param folder folder of the source's downloads @returns the reason, or null if the source is due */
 async function whyNotDue(folder: string, cycle: Download['cycle'], { slug }: Region, now: Date): Promise<string | null> {
   const asked = await readAsked(folder, slug);
   const issued = lastIssue(cycle, now);
@@ -166,7 +166,7 @@ function sumOf(report: FetchReport | null): NightlyRun['downloaded'] {
   return { files: came.length, bytes: came.reduce((sum, { received }) => sum + received, 0) };
 }
 
-/** Of every source that is downloaded, also of those that were not due. */
+/** Returns the downloads of every downloaded source, including sources that were not due. */
 async function downloadsOf(report: FetchReport, folder: string, regions: readonly Region[]): Promise<Downloads> {
   const made = report.sources.filter(({ files, left }) => files.length > 0 || left !== null).map(async ({ source, files }) => {
     const days = await Promise.all(regions.map(({ slug }) => readAsked(join(folder, source), slug)));
@@ -177,7 +177,7 @@ async function downloadsOf(report: FetchReport, folder: string, regions: readonl
   return Promise.all(made);
 }
 
-/** Seconds before a webhook that did not take the line is tried again. */
+/** Pauses in seconds before a failed webhook is tried again. */
 const AGAIN = [5, 30] as const;
 
 interface Webhook {
@@ -185,7 +185,7 @@ interface Webhook {
   readonly mayBePrivate: boolean;
 }
 
-/** The address is not shown: those of chats are secrets. */
+/** Sends the summary. The address is never printed, because webhook addresses of chats are secrets. */
 async function notify({ url, mayBePrivate }: Webhook, line: NightlyRun, { log, proxies = NO_PROXIES, clock = CLOCK, lookup }: WatchContext): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {
@@ -204,7 +204,7 @@ async function notify({ url, mayBePrivate }: Webhook, line: NightlyRun, { log, p
   }
 }
 
-/** The line, for people. */
+/** Returns the summary as one line of text. */
 export function describeNight(line: NightlyRun): string {
   const { time, regions, publishers_reached, asked, not_due, downloaded, loaded, published, failures, left_out: leftOut, warnings, exit_code, seconds } = line;
   const parts = [
@@ -219,14 +219,14 @@ export function describeNight(line: NightlyRun): string {
   return `${time.slice(0, 16).replace('T', ' ')}Z ${regions.join(', ')}${regions.length === 0 ? '' : ': '}${parts.join('; ')}`;
 }
 
-/** Describes a file that was left out: its source, and the sections that it touches in any region. */
+/** Describes a file that was left out: its source and the affected sections. */
 function describeLeft({ source, files, regions }: NightlyRun['left_out'][number]): string {
   const sections = [...new Set(regions.flatMap((region) => region.sections.map(({ section }) => section)))];
   return `${files.join(' ')} (${source}${sections.length === 0 ? '' : `: ${sections.join(' ')}`})`;
 }
 
 /**
- * Waits for a moment of the wall clock, or until the signal is aborted, and is never early. Timers stop while a machine sleeps, so the wall clock is read once
+ * Waits for a wall clock time or until the signal is aborted, and never returns early. Timers stop while a machine sleeps, so the wall clock is read once
  * a minute.
  */
 export async function sleepUntil(moment: number, clock: Clock, signal?: AbortSignal): Promise<void> {
@@ -236,7 +236,7 @@ export async function sleepUntil(moment: number, clock: Clock, signal?: AbortSig
   }
 }
 
-/** @param at local time of day, `02:15` @returns milliseconds until it comes next */
+/** @param at local time of day, `02:15` @returns milliseconds until the next such time */
 export function untilNext(at: string, now: Date): number {
   const [hour, minute] = at.split(':').map(Number);
   const next = new Date(now);

@@ -42,14 +42,14 @@ interface Build {
   readonly inventory: Inventory;
 }
 
-/** Builds the tables of Italy. They come before the regions, which look things up in them. */
+/** Builds the national tables before the regions, which read them. */
 export async function buildItaly(refreshing: Refreshing, jobs: readonly BuildJob[], inventory: Inventory): Promise<BuildPhase> {
   const phases: BuildPhase[] = [];
   for (const job of jobs) phases.push(await refreshing.run.italy(() => tryBuild(refreshing, { job, inventory }, refreshing.options.parallel)));
   return joined(phases);
 }
 
-/** Builds regions at the same time, or the tables of a single region. Regions that another run builds are looked at again at the end. */
+/** Builds several regions at the same time, or the tables of a single region. Regions that another run is building are checked again at the end. */
 export async function buildRegions(refreshing: Refreshing, jobs: readonly BuildJob[], inventory: Inventory): Promise<BuildPhase> {
   const { context, options, run, parallel } = refreshing;
   const tables = jobs.length > 1 ? 1 : options.parallel;

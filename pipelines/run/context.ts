@@ -1,4 +1,4 @@
-/** What a command works with: settings, sources, database, log; opened once, closed whatever happens. */
+/** Settings, sources, database and log of a command. Opened once and always closed. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig, ROOT, type Config } from '../config.ts';
@@ -18,14 +18,14 @@ export interface Context {
   readonly sources: readonly RegisteredSource[];
   readonly database: Database;
   readonly log: Log;
-  /** Digest of the versions of all sources: what another version thought of a file is asked again. */
+  /** Digest of the versions of all sources. If it changes, files are recognised again. */
   readonly recogniser: string;
-  /** Versions of the database's own code, which decide as much as ours. */
+  /** Versions of the database engine, which influence built values like our own code. */
   readonly engine: Facts;
 }
 
 export interface ContextOptions {
-  /** What the command does: one that only looks gets read-only transactions, and a database that is not at this version is an error to it. */
+  /** Access of the command. `read` gives read-only transactions and requires a database of this version. */
   readonly access: Access;
   /** Overrides `DATABASE_URL`. */
   readonly databaseUrl?: string | undefined;
@@ -33,8 +33,8 @@ export interface ContextOptions {
 }
 
 /**
- * Opens everything, runs the work, closes. Commands that write bring the database to this version first.
- * @throws MappaleError `DATABASE_OUT_OF_DATE` (exit 6) to a command that only looks, `MIGRATION_LOSES` (exit 2) to one that writes
+ * Opens the context, runs the work and closes it. Writing commands upgrade the database first.
+ * @throws MappaleError `DATABASE_OUT_OF_DATE` (exit 6) for read-only commands, `MIGRATION_LOSES` (exit 2) for writing ones
  */
 export async function withContext<T>(options: ContextOptions, work: (context: Context) => Promise<T>): Promise<T> {
   const config = readConfig();
@@ -47,7 +47,7 @@ export async function withContext<T>(options: ContextOptions, work: (context: Co
   });
 }
 
-/** @param database at this version */
+/** @param database database of this version */
 export async function contextOf(config: Config, sources: readonly RegisteredSource[], database: Database, log: Log): Promise<Context> {
   const engine = await engineOf(database);
   return { config, sources, database, log, recogniser: sha256(sources.map(({ id, manifest }) => `${id} ${manifest.version}`).join('\n')), engine };

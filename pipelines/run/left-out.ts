@@ -1,4 +1,4 @@
-/** Files and releases that are left out of regions: why, and which sections lack them or keep an earlier release. */
+/** Files and releases that are left out of regions, with the reason, and the sections that lack them or keep an earlier release. */
 import { firstFid, regionsInName, unitName } from '../contract/regions.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { SECTIONS } from '../contract/sections.ts';
@@ -10,7 +10,7 @@ import { inputError, type FaultyFile, type MappaleError } from '../errors.ts';
 import { mayWithhold, type Inventory } from '../ledger/inventory.ts';
 import { productFiles } from '../plan/products.ts';
 
-/** A file, or a release, that could not be used and withholds no region. */
+/** A file or release that could not be used but does not prevent the publication of a region. */
 export interface Omission {
   readonly source: RegisteredSource;
   /** Null: the file was not recognised, so its vintage is not known. */
@@ -32,25 +32,25 @@ export interface AffectedSection {
   readonly vintages: readonly string[];
 }
 
-/** An omission as it is reported. */
+/** An omission in the report. */
 export interface LeftOut extends Omit<Omission, 'source' | 'region'> {
   readonly source: string;
   readonly regions: readonly { readonly unit: number; readonly name: string; readonly sections: readonly AffectedSection[] }[];
 }
 
-/** The same, as the ledger keeps it: a failure by its code. */
+/** An omission as stored in the ledger, with the code and message of its failure. */
 export interface NotedLeftOut extends Omit<LeftOut, 'failure'> {
   readonly failure: { readonly error: string; readonly message: string };
 }
 
-/** Whether the failure of a release leaves the release out, instead of withholding its regions. */
+/** Returns whether the release is left out after a failure, instead of withholding its regions. */
 export function isLeftOut(source: RegisteredSource, { kind }: MappaleError): boolean {
   return !mayWithhold(source) && (kind === 'input' || kind === 'rejects');
 }
 
 type NamedEntry = BrokenEntry & { readonly name: string };
 
-/** Files that could not be recognised, of sources that withhold nothing. */
+/** Returns unrecognised files of sources that withhold no region. */
 export function omittedEntries(broken: readonly NamedEntry[], sources: readonly RegisteredSource[]): Omission[] {
   return broken.flatMap(({ name, error }) => {
     const source = sources.find(({ id }) => id === error.source);
@@ -82,7 +82,7 @@ export function withholdingEntries(broken: readonly NamedEntry[], sources: reado
   });
 }
 
-/** @returns null: the failure withholds the regions of the release */
+/** @returns null if the failure withholds the regions of the release */
 export function omissionOf({ source, vintage, region, files }: Located, failure: MappaleError): Omission | null {
   if (!isLeftOut(source, failure)) return null;
   const faulty = files.filter((file) => failure.files.some(({ name, sha256 }) => name === file.name && sha256 === file.sha256));
@@ -90,15 +90,15 @@ export function omissionOf({ source, vintage, region, files }: Located, failure:
 }
 
 /**
- * Loaded files without which a region can be built although its build failed: a raster that cannot be read, or two files that contradict one another.
- * A published file that another one contradicts stays in use.
+ * Finds loaded files that made a build fail and can be left out: an unreadable raster, or one of two contradicting files.
+ * If a published file is contradicted by a new one, the published file stays in use.
  * @param published files of the region's publication
- * @returns null: the failure withholds the region
+ * @returns null if the failure withholds the region
  */
 export function omissionInBuild(
   failure: MappaleError, unit: number, inventory: Inventory, published: ReadonlySet<number>, sources: readonly RegisteredSource[],
 ): (Omission & { readonly fileIds: readonly number[] }) | null {
-  // A raster is named by its bytes: its file may have another name now.
+  // A raster is identified by its bytes, because its file may have been renamed.
   const isFaulty = (file: FaultyFile): boolean => (
     failure.files.some(({ name, sha256 }) => sha256 === file.sha256 && (failure.files.length === 1 || name === file.name))
   );
@@ -111,7 +111,7 @@ export function omissionInBuild(
   return { source, vintage: left[0]?.vintage ?? null, region: unit, files, failure, fileIds: left.map(({ fileId }) => fileId) };
 }
 
-/** What two reports of a region have in common when both left out the same. */
+/** Returns a text that is equal for two reports if a region's left-out files are the same. */
 export function sameLeftOut(all: readonly (LeftOut | NotedLeftOut)[], unit: number): string {
   return JSON.stringify(all.flatMap(({ source, files, failure, regions }) => {
     const sections = regions.find((each) => each.unit === unit)?.sections;
@@ -120,7 +120,7 @@ export function sameLeftOut(all: readonly (LeftOut | NotedLeftOut)[], unit: numb
   }));
 }
 
-/** Adds to each omission the sections that it touches in the published regions of this run. */
+/** Adds the affected sections in the published regions of this run to each omission. */
 export async function leftOutOf(
   database: Database, omissions: readonly Omission[], units: readonly number[], inventory: Inventory,
 ): Promise<LeftOut[]> {
@@ -137,7 +137,7 @@ export async function leftOutOf(
   }));
 }
 
-/** What the last run that looked at a region left out, as the ledger keeps it, by region. */
+/** Returns what the last run of each region left out, from the ledger. */
 export async function leftOutByRegion(database: Database): Promise<Map<number, readonly NotedLeftOut[]>> {
   const rows = await database.query<{ unit: number; leftOut: readonly NotedLeftOut[] }>(statementsOf('operate')('left_out'));
   return new Map(rows.map(({ unit, leftOut }) => [unit, leftOut]));
@@ -154,7 +154,7 @@ function affected(
   });
 }
 
-/** Layers that the tables of each section are built from, also through other tables. The parcels themselves are not counted. */
+/** Returns the layers that the tables of each section are built from, directly or through other tables. Parcels are not counted. */
 function layersOfSections(unit: number): Map<string, Set<Relation>> {
   const files = productFiles(unit);
   const layersOf = (relation: Relation, found: Set<Relation>, seen: Set<SqlFile>): Set<Relation> => {
@@ -175,16 +175,16 @@ function layersOfSections(unit: number): Map<string, Set<Relation>> {
   }));
 }
 
-/** Sections that the records of a region call `not_loaded`. Empty where the region has no land parcel. */
+/** Returns the sections that are `not_loaded` in the records of a region. Empty if the region has no land parcels. */
 async function emptySections(database: Database, unit: number): Promise<Set<string>> {
   const operate = statementsOf('operate');
-  // Fids come first: on several nodes a record cannot be joined with its parcel.
+  // The first query finds the fids, because a distributed database cannot join a record with its parcel.
   const parcels = await database.query<{ fid: number }>(operate('some_land_parcels'), [firstFid(unit), firstFid(unit + 1)]);
   const rows = await database.query<{ section: string }>(operate('not_loaded'), [parcels.map(({ fid }) => fid), SECTIONS.map(({ name }) => name)]);
   return new Set(rows.map(({ section }) => section));
 }
 
-/** Failures of files for which GDAL is missing become one: the cure is one. Others stay as they are. */
+/** Merges the failures of files that need GDAL, because one installation fixes all. Other failures are unchanged. */
 export function withOneMissingGdal(failures: readonly MappaleError[], leftOut: readonly Omission[]): MappaleError[] {
   const missing = failures.filter(({ code }) => code === 'GDAL_MISSING');
   const [first] = missing;

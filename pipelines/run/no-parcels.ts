@@ -20,8 +20,8 @@ export async function nothingPublished(context: Context, { regions, data }: Refr
 export function noParcels(context: Context, unit: number | null, data: readonly string[] | null): MappaleError {
   const titles = context.sources.filter(({ layer }) => layer.writes.some((relation) => PUBLISHABLE.includes(relation)));
   return inputError(unit === null ? 'there are no parcels and no addresses of any region' : `there are no parcels and no addresses of ${unitName(unit)}`, {
-    code: 'NO_PARCELS', detail: `expected a file of ${titles.map(({ manifest }) => manifest.title).join(', or of ')}, found none with a row of it`,
-    hint: 'Look what each file there is: npx mappale plan --data FOLDER. To download what is missing, before the same command again:',
+    code: 'NO_PARCELS', detail: `expected a file of ${titles.map(({ manifest }) => manifest.title).join(', or of ')}, found none with rows of the region`,
+    hint: 'To see what the files are: npx mappale plan --data FOLDER. Download missing files, then run the command again:',
     fix: folderHint(data ?? [], context.sources) ?? `npx mappale fetch ${unit === null ? 'REGION' : findRegion(unit)?.slug ?? ''} --data ${quoted(data?.[0] ?? 'data')}`,
   });
 }

@@ -16,9 +16,9 @@ export async function placeComuni({ context: { database, sources }, run, options
     return Inventory.read(database, sources);
   }
   for (const { file, places } of unplaced) {
-    failures.push(inputError('a file is of a comune of which no region is known', {
+    failures.push(inputError('the region of a comune is unknown', {
       code: 'COMUNE_REGION_UNKNOWN', at: file.name, detail: `expected comuni of the ISTAT list, or a file of a region, found ${places.join(', ')}`,
-      hint: 'Name its region: npx mappale load-region REGION --data FOLDER. Or load the list of comuni that has it.',
+      hint: 'Load its region by name: npx mappale load-region REGION --data FOLDER. Or load a list of comuni that contains it.',
     }));
   }
   return inventory;

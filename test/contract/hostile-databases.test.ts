@@ -60,7 +60,7 @@ describe('a folder given as the embedded database', () => {
     const before = path === undefined ? readdirSync(folder) : [];
     for (const access of ['write', 'read'] as const) {
       const error = await errorOf(`pglite:${folder}`, access);
-      expect(error).toMatchObject({ code, kind, detail: expect.stringMatching(/expected .* found/), hint: expect.stringContaining('It was left as it is.') });
+      expect(error).toMatchObject({ code, kind, detail: expect.stringMatching(/expected .* found/), hint: expect.stringContaining('The folder was not changed.') });
       expect(error.report()).not.toMatch(/rm -r|remove/i);
     }
     if (path === undefined) expect(readdirSync(folder)).toEqual(before);

@@ -134,7 +134,7 @@ it('reports bytes before a zip and reads the zip', async () => {
   writeFileSync(path, Buffer.concat([Buffer.from('HTTP/1.1 200 OK\r\n\r\n'), readFileSync(fixture('ade_cadastre/Z001_BORGO D`ESEMPIO.zip'))]));
   const [verdict] = await validate([path], sources, null, () => undefined);
   expect(verdict).toMatchObject({ ok: true, source: 'ade_cadastre' });
-  expect(verdict!.findings).toContainEqual(expect.objectContaining({ level: 'warn', code: 'ZIP_STRAY_BYTES', message: '19 bytes stand around the zip in its file' }));
+  expect(verdict!.findings).toContainEqual(expect.objectContaining({ level: 'warn', code: 'ZIP_STRAY_BYTES', message: '19 bytes before or after the zip archive' }));
   expect(verdict!.rows).toBeGreaterThan(0);
 });
 

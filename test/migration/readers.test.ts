@@ -222,7 +222,7 @@ describeEngines('reading commands', (engine) => {
     it('no reading command changed anything, and the printed command does', async () => {
       expect(await within(everything)).toEqual(before);
       const migrated = await run(url, ['migrate']);
-      expect([migrated.exit, migrated.out]).toEqual([0, 'sql/api: the functions of the interface, made anew\n']);
+      expect([migrated.exit, migrated.out]).toEqual([0, 'sql/api: the API functions, created again\n']);
       expect((await run(url, ['status'])).exit).toBe(0);
     });
 

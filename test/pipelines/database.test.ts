@@ -31,7 +31,7 @@ describeEngines('a database', (engine) => {
     await expect(database.session((session) => session.transaction(async () => {
       await session.query('create table before_it (i int4)');
       await session.script(`create table part as ${OVERLAID}`, 'part.sql');
-    }))).rejects.toThrow(/broke a statement off/);
+    }))).rejects.toThrow(/stopped a statement early/);
     expect(await database.query("select to_regclass('before_it')::text as before_it, to_regclass('part')::text as part")).toEqual([{ before_it: null, part: null }]);
     expect(await database.query('select count(*)::int4 as n from pair')).toEqual([{ n: 100 }]);
   });

@@ -119,7 +119,7 @@ describeDatabase('mappale watch', (engine) => {
 
   it('continues with a warning if the metrics cannot be written', async () => {
     expect(await night('2027-04-21T02:15:00Z', { metrics: join(data, 'nowhere', 'mappale.prom') })).toMatchObject({ exit_code: 0 });
-    expect(warned.join('\n')).toContain('the figures could not be written');
+    expect(warned.join('\n')).toContain('the metrics could not be written');
   });
 
   it('reports failures of a publisher and of its webhook, keeps the publication, and asks again the next night', async () => {

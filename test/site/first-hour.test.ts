@@ -71,8 +71,8 @@ it('the first hour works as documented: a region, a record, a map, exports, a ta
   expect(shown.filter((line) => !timeless(said.get('npx mappale load-region')!).includes(line))).toEqual([]);
   // The load prints its phases. Details are for `--verbose`, and checks that only warn are in the report.
   expect(messages.get('npx mappale load-region')!.map((line) => line.replace(/\d+/g, 'N').replace(/,.*/, ''))).toEqual([
-    expect.stringContaining('writing the raw files of a synthetic region'), 'loading N releases of N sources',
+    expect.stringContaining('writing the files of a synthetic region'), 'loading N releases of N sources',
     'Italia: building N tables', 'Italia: published as N', 'Molise: building N tables', 'Molise: published as N',
   ]);
-  expect(said.get('npx mappale explain Z001_000100.28 risk')).toContain('the rule gives one row, the same as is published');
+  expect(said.get('npx mappale explain Z001_000100.28 risk')).toContain('the rule gives one row, as published');
 });
