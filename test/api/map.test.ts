@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { inflateSync } from 'node:zlib';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContextOptions, type Page, type Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServer } from '../../api/server.ts';
 import { STATUS, type ErrorCode } from '../../api/errors.ts';
@@ -13,10 +13,17 @@ import { SignInLink } from '../../api/sign-in.ts';
 import type { Explain } from '../../api/explain.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
+import { findRegion } from '../../pipelines/contract/regions.ts';
+import { readPassport } from '../../pipelines/cli/quality-report.ts';
+import { comunePage, regionPage } from '../../pipelines/cli/quality-pages.ts';
+import { readConfig } from '../../pipelines/config.ts';
 import { explain as explainParcel, type Explanation } from '../../pipelines/operate/explain.ts';
+import { readOutlines, readRegionReport } from '../../pipelines/operate/region-report.ts';
+import { contextOf } from '../../pipelines/run/context.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { describeEngines } from '../harness/database.ts';
 import { BASE, regionService, VERSION } from './harness.ts';
+import { auditOf, countsOf, writeMarkup } from './markup.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 /** Maps are drawn with WebGL. On a machine without a graphics card the processor renders it. */
@@ -33,7 +40,14 @@ const SOON = { timeout: 30_000 };
 /** Sections that have values for every land parcel. */
 const EVERYWHERE = ['terrain', 'land_cover', 'nightlights'];
 const WIDE = { width: 1360, height: 860 };
+/** Without the content security policy, code in markup would run. */
+const NO_POLICY: BrowserContextOptions = { bypassCSP: true };
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+
+/** Returns where a page may load scripts from, as its content security policy states. */
+function scriptsOf(page: Response): string[] | undefined {
+  return /script-src ([^;]*)/.exec(page.headers()['content-security-policy'] ?? '')?.[1]?.split(' ');
+}
 
 /** Returns the mean lightness of the pictures in a PDF, 0–255. */
 function picturesOf(pdf: Buffer): number[] {
@@ -140,13 +154,13 @@ describeEngines('the web pages', (engine) => {
     }
 
     /** Starts a server whose link signs browsers in, and which explains its answers. */
-    async function signedIn(locale: string) {
+    async function signedIn(locale: string, options: BrowserContextOptions = {}) {
       const link = new SignInLink();
       const sources = await loadSources();
       const explain: Explain = (fid, section) => explainParcel({ database: service.database, sources }, fid, section, 60_000);
       const app = await buildServer({ reader: service.reader, version: VERSION, log: SILENT, signIn: link, explain });
       const home = await app.listen({ host: '127.0.0.1', port: 0 });
-      const context = await browser.newContext({ viewport: WIDE, locale });
+      const context = await browser.newContext({ viewport: WIDE, locale, ...options });
       const close = async (): Promise<void> => {
         await context.close();
         await app.close();
@@ -348,20 +362,6 @@ describeEngines('the web pages', (engine) => {
       await page.context().close();
     });
 
-    it('escape all data', async () => {
-      const markup = '<img src=x onerror="document.title=1">';
-      const page = await open(closeTo(known));
-      const record = (await service.ask(`/parcels/${known.fid}`, { key })).body as { basic: { label: string }; meta: { licenses: { attribution: string }[] } };
-      record.basic.label = markup;
-      for (const license of record.meta.licenses) license.attribution = markup;
-      await page.route(`**/parcels/${known.fid}`, (route) => route.fulfill({ json: record }));
-      await page.locator('#query').fill(String(known.fid));
-      await page.locator('#query').press('Enter');
-      await expect.poll(() => title(page), SOON).toContain(markup);
-      expect(await page.locator('#told img').count()).toBe(0);
-      await page.context().close();
-    });
-
     it('restore place, layer and parcel from their address, in Italian if the browser is Italian', async () => {
       const page = await open(closeTo(known, `&layer=land_cover&parcel=${known.fid}`), { locale: 'it-IT' });
       await page.locator('[data-section=attributions]').waitFor();
@@ -531,6 +531,135 @@ describeEngines('the web pages', (engine) => {
       expect([...asked].filter((each) => each !== origin && each !== 'null')).toEqual([]);
       // The browser also logs the wrong token of a test above.
       expect(problems.filter((problem) => !/401 \(Unauthorized\)/.test(problem))).toEqual([]);
+    });
+
+    describe('of a region with markup in every text of a publisher', () => {
+      /** The parcel whose sections have the most kinds of texts, and one of its streets. */
+      let parcel: { fid: number; street: string };
+      /** The same pages of the region without markup. */
+      let before: readonly string[];
+      let marked: readonly string[];
+
+      beforeAll(async () => {
+        [parcel] = (await service.database.query<typeof parcel>(
+          `select x.fid, min(s.name) as street
+           from section.address x join core.access_point a on a.address_id = x.address_id join core.street s on s.street_id = a.street_id
+             join (select fid, 'poi' as section from section.poi union all select fid, 'heritage' from section.cultural_heritage union all select fid, 'use' from section.land_use
+               union all select fid, 'cover' from section.land_cover union all select fid, 'valuation' from section.valuation) y on y.fid = x.fid
+           group by x.fid order by count(distinct y.section) desc, x.fid limit 1`,
+        )) as [typeof parcel];
+        before = await writtenPages();
+        marked = await writeMarkup(service.database);
+      });
+
+      /** The report of the region and the passport of each comune, which are files. */
+      async function writtenPages(): Promise<string[]> {
+        const context = await contextOf(readConfig({}), await loadSources(), service.database, SILENT);
+        const region = findRegion(service.region.code)!;
+        const report = regionPage(await readRegionReport(context, region), await readOutlines(context, region));
+        const passports = service.region.comuni.map(async ({ belfiore }) => comunePage(await readPassport(service.reader, belfiore)));
+        return [report, ...await Promise.all(passports)];
+      }
+
+      it('shows the markup as text in lists, suggestions, records and explanations of the map', async () => {
+        const { link, home, context, close } = await signedIn('en-GB', NO_POLICY);
+        const page = await context.newPage();
+        page.setDefaultTimeout(SOON.timeout);
+        const served = (await page.goto(`${home}${BASE}/map#signin=${link.secret}`))!;
+        const harmless = { ran: false, counts: countsOf(await served.text()), handlers: [], urls: [] };
+        expect(scriptsOf(served)).toEqual(["'self'"]);
+        await page.locator('body[data-ready]').waitFor();
+        const always = ['core.comune.name', 'ledger.attribution.attribution'];
+        expect(await auditOf(page, marked)).toEqual({ ...harmless, shown: always });
+        await page.locator('#choices input[value=land_cover]').check();
+        await page.locator('#told [data-region] th button').first().click();
+        await page.locator('#told [data-section=coverage]').waitFor();
+        expect(await auditOf(page, marked)).toEqual({ ...harmless, shown: always });
+        await page.locator('#query').fill(parcel.street);
+        await page.locator('#suggestions [role=option]').first().waitFor();
+        expect(await auditOf(page, marked)).toEqual({ ...harmless, shown: expect.arrayContaining([...always, 'core.street.name']) });
+        await page.locator('#query').fill(String(parcel.fid));
+        await page.locator('#query').press('Enter');
+        await page.locator('[data-section=attributions]').waitFor();
+        const inRecords = [
+          ...always, 'core.comune.province_name', 'core.parcel.label', 'core.street.name',
+          ...['address', 'categories', 'class', 'name'].map((column) => `core.point_of_interest.${column}`),
+          'core.quotation_zone.description', 'section.land_cover.description', 'section.land_use.class', 'section.risk.seismic_zone_label', 'layer.seismic_zone.label',
+          'ledger.file.name', 'ledger.attribution.license', 'ledger.attribution.source',
+        ];
+        for (const language of ['en', 'it']) {
+          expect(await page.locator('html').getAttribute('lang')).toBe(language);
+          for (const why of await page.locator('#told .why').all()) await why.click();
+          await expect.poll(() => page.locator('#told .ran').count(), SOON).toBe(SECTIONS.length);
+          await page.locator('#told [data-section=files] button').click();
+          await page.locator('#told [data-section=files] tbody tr').first().waitFor();
+          expect(await auditOf(page, marked), language).toEqual({ ...harmless, shown: expect.arrayContaining(inRecords) });
+          await page.locator('#language').click();
+        }
+        await close();
+      });
+
+      it('shows the markup as text in the report and in passports', async () => {
+        const page = await (await browser.newContext(NO_POLICY)).newPage();
+        for (const [index, text] of (await writtenPages()).entries()) {
+          await page.setContent(text);
+          const ofLedger = ['file.name', 'reject.message', 'attribution.attribution', 'attribution.license', 'attribution.source'];
+          const shown = ['core.comune.name', ...ofLedger.map((column) => `ledger.${column}`)];
+          const harmless = { ran: false, counts: countsOf(before[index]!), handlers: [], urls: [] };
+          expect(await auditOf(page, marked)).toEqual({ ...harmless, shown: expect.arrayContaining(shown) });
+          expect(/<meta http-equiv="Content-Security-Policy" content="(.*?)">/.exec(text)?.[1]).toMatch(/default-src 'none'(?!.*script-src)/);
+        }
+        await page.context().close();
+      });
+
+      it('shows the markup as text in answers on the documentation page', async () => {
+        const page = await (await browser.newContext(NO_POLICY)).newPage();
+        page.setDefaultTimeout(SOON.timeout);
+        await page.setExtraHTTPHeaders({ 'x-api-key': key });
+        const served = (await page.goto(`${origin}${BASE}/docs`))!;
+        expect(scriptsOf(served)).toEqual(["'self'"]);
+        const operation = page.locator('.opblock', { hasText: '/parcels/{id}' }).first();
+        await operation.locator('.opblock-summary-control').click();
+        await operation.getByRole('button', { name: 'Try it out' }).click();
+        await operation.getByPlaceholder('id').fill(String(parcel.fid));
+        const { shown: none, ...without } = await auditOf(page, marked);
+        await operation.getByRole('button', { name: 'Execute' }).click();
+        await operation.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor();
+        const { shown, ...harmless } = await auditOf(page, marked);
+        expect([none, harmless, without.handlers, without.urls, without.ran]).toEqual([[], without, [], [], false]);
+        expect(shown).toEqual(expect.arrayContaining(['core.comune.name', 'core.parcel.label', 'ledger.attribution.attribution', 'ledger.attribution.license']));
+        await page.context().close();
+      });
+
+      it('shows texts that are names of inherited properties, such as a place named constructor', async () => {
+        const names = Object.getOwnPropertyNames(Object.prototype);
+        const { link, home, context, close } = await signedIn('en-GB');
+        const page = await context.newPage();
+        page.setDefaultTimeout(SOON.timeout);
+        const record = (await service.ask(`/parcels/${parcel.fid}`, { key })).body as { basic: object; poi: object[] };
+        const poi = names.map((name) => ({ ...record.poi[0], name }));
+        const basic = { ...record.basic, ...Object.fromEntries(names.map((name, index) => [`made_${index}`, name])) };
+        await page.route(`**/parcels/${parcel.fid}`, (route) => route.fulfill({ json: { ...record, basic, poi } }));
+        const evidence = names.map((value) => ({ field: 'name', value, rule: 'made rule', measure: null, unit: null, source: 'made', vintage: '2026', file: 'made.csv', sha256: '', member: '', position: 1 }));
+        await page.route(`**/map/explain/${parcel.fid}/poi`, (route) => route.fulfill({ json: { not_applicable: null, rows: [{}], reproduced: true, empty: false, evidence, context: [] } }));
+        await page.goto(`${home}${BASE}/map#signin=${link.secret}`);
+        await page.locator('body[data-ready]').waitFor();
+        await page.locator('#query').fill(String(parcel.fid));
+        await page.locator('#query').press('Enter');
+        for (const language of ['en', 'it']) {
+          const section = page.locator(`html[lang=${language}] [data-section=poi]`);
+          await section.locator('.why').click();
+          await section.locator('.evidence li').first().waitFor();
+          expect(await section.locator('.evidence strong').allTextContents(), language).toEqual(names);
+          const cells = await section.locator('tbody td').allTextContents();
+          expect(names.filter((name) => !cells.includes(name)), language).toEqual([]);
+          const values = page.locator('[data-field^=made_]');
+          expect(await values.locator('td').allTextContents(), language).toEqual(names);
+          expect(await values.locator('.state').count(), language).toBe(0);
+          await page.locator('#language').click();
+        }
+        await close();
+      });
     });
   });
 }, ['postgres']);

@@ -32,11 +32,17 @@ export function titleOf(name) {
   return currentLanguage() === 'it' ? italian?.title ?? title : title;
 }
 
+/**
+ * Returns the value of a key, if the object itself has the key. Published texts may be names that every object inherits, such as `constructor`.
+ * @template T @param {Record<string, T> | undefined} values @param {string} key @returns {T | undefined}
+ */
+const ownValue = (values, key) => (values !== undefined && Object.hasOwn(values, key) ? values[key] : undefined);
+
 /** `from_15k_to_26k`, `5_9`, `75_plus`, `2_members`: numbers in names. @param {string} field @param {Panel} panel */
 function plainWords(field, panel) {
   const isItalian = currentLanguage() === 'it';
-  const known = isItalian ? panel.italian?.words?.[field] : panel.words?.[field];
-  return known ?? panel.words?.[field] ?? field
+  const known = isItalian ? ownValue(panel.italian?.words, field) : undefined;
+  return known ?? ownValue(panel.words, field) ?? field
     .replace(/^from_(\d+)k?_to_(\d+)k$/, (_, from, to) => `${from === '0' ? '0' : numberOf(Number(from) * 1000)}–${numberOf(Number(to) * 1000)} €`)
     .replace(/^(\d+)_(\d+)$/, '$1–$2').replace(/_plus(?=_|$)/, isItalian ? ' e più' : ' and more')
     .replace(/(_mm|_m|_eur)?_(year2?|m2|pct)$/, '').replaceAll('_', ' ');
@@ -65,7 +71,7 @@ function textOf(field, value, panel) {
   if (value === null || value === undefined || value === '') return '–';
   if (typeof value === 'boolean') return t(value ? 'yes' : 'no');
   if (typeof value === 'string') {
-    const known = currentLanguage() === 'it' ? panel.italian?.values?.[value] : undefined;
+    const known = currentLanguage() === 'it' ? ownValue(panel.italian?.values, value) : undefined;
     return known ?? (isName(value) && hasWord(value) ? t(value).toLowerCase() : halfYear(isName(value) ? value.replaceAll('_', ' ') : value));
   }
   if (panel.codes?.includes(field) || (/(^|_)(year|zone)$/.test(field) && unitOf(field, panel) === undefined)) return String(value);
@@ -79,7 +85,7 @@ const halfYear = (/** @type {string} */ text) => text.replace(/^(\d{4})_([12])$/
 /** @param {string} field @param {any} value @param {Panel} panel */
 function valueOf(field, value, panel) {
   const text = textOf(field, value, panel);
-  if (typeof value !== 'number') return value in STATES ? stateBadge(String(value)) : breakable(text);
+  if (typeof value !== 'number') return Object.hasOwn(STATES, value) ? stateBadge(String(value)) : breakable(text);
   const unit = isShare(field) ? undefined : unitOf(field, panel);
   return element('span', { class: 'value' }, unit === undefined ? [text] : [`${text} `, element('span', { class: 'unit' }, [unit])]);
 }
@@ -204,7 +210,7 @@ function fieldsOf(field, panel) {
     if (list !== undefined) return [t('nth', { name: titleOf(list), n: Number(index) + 1 }), ...(within === undefined ? [] : [wordsOf(within, panel)])].join(': ');
     if (!/^[a-z0-9_.]+$/.test(each)) return each.replaceAll(/\b[a-z0-9]+(?:_[a-z0-9]+)+\b/g, (part) => plainWords(part, panel));
     const parts = each.split('.').filter((part) => part !== 'meta');
-    return parts.map((part) => (part in SECTIONS ? titleOf(part) : part === 'coverage' ? t('coverage') : wordsOf(part, panel))).join(': ');
+    return parts.map((part) => (Object.hasOwn(SECTIONS, part) ? titleOf(part) : part === 'coverage' ? t('coverage') : wordsOf(part, panel))).join(': ');
   }).join(', ');
 }
 
@@ -212,8 +218,8 @@ function fieldsOf(field, panel) {
 function saidBy(value, panel) {
   if (value === null || value === '') return t('saysNothing');
   if (currentLanguage() !== 'it') return value;
-  if (value in STATES && hasWord(value)) return t(value).toLowerCase();
-  return evidenceInItalian(value, panel) ?? panel.italian?.values?.[value] ?? value.replace(/^(-?\d+)\.(\d+)$/, '$1,$2');
+  if (Object.hasOwn(STATES, value) && hasWord(value)) return t(value).toLowerCase();
+  return evidenceInItalian(value, panel) ?? ownValue(panel.italian?.values, value) ?? value.replace(/^(-?\d+)\.(\d+)$/, '$1,$2');
 }
 
 /** @param {string} unit @param {Panel} panel */

@@ -1,0 +1,110 @@
+/** Markup in every text that a publisher controls, in the tables of a loaded region, and a check of pages that show these texts. */
+import type { Page } from 'playwright-core';
+import type { Database } from '../../pipelines/db/index.ts';
+
+/** Names of columns with free text. Each lists the tables whose column of that name is a key or a code. */
+const COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  name: ['core.comune_name', 'core.raster_tile', 'core.region'],
+  name_other: [],
+  province_name: [],
+  comune_name: [],
+  region_name: [],
+  locality: [],
+  display_name: [],
+  display_localita: [],
+  odonimo: [],
+  localita: [],
+  address: [],
+  type: ['core.quotation', 'layer.omi_quotation', 'layer.dbsn_building'],
+  categories: [],
+  class: ['layer.flood_coverage', 'layer.flood_hazard', 'layer.flood_hazard_piece', 'layer.landslide_hazard', 'layer.landslide_hazard_piece'],
+  description: [],
+  label: ['layer.cadastral_parcel', 'layer.cadastral_sheet'],
+  brand: [],
+  comune: [],
+  catalog_code: [],
+  seismic_zone_label: [],
+};
+
+/** Columns of the ledger with texts of publishers. */
+const LEDGER: readonly (readonly [table: string, column: string])[] = [
+  ['ledger.file', 'name'], ['ledger.file', 'path'], ['ledger.reject', 'message'],
+  ['ledger.attribution', 'attribution'], ['ledger.attribution', 'holder'], ['ledger.attribution', 'license'], ['ledger.attribution', 'source'], ['ledger.attribution', 'reference_period'],
+];
+
+/** Scheme of an address that runs code when somebody follows it. */
+const CODE_URL = 'javascript:window.pwned=1';
+
+/** Returns what is appended to the texts of a column. It names the column, so that a test finds the column on a page. */
+export function markupOf(column: string): string {
+  return ` <img src=x onerror=window.pwned=1>"'><svg onload=window.pwned=1><script>window.pwned=1</script>{{7*7}}\${7*7}&lt;b&gt; ${column}!`;
+}
+
+/** Appends markup to every such text. @returns the columns, each `schema.table.column` */
+export async function writeMarkup(database: Database): Promise<string[]> {
+  const found = await database.query<{ relation: string; name: string }>(
+    `select n.nspname || '.' || c.relname as relation, a.attname as name
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid
+     where n.nspname in ('core', 'section', 'layer') and c.relkind in ('r', 'p') and not c.relispartition and a.attnum > 0 and a.atttypid = 'text'::regtype order by 1, 2`,
+  );
+  const free = found.filter(({ relation, name }) => COLUMNS[name]?.includes(relation) === false);
+  const columns = [...free.map(({ relation, name }) => [relation, name] as const), ...LEDGER];
+  for (const [relation, name] of columns) {
+    await database.query(`update ${relation} set "${name}" = "${name}" || $1::text where "${name}" <> ''`, [markupOf(`${relation}.${name}`)]);
+  }
+  await database.query('update ledger.attribution set url = $1', [CODE_URL]);
+  await writeCitations(database);
+  return columns.map((column) => column.join('.'));
+}
+
+/** Records take their licences from citations, which were built from attributions. */
+async function writeCitations(database: Database): Promise<void> {
+  for (const { citation, licenses } of await database.query<{ citation: string; licenses: string[] }>('select citation::text, licenses from ledger.citation')) {
+    const marked = licenses.map((license) => {
+      const { attribution, license: terms, source, ...rest } = JSON.parse(license) as Record<string, unknown>;
+      const texts = { attribution, license: terms, source };
+      const withMarkup = Object.entries(texts).map(([name, text]) => [name, typeof text === 'string' ? text + markupOf(`ledger.attribution.${name}`) : text]);
+      return JSON.stringify({ ...rest, ...Object.fromEntries(withMarkup) as object, url: CODE_URL });
+    });
+    await database.query('update ledger.citation set licenses = $2::text[] where citation = $1::uuid', [citation, marked]);
+  }
+}
+
+/** Elements that markup of a publisher could add. The map library adds none of them, nor do the pages from data. */
+const FOREIGN = ['img', 'svg', 'script', 'iframe', 'object', 'embed'] as const;
+
+type Counts = Readonly<Record<string, number>>;
+
+/** Returns how many such elements HTML has that holds no data. */
+export function countsOf(page: string): Counts {
+  return Object.fromEntries(FOREIGN.map((name) => [name, [...page.matchAll(new RegExp(`<${name}[\\s>]`, 'g'))].length]));
+}
+
+export interface Audit {
+  /** Code of a text ran. */
+  readonly ran: boolean;
+  readonly counts: Counts;
+  /** Elements with an event handler as an attribute. */
+  readonly handlers: readonly string[];
+  /** Addresses that are code. */
+  readonly urls: readonly string[];
+}
+
+/** Returns what markup did to a page, and which columns the page shows with their markup as text, or as text of JSON. */
+export async function auditOf(page: Page, columns: readonly string[]): Promise<Audit & { readonly shown: readonly string[] }> {
+  const { text, ...audit } = await page.evaluate<Audit & { readonly text: string }>(`(() => {
+    const all = [...document.querySelectorAll('*')];
+    const attributes = all.flatMap((each) => [...each.attributes]);
+    return {
+      ran: 'pwned' in window,
+      counts: Object.fromEntries(${JSON.stringify(FOREIGN)}.map((name) => [name, all.filter((each) => each.localName === name).length])),
+      handlers: all.filter((each) => [...each.attributes].some(({ name }) => /^on/i.test(name))).map((each) => each.outerHTML.slice(0, 80)),
+      urls: attributes.filter(({ name, value }) => /^(href|xlink:href|src|action|formaction)$/i.test(name) && /^\\s*javascript:/i.test(value)).map(({ value }) => value),
+      text: document.body.textContent,
+    };
+  })()`);
+  // The map adds places where long words may break.
+  const plain = text.replaceAll('\u200b', '');
+  const shows = (markup: string): boolean => plain.includes(markup) || plain.includes(JSON.stringify(markup).slice(1, -1));
+  return { ...audit, shown: columns.filter((column) => shows(markupOf(column))) };
+}
