@@ -153,15 +153,15 @@ function distributions({ distributions: all, publications, tables }: RegionRepor
     ? 'There is no publication before this one to stand beside it.'
     : 'Where a figure is another one than before, both stand there, before → now.'}
 The small drawings are of the medians of the comuni: quartiles and the middle eight tenths${isFirst ? '' : '; dashed above: before, below: now'}.</p>
-${[...byRelation].map(([relation, found]) => tableOf(relation, found, standing.has(relation)))}`;
+${[...byRelation].map(([relation, found]) => tableOf(relation, found, standing.has(relation) ? 'kept' : 'rebuilt'))}`;
 }
 
-function tableOf(relation: Relation, found: readonly Distribution[], stands: boolean): Html {
+function tableOf(relation: Relation, found: readonly Distribution[], state: 'kept' | 'rebuilt'): Html {
   const gate = GATES[relation];
   const slice = (value: string): string => (gate === undefined || 'unwatched' in gate ? value : sliceName(gate, value));
   const told = (moment: Moment | null): string => JSON.stringify([moment?.values, moment?.median, moment?.p95]);
   const moved = found.filter(({ before, now }) => before !== null && told(before) !== told(now));
-  const note = stands ? 'the table of the publication before' : moved.length > 0 ? `${group(moved.length)} of ${group(found.length)} figures moved` : '';
+  const note = state === 'kept' ? 'the table of the publication before' : moved.length > 0 ? `${group(moved.length)} of ${group(found.length)} figures moved` : '';
   const rows = found.map(({ province, slice: of, field, before, now }): Filling[] => [
     province === '' ? 'not listed' : province, slice(of), field, pair(before?.rows, now?.rows), pair(before?.values, now?.values), pair(before?.median, now?.median),
     pair(before?.p95, now?.p95), strip(before, now),

@@ -18,7 +18,7 @@ const LASTING_MS = 60_000;
 /** After the grace of its requests, what a worker may take to close its connections; milliseconds. */
 const CLOSING_MS = 5_000;
 
-export interface WorkersOptions {
+interface WorkersOptions {
   readonly workers: number;
   /** Of each worker. */
   readonly connections: number;

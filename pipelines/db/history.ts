@@ -110,7 +110,7 @@ export interface Standing {
 }
 
 /** What becomes of one table by a swap; null: there is none. */
-export interface Exchange {
+interface Exchange {
   readonly relation: Relation;
   readonly leaving: Standing | null;
   readonly coming: Standing | null;
@@ -173,21 +173,18 @@ export interface Cut {
   readonly swaps: number;
 }
 
-/**
- * Removes what was out of force for so many months.
- * @param dry only count it
- */
-export async function cutHistory(session: Session, months: number, dry: boolean): Promise<Cut> {
+/** Deletes, or only counts, the rows that were replaced at least this many months ago. */
+export async function cutHistory(session: Session, months: number, action: 'delete' | 'count'): Promise<Cut> {
   const horizon = await session.query<{ unit: number; swap: number }>(statement('horizon'), [months]);
   const until = [horizon.map(({ unit }) => unit), horizon.map(({ swap }) => swap)];
   let rows = 0;
   for (const { name } of await session.query<{ name: string }>(statement('kept'))) {
     const history = { schema: SCHEMA, table: name };
     rows += (await one<{ rows: number }>(session, statement('rows_before', { history }), until)).rows;
-    if (!dry) await session.query(statement('cut_rows', { history }), until);
+    if (action === 'delete') await session.query(statement('cut_rows', { history }), until);
   }
   const { swaps } = await one<{ swaps: number }>(session, statement('swaps_before'), until);
-  if (!dry) {
+  if (action === 'delete') {
     await session.query(statement('cut_swaps'), until);
     await session.query(statement('cut_here'), [...until, months]);
   }

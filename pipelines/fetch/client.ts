@@ -322,10 +322,12 @@ export function reasonOf(error: unknown): string {
 
 /**
  * Sends a document as JSON. Redirects are not followed.
- * @param mayBePrivate a name may lead to a private address; a host that is private by its name always may
+ * @param target a name may lead to a private address if `mayBePrivate`; a host that is private by its name always may
  * @throws Error when it is not taken within half a minute; `PrivateAddress`
  */
-export async function postJson(url: string, document: unknown, proxies: Proxies, mayBePrivate: boolean, lookup?: LookupFunction): Promise<void> {
+export async function postJson(
+  { url, mayBePrivate }: { readonly url: string; readonly mayBePrivate: boolean }, document: unknown, proxies: Proxies, lookup?: LookupFunction,
+): Promise<void> {
   const ask = mayBePrivate || isPrivateHost(new URL(url).hostname) ? lookup : publicLookup(lookup);
   const agent = agentOf(proxies, ask === undefined ? {} : { connect: { lookup: ask } });
   try {

@@ -30,7 +30,7 @@ export interface UnitReport {
   readonly seconds: number;
 }
 
-export interface BuildPhase {
+interface BuildPhase {
   readonly units: readonly UnitReport[];
   /** Regions that a user held while they were built, as text. */
   readonly heldBack: readonly string[];
@@ -145,7 +145,7 @@ async function buildUnit({ context, run, options }: Refreshing, { job, inventory
   await refuseFewer(database, unit, name, layers, options.accept);
   const made = await run.step('publish', name, () => publish(database, joined, gated, sources, run.runId, parallel));
   await releaseHold(database, unit, 'rolled_back');
-  const notes = unit === 0 ? [] : await unlistedComuni(database, sources, inventory, unit, name, PUBLISHABLE);
+  const notes = unit === 0 ? [] : await unlistedComuni(database, sources, inventory, { unit, name }, PUBLISHABLE);
   for (const note of notes) log.warn(note);
   const seconds = secondsSince(startedAt);
   log.info(`${name}: published as ${made.publicationId}, ${duration(seconds)}`);

@@ -24,7 +24,7 @@ export interface Context {
   readonly engine: Facts;
 }
 
-export interface ContextOptions {
+interface ContextOptions {
   /** What the command does: one that only looks gets read-only transactions, and a database that is not at this version is an error to it. */
   readonly access: Access;
   /** Overrides `DATABASE_URL`. */
