@@ -357,7 +357,9 @@ function collector(cut: Pick<ChosenCut, 'ending' | 'whole'>, given: NamedPlace |
     found,
     add: (street, named, { position, mayNameComune = false }) => {
       put(street, named, { position, mayNameComune, whole: cut.whole || mayNameComune });
-      for (const { text, part } of otherStreets(street)) put(text, { ...named, locality: named.locality ?? part }, { position, mayNameComune: false, whole: true });
+      for (const { text, part } of otherStreets(street)) {
+        put(text, { ...named, locality: named.locality ?? part }, { position, mayNameComune: false, whole: true });
+      }
     },
   };
 }

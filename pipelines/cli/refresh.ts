@@ -34,7 +34,7 @@ export function foldersOf({ data = ['data'] }: { readonly data?: readonly string
 }
 
 /** What a refresh works on. */
-export interface RefreshWork {
+interface RefreshWork {
   /** Folders of files. */
   readonly data: readonly string[];
   /** ISTAT codes; null: all that have data or are published. */

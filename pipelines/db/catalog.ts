@@ -178,7 +178,7 @@ export async function provideRegion(session: Session, schema: string, code: numb
 }
 
 /** A file whose rows a workspace sees, and its place among those of its source and kind: 1 is the newest. */
-export interface RankedFile {
+interface RankedFile {
   readonly fileId: number;
   readonly rank: number;
   readonly vintage: string;
@@ -272,6 +272,13 @@ export async function renameIndexes(session: Session, schema: string, table: str
 /** How a parent is split, or that it is swapped whole. */
 export type Split = 'release' | 'fid' | 'region' | 'whole';
 
+/** Which rows of a table a partition has. */
+interface Bound {
+  readonly split: Split;
+  /** Number of the release, or code of the region. */
+  readonly key: number;
+}
+
 /** @throws Error for a parent of another form: a bug of a migration */
 export async function splitOf(session: Session, relation: Relation): Promise<Split> {
   if (!(await hasRelation(session, relation))) throw new Error(`${relation} is written by a SQL file but made by no migration`);
@@ -304,7 +311,7 @@ export function boundOf(split: Exclude<Split, 'whole'>, key: number): { check: s
  * Collations that a query left on its columns become the parent's.
  * @throws Error when columns differ: a bug of a SQL file; MappaleError when a row does not belong to the region or lacks a value
  */
-export async function proveBound(session: Session, schema: string, table: string, parent: Relation, split: Split, key: number): Promise<void> {
+export async function proveBound(session: Session, { schema, table }: Place, parent: Relation, { split, key }: Bound): Promise<void> {
   const tables = [ident(schemaOf(parent), tableOf(parent)), ident(schema, table)];
   const different = await session.query<{ name: string; wanted: string; found: string }>(catalog('differing_columns'), tables);
   if (different.length > 0) {
@@ -314,7 +321,7 @@ export async function proveBound(session: Session, schema: string, table: string
 }
 
 /** Moves a proven table under its parent, as `partition`. Inside a transaction. For a whole table: it takes the parent's name. */
-export async function attach(session: Session, from: Place, parent: Relation, partition: string, split: Split, key: number): Promise<void> {
+export async function attach(session: Session, from: Place, parent: Relation, partition: string, { split, key }: Bound): Promise<void> {
   const schema = schemaOf(parent);
   const name = split === 'whole' ? tableOf(parent) : partition;
   await renameIndexes(session, from.schema, from.table, partition);
@@ -415,11 +422,16 @@ async function makeParcels(session: Session, schema: string, which: Reach, state
   await make(session, 'parcels', { schema, table: `${which}_parcel`, rows: { sql: copiedRows(statement, { schema, ...names }) } });
 }
 
-/**
- * Makes the tables of parcels that changed or are found around one that did, and of all parcels that the rows of those depend on, which are found around them.
- * @param statement makes the table `found`, of the fids of those around some
- */
-async function findReached(session: Session, schema: string, which: 'near' | 'meeting', was: Place, statement: string, names: Names): Promise<void> {
+/** How the parcels around others are found. */
+interface Reached {
+  readonly which: 'near' | 'meeting';
+  /** Makes the table `found`, of the fids of the parcels around others. */
+  readonly statement: string;
+  readonly names: Names;
+}
+
+/** Makes the tables of parcels that changed or are around a changed one, and of all parcels that the rows of those depend on. */
+async function findReached(session: Session, schema: string, was: Place, { which, statement, names }: Reached): Promise<void> {
   const find = async (around: Reach): Promise<{ found: string }> => {
     const found = `${statement}_${around}`;
     const shapes = { sql: copiedRows('shapes', { schema, was, fids: `${around}_fid` }) };
@@ -450,7 +462,7 @@ const M_OF_LATITUDE = 110_000;
  * is), and `near_parcel`, all parcels that the rows of those depend on.
  */
 export async function findNear(session: Session, schema: string, was: Place, withinM: number): Promise<void> {
-  await findReached(session, schema, 'near', was, 'within', { east: withinM / M_OF_LONGITUDE, north: withinM / M_OF_LATITUDE });
+  await findReached(session, schema, was, { which: 'near', statement: 'within', names: { east: withinM / M_OF_LONGITUDE, north: withinM / M_OF_LATITUDE } });
 }
 
 /**
@@ -458,7 +470,9 @@ export async function findNear(session: Session, schema: string, was: Place, wit
  * `sharing_parcel`, these parcels as they are.
  * @param table rows of the parcels that changed, as they are
  */
-export async function findSharing(session: Session, schema: string, parcels: Place, was: Place, table: string, column: string): Promise<void> {
+export async function findSharing(
+  session: Session, schema: string, parcels: Place, was: Place, { table, column }: { readonly table: string; readonly column: string },
+): Promise<void> {
   await makeFids(session, schema, 'sharing', 'sharing_fid', { was, table, column });
   await makeParcels(session, schema, 'sharing', 'reached_parcel', { parcels, found: 'sharing_fid' });
 }
@@ -469,7 +483,7 @@ export async function findSharing(session: Session, schema: string, parcels: Pla
  */
 export async function findMeeting(session: Session, schema: string, was: Place, layers: readonly Place[]): Promise<void> {
   const features = layers.map((table) => copiedRows('features', { table })).join('\nunion all\n');
-  await findReached(session, schema, 'meeting', was, 'under', { features: { sql: features } });
+  await findReached(session, schema, was, { which: 'meeting', statement: 'under', names: { features: { sql: features } } });
 }
 
 /** What section SQL sees as `parcel`: a view of this table. */
@@ -496,7 +510,7 @@ export async function sameRows(session: Session, now: Place, was: Place): Promis
  * @returns whether nothing does; else rows and digest of the whole table when they are
  */
 export async function replacing(
-  session: Session, schema: string, table: string, was: Place, fids: string, before: { rows: number; digest: string },
+  session: Session, { schema, table }: Place, was: Place, fids: string, before: { rows: number; digest: string },
 ): Promise<{ same: boolean; rows: number; digest: string }> {
   const columns = await columnNames(session, was);
   const names = { schema, table, was, fids, columns, content: columns.filter((name) => !PROVENANCE.includes(name)) };

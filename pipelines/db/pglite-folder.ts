@@ -13,6 +13,9 @@ const USUAL_FOLDER = '.mappale/database';
 const OTHER_FOLDER = 'export DATABASE_URL=pglite:/OTHER_FOLDER/mappale';
 /** What PostgreSQL itself puts into its folder. */
 const OF_A_CLUSTER = /^(?:base|global|pg_[a-z_]+(?:\.conf)?|PG_VERSION|postgresql(?:\.auto)?\.conf|postmaster\.(?:pid|opts))$/;
+/** Whether the folder has a finished database, or one is to be made there. */
+type FolderState = 'database' | 'new';
+
 /** A new database takes 65 MB; its journal grows by 16 MB at a time. */
 const NEW_BYTES = 256 * 1024 * 1024;
 const OPEN_BYTES = 64 * 1024 * 1024;
@@ -21,12 +24,13 @@ const OPEN_BYTES = 64 * 1024 * 1024;
  * What is there: our database, nothing, or what a killed process left half-made.
  * @throws MappaleError `PGLITE_FOLDER` (exit 2) for what is none of these, which is left as it is; `DATABASE_NEWER`, `PGLITE_OTHER_VERSION` (exit 6)
  */
-export async function inspectFolder(folder: string, unfinished: boolean): Promise<'database' | 'nothing' | 'half-made'> {
+export async function inspectFolder(folder: string): Promise<'database' | 'nothing' | 'half-made'> {
   const refuse = (found: string, hint: string): MappaleError => new MappaleError('the folder cannot be that of an embedded database', {
     code: 'PGLITE_FOLDER', kind: 'usage', at: folder === '' ? 'DATABASE_URL=pglite:' : folder, detail: `expected a folder of its own, or a path at which nothing is, found ${found}`, hint: `${hint} It was left as it is.`,
     // What blocks the folder that is used without a setting is not mended by naming it.
     fix: resolve(folder) === resolve(USUAL_FOLDER) ? OTHER_FOLDER : `export DATABASE_URL=pglite:${USUAL_FOLDER}`,
   });
+  const unfinished = existsSync(unfinishedMark(folder));
   if (folder.trim() === '') throw refuse('an empty name', 'Name a folder: DATABASE_URL=pglite:.mappale/database, or unset it.');
   let names: string[];
   try {
@@ -62,11 +66,10 @@ export async function inspectFolder(folder: string, unfinished: boolean): Promis
 
 /**
  * Makes the folder this process's own.
- * @param made the database is there
  * @throws MappaleError `DISK_FULL`, `PGLITE_FOLDER` (exit 2) where there is no room, or the system does not let us write; `DATABASE_IN_USE` (exit 7)
  */
-export async function takeFolder(folder: string, made: boolean): Promise<void> {
-  await mustHaveRoom(folder, made);
+export async function takeFolder(folder: string, state: FolderState): Promise<void> {
+  await mustHaveRoom(folder, state);
   try {
     await mkdir(dirname(folder), { recursive: true });
     await takeLock(lockOf(folder), (found) => new MappaleError('the embedded database is in use', {
@@ -79,11 +82,10 @@ export async function takeFolder(folder: string, made: boolean): Promise<void> {
 
 /**
  * Looks whether an embedded database could be opened for writing there, and writes nothing.
- * @param made the database is there
  * @throws MappaleError `DISK_FULL`, `PGLITE_FOLDER` (exit 2)
  */
-export async function mustTakeDatabase(folder: string, made: boolean): Promise<void> {
-  await mustHaveRoom(folder, made);
+export async function mustTakeDatabase(folder: string, state: FolderState): Promise<void> {
+  await mustHaveRoom(folder, state);
   let place = dirname(folder);
   while (!existsSync(place)) place = dirname(place);
   await access(place, constants.W_OK).catch((error: unknown) => {
@@ -91,8 +93,8 @@ export async function mustTakeDatabase(folder: string, made: boolean): Promise<v
   });
 }
 
-async function mustHaveRoom(folder: string, made: boolean): Promise<void> {
-  const bytes = made ? OPEN_BYTES : NEW_BYTES;
+async function mustHaveRoom(folder: string, state: FolderState): Promise<void> {
+  const bytes = state === 'database' ? OPEN_BYTES : NEW_BYTES;
   const free = await freeBytes(folder);
   if (free < bytes) {
     throw new MappaleError('there is not enough room for the embedded database', {
@@ -113,6 +115,11 @@ function unwritable(folder: string, error: unknown): MappaleError {
 
 export async function giveFolderBack(folder: string): Promise<void> {
   await releaseLock(lockOf(folder));
+}
+
+/** Path of the file that is there while a database is being made. */
+export function unfinishedMark(folder: string): string {
+  return `${folder}.unfinished`;
 }
 
 function lockOf(folder: string): string {

@@ -11,7 +11,7 @@ import { ident, type Row, type Session } from './types.ts';
 
 const catalog = statementsOf('catalog');
 
-export interface Reshaped {
+interface Reshaped {
   /** What was done, as sentences; empty: only descriptions, if anything. */
   readonly steps: readonly string[];
   /** Why rows cannot be kept; when there is a reason, nothing was done. */

@@ -51,7 +51,8 @@ export function serverAddress(url: string, settings: LibpqSettings = libpqSettin
   const query = url.slice(url.indexOf('?') + 1 || url.length);
   // A sign that was not escaped ends the part of the address in which it stands: what is behind it would be taken for a host or a database.
   if (parsed.hash !== '' || parsed.pathname.includes('@') || parsed.pathname.lastIndexOf('/') > 0 || query.includes('@')) throw unreadable('@, /, ? or # where none can stand');
-  completeAddress(parsed, (parsed.hostname !== '' && parsed.hostname !== NO_HOST) || parsed.searchParams.has('host'), settings);
+  const hasHost = (parsed.hostname !== '' && parsed.hostname !== NO_HOST) || parsed.searchParams.has('host');
+  completeAddress(parsed, hasHost ? 'stated' : 'missing', settings);
   const options = parsed.searchParams.getAll('options').join(' ');
   parsed.searchParams.delete('options');
   const connectionString = parsed.href.replace(`@${NO_HOST}/`, '@/');

@@ -35,11 +35,11 @@ export async function load(database: Database, staged: Staged, runId: number, lo
   const { counts, held, warnings } = await inWorkspace(database, schema, async (session) => {
     await session.query(statement('provide_release'), [releaseId]);
     // Those that are read: rows of members that are taken over come from where they were made.
-    await provideMembers(session, releaseId, false);
+    await provideMembers(session, releaseId, 'read');
     for (const table of Object.keys(source.tables)) await analyze(session, schema, table);
     await session.script(source.load.text, source.load.file);
     await takeOver(session, staged);
-    await provideMembers(session, releaseId, true);
+    await provideMembers(session, releaseId, 'all');
     await refuseRepetition(session, staged);
     const made = new Set(await tablesIn(session, schema));
     for (const layer of layers) {
@@ -59,12 +59,12 @@ export async function load(database: Database, staged: Staged, runId: number, lo
   });
   await database.session(async (session) => {
     for (const layer of layers) {
-      await proveBound(session, schema, tableOf(layer), layer, 'release', releaseId);
+      await proveBound(session, { schema, table: tableOf(layer) }, layer, { split: 'release', key: releaseId });
       await renameIndexes(session, schema, tableOf(layer), `${tableOf(layer)}_${releaseId}`);
     }
     await session.transaction(async () => {
       await fence(session, runId);
-      for (const layer of [...layers].sort()) await attach(session, { schema, table: tableOf(layer) }, layer, `${tableOf(layer)}_${releaseId}`, 'release', releaseId);
+      for (const layer of [...layers].sort()) await attach(session, { schema, table: tableOf(layer) }, layer, `${tableOf(layer)}_${releaseId}`, { split: 'release', key: releaseId });
       await session.query(statement('finish'), [releaseId, counts.records, counts.rows, counts.rejects, counts.duplicates, JSON.stringify(held)]);
       await session.query('update ledger.file set present = true, arrived_run = $2 where release_id = $1', [releaseId, runId]);
     });
@@ -73,10 +73,10 @@ export async function load(database: Database, staged: Staged, runId: number, lo
   return { releaseId, ...counts, warnings };
 }
 
-/** The table `member`: the members of a release and their files. @param all also those that were taken over */
-async function provideMembers(session: Session, releaseId: number, all: boolean): Promise<void> {
+/** Creates the table `member`: the members of a release and their files. @param which `all`: also those that were copied from an earlier release */
+async function provideMembers(session: Session, releaseId: number, which: 'read' | 'all'): Promise<void> {
   await session.query('drop table if exists member');
-  await session.query(statement('provide_members'), [releaseId, all]);
+  await session.query(statement('provide_members'), [releaseId, which === 'all']);
 }
 
 /** Rows of members that an earlier release already holds, copied inside the database, with what was refused of them. */
@@ -127,7 +127,7 @@ export async function notePlacesOfOldReleases(database: Database, sources: reado
     await dropSchema(database, schema);
     await createSchema(database, schema);
     await inWorkspace(database, schema, (session) => session.transaction(async () => {
-      await provideMembers(session, id, true);
+      await provideMembers(session, id, 'all');
       for (const layer of source.layer.writes) await provideRelease(session, schema, layer, id);
       await recordPlaces(session, schema, source, id);
     }));

@@ -161,7 +161,7 @@ interface Candidate {
 type Keep = Source['manifest']['keep'];
 
 /** Layer and unit whose current files are wanted. */
-export interface Wanted {
+interface Wanted {
   /** Region code, or 0 for Italy. */
   readonly unit: number;
   /** Without its schema. */

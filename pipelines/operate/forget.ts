@@ -14,7 +14,7 @@ export interface Forgotten {
   readonly report: RefreshReport;
 }
 
-export interface ForgetOptions {
+interface ForgetOptions {
   /** True: the file becomes current again. */
   readonly undo?: boolean;
   readonly reason?: string | null;

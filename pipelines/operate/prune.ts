@@ -18,7 +18,7 @@ interface Pruned {
   readonly history: Cut | null;
 }
 
-export interface PruneOptions {
+interface PruneOptions {
   /** True: only reports what would be deleted. */
   readonly dry?: boolean;
   /** Months of history to keep; null: all. */

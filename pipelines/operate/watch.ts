@@ -127,8 +127,13 @@ function fetchDue(context: WatchContext, regions: readonly Region[], folder: str
   });
 }
 
-/** Writes the metrics, without those of the database if it does not answer. A failure to write does not end the nightly runs, because a monitor notices old metrics. */
-async function exportMetrics(context: WatchContext, attempt: Attempt, write: (database: Context['database'] | null) => Promise<void>, path: string): Promise<void> {
+/**
+ * Writes the metrics, without those of the database if it does not answer. A failure to write does not end the nightly runs, because a monitor notices old
+ * metrics.
+ */
+async function exportMetrics(
+  context: WatchContext, attempt: Attempt, write: (database: Context['database'] | null) => Promise<void>, path: string,
+): Promise<void> {
   const written = async (database: Context['database'] | null): Promise<true> => {
     await write(database).catch((error: unknown) => context.log.warn(`the figures could not be written to ${path}: ${reasonOf(error)}`));
     return true;

@@ -160,7 +160,8 @@ function* drawnOn(region: SyntheticRegion, sheet: SyntheticSheet): Generator<Dra
   let number = sheet.index * PER_SHEET;
   let before: SyntheticBuilding | null = null;
   for (let cell = 0; cell < SHEET_COLUMNS * SHEET_ROWS; cell += 1) {
-    for (const [box, polygon, twin] of shapesOf(cell % SHEET_COLUMNS, Math.floor(cell / SHEET_COLUMNS), { town, empty: region.dense ? 0 : EMPTY_PERCENT }, random)) {
+    const [column, row] = [cell % SHEET_COLUMNS, Math.floor(cell / SHEET_COLUMNS)];
+    for (const [box, polygon, twin] of shapesOf(column, row, { town, empty: region.dense ? 0 : EMPTY_PERCENT }, random)) {
       number += 1;
       const state = random.below(20);
       const building: SyntheticBuilding = {
