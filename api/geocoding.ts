@@ -26,8 +26,8 @@ export function comuniNamed(reader: Reader, name: string): Promise<readonly stri
 }
 
 function gazetteerOf(reader: Reader): FindComune {
-  return async (keys, fuzzy) => {
-    const { hits } = await reader.call<{ hits: Awaited<ReturnType<FindComune>> }>('select hits from api.find_comunes($1, $2)', [keys, fuzzy]);
+  return async (keys, names) => {
+    const { hits } = await reader.call<{ hits: Awaited<ReturnType<FindComune>> }>('select hits from api.find_comunes($1, $2)', [keys, names === 'similar']);
     return hits;
   };
 }

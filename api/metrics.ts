@@ -126,7 +126,7 @@ export async function databaseFigures(reader: Reader): Promise<string> {
   try {
     const { state } = await reader.call<{ state: PublishedState }>(STATE_STATEMENT, []);
     reachable.set(1);
-    return `${await registry.metrics()}\n${await describeState(state, true)}`;
+    return `${await registry.metrics()}\n${await describeState(state, 'now')}`;
   } catch {
     reachable.set(0);
     return registry.metrics();

@@ -81,7 +81,7 @@ const ROUTE = new RegExp(
   + '\\s*(?:n(?:\\.|°|r\\.?|um(?:ero|\\.)?)?\\s?[.°]?\\s*)?(\\d{1,4})(?!\\d)(?:\\s?(bis|ter|quater|dir|var|racc)(?![a-z]))?',
 );
 
-export interface Route {
+interface Route {
   readonly type: string;
   /** `18`, `12bis`. */
   readonly token: string;
@@ -137,17 +137,18 @@ function tokensOf(all: readonly Word[], type: string | null): { type: string | n
     const full = ABBREVIATIONS.get(word.text);
     return full === undefined ? [word] : full.split(' ').map((text) => ({ text, dot: false }));
   });
-  for (const [index, { text, dot }] of expanded.entries()) {
+  for (const [index, word] of expanded.entries()) {
+    const { text } = word;
     const before = expanded[index - 1]?.text;
     const after = expanded[index + 1]?.text;
-    const number = numeral(text, dot, before, after, type);
+    const number = numeral(word, before, after, type);
     if (number !== null) tokens.push(String(number));
     else if (SAINTS.has(text) && (text.length > 1 || after !== undefined)) {
       if (tokens.at(-1) !== 'san') tokens.push('san');
     } else if (PARTICLES.has(text) || text.length === 1) particles.push(text);
     else if (TITLES.has(text)) titles.push(text);
     else {
-      const german = found === null ? germanCompound(text, dot) : null;
+      const german = found === null ? germanCompound(word) : null;
       if (german === null) tokens.push(text);
       else {
         found = german.type;
@@ -158,7 +159,7 @@ function tokensOf(all: readonly Word[], type: string | null): { type: string | n
   return { type: found, tokens: [tokens, titles, particles].find((list) => list.length > 0) ?? [] };
 }
 
-function numeral(text: string, dot: boolean, before: string | undefined, after: string | undefined, type: string | null): number | null {
+function numeral({ text, dot }: Word, before: string | undefined, after: string | undefined, type: string | null): number | null {
   if (/^\d/.test(text)) return Number(text);
   const written = WRITTEN_NUMBERS.get(text);
   if (written !== undefined) return written;
@@ -173,7 +174,7 @@ function numeral(text: string, dot: boolean, before: string | undefined, after: 
   return before !== undefined && after === undefined && text !== 'i' ? value : null;
 }
 
-function germanCompound(text: string, dot: boolean): { type: string; stem: string } | null {
+function germanCompound({ text, dot }: Word): { type: string; stem: string } | null {
   for (const [ending, type] of GERMAN_ENDINGS) {
     if (!text.endsWith(ending)) continue;
     const stem = text.slice(0, -ending.length);
@@ -184,7 +185,7 @@ function germanCompound(text: string, dot: boolean): { type: string; stem: strin
 }
 
 /** One of the names of a street. */
-export interface NamedStreet extends StreetName {
+interface NamedStreet extends StreetName {
   /** `odonimo`: the official text, or one half of a bilingual one; `lingua1`, `lingua2`: the fields DIZIONE_LINGUA. */
   readonly kind: 'odonimo' | 'lingua1' | 'lingua2';
   readonly name: string;
@@ -200,7 +201,7 @@ function halves(name: string): string[] {
 }
 
 function germanName(name: string): boolean {
-  return words(fold(name)).some(({ text, dot }) => germanCompound(text, dot) !== null || GERMAN_ENDINGS.some(([ending]) => ending === text));
+  return words(fold(name)).some((word) => germanCompound(word) !== null || GERMAN_ENDINGS.some(([ending]) => ending === word.text));
 }
 
 /** Every name that a street can be asked by: the official one, its halves, the second languages. No two have equal types and tokens. */

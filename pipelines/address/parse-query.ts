@@ -10,7 +10,7 @@
 import { findRoute, fold, localityKey, normaliseFolded, takeType, words, type StreetName, type Word } from './normalise.ts';
 import {
   codesOf, Gazetteer, isCalled, isComune, keysOf, NOWHERE, PART_TYPES, partOf, placeOf, prefixes, statedProvince, suffixes,
-  type FindComune, type NamedPlace, type Place, type Segment, type Stated,
+  type FindComune, type Lookup, type NamedPlace, type Place, type Segment, type Stated,
 } from './place.ts';
 import { MONTHS, REGNAL, SAINTS, STREET_TYPES } from './words.ts';
 
@@ -27,7 +27,7 @@ interface Ending {
   readonly snc: boolean;
 }
 
-export type { ComuneHit, FindComune } from './place.ts';
+export type { ComuneHit, FindComune, Names } from './place.ts';
 
 const NO_ENDING: Ending = { number: null, rangeTo: null, exponent: null, colour: null, metricM: null, snc: false };
 
@@ -118,7 +118,8 @@ export async function parseQuery(query: string, city: string | null, findComune:
     const named = gazetteer.bound(province) === null ? aside.filter((segment) => isCalled(segment, gazetteer)) : [];
     // With its number left among the words a street is only a second thought.
     const whole = index > 0 && cut.ending === NO_ENDING;
-    found.push(...(await readingsOf({ ...cut, comune: [...cut.comune, ...inside, ...named] }, given, gazetteer.bound(province), gazetteer, whole)));
+    const lookup = { gazetteer, province: gazetteer.bound(province), names: given === null ? 'similar' : 'exact' } as const;
+    found.push(...(await readingsOf({ ...cut, comune: [...cut.comune, ...inside, ...named], whole }, given, lookup)));
   }
   // Once a place was named, what was read without it is another place's; and where words of the street may be one, it is a street that is called exactly so.
   const named = found.some(({ position }) => position === 'place');
@@ -153,7 +154,7 @@ async function comuniCalled([cut, ...others]: readonly Cut[], province: string |
   const [first] = cut?.street ?? [];
   if (cut === undefined || others.length > 0 || cut.ending !== NO_ENDING || first === undefined || !isCalled(first, gazetteer)) return [];
   if (cut.street.some(({ text }) => isMainType(words(text)))) return [];
-  const { comuni, sure } = await placeOf(cut.street, province, gazetteer, false);
+  const { comuni, sure } = await placeOf(cut.street, { gazetteer, province, names: 'exact' });
   return sure ? comuni ?? [] : [];
 }
 
@@ -283,12 +284,12 @@ function findCivici(folded: string, original: string): { plain: string; civici: 
     const isOrdinal = /^\s*°\s*[a-z]/.test(rest);
     // Five digits are a CAP when a number came before or when they begin the comune part: behind a comma, or before the last words.
     const isPostalCode = digits.length === 5 && (civici.length > 0 || /(?:[,;]|\s[-–—])\s*$/.test(plain.slice(0, start)) || /^\s+[a-z]/.test(rest));
-    if (marked || !(isDate || isOrdinal || isPostalCode)) civici.push(readCivico(plain, start, marked, digits, original));
+    if (marked || !(isDate || isOrdinal || isPostalCode)) civici.push(readCivico(plain, { start, marked, digits }, original));
   }
   return { plain, civici };
 }
 
-function readCivico(text: string, start: number, marked: boolean, digits: string, original: string): Civico {
+function readCivico(text: string, { start, marked, digits }: Pick<Civico, 'start' | 'marked'> & { readonly digits: string }, original: string): Civico {
   let end = start + digits.length;
   let colour: Reading['colour'] = null;
   const pieces: string[] = [];
@@ -336,90 +337,96 @@ interface Found {
 /** Collects the readings of one cut. */
 interface Collector {
   readonly found: Found[];
-  readonly add: (street: string, named: NamedPlace, position: Found['position'], whole?: boolean) => void;
+  readonly add: (street: string, named: NamedPlace, how: Pick<Found, 'position'> & Partial<Pick<Found, 'mayNameComune'>>) => void;
 }
 
-/** @param whole the words of the street are all of it: the number was left among them */
-function collector(ending: Ending, given: NamedPlace | null, whole: boolean): Collector {
+/** A cut to read. */
+interface ChosenCut extends Cut {
+  /** True: the number stays among the words of the street. */
+  readonly whole: boolean;
+}
+
+function collector(cut: Pick<ChosenCut, 'ending' | 'whole'>, given: NamedPlace | null): Collector {
   const found: Found[] = [];
-  const put = (street: string, named: NamedPlace, position: Found['position'], isWhole: boolean, mayNameComune: boolean): void => {
+  const put = (street: string, named: NamedPlace, { position, mayNameComune, whole }: Pick<Found, 'position' | 'mayNameComune'> & Pick<Reading, 'whole'>): void => {
     const { place, contradiction } = given === null ? { place: named, contradiction: null } : within(given, named);
     const facts = { position: given === null ? position : 'place', mayNameComune, contradiction } as const;
-    for (const name of namesOf(street)) found.push({ reading: compose(name, ending, place, isWhole), ...facts });
+    for (const name of namesOf(street)) found.push({ reading: { ...compose(name, cut.ending, place), whole }, ...facts });
   };
   return {
     found,
-    add: (street, named, position, isWhole = false) => {
-      put(street, named, position, whole || isWhole, isWhole);
-      for (const { text, part } of otherStreets(street)) put(text, { ...named, locality: named.locality ?? part }, position, true, false);
+    add: (street, named, { position, mayNameComune = false }) => {
+      put(street, named, { position, mayNameComune, whole: cut.whole || mayNameComune });
+      for (const { text, part } of otherStreets(street)) {
+        put(text, { ...named, locality: named.locality ?? part }, { position, mayNameComune: false, whole: true });
+      }
     },
   };
 }
 
-async function readingsOf(cut: Cut, given: NamedPlace | null, province: string | null, gazetteer: Gazetteer, whole: boolean): Promise<Found[]> {
-  const { found, add } = collector(cut.ending, given, whole);
-  const likeness = given === null;
-  const at = await streetAt(cut.street, province, gazetteer);
+async function readingsOf(cut: ChosenCut, given: NamedPlace | null, lookup: Lookup): Promise<Found[]> {
+  const { found, add } = collector(cut, given);
+  const { gazetteer } = lookup;
+  const at = await streetAt(cut.street, lookup);
   const street = cut.street[at];
   if (street === undefined) return found;
   const [before, behind] = [cut.street.slice(0, at), [...cut.street.slice(at + 1), ...cut.comune]];
   // `Milano, Via Roma 12`: a comune before the street.
   if (before.length > 0) {
-    add(street.text, await placeAround(before, behind, province, gazetteer, likeness), 'place');
+    add(street.text, await placeAround(before, behind, lookup), { position: 'place' });
     return found;
   }
   // `milano via roma 12, italia`: the same without a comma.
   const begun = behind.length === 0 ? undefined : prefixes(street.text).find(({ text, rest }) => hasName(rest) && isCalled({ text, dash: false }, gazetteer));
   if (begun !== undefined) {
-    add(begun.rest, await placeOf([{ text: begun.text, dash: false }, ...behind], province, gazetteer, likeness), 'place');
+    add(begun.rest, await placeOf([{ text: begun.text, dash: false }, ...behind], lookup), { position: 'place' });
     return found;
   }
   const part = given === null ? null : partOf(given, behind, gazetteer);
-  const named = part === null ? await placeOf(behind, province, gazetteer, likeness) : { ...NOWHERE, locality: part };
+  const named = part === null ? await placeOf(behind, lookup) : { ...NOWHERE, locality: part };
   if (named.comuni !== null || named.locality !== null || (named.province !== null && behind.length > 0)) {
-    add(street.text, named, 'place');
+    add(street.text, named, { position: 'place' });
     // A dash inside a name (`Strada Modena - Vignola`) looks like the one before a comune.
     if (behind[0]?.dash === true && cut.street.length > 1) {
-      add(cut.street.map(({ text }) => text).join(' '), await placeOf(cut.comune, province, gazetteer, likeness), 'words', true);
+      add(cut.street.map(({ text }) => text).join(' '), await placeOf(cut.comune, lookup), { position: 'words', mayNameComune: true });
     }
     return found;
   }
-  await readWords(street.text, cut.ending, given, province, gazetteer, add);
+  await readWords(street.text, cut.ending, given, lookup, add);
   return found;
 }
 
 /** Which segment is the street: the first, or a later one where a place or something else stands before it. */
-async function streetAt(segments: readonly Segment[], province: string | null, gazetteer: Gazetteer): Promise<number> {
+async function streetAt(segments: readonly Segment[], lookup: Lookup): Promise<number> {
   const [first, next] = segments;
   if (first === undefined || next === undefined) return 0;
   const [type, nextType] = [first, next].map(({ text }) => takeType(words(text))?.type);
   const [isTyped, nextIsTyped] = [type !== undefined, nextType !== undefined];
   // `Frazione Alta, via Roma 12`.
   if (PART_TYPES.has(type ?? '') && MAIN_TYPES.has(nextType ?? '') && !PART_TYPES.has(nextType ?? '')) return 1;
-  const before = await placeOf([first], province, gazetteer, false);
+  const exact: Lookup = { ...lookup, names: 'exact' };
+  const before = await placeOf([first], exact);
   // Borgo is a type of street, and the beginning of many comuni.
   if (isTyped) return nextIsTyped && before.sure && before.locality === null ? 1 : 0;
-  if (nextIsTyped || (before.comuni !== null && !(await placeOf([next], province, gazetteer, false)).sure)) return 1;
+  if (nextIsTyped || (before.comuni !== null && !(await placeOf([next], exact)).sure)) return 1;
   const typed = segments.findIndex(({ text }) => isMainType(words(text)));
   return Math.max(typed, 0);
 }
 
 /** The place of a street that something stands before: a comune, a part of the comune behind the street, or words that name no place. */
-async function placeAround(
-  before: readonly Segment[], behind: readonly Segment[], province: string | null, gazetteer: Gazetteer, likeness: boolean,
-): Promise<NamedPlace> {
-  const comuni = before.filter((segment) => isCalled(segment, gazetteer));
-  if (comuni.length > 0) return placeOf([...comuni, ...behind], province, gazetteer, likeness);
-  const there = await placeOf(behind, province, gazetteer, likeness);
+async function placeAround(before: readonly Segment[], behind: readonly Segment[], lookup: Lookup): Promise<NamedPlace> {
+  const comuni = before.filter((segment) => isCalled(segment, lookup.gazetteer));
+  if (comuni.length > 0) return placeOf([...comuni, ...behind], lookup);
+  const there = await placeOf(behind, lookup);
   if (there.comuni !== null) return { ...there, locality: there.locality ?? localityKey(before.at(-1)?.text ?? '') };
-  const named = await placeOf(before, province, gazetteer, false);
-  return named.sure ? named : placeOf(before, province, gazetteer, likeness);
+  const named = await placeOf(before, { ...lookup, names: 'exact' });
+  return named.sure ? named : placeOf(before, lookup);
 }
 
 /** A street with nothing behind it: its first or last words may be the comune, when a name is left for the street. */
-async function readWords(
-  text: string, ending: Ending, given: NamedPlace | null, province: string | null, gazetteer: Gazetteer, add: Collector['add'],
-): Promise<void> {
+async function readWords(text: string, ending: Ending, given: NamedPlace | null, lookup: Lookup, add: Collector['add']): Promise<void> {
+  const { province, gazetteer } = lookup;
+  const placeOfBoth = (first: Segment, second: Segment): Promise<NamedPlace> => placeOf([first, second], { ...lookup, names: 'exact' });
   const begins = prefixes(text).map(({ text: before, key, rest }) => ({ before, rest, hits: gazetteer.get(key, province) }))
     .filter(({ hits, rest }) => hits.length > 0 && hasName(rest));
   // The comune stands before the street: what stands behind it is the street's.
@@ -429,17 +436,17 @@ async function readWords(
   const addEnds = async (): Promise<void> => {
     if (ends === null) return;
     const inner = given === null && ends.isComune ? endOf(ends.rest, null, null, gazetteer) : null;
-    if (inner?.isComune === true) add(inner.rest, await placeOf([inner.segment, ends.segment], province, gazetteer, false), 'words');
-    add(ends.rest, ends.place, 'words', inner?.isComune === true);
+    if (inner?.isComune === true) add(inner.rest, await placeOfBoth(inner.segment, ends.segment), { position: 'words' });
+    add(ends.rest, ends.place, { position: 'words', mayNameComune: inner?.isComune === true });
   };
   if (endsFirst) await addEnds();
   for (const { before, rest, hits } of begins) {
     const sure = hits.some(isComune);
     const inner = sure && given === null ? endOf(rest, null, null, gazetteer) : null;
-    if (inner?.isComune === true) add(inner.rest, await placeOf([{ text: before, dash: false }, inner.segment], province, gazetteer, false), 'place');
-    add(rest, { ...NOWHERE, comuni: codesOf(hits), sure }, sure ? 'place' : 'words', inner?.isComune === true);
+    if (inner?.isComune === true) add(inner.rest, await placeOfBoth({ text: before, dash: false }, inner.segment), { position: 'place' });
+    add(rest, { ...NOWHERE, comuni: codesOf(hits), sure }, { position: sure ? 'place' : 'words', mayNameComune: inner?.isComune === true });
   }
-  add(text, { ...NOWHERE, province }, 'none', given === null && (ends?.isComune ?? false));
+  add(text, { ...NOWHERE, province }, { position: 'none', mayNameComune: given === null && (ends?.isComune ?? false) });
   if (!endsFirst) await addEnds();
 }
 
@@ -518,7 +525,7 @@ async function resolveCity(city: string, gazetteer: Gazetteer): Promise<NamedPla
   if (CADASTRAL_CODE.test(city)) return { ...NOWHERE, comuni: [city.trim().toUpperCase()], sure: true };
   await gazetteer.learn(keysOfCity(city));
   const { text, province } = prepare(city);
-  const place = await placeOf(segmentsOf(text), gazetteer.bound(province), gazetteer, true);
+  const place = await placeOf(segmentsOf(text), { gazetteer, province: gazetteer.bound(province), names: 'similar' });
   return place.comuni === null && place.province === null ? { ...place, comuni: [] } : place;
 }
 
@@ -532,8 +539,8 @@ function namesOf(street: string): StreetName[] {
   return street.split(/\s*\/\s+|\s+\/\s*/).filter((name) => /[a-z0-9]/.test(name)).slice(0, MOST_NAMES).map((name) => normaliseFolded(name));
 }
 
-function compose({ type, otherTypes, tokens }: StreetName, ending: Ending, { comuni, locality, province }: NamedPlace, whole: boolean): Reading {
-  const reading = { streetType: type, otherTypes, tokens, ...ending, comuni, locality, province, whole };
+function compose({ type, otherTypes, tokens }: StreetName, ending: Ending, { comuni, locality, province }: NamedPlace): Omit<Reading, 'whole'> {
+  const reading = { streetType: type, otherTypes, tokens, ...ending, comuni, locality, province };
   // A lane that is only a number (`Contrada 167`) has no name to find it by but that.
   if (ending.number !== null && tokens.join(' ') === type) return { ...reading, tokens: [String(ending.number)], number: null, rangeTo: null, exponent: null };
   // `12/R`, `12A/R`: red where numbers are painted so.

@@ -27,9 +27,12 @@ export interface ComuneHit {
 
 /**
  * The gazetteer: the hits of every key, in any order. It knows the comuni of all Italy, whatever is loaded: a comune that is named is never another.
- * @param fuzzy only names that are one or two letters away, of keys that nothing is called; they come with the key that was asked
+ * @param names `similar`: only names that are one or two letters away from a key that nothing is called; they come with the key that was asked
  */
-export type FindComune = (keys: readonly string[], fuzzy: boolean) => Promise<readonly ComuneHit[]>;
+export type FindComune = (keys: readonly string[], names: Names) => Promise<readonly ComuneHit[]>;
+
+/** Names that count as a comune's. */
+export type Names = 'exact' | 'similar';
 
 /** A named place. */
 export interface Place {
@@ -42,8 +45,8 @@ export interface Place {
 }
 
 /** `86020 Comune di Roccapparente`, `nel comune dell'Aquila`. */
-export const COMUNE_OF = /^(?:nel\s+)?comune\s+(?:di\s+|del(?:l[aeo])?\s+|dell'\s?|d'\s?)?(?=[a-z])/;
-export const PROVINCE_OF = /^(?:in\s+)?prov(?:incia|\.)?\s*(?:di\s+|d')?(?=[a-z])/;
+const COMUNE_OF = /^(?:nel\s+)?comune\s+(?:di\s+|del(?:l[aeo])?\s+|dell'\s?|d'\s?)?(?=[a-z])/;
+const PROVINCE_OF = /^(?:in\s+)?prov(?:incia|\.)?\s*(?:di\s+|d')?(?=[a-z])/;
 const REGION_OF = /^regione\s+(?=[a-z])/;
 export const POSTAL_CODE = /(?<![a-z0-9])\d{5}(?![a-z0-9])/g;
 
@@ -87,7 +90,7 @@ export class Gazetteer {
     const unknown = [...new Set(keys)].filter((key) => key !== '' && !this.#hits.has(key));
     for (const key of unknown) this.#hits.set(key, []);
     if (unknown.length === 0) return;
-    for (const hit of await this.#find(unknown, false)) this.#hits.get(hit.key)?.push(hit);
+    for (const hit of await this.#find(unknown, 'exact')) this.#hits.get(hit.key)?.push(hit);
   }
 
   /** Comuni before former ones before localities before cities in other languages. @param province only places there; null: anywhere */
@@ -142,7 +145,7 @@ export class Gazetteer {
   async near(key: string, province: string | null): Promise<readonly ComuneHit[]> {
     let hits = this.#near.get(key);
     if (hits === undefined) {
-      hits = key === '' || this.all(key).length > 0 ? [] : await this.#find([key], true);
+      hits = key === '' || this.all(key).length > 0 ? [] : await this.#find([key], 'similar');
       this.#near.set(key, hits);
     }
     return province === null ? hits : hits.filter((hit) => inProvince(hit, province));
@@ -250,6 +253,15 @@ export interface NamedPlace extends Place {
   readonly sure: boolean;
 }
 
+/** Where the name of a place is looked up. */
+export interface Lookup {
+  readonly gazetteer: Gazetteer;
+  /** Province of the comune; null: none was stated. */
+  readonly province: string | null;
+  /** `similar`: a name that no place has may be a misspelt one. */
+  readonly names: Names;
+}
+
 export const NOWHERE: NamedPlace = { comuni: null, locality: null, province: null, sure: false };
 
 /** A place without its postal code and without the words that only say what it is. */
@@ -337,8 +349,9 @@ const MOST_PLACES = 5;
  * precede it. A second comune is never the answer.
  */
 async function ofSeveral(
-  parts: readonly string[], called: readonly (Called | null)[], pieces: Pieces, gazetteer: Gazetteer, likeness: boolean,
+  parts: readonly string[], called: readonly (Called | null)[], pieces: Pieces, lookup: Pick<Lookup, 'gazetteer' | 'names'>,
 ): Promise<NamedPlace> {
+  const { gazetteer } = lookup;
   for (const [at, own] of called.entries()) {
     if (own === null) continue;
     let hits: readonly ComuneHit[] = own.hits.filter((hit) => pieces.bound === null || inProvince(hit, pieces.bound));
@@ -351,19 +364,24 @@ async function ofSeveral(
     for (const [index, text] of parts.slice(at + 1).entries()) {
       if (hits.length === 0) break;
       const other = called[at + 1 + index] ?? null;
-      const agreed = await agreeing(hits, own.key, text, other, gazetteer, likeness);
+      const agreed = await agreeing(hits, own.key, { text, called: other }, lookup);
       hits = agreed.hits;
       locality ??= agreed.locality;
     }
-    if (hits.length > 0) return narrowed(hits, locality, true, gazetteer.withPostalCode(pieces.postalCode));
+    if (hits.length > 0) return narrowed(hits, { locality, sure: true }, gazetteer.withPostalCode(pieces.postalCode));
   }
   return { ...NOWHERE, comuni: [], sure: true };
 }
 
-/** Returns the hits that agree with the following name, with the locality. */
+/**
+ * Returns the hits that agree with the following name, with the locality.
+ * @param own key of the name of the hits
+ */
 async function agreeing(
-  hits: readonly ComuneHit[], own: string, text: string, other: Called | null, gazetteer: Gazetteer, likeness: boolean,
+  hits: readonly ComuneHit[], own: string, following: { readonly text: string; readonly called: Called | null }, lookup: Pick<Lookup, 'gazetteer' | 'names'>,
 ): Promise<{ hits: readonly ComuneHit[]; locality: string | null }> {
+  const { text, called: other } = following;
+  const { gazetteer } = lookup;
   const key = comuneKey(text);
   const region = findRegion(text)?.code;
   const within = hits.filter((hit) => own === other?.key || isOrWasIn(hit, key) || (region !== undefined && hit.region === region)
@@ -374,7 +392,7 @@ async function agreeing(
   if (withPart.length > 0) return { hits: withPart, locality: part };
   // A locality that is named as one, or that only other comuni are known to have.
   if (isPartType(text) || gazetteer.all(part ?? '').some(({ kind }) => kind === 'locality')) return { hits, locality: part };
-  const { comuni, locality } = await ofLast([text], { texts: [text], bound: null, postalCode: null }, gazetteer, likeness);
+  const { comuni, locality } = await ofLast([text], { texts: [text], bound: null, postalCode: null }, lookup);
   return comuni === null ? { hits, locality } : { hits: hits.filter(({ belfiore }) => belfiore !== null && comuni.includes(belfiore)), locality };
 }
 
@@ -383,18 +401,16 @@ function isPartType(text: string): boolean {
   return PART_TYPES.has(takeType(words(text))?.type ?? '');
 }
 
-function narrowed(hits: readonly ComuneHit[], locality: string | null, sure: boolean, coded: readonly string[]): NamedPlace {
+/** @param coded cadastral codes of the comuni that have the stated postal code */
+function narrowed(hits: readonly ComuneHit[], { locality, sure }: Pick<NamedPlace, 'locality' | 'sure'>, coded: readonly string[]): NamedPlace {
   const codes = codesOf(hits);
   const there = codes.filter((code) => coded.includes(code));
   return { comuni: there.length > 0 ? there : codes, locality, province: null, sure };
 }
 
-/**
- * The comune named by the text behind the street.
- * @param province in which it must lie; null: none was stated
- * @param likeness a name that nothing is called may be a mistyped one
- */
-export async function placeOf(segments: readonly Segment[], province: string | null, gazetteer: Gazetteer, likeness: boolean): Promise<NamedPlace> {
+/** Returns the comune that the text after the street names. */
+export async function placeOf(segments: readonly Segment[], lookup: Lookup): Promise<NamedPlace> {
+  const { province, gazetteer } = lookup;
   const pieces = piecesOf(segments, province, gazetteer);
   if (pieces.texts.length === 0) {
     return pieces.postalCode === null ? { ...NOWHERE, province: pieces.bound } : { ...NOWHERE, comuni: gazetteer.withPostalCode(pieces.postalCode) };
@@ -403,15 +419,16 @@ export async function placeOf(segments: readonly Segment[], province: string | n
   const called = parts.map((text) => calledAs(text, gazetteer));
   const first = called.findIndex((each) => each !== null);
   return first >= 0 && first < parts.length - 1
-    ? ofSeveral(parts, called, pieces, gazetteer, likeness)
-    : ofLast(pieces.texts, pieces, gazetteer, likeness);
+    ? ofSeveral(parts, called, pieces, lookup)
+    : ofLast(pieces.texts, pieces, lookup);
 }
 
-/** The comune named by the last text: its longest known end; the words in front are a locality. */
-async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, gazetteer: Gazetteer, likeness: boolean): Promise<NamedPlace> {
+/** Returns the comune that the longest known end of the last text names. The words in front are a locality. */
+async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, { gazetteer, names }: Pick<Lookup, 'gazetteer' | 'names'>): Promise<NamedPlace> {
   const named = texts.at(-1) ?? '';
   const coded = gazetteer.withPostalCode(postalCode);
-  const place = (hits: readonly ComuneHit[], locality: string | null, sure: boolean): NamedPlace => narrowed(hits, locality, sure, coded);
+  const certain = (hits: readonly ComuneHit[], locality: string | null): NamedPlace => narrowed(hits, { locality, sure: true }, coded);
+  const likely = (hits: readonly ComuneHit[], locality: string | null): NamedPlace => narrowed(hits, { locality, sure: false }, coded);
 
   // `Piano, Lecce`: the province or the region behind a locality.
   const before = texts.at(-2);
@@ -423,7 +440,7 @@ async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, g
       && ((gazetteer.isProvince(key) && isOrWasIn(hit, key)) || (region !== undefined && hit.region === region)));
     // A part of the comune that is called as its province is that.
     const seat = codesOf(gazetteer.get(key, bound).filter(isComune));
-    if (there.length > 0 && !codesOf(there).some((code) => seat.includes(code))) return place(there, part, false);
+    if (there.length > 0 && !codesOf(there).some((code) => seat.includes(code))) return likely(there, part);
   }
 
   let elsewhere: number | null = null;
@@ -440,18 +457,18 @@ async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, g
     if (suffix.rest !== '' && !hits.some(isComune)) {
       // `Salerno Scalo` is a part of Salerno, wherever else a Scalo may be; and `Vila San Giovanni` is mistyped.
       const whole = beginnings(named).find(({ key }) => gazetteer.get(key, where).some(isComune));
-      if (whole !== undefined) return place(gazetteer.get(whole.key, where), localityKey(whole.rest), true);
-      const near = likeness ? await gazetteer.near(comuneKey(named), where) : [];
-      if (near.length > 0) return place(near, null, false);
+      if (whole !== undefined) return certain(gazetteer.get(whole.key, where), localityKey(whole.rest));
+      const near = names === 'similar' ? await gazetteer.near(comuneKey(named), where) : [];
+      if (near.length > 0) return likely(near, null);
     }
     const part = [...texts.slice(0, -1), suffix.rest].filter((text) => /[a-z]/.test(text)).at(-1);
-    return place(hits, isPart ? suffix.key : part === undefined ? null : localityKey(part), !isPart);
+    return isPart ? likely(hits, suffix.key) : certain(hits, part === undefined ? null : localityKey(part));
   }
-  if (!likeness) return elsewhere === null ? { ...NOWHERE, locality: localityKey(named) } : { ...NOWHERE, comuni: [], sure: true };
+  if (names === 'exact') return elsewhere === null ? { ...NOWHERE, locality: localityKey(named) } : { ...NOWHERE, comuni: [], sure: true };
   const ended = withoutSigla(comuneKey(named));
   const near = elsewhere === null ? await gazetteer.near(ended.text, ended.sigla ?? bound) : [];
   const begun = near.length > 0 || elsewhere !== null ? undefined : beginnings(named).find(({ key }) => gazetteer.get(key, bound).some(isComune));
-  if (begun !== undefined) return place(gazetteer.get(begun.key, bound), localityKey(begun.rest), true);
+  if (begun !== undefined) return certain(gazetteer.get(begun.key, bound), localityKey(begun.rest));
   // A comune that nobody knows is still the one that was meant: better no answer than one from another city.
-  return place(near, null, false);
+  return likely(near, null);
 }

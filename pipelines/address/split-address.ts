@@ -4,7 +4,7 @@
  */
 import { findRoute, fold, normaliseFolded } from './normalise.ts';
 
-export interface SplitAddress {
+interface SplitAddress {
   /** Normalised types that the street may have; empty: none was written. */
   readonly streetTypes: readonly string[];
   /** Different words of its name, normalised, ascending; empty: no street was written. */

@@ -9,7 +9,7 @@ import type { Product } from '../plan/products.ts';
 import type { Joined } from './join.ts';
 
 /** A source of a section's values, and its vintages. */
-export interface Citation {
+interface Citation {
   /** `*`: shown with every answer. */
   readonly section: string;
   readonly source: RegisteredSource;
@@ -25,7 +25,7 @@ interface Cited {
   readonly periods: ReadonlyMap<string, string>;
 }
 
-export interface Citations {
+interface Citations {
   /** Over all parcels of the region. */
   readonly all: readonly Citation[];
   readonly cited: readonly Cited[];
@@ -55,7 +55,7 @@ export async function citationsOf(database: Database, { unit, schema, products }
     const releases = products.find(({ relation }) => relation === 'core.comune')?.releases ?? [];
     for (const { name, namesComuni } of SECTIONS) if (namesComuni === true) for (const { sourceId, vintage } of releases) cite(name, '', sourceId, vintage);
   } else await citeRows(database, schema, products, cite);
-  const all = sources.flatMap((source) => citationsOfSource(source, bySection, unit !== 0));
+  const all = sources.flatMap((source) => citationsOfSource(source, bySection, unit));
   const cited = [...bySection].flatMap(([section, keys]) => groupsOf(section, keys));
   const mandatory = new Map(all.filter(({ section }) => section === '*').map(({ source: { id }, vintages }) => [id, periodOf([...vintages])]));
   const everywhere: readonly Cited[] = mandatory.size === 0 ? [] : [{ section: '*', keys: ['*'], periods: mandatory }];
@@ -103,12 +103,12 @@ function take<K, V>(map: Map<K, V>, key: K, make: () => V): V {
 }
 
 /** Returns the citations of a source by section. In a region a mandatory source has one more for every answer. */
-function citationsOfSource(source: RegisteredSource, bySection: ReadonlyMap<string, ReadonlyMap<string, Vintages>>, isRegion: boolean): Citation[] {
+function citationsOfSource(source: RegisteredSource, bySection: ReadonlyMap<string, ReadonlyMap<string, Vintages>>, unit: number): Citation[] {
   const found = [...bySection].flatMap(([section, keys]): Citation[] => {
     const vintages = new Set([...keys.values()].flatMap((cited) => [...cited.get(source.id) ?? []]));
     return vintages.size === 0 ? [] : [{ section, source, vintages }];
   });
-  if (!isRegion || source.manifest.attribution.mandatory !== true) return found;
+  if (unit === 0 || source.manifest.attribution.mandatory !== true) return found;
   return [...found, { section: '*', source, vintages: new Set(found.flatMap(({ vintages }) => [...vintages])) }];
 }
 

@@ -20,7 +20,7 @@ export interface Violation {
 }
 
 /** Number of published rows from which a comune is compared on its own. A province is always compared. */
-export const COMUNE_ROWS = 200;
+const COMUNE_ROWS = 200;
 const ROWS_LOST = 0.1;
 const SHARE_LOST = 0.2;
 const MOVED = 0.25;
@@ -81,20 +81,36 @@ interface QuantileLimit extends Limit {
   readonly quantile: Quantile;
 }
 
+/** A province or comune, in one slice of a table. */
+interface GatedPlace {
+  readonly slice: string;
+  readonly province: string;
+  /** Null: the whole province. */
+  readonly comune: string | null;
+}
+
+/** Returns the limits of a table by the places that they apply to. */
+function limitsOf(gate: TableGate) {
+  const fields = Object.entries(gate.fields);
+  return {
+    quantities: fields.flatMap(([name, field]) => (field.kind === 'quantity' ? [{ name, limits: quantiles(name, field) }] : [])),
+    shares: fields.flatMap(([name, field]) => filled(name, field)),
+    gains: fields.flatMap(([name, field]) => gained(name, field)),
+    bounds: [
+      ...fields.flatMap(([name, field]) => outside(name, field)),
+      ...(gate.identities ?? []).map((each) => broken(`rows without ${identityName(each)}`, identityName(each), each.most)),
+      ...fields.flatMap(([name, field]) => typical(name, field)),
+    ],
+    answers: (gate.queries ?? []).map(({ name, most }) => broken(name, name, most)),
+  };
+}
+
 /** Returns the violations, slice by slice and province by province. */
 export async function compare({ relation, gate, before, after, provinceOf, nameOf, among, changes }: Comparison): Promise<Violation[]> {
-  const fields = Object.entries(gate.fields);
-  const quantities = fields.flatMap(([name, field]) => (field.kind === 'quantity' ? [{ name, limits: quantiles(name, field) }] : []));
+  const { quantities, shares, gains, bounds, answers } = limitsOf(gate);
   const explained = explaining(changes);
-  const shares = fields.flatMap(([name, field]) => filled(name, field));
-  const gains = fields.flatMap(([name, field]) => gained(name, field));
-  const bounds = [
-    ...fields.flatMap(([name, field]) => outside(name, field)),
-    ...(gate.identities ?? []).map((each) => broken(`rows without ${identityName(each)}`, identityName(each), each.most)),
-    ...fields.flatMap(([name, field]) => typical(name, field)),
-  ];
   const violations: Violation[] = [];
-  const hold = (limits: readonly Limit[], slice: string, province: string, comune: string | null, from: Figures, to: Figures): void => {
+  const hold = (limits: readonly Limit[], { slice, province, comune }: GatedPlace, from: Figures, to: Figures): void => {
     const place = [nameOf(province, comune), sliceName(gate, slice)].filter((part) => part !== '').join(', ');
     for (const { figure, limit, of, refuses } of limits) {
       if (refuses(from, to)) violations.push({ section: gate.section, relation, place, figure, before: of(from), after: of(to), limit });
@@ -107,10 +123,11 @@ export async function compare({ relation, gate, before, after, provinceOf, nameO
       const mine = (comuni: ReadonlyMap<string, Figures>): Figures[] => [...comuni.values()].filter(({ comune }) => provinceOf(comune) === province);
       const [old, current] = [mine(was), mine(now)];
       const [whole, wholeNow] = [together(gate, old, find(before, slice, province)), together(gate, current, find(after, slice, province))];
-      hold([...bounds, ROWS], slice, province, null, whole, wholeNow);
+      hold([...bounds, ROWS], { slice, province, comune: null }, whole, wholeNow);
       // Only places that exist before and after.
       const common = old.filter(({ comune }) => now.has(comune));
-      hold([...shares, ...gains], slice, province, null, together(gate, common), together(gate, common.flatMap(({ comune }) => now.get(comune) ?? [])));
+      const commonNow = common.flatMap(({ comune }) => now.get(comune) ?? []);
+      hold([...shares, ...gains], { slice, province, comune: null }, together(gate, common), together(gate, commonNow));
       // The stored statistics of the province were measured with these comuni.
       const stands = before.every((each) => each.slice !== slice || each.comune === '' || (each.province === province) === old.includes(each));
       for (const { name, limits } of quantities) {
@@ -122,21 +139,20 @@ export async function compare({ relation, gate, before, after, provinceOf, nameO
         const measured = isSame ? null : await among(both);
         const [from, to] = measured === null ? [whole, wholeNow] : [find(measured.before, slice), find(measured.after, slice)];
         const moved = limits.filter(({ refuses }) => refuses(from, to));
-        hold(await explained.not(moved, name, { slice, province, comune: '' }, isSame ? null : both), slice, province, null, from, to);
+        hold(await explained.not(moved, name, { slice, province, comune: '' }, isSame ? null : both), { slice, province, comune: null }, from, to);
       }
       for (const each of old.filter(({ rows }) => rows >= COMUNE_ROWS)) {
         const { comune } = each;
         const current = now.get(comune) ?? NOTHING;
-        hold([ROWS, ...shares], slice, province, comune, each, current);
+        hold([ROWS, ...shares], { slice, province, comune }, each, current);
         for (const { name, limits } of quantities) {
           const moved = limits.filter(({ refuses }) => refuses(each, current));
-          hold(await explained.not(moved, name, { slice, province, comune }, null), slice, province, comune, each, current);
+          hold(await explained.not(moved, name, { slice, province, comune }, null), { slice, province, comune }, each, current);
         }
       }
     }
   }
-  const answers = (gate.queries ?? []).map(({ name, most }) => broken(name, name, most));
-  for (const each of after) if (each.province === WHOLE) hold(answers, each.slice, '', WHOLE, find(before, each.slice, WHOLE), each);
+  for (const each of after) if (each.province === WHOLE) hold(answers, { slice: each.slice, province: '', comune: WHOLE }, find(before, each.slice, WHOLE), each);
   return violations;
 }
 

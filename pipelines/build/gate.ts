@@ -28,14 +28,22 @@ export interface Gated {
 /** Most lines that are printed for one table. */
 const SHOWN = 6;
 
+interface GateOptions {
+  /** Name of the unit in messages. */
+  readonly subject: string;
+  /** Decision of the operator to publish a refused build. */
+  readonly acceptance: Acceptance | null;
+  readonly log: Log;
+  /** Most tables that are measured at the same time, if the engine allows it. */
+  readonly parallel: number;
+}
+
 /**
  * Measures every gated table that was built and compares it with the published table (`contract/gates.ts` lists the tables). A table with a source that the
  * published table did not have is measured as on a first load.
- * @param acceptance decision of the operator to publish a refused build
- * @param parallel most tables that are measured at the same time, if the engine allows it
  * @throws MappaleError `SUSPICIOUS` (exit 5) with section, place and statistic before and after, also as `data` for machines
  */
-export async function gate(database: Database, joined: Joined, subject: string, acceptance: Acceptance | null, log: Log, parallel: number): Promise<Gated> {
+export async function gate(database: Database, joined: Joined, { subject, acceptance, log, parallel }: GateOptions): Promise<Gated> {
   const { schema, unit, incremental } = joined;
   const [comuni, reached, parcels] = await inWorkspace(database, schema, async (session) => {
     const all = { schema, table: 'parcel' };
@@ -59,14 +67,14 @@ export async function gate(database: Database, joined: Joined, subject: string, 
       const measureWas = async (only?: readonly string[]): Promise<Figures[]> => (was === null ? [] : measure(session, watched, await was(), only));
       const after = [
         ...(kept.length > 0 && incremental?.results.has(relation) === true
-          ? await measureReached(session, watched, now, kept, reached, comuni.provinceOf)
+          ? await measureReached(session, watched, now, { kept, reached, provinceOf: comuni.provinceOf })
           : await measure(session, watched, now)),
         ...(await runQueries(session, watched)),
       ];
       const violations = await compare({
         relation, gate: watched, before: kept.length > 0 ? kept : await measureWas(), after, ...comuni,
         among: async (only) => ({ before: await measureWas(only), after: await measure(session, watched, now, only) }),
-        changes: async (field, only) => (was === null ? [] : compareValues(session, watched, field, await was(), now, only)),
+        changes: async (field, only) => (was === null ? [] : compareValues(session, watched, field, { before: await was(), after: now }, only)),
       });
       return [{ relation, figures: after, violations }];
     });
@@ -105,10 +113,14 @@ async function keptFigures(session: Session, unit: number, relation: Relation, w
   return kept.every((each) => each.province === WHOLE || isMeasured(each)) ? kept : [];
 }
 
+/** Statistics of the published table, and the comuni whose rows changed since. */
+interface Reached extends Pick<Comparison, 'provinceOf'> {
+  readonly kept: readonly Figures[];
+  readonly reached: readonly string[];
+}
+
 /** Measures a table with copied rows. Provinces without changed rows keep their statistics. */
-async function measureReached(
-  session: Session, watched: TableGate, now: Measured, kept: readonly Figures[], reached: readonly string[], provinceOf: (comune: string) => string,
-): Promise<Figures[]> {
+async function measureReached(session: Session, watched: TableGate, now: Measured, { kept, reached, provinceOf }: Reached): Promise<Figures[]> {
   const places = kept.filter(({ province }) => province !== WHOLE);
   const moved = places.filter(({ comune, province }) => comune !== '' && provinceOf(comune) !== province);
   const provinces = new Set([...reached.map(provinceOf), ...moved.flatMap(({ comune, province }) => [province, provinceOf(comune)])]);

@@ -140,7 +140,7 @@ export class IncrementalBuild {
     await renameTable(session, this.schema, tableOf(relation), whole);
     await analyze(session, this.schema, whole);
     this.#changed = await findChanged(session, this.schema, was, { schema: this.schema, table: whole });
-    const content = await replacing(session, this.schema, 'changed_parcel', was, 'changed_fid', standing);
+    const content = await replacing(session, { schema: this.schema, table: 'changed_parcel' }, was, 'changed_fid', standing);
     return this.#complete(session, product, whole, 'member', content);
   }
 
@@ -157,7 +157,7 @@ export class IncrementalBuild {
     const fids = `${reach}_fid`;
     this.#kept.add(table);
     await setApart(session, this.schema, table, whole, fids);
-    const { same, ...content } = await replacing(session, this.schema, table, await this.#was(session, relation), fids, this.#standing(relation));
+    const { same, ...content } = await replacing(session, { schema: this.schema, table }, await this.#was(session, relation), fids, this.#standing(relation));
     return same ? this.#reused(session, relation) : this.#complete(session, product, whole, { fids }, content);
   }
 
@@ -241,7 +241,7 @@ export class IncrementalBuild {
       // Once for the changed parcels, which name the parcels that they share a feature with.
       await this.#run(session, product, () => provideParcelsOf(session, this.schema, 'changed_parcel'));
       const [parcels, rows] = [await this.#was(session, PARCELS), await this.#was(session, product.relation)];
-      await findSharing(session, this.schema, parcels, rows, tableOf(product.relation), how.column);
+      await findSharing(session, this.schema, parcels, rows, { table: tableOf(product.relation), column: how.column });
     }
     return how.by;
   }

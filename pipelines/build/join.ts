@@ -42,15 +42,22 @@ export interface Joined {
   readonly seconds: ReadonlyMap<Relation, number>;
 }
 
+interface JoinOptions {
+  readonly sources: readonly RegisteredSource[];
+  readonly inventory: Inventory;
+  readonly log: Log;
+  /** Most tables that are built at the same time, if the engine allows it. */
+  readonly parallel: number;
+}
+
 /**
  * Builds the stale tables of a unit in its workspace, several at the same time, each after the tables that it reads. Tables that an interrupted run completed
  * are reused.
- * @param parallel most tables at the same time, if the engine allows it
  * @throws MappaleError of kind `database`, with file, line and column of the SQL
  */
 export async function join(
-  database: Database, unit: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>, sources: readonly RegisteredSource[],
-  inventory: Inventory, log: Log, parallel: number,
+  database: Database, unit: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>,
+  { sources, inventory, log, parallel }: JoinOptions,
 ): Promise<Joined> {
   const schema = buildSchema(unit);
   const stale = products.filter((product) => product.stale !== null);
@@ -74,7 +81,7 @@ export async function join(
     // Completed tables need their layers too, because checks and attributions read layers.
     const attributions = unit === 0 ? [] : readSectionFiles('attribution');
     for (const read of new Set([...stale.map(({ file }) => file), ...attributions].flatMap(({ reads }) => reads))) {
-      if (schemaOf(read) === 'layer') await provideCurrentRows(session, schema, read, sources, inventory, unit);
+      if (schemaOf(read) === 'layer') await provideCurrentRows(session, schema, read, { sources, inventory, unit });
     }
     return there;
   });
@@ -171,7 +178,8 @@ async function prepare(session: Session, schema: string, unit: number, stale: re
 
 /** Provides a layer in a workspace: the current rows of a region or of Italy. @throws MappaleError `LAYER_UNKNOWN` (exit 1) */
 export async function provideCurrentRows(
-  session: Session, schema: string, layer: Relation, sources: readonly RegisteredSource[], inventory: Inventory, unit: number,
+  session: Session, schema: string, layer: Relation,
+  { sources, inventory, unit }: Pick<JoinOptions, 'sources' | 'inventory'> & { readonly unit: number },
 ): Promise<void> {
   const source = sourceOfLayer(sources, layer);
   if (source === undefined) {

@@ -1,14 +1,14 @@
 /** Step 6: one transaction swaps the tables of a region. Readers see the whole old region or the whole new one. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { one, type Database, type Row, type Session } from '../db/index.ts';
-import { attach, copyComments, detach, digestOf, dropTable, proveBound, splitOf } from '../db/catalog.ts';
+import { attach, copyComments, detach, digestOf, dropTable, proveBound, splitOf, type Split } from '../db/catalog.ts';
 import { inTurn, isDistributed } from '../db/distributed.ts';
 import { noteSwap, swapHappens, type Standing } from '../db/history.ts';
 import { followRegion } from '../db/region-schemas.ts';
 import { retireParcels } from '../db/register.ts';
 import { savepoint } from '../db/savepoint.ts';
 import { byAdministrator, type ServerPlace } from '../db/server-address.ts';
-import { statementsOf } from '../db/statements.ts';
+import { statementsOf, type Place } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
 import { together } from '../together.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
@@ -23,7 +23,7 @@ import { addFigures, fence } from '../ledger/ledger.ts';
 
 const statement = statementsOf('publication');
 
-export interface Patience {
+interface Patience {
   /** Longest time that a swap may make readers wait; milliseconds. */
   readonly lockTimeoutMs: number;
   /** Number of attempts. */
@@ -37,25 +37,56 @@ export interface Published {
   readonly tables: readonly Omit<PublishedTable, 'currentTable'>[];
 }
 
-/**
- * Publishes a unit that passed its checks and the quality gate.
- * @param parallel most tables whose digests are computed at the same time, if the engine allows it
- * @throws MappaleError `PUBLISH_BLOCKED` (exit 6) if readers held the tables during every attempt
- * @throws HeldBack if the unit was pinned or withdrawn during the run
- */
-export async function publish(
-  database: Database, joined: Joined, gated: Gated, sources: readonly RegisteredSource[], runId: number, parallel: number,
-): Promise<Published> {
-  const { unit, schema, built, incremental, nodes } = joined;
-  const made = new Map(await together(Math.min(parallel, database.parallel), built, ({ relation }) => database.session(async (session) => {
+interface PublishOptions {
+  readonly sources: readonly RegisteredSource[];
+  readonly runId: number;
+  /** Most tables whose digests are computed at the same time, if the engine allows it. */
+  readonly parallel: number;
+}
+
+/** A built table that may be attached. */
+interface ProvenTable {
+  readonly place: Place;
+  readonly split: Split;
+  readonly rows: number;
+  readonly digest: string;
+}
+
+/** Proves that the built tables may be attached, and computes their digests. */
+async function proveTables(
+  database: Database, { unit, schema, built, incremental, nodes }: Joined, parallel: number,
+): Promise<ReadonlyMap<Relation, ProvenTable>> {
+  return new Map(await together(Math.min(parallel, database.parallel), built, ({ relation }) => database.session(async (session) => {
     const split = await splitOf(session, relation);
-    const built = { schema, table: tableOf(relation) };
-    await proveBound(session, schema, built.table, relation, split, unit);
-    if (split === 'whole') await copyComments(session, { schema: schemaOf(relation), table: built.table }, built);
-    const place = nodes !== null && split === 'fid' ? await nodes.proven(session, relation, unit) : built;
+    const table = { schema, table: tableOf(relation) };
+    await proveBound(session, table, relation, { split, key: unit });
+    if (split === 'whole') await copyComments(session, { schema: schemaOf(relation), table: table.table }, table);
+    const place = nodes !== null && split === 'fid' ? await nodes.proven(session, relation, unit) : table;
     const { rows, digest } = incremental?.results.get(relation) ?? (await digestOf(session, place.schema, place.table));
     return [relation, { place, split, rows, digest }] as const;
   })));
+}
+
+/** Records the tables and files of a publication in the ledger. */
+async function recordPublication(
+  session: Session, { unit, files }: Joined, publicationId: number, tables: readonly Omit<PublishedTable, 'currentTable'>[],
+): Promise<void> {
+  for (const { relation, partition, fingerprint, inputs, rows, digest } of tables) {
+    await session.query(statement('add_table'), [publicationId, relation, partition, fingerprint, JSON.stringify(inputs), rows, digest]);
+  }
+  await session.query(statement('add_files'), [publicationId, files]);
+  await session.query(statement('note_content'), [publicationId]);
+  await session.query('delete from ledger.built where unit_code = $1', [unit]);
+}
+
+/**
+ * Publishes a unit that passed its checks and the quality gate.
+ * @throws MappaleError `PUBLISH_BLOCKED` (exit 6) if readers held the tables during every attempt
+ * @throws HeldBack if the unit was pinned or withdrawn during the run
+ */
+export async function publish(database: Database, joined: Joined, gated: Gated, { sources, runId, parallel }: PublishOptions): Promise<Published> {
+  const { unit, incremental } = joined;
+  const made = await proveTables(database, joined, parallel);
   const citations = await citationsOf(database, joined, sources);
   const published = await swapping(database, async (session) => {
     await fence(session, runId);
@@ -76,7 +107,7 @@ export async function publish(
     return { before, lasting, publicationId, swap };
   }, async (session, { before, lasting, publicationId, swap }) => {
     const parcels = made.get('core.parcel');
-    if (parcels !== undefined) await retireParcels(session, swap, unit, parcels.place, lasting.get('core.parcel')?.place ?? null, incremental?.changed ?? null);
+    if (parcels !== undefined) await retireParcels(session, { swap, region: unit }, parcels.place, lasting.get('core.parcel')?.place ?? null, incremental?.changed ?? null);
     const tables: Omit<PublishedTable, 'currentTable'>[] = [];
     await holdReaders(session);
     await swapHappens(session, swap);
@@ -92,16 +123,11 @@ export async function publish(
       const partition = `${tableOf(relation)}_${unit}_${publicationId}`;
       if (standing !== undefined) await detach(session, relation, standing.partition, split);
       else if (split === 'whole') await dropTable(session, schemaOf(relation), tableOf(relation));
-      await attach(session, place, relation, partition, split, unit);
+      await attach(session, place, relation, partition, { split, key: unit });
       await addFigures(session, relation, partition, gated.figures.get(relation) ?? []);
       tables.push({ relation, partition, fingerprint, inputs, rows, digest });
     }
-    for (const { relation, partition, fingerprint, inputs, rows, digest } of tables) {
-      await session.query(statement('add_table'), [publicationId, relation, partition, fingerprint, JSON.stringify(inputs), rows, digest]);
-    }
-    await session.query(statement('add_files'), [publicationId, joined.files]);
-    await session.query(statement('note_content'), [publicationId]);
-    await session.query('delete from ledger.built where unit_code = $1', [unit]);
+    await recordPublication(session, joined, publicationId, tables);
     await followRegion(session, unit);
     return { publicationId, tables };
   });
@@ -202,7 +228,7 @@ export async function rollback(
   }, async (session, { from, to, current, previous, swap }) => {
     const parcels = { now: current.get('core.parcel')?.partition, then: previous.get('core.parcel')?.partition };
     if (parcels.then !== undefined && parcels.then !== parcels.now) {
-      await retireParcels(session, swap, unit, { schema: 'previous', table: parcels.then }, parcels.now === undefined ? null : { schema: 'core', table: parcels.now }, null);
+      await retireParcels(session, { swap, region: unit }, { schema: 'previous', table: parcels.then }, parcels.now === undefined ? null : { schema: 'core', table: parcels.now }, null);
     }
     const tables = await exchange(session, unit, current, previous);
     await swapHappens(session, swap);
@@ -259,7 +285,7 @@ async function exchange(
     const [now, then] = [current.get(relation), other.get(relation)];
     const split = await splitOf(session, relation);
     if (now !== undefined) await detach(session, relation, now.partition, split);
-    if (then !== undefined) await attach(session, { schema: 'previous', table: then.partition }, relation, then.partition, split, unit);
+    if (then !== undefined) await attach(session, { schema: 'previous', table: then.partition }, relation, then.partition, { split, key: unit });
   }
   return changed;
 }

@@ -6,6 +6,9 @@ import type { Shape } from './sweep-shape.ts';
 /** Cells of a shape: number of the tile in the mosaic, row, first and last column on the grid of the mosaic. */
 type Run = readonly [tile: number, row: number, first: number, last: number];
 
+/** Whether the runs of cells are recorded as well as their counts. */
+export type Detail = 'counts' | 'runs';
+
 interface Sample {
   /** Cells with a value. */
   readonly cells: number;
@@ -41,13 +44,12 @@ export class AreaSampler implements Sampler {
   #cells = 0;
   #missing = 0;
 
-  /** @param runs whether to record runs of cells */
-  constructor({ halo, accumulator }: AreaSweep, mosaic: Mosaic, runs: boolean) {
+  constructor({ halo, accumulator }: AreaSweep, mosaic: Mosaic, detail: Detail) {
     this.#mosaic = mosaic;
     this.#halo = halo ? 1 : 0;
     this.#accumulator = accumulator();
-    this.#noted = runs ? [] : null;
-    this.#origins = runs ? this.#lines.map(({ length }) => new Int32Array(length)) : null;
+    this.#noted = detail === 'runs' ? [] : null;
+    this.#origins = detail === 'runs' ? this.#lines.map(({ length }) => new Int32Array(length)) : null;
     const [line] = this.#lines;
     this.#rows = { north: line, here: line, south: line, cellWidthM: mosaic.cellWidth, cellHeightM: mosaic.cellHeight };
   }
@@ -155,10 +157,9 @@ export class PointSampler implements Sampler {
   #missing = 0;
   readonly #noted: Run[] | null;
 
-  /** @param runs whether to record runs of cells */
-  constructor({ sample }: PointSweep, mosaic: Mosaic, runs: boolean) {
+  constructor({ sample }: PointSweep, mosaic: Mosaic, detail: Detail) {
     this.#mosaic = mosaic;
-    this.#noted = runs ? [] : null;
+    this.#noted = detail === 'runs' ? [] : null;
     this.#side = sample === 'nearest' ? 1 : 2;
   }
 

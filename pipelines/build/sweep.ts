@@ -15,7 +15,7 @@ import type { SqlFile } from '../contract/sql-files.ts';
 import { tilesOf } from './sweep-files.ts';
 import { Blocks, mosaicsOf, type Mosaic } from './sweep-mosaic.ts';
 import { projectionInto, type Project } from './sweep-projection.ts';
-import { AreaSampler, PointSampler, type Sampler } from './sweep-sample.ts';
+import { AreaSampler, PointSampler, type Detail, type Sampler } from './sweep-sample.ts';
 import { inCells, Shape } from './sweep-shape.ts';
 
 /** Number of shapes that are fetched at a time, while the previous ones are sampled. */
@@ -42,15 +42,15 @@ const statement = statementsOf('sweep');
  * Runs a file that builds a table, with its sweeps if it has any. Inside a transaction.
  * @param schema in which unqualified names are created
  * @param standing published partition of the table, or null. A sweep copies its rows where a raster is gone, from `standing_<table>`
- * @param runs whether to record runs of cells: for the explanation of a few parcels
+ * @param detail `runs`: also records runs of cells, for the explanation of a few parcels
  */
 export async function runTableFile(
-  session: Session, schema: string, { file, parts, sweep, writes: [relation] }: SqlFile, standing: string | null, runs = false,
+  session: Session, schema: string, { file, parts, sweep, writes: [relation] }: SqlFile, standing: string | null, detail: Detail = 'counts',
 ): Promise<void> {
   if (sweep !== null && relation !== undefined) await provideStanding(session, schema, relation, standing);
   for (const part of parts) {
     if (!('sweep' in part)) await session.script(part.text, part.file);
-    else for (const each of await sweepsOf(join(ROOT, dirname(file), part.sweep))) await sweepCells(session, schema, each, runs);
+    else for (const each of await sweepsOf(join(ROOT, dirname(file), part.sweep))) await sweepCells(session, schema, each, detail);
   }
 }
 
@@ -59,14 +59,14 @@ async function sweepsOf(path: string): Promise<readonly Sweep[]> {
 }
 
 /** Returns counts of what was read, for measuring. */
-export async function sweepCells(session: Session, schema: string, sweep: Sweep, runs: boolean): Promise<{ readonly bytesRead: number }> {
+async function sweepCells(session: Session, schema: string, sweep: Sweep, detail: Detail): Promise<{ readonly bytesRead: number }> {
   const columns: Columns = 'sample' in sweep ? { value: 'float8' } : sweep.columns;
   const tables = { into: { schema, table: sweep.into }, runs: { schema, table: `${sweep.into}_run` } };
   await session.script(statement('tables', {
     ...tables, columns: { sql: Object.entries(columns).map(([name, type]) => statement('column', { name, type: { sql: type } })).join(',\n  ') },
   }), 'sql/statements/sweep.sql, tables');
   const blocks = new Blocks();
-  const pass = new Pass(session, schema, sweep, columns, runs);
+  const pass = new Pass(session, schema, sweep, columns, detail);
   try {
     for (const mosaic of mosaicsOf(await tilesOf(session, schema, sweep.tiles), blocks)) await pass.over(mosaic);
   } finally {
@@ -81,20 +81,22 @@ class Pass {
   readonly #schema: string;
   readonly #sweep: Sweep;
   readonly #rows: Batch;
+  readonly #detail: Detail;
   readonly #runs: Batch | null;
   readonly #shape = new Shape();
 
-  constructor(session: Session, schema: string, sweep: Sweep, columns: Columns, runs: boolean) {
+  constructor(session: Session, schema: string, sweep: Sweep, columns: Columns, detail: Detail) {
     this.#session = session;
     this.#schema = schema;
     this.#sweep = sweep;
     this.#rows = new Batch(session, schema, sweep.into, { ...COUNTS, ...columns });
-    this.#runs = runs ? new Batch(session, schema, `${sweep.into}_run`, RUNS) : null;
+    this.#detail = detail;
+    this.#runs = detail === 'runs' ? new Batch(session, schema, `${sweep.into}_run`, RUNS) : null;
   }
 
   async over(mosaic: Mosaic): Promise<void> {
     this.#rows.writer.memberId += 1;
-    const sampler: Sampler = 'sample' in this.#sweep ? new PointSampler(this.#sweep, mosaic, this.#runs !== null) : new AreaSampler(this.#sweep, mosaic, this.#runs !== null);
+    const sampler: Sampler = 'sample' in this.#sweep ? new PointSampler(this.#sweep, mosaic, this.#detail) : new AreaSampler(this.#sweep, mosaic, this.#detail);
     const project = projectionInto(mosaic.epsg);
     await this.#session.query(this.#cursor(mosaic));
     const next = async (): Promise<ShapeRow[]> => this.#session.query<ShapeRow & Record<string, unknown>>(statement('next_shapes', { shapes: SHAPES }));

@@ -37,28 +37,48 @@ function describe({ check, ok, found, hint, fix }: Finding): string {
   return [`${ok ? more.length === 0 ? 'ok  ' : 'note' : 'FAIL'} ${check}: ${found}`, ...more].join('\n     ');
 }
 
+/** A test of this machine or the database. It throws what is wrong. */
+interface Check {
+  readonly name: string;
+  readonly run: (url: string) => Promise<string | Pick<Finding, 'found' | 'hint'>>;
+}
+
 async function examine(): Promise<Finding[]> {
-  const config = readConfig();
+  const { databaseUrl } = readConfig();
   const findings: Finding[] = [];
-  const attempt = async (check: string, work: () => Promise<string | Pick<Finding, 'found' | 'hint'>>): Promise<void> => {
-    try {
-      const found = await work();
-      findings.push({ check, ok: true, ...(typeof found === 'string' ? { found } : found) });
-    } catch (error) {
-      if (!(error instanceof MappaleError)) findings.push({ check, ok: false, found: String(error) });
-      else findings.push({ check, ok: false, found: `${error.message} [${error.code}]${error.detail === undefined ? '' : `: ${error.detail}`}`, code: error.code, hint: error.hint, fix: error.fix });
-    }
-  };
-  await attempt('Node is 20.19 or newer', async () => {
-    const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-    if (major < 20 || (major === 20 && minor < 19)) {
-      throw new MappaleError(`found Node ${process.versions.node}`, { code: 'NODE_TOO_OLD', kind: 'usage', hint: 'Install Node 20.19 or newer.', fix: 'nvm install 22' });
-    }
-    return `Node ${process.versions.node}`;
-  });
-  await attempt('shapefiles and GeoPackages can be read', async () => `GDAL ${await gdal('GDAL', 'version')}`);
-  await attempt('sources load', async () => `${(await loadSources()).length} sources`);
-  await attempt('the database answers and is of this version', () => looking(config.databaseUrl, async (database) => {
+  for (const check of CHECKS) findings.push(await resultOf(check, databaseUrl));
+  return findings;
+}
+
+async function resultOf({ name, run }: Check, url: string): Promise<Finding> {
+  try {
+    const found = await run(url);
+    return { check: name, ok: true, ...(typeof found === 'string' ? { found } : found) };
+  } catch (error) {
+    if (!(error instanceof MappaleError)) return { check: name, ok: false, found: String(error) };
+    const { message, code, detail, hint, fix } = error;
+    return { check: name, ok: false, found: `${message} [${code}]${detail === undefined ? '' : `: ${detail}`}`, code, hint, fix };
+  }
+}
+
+async function nodeVersion(): Promise<string> {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major < 20 || (major === 20 && minor < 19)) {
+    throw new MappaleError(`found Node ${process.versions.node}`, { code: 'NODE_TOO_OLD', kind: 'usage', hint: 'Install Node 20.19 or newer.', fix: 'nvm install 22' });
+  }
+  return `Node ${process.versions.node}`;
+}
+
+async function gdalVersion(): Promise<string> {
+  return `GDAL ${await gdal('GDAL', 'version')}`;
+}
+
+async function sourceCount(): Promise<string> {
+  return `${(await loadSources()).length} sources`;
+}
+
+function databaseVersion(url: string): Promise<string> {
+  return looking(url, async (database) => {
     if (database === null) return 'not there yet: the first load makes it';
     if ((await appliedFiles(database)) === null) {
       await checkServer(database, database.label);
@@ -67,17 +87,21 @@ async function examine(): Promise<Finding[]> {
     await requireCurrent(database, await loadSources());
     const { version } = await one<{ version: string }>(database, "select current_setting('server_version') || ', PostGIS ' || postgis_lib_version() as version");
     return `${database.label}: PostgreSQL ${version}`;
-  }));
-  await attempt('the server takes loads', async () => {
-    if (config.databaseUrl.startsWith('pglite:')) return 'not used (the database is embedded)';
-    // As a load opens it: what stands in its way is the error. Nothing is written.
-    const { encoding, searchPath, statementTimeout, extensions, pooling } = await onDatabase(config.databaseUrl, 'write', async (database) => ({
-      ...await serverFacts(database), pooling: database.pooling,
-    }));
-    const schemas = [...new Set(Object.values(extensions))].join(', ') || 'no schema yet';
-    return `encoding ${encoding}, extensions in ${schemas}, no standby, not read-only; each session sets search_path ${searchPath} and statement_timeout ${statementTimeout}${pooling === null ? '' : '; through a connection pooler that keeps sessions'}`;
   });
-  await attempt('the database has every table, index, function and grant of this version', () => looking(config.databaseUrl, async (database) => {
+}
+
+async function serverSettings(url: string): Promise<string> {
+  if (url.startsWith('pglite:')) return 'not used (the database is embedded)';
+  // As a load opens it: what stands in its way is the error. Nothing is written.
+  const { encoding, searchPath, statementTimeout, extensions, pooling } = await onDatabase(url, 'write', async (database) => ({
+    ...await serverFacts(database), pooling: database.pooling,
+  }));
+  const schemas = [...new Set(Object.values(extensions))].join(', ') || 'no schema yet';
+  return `encoding ${encoding}, extensions in ${schemas}, no standby, not read-only; each session sets search_path ${searchPath} and statement_timeout ${statementTimeout}${pooling === null ? '' : '; through a connection pooler that keeps sessions'}`;
+}
+
+function databaseObjects(url: string): Promise<string | Pick<Finding, 'found' | 'hint'>> {
+  return looking(url, async (database) => {
     const applied = database === null ? null : await appliedFiles(database);
     if (database === null || applied === null) return 'nothing is loaded';
     const parts = partsOf(await loadSources());
@@ -87,8 +111,11 @@ async function examine(): Promise<Finding[]> {
     const damage = await database.session((session) => damageOf(session, parts));
     if (damage.length > 0) throw damaged(damage);
     return `${Object.values(expected.objects).reduce((sum, each) => sum + Object.keys(each).length, 0)} objects`;
-  }));
-  await attempt('published partitions are where the ledger says', () => looking(config.databaseUrl, async (database) => {
+  });
+}
+
+function publishedPartitions(url: string): Promise<string> {
+  return looking(url, async (database) => {
     if (database === null || (await appliedFiles(database)) === null) return 'nothing is published';
     const lost = await lostPartitions(database);
     const [example] = lost;
@@ -96,19 +123,34 @@ async function examine(): Promise<Finding[]> {
     throw new MappaleError(`${lost.length} are missing or detached, e.g. ${example.partition} of ${example.relation}`, {
       code: 'PARTITION_MISSING', kind: 'database', hint: 'Load the region again.', fix: 'npx mappale load-region REGION --data FOLDER',
     });
-  }));
-  await attempt('the role of the server may ask and nothing else', () => looking(config.databaseUrl, async (database) => {
+  });
+}
+
+function serverRole(url: string): Promise<string | Pick<Finding, 'found' | 'hint'>> {
+  return looking(url, async (database) => {
     if (database === null || database.engine === 'pglite' || (await appliedFiles(database)) === null) return 'not used';
     const missing = await missingRights(database);
     if (missing.length === 0) return `${ROLE} may`;
     const left = `${missing.length} statement${missing.length === 1 ? ' is' : 's are'} left to do`;
     return { found: `${left}, by a superuser of the server; needed only for: npx mappale serve`, hint: missing.join('\n     ') };
-  }));
-  await attempt('room on the disk of the embedded database', async () => {
-    if (!config.databaseUrl.startsWith('pglite:')) return 'not used (DATABASE_URL is a server)';
-    const free = (await freeBytes(config.databaseUrl.slice('pglite:'.length))) / 1024 ** 3;
-    if (free < 1) throw new MappaleError(`${free.toFixed(1)} GiB free`, { code: 'DISK_FULL', kind: 'usage', hint: 'Free at least 1 GiB, or use a folder on another disk.', fix: 'export DATABASE_URL=pglite:/OTHER_DISK/mappale' });
-    return `${free.toFixed(1)} GiB free`;
   });
-  return findings;
 }
+
+async function diskSpace(url: string): Promise<string> {
+  if (!url.startsWith('pglite:')) return 'not used (DATABASE_URL is a server)';
+  const free = (await freeBytes(url.slice('pglite:'.length))) / 1024 ** 3;
+  if (free < 1) throw new MappaleError(`${free.toFixed(1)} GiB free`, { code: 'DISK_FULL', kind: 'usage', hint: 'Free at least 1 GiB, or name a folder on another disk.', fix: 'export DATABASE_URL=pglite:/OTHER_DISK/mappale' });
+  return `${free.toFixed(1)} GiB free`;
+}
+
+const CHECKS: readonly Check[] = [
+  { name: 'Node is 20.19 or newer', run: nodeVersion },
+  { name: 'shapefiles and GeoPackages can be read', run: gdalVersion },
+  { name: 'sources load', run: sourceCount },
+  { name: 'the database answers and is of this version', run: databaseVersion },
+  { name: 'the server takes loads', run: serverSettings },
+  { name: 'the database has every table, index, function and grant of this version', run: databaseObjects },
+  { name: 'published partitions are where the ledger says', run: publishedPartitions },
+  { name: 'the role of the server may ask and nothing else', run: serverRole },
+  { name: 'room on the disk of the embedded database', run: diskSpace },
+];

@@ -52,7 +52,7 @@ async function look(url: string): Promise<Found> {
   try {
     return await looking(url, async (database) => {
       if (database !== null) return published(database);
-      await mustTakeDatabase(url.slice('pglite:'.length), false);
+      await mustTakeDatabase(url.slice('pglite:'.length), 'new');
       return { lines: [`${url}: not there yet, the first load makes it`], next: FIRST };
     });
   } catch (error) {

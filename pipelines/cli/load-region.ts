@@ -24,7 +24,7 @@ export function loadRegionCommand(): Command {
       process.exitCode = await withContext({ access: 'write' }, async (context) => {
         const isDemo = region === undefined && options.data === undefined;
         const data = isDemo ? [await writeDemo(context)] : foldersOf(options);
-        return bringUpToDate(context, 'load-region', options, data, [code], () => anyParcel(context, code));
+        return bringUpToDate(context, 'load-region', options, { data, regions: [code], more: () => anyParcel(context, code) });
       });
     });
 }

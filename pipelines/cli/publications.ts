@@ -89,7 +89,7 @@ export function forgetCommand(): Command {
     .option('--json', 'print as JSON')
     .action(async (file: string, { undo = false, reason, accept, json }: Options & { undo?: boolean; accept?: string }) => {
       process.exitCode = await withContext({ access: 'write' }, async (context) => {
-        const done = await forget(context, file, undo, reason ?? null, acceptance(context, accept));
+        const done = await forget(context, file, { undo, reason: reason ?? null, accept: acceptance(context, accept) });
         const names = [...new Set(done.files.map(({ name }) => name))].join(', ');
         const outcome = done.report.failures.length > 0 ? 'unchanged' : undo ? 'current again' : 'no longer used';
         print(json, done, () => `${names}: ${outcome}\n${describe(done.report)}`);
@@ -107,7 +107,7 @@ export function pruneCommand(): Command {
     .option('--json', 'print as JSON')
     .action((options: Options & { dryRun?: boolean; keep?: number }) => change(options, 'prune', options, async ({ database, sources }) => {
       const { dryRun = false, keep = null } = options;
-      const pruned = await prune(database, sources, dryRun, keep);
+      const pruned = await prune(database, sources, { dry: dryRun, keep });
       const [partitions, releases, workspaces] = [pruned.partitions.length, pruned.releases.length, pruned.workspaces.length];
       const history = pruned.history === null ? '' : `, ${group(pruned.history.rows)} rows of history by ${pruned.history.swaps} publications`;
       return [pruned, () => `${dryRun ? 'would free' : 'freed'}: ${partitions} old partitions, ${releases} releases, ${workspaces} workspaces${history}`];

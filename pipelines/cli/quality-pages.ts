@@ -153,15 +153,15 @@ function distributions({ distributions: all, publications, tables }: RegionRepor
     ? 'There is no previous publication to compare with.'
     : 'Changed values are shown as before → now.'}
 The small charts show the medians of the comuni: quartiles and the 10th to 90th percentile${isFirst ? '' : '; dashed: before; solid: now'}.</p>
-${[...byRelation].map(([relation, found]) => tableOf(relation, found, standing.has(relation)))}`;
+${[...byRelation].map(([relation, found]) => tableOf(relation, found, standing.has(relation) ? 'kept' : 'rebuilt'))}`;
 }
 
-function tableOf(relation: Relation, found: readonly Distribution[], stands: boolean): Html {
+function tableOf(relation: Relation, found: readonly Distribution[], state: 'kept' | 'rebuilt'): Html {
   const gate = GATES[relation];
   const slice = (value: string): string => (gate === undefined || 'unwatched' in gate ? value : sliceName(gate, value));
   const told = (moment: Moment | null): string => JSON.stringify([moment?.values, moment?.median, moment?.p95]);
   const moved = found.filter(({ before, now }) => before !== null && told(before) !== told(now));
-  const note = stands ? 'unchanged table of the previous publication' : moved.length > 0 ? `${group(moved.length)} of ${group(found.length)} statistics changed` : '';
+  const note = state === 'kept' ? 'unchanged table of the previous publication' : moved.length > 0 ? `${group(moved.length)} of ${group(found.length)} statistics changed` : '';
   const rows = found.map(({ province, slice: of, field, before, now }): Filling[] => [
     province === '' ? 'not listed' : province, slice(of), field, pair(before?.rows, now?.rows), pair(before?.values, now?.values), pair(before?.median, now?.median),
     pair(before?.p95, now?.p95), strip(before, now),

@@ -33,10 +33,19 @@ export function foldersOf({ data = ['data'] }: { readonly data?: readonly string
   return data.map(expandPath);
 }
 
-/** Refreshes regions and prints the report. @param more returns text to print below the report @returns the exit code */
+/** What a refresh works on. */
+interface RefreshWork {
+  /** Folders of files. */
+  readonly data: readonly string[];
+  /** ISTAT codes; null: all that have data or are published. */
+  readonly regions: readonly number[] | null;
+  /** Makes the text below the report. */
+  readonly more?: () => Promise<string>;
+}
+
+/** Refreshes regions and prints the report. @returns the exit code */
 export async function bringUpToDate(
-  context: Context, name: string, { parallel, accept, force, concurrent, beside, json }: RefreshArguments, data: readonly string[],
-  regions: readonly number[] | null, more: () => Promise<string> = async () => '',
+  context: Context, name: string, { parallel, accept, force, concurrent, beside, json }: RefreshArguments, { data, regions, more = async () => '' }: RefreshWork,
 ): Promise<number> {
   if (beside === true) context.log.warn('--beside is now --concurrent; the old name will be removed in the next version');
   const report = await refresh(context, {
@@ -58,7 +67,7 @@ export function refreshCommand(): Command {
     .action(async (regions: string[], options: RefreshArguments & { metrics?: string }) => {
       const units = regions.length === 0 ? null : regions.map((name) => parseRegion(name).code);
       process.exitCode = await withContext({ access: 'write' }, async (context) => {
-        const code = await bringUpToDate(context, 'refresh', options, foldersOf(options), units);
+        const code = await bringUpToDate(context, 'refresh', options, { data: foldersOf(options), regions: units });
         // Imports the metrics writer only if it is needed.
         if (options.metrics !== undefined) await (await import('../operate/metrics.ts')).writeMetrics(context.database, expandPath(options.metrics), code);
         return code;

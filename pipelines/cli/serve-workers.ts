@@ -18,7 +18,7 @@ const LASTING_MS = 60_000;
 /** Time that a worker may take to close its connections after the grace time of its requests, in milliseconds. */
 const CLOSING_MS = 5_000;
 
-export interface WorkersOptions {
+interface WorkersOptions {
   readonly workers: number;
   /** Connections of each worker. */
   readonly connections: number;

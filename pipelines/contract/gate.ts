@@ -22,7 +22,7 @@ export interface Quantity {
 }
 
 /** A column whose share of non-null values is compared. */
-export interface Presence {
+interface Presence {
   readonly kind: 'presence';
   readonly within?: readonly [number | null, number | null];
   /** For rare values: the share of them that a place must keep. */
@@ -51,7 +51,7 @@ export interface Identity {
 }
 
 /** An identity between tables, which a file of SQL looks at: rows of slice, place, known, broken. */
-export interface IdentityQuery {
+interface IdentityQuery {
   readonly file: string;
   /** Name of the violated rule. */
   readonly name: string;
@@ -59,7 +59,7 @@ export interface IdentityQuery {
 }
 
 /** How a row's comune is known; `whole`: the table is one place. */
-export type PlacedBy = 'belfiore' | 'istat_code' | 'fid' | 'whole';
+type PlacedBy = 'belfiore' | 'istat_code' | 'fid' | 'whole';
 
 export interface TableGate {
   /** Section of the record that its values are seen in. */

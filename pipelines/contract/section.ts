@@ -62,7 +62,7 @@ export interface Column {
 }
 
 /** How the map's page tells the block. Fields that say enough by their names need nothing. */
-export interface MapPanel {
+interface MapPanel {
   /** Italian texts of the map. English texts are used for missing ones. */
   readonly italian?: {
     readonly title: string;

@@ -16,7 +16,7 @@ import type { ZipArchive, ZipEntry } from '../formats/zip.ts';
 export { MappaleError, inputError } from '../errors.ts';
 export type { Columns, ColumnType } from '../formats/copy.ts';
 
-export interface Attribution {
+interface Attribution {
   /** Holder of the data, in the spelling of `contract/holders.ts`; several are separated by semicolons. */
   readonly holder: string;
   /** SPDX-like short name: `CC-BY-4.0`. */

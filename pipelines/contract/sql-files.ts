@@ -16,7 +16,7 @@ export type Relation = `${string}.${string}`;
  * `content`: the table is always built whole. If the result equals the published table, the published table stays, and rows built from it may be
  * copied.
  */
-export type Incremental =
+type Incremental =
   | { readonly by: 'members'; readonly layers: readonly Relation[] }
   | { readonly by: 'parcels' }
   | { readonly by: 'near'; readonly withinM: number }

@@ -180,7 +180,7 @@ export async function provideRegion(session: Session, schema: string, code: numb
 }
 
 /** A file that a workspace reads, and its rank within its source and kind: 1 is the newest. */
-export interface RankedFile {
+interface RankedFile {
   readonly fileId: number;
   readonly rank: number;
   readonly vintage: string;
@@ -274,6 +274,13 @@ export async function renameIndexes(session: Session, schema: string, table: str
 /** How a parent table is partitioned; `whole`: the table is replaced as a whole. */
 export type Split = 'release' | 'fid' | 'region' | 'whole';
 
+/** Rows of a table that a partition has. */
+interface Bound {
+  readonly split: Split;
+  /** Number of the release, or code of the region. */
+  readonly key: number;
+}
+
 /** @throws Error for a parent with another partitioning: a bug of a migration */
 export async function splitOf(session: Session, relation: Relation): Promise<Split> {
   if (!(await hasRelation(session, relation))) throw new Error(`${relation} is written by a SQL file but made by no migration`);
@@ -306,7 +313,7 @@ export function boundOf(split: Exclude<Split, 'whole'>, key: number): { check: s
  * Columns get the collations of the parent.
  * @throws Error if columns differ (a bug of a SQL file); MappaleError if a row is outside the region or lacks a value
  */
-export async function proveBound(session: Session, schema: string, table: string, parent: Relation, split: Split, key: number): Promise<void> {
+export async function proveBound(session: Session, { schema, table }: Place, parent: Relation, { split, key }: Bound): Promise<void> {
   const tables = [ident(schemaOf(parent), tableOf(parent)), ident(schema, table)];
   const different = await session.query<{ name: string; wanted: string; found: string }>(catalog('differing_columns'), tables);
   if (different.length > 0) {
@@ -316,7 +323,7 @@ export async function proveBound(session: Session, schema: string, table: string
 }
 
 /** Attaches a checked table to its parent as `partition`. A whole table takes the parent's name. Call inside a transaction. */
-export async function attach(session: Session, from: Place, parent: Relation, partition: string, split: Split, key: number): Promise<void> {
+export async function attach(session: Session, from: Place, parent: Relation, partition: string, { split, key }: Bound): Promise<void> {
   const schema = schemaOf(parent);
   const name = split === 'whole' ? tableOf(parent) : partition;
   await renameIndexes(session, from.schema, from.table, partition);
@@ -417,11 +424,16 @@ async function makeParcels(session: Session, schema: string, which: Reach, state
   await make(session, 'parcels', { schema, table: `${which}_parcel`, rows: { sql: copiedRows(statement, { schema, ...names }) } });
 }
 
-/**
- * Creates the table of changed parcels and parcels found around them, and the table of all parcels that their rows depend on.
- * @param statement creates the table `found` with the fids around given parcels
- */
-async function findReached(session: Session, schema: string, which: 'near' | 'meeting', was: Place, statement: string, names: Names): Promise<void> {
+/** A way to find the parcels around others. */
+interface Reached {
+  readonly which: 'near' | 'meeting';
+  /** Creates the table `found` with the fids around given parcels. */
+  readonly statement: string;
+  readonly names: Names;
+}
+
+/** Creates the table of changed parcels and parcels found around them, and the table of all parcels that their rows depend on. */
+async function findReached(session: Session, schema: string, was: Place, { which, statement, names }: Reached): Promise<void> {
   const find = async (around: Reach): Promise<{ found: string }> => {
     const found = `${statement}_${around}`;
     const shapes = { sql: copiedRows('shapes', { schema, was, fids: `${around}_fid` }) };
@@ -452,7 +464,7 @@ const M_OF_LATITUDE = 110_000;
  * geometry. Also creates `near_parcel`, all parcels that their rows depend on.
  */
 export async function findNear(session: Session, schema: string, was: Place, withinM: number): Promise<void> {
-  await findReached(session, schema, 'near', was, 'within', { east: withinM / M_OF_LONGITUDE, north: withinM / M_OF_LATITUDE });
+  await findReached(session, schema, was, { which: 'near', statement: 'within', names: { east: withinM / M_OF_LONGITUDE, north: withinM / M_OF_LATITUDE } });
 }
 
 /**
@@ -460,7 +472,9 @@ export async function findNear(session: Session, schema: string, was: Place, wit
  * change. Also creates `sharing_parcel`, the current rows of these parcels.
  * @param table current rows of the changed parcels
  */
-export async function findSharing(session: Session, schema: string, parcels: Place, was: Place, table: string, column: string): Promise<void> {
+export async function findSharing(
+  session: Session, schema: string, parcels: Place, was: Place, { table, column }: { readonly table: string; readonly column: string },
+): Promise<void> {
   await makeFids(session, schema, 'sharing', 'sharing_fid', { was, table, column });
   await makeParcels(session, schema, 'sharing', 'reached_parcel', { parcels, found: 'sharing_fid' });
 }
@@ -471,7 +485,7 @@ export async function findSharing(session: Session, schema: string, parcels: Pla
  */
 export async function findMeeting(session: Session, schema: string, was: Place, layers: readonly Place[]): Promise<void> {
   const features = layers.map((table) => copiedRows('features', { table })).join('\nunion all\n');
-  await findReached(session, schema, 'meeting', was, 'under', { features: { sql: features } });
+  await findReached(session, schema, was, { which: 'meeting', statement: 'under', names: { features: { sql: features } } });
 }
 
 /** Creates the view `parcel` of this table, which section SQL reads. */
@@ -498,7 +512,7 @@ export async function sameRows(session: Session, now: Place, was: Place): Promis
  * @returns whether nothing changes; otherwise row count and digest of the whole table after the replacement
  */
 export async function replacing(
-  session: Session, schema: string, table: string, was: Place, fids: string, before: { rows: number; digest: string },
+  session: Session, { schema, table }: Place, was: Place, fids: string, before: { rows: number; digest: string },
 ): Promise<{ same: boolean; rows: number; digest: string }> {
   const columns = await columnNames(session, was);
   const names = { schema, table, was, fids, columns, content: columns.filter((name) => !PROVENANCE.includes(name)) };

@@ -29,10 +29,10 @@ export function isDistributed(session: Session): Promise<boolean> {
 /**
  * Checks Citus and the workers, and creates the server's role on each worker. Call outside a transaction: creating the role in one would block other
  * sessions that look for it, and commands to all workers use other connections.
- * @param dry check only, create nothing
+ * @param action `look` creates nothing
  * @throws MappaleError `CITUS_MISSING`, `CITUS_NO_WORKERS`, `WORKER_WITHOUT_ROLE` (exit 2)
  */
-export async function prepareNodes(session: Session, label: string, dry: boolean): Promise<void> {
+export async function prepareNodes(session: Session, label: string, action: 'look' | 'prepare'): Promise<void> {
   const refuse = (message: string, code: string, hint: string): MappaleError => new MappaleError(message, { code, kind: 'usage', at: label, detail: 'MAPPALE_DISTRIBUTED=citus', hint });
   if (!(await one<{ there: boolean }>(session, statement('has_citus'))).there) {
     throw refuse('the database has no Citus', 'CITUS_MISSING', 'Use a coordinator database with the extension (create extension citus, as superuser). Or unset MAPPALE_DISTRIBUTED.');
@@ -40,7 +40,7 @@ export async function prepareNodes(session: Session, label: string, dry: boolean
   if ((await one<{ n: number }>(session, statement('workers'))).n === 0) {
     throw refuse('the coordinator has no workers', 'CITUS_NO_WORKERS', 'Add them: select citus_set_coordinator_host(\'HOST\', PORT); select citus_add_node(\'HOST\', PORT).');
   }
-  if (dry) return;
+  if (action === 'look') return;
   const [lacking] = await session.query<{ node: string; result: string }>(statement('role_on_workers'));
   if (lacking !== undefined) {
     throw refuse(`the worker ${lacking.node} cannot create the server's role: ${lacking.result}`, 'WORKER_WITHOUT_ROLE',

@@ -151,7 +151,8 @@ export interface Changes {
  * @param only comuni to compare; a province then covers these only; null: all
  */
 export async function compareValues(
-  session: Session, gate: TableGate, name: string, before: Measured, after: Measured, only: readonly string[] | null = null,
+  session: Session, gate: TableGate, name: string, { before, after }: { readonly before: Measured; readonly after: Measured },
+  only: readonly string[] | null = null,
 ): Promise<Changes[]> {
   const field = gate.fields[name];
   if (field === undefined) throw new Error(`the gate does not watch ${name}`);

@@ -110,7 +110,7 @@ export interface Standing {
 }
 
 /** The change of one table in a swap. Null: there is no such table. */
-export interface Exchange {
+interface Exchange {
   readonly relation: Relation;
   readonly leaving: Standing | null;
   readonly coming: Standing | null;
@@ -173,21 +173,18 @@ export interface Cut {
   readonly swaps: number;
 }
 
-/**
- * Deletes history that ended more than this many months ago.
- * @param dry only count the rows
- */
-export async function cutHistory(session: Session, months: number, dry: boolean): Promise<Cut> {
+/** Deletes, or only counts, history that ended more than this many months ago. */
+export async function cutHistory(session: Session, months: number, action: 'delete' | 'count'): Promise<Cut> {
   const horizon = await session.query<{ unit: number; swap: number }>(statement('horizon'), [months]);
   const until = [horizon.map(({ unit }) => unit), horizon.map(({ swap }) => swap)];
   let rows = 0;
   for (const { name } of await session.query<{ name: string }>(statement('kept'))) {
     const history = { schema: SCHEMA, table: name };
     rows += (await one<{ rows: number }>(session, statement('rows_before', { history }), until)).rows;
-    if (!dry) await session.query(statement('cut_rows', { history }), until);
+    if (action === 'delete') await session.query(statement('cut_rows', { history }), until);
   }
   const { swaps } = await one<{ swaps: number }>(session, statement('swaps_before'), until);
-  if (!dry) {
+  if (action === 'delete') {
     await session.query(statement('cut_swaps'), until);
     await session.query(statement('cut_here'), [...until, months]);
   }

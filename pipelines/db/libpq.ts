@@ -28,19 +28,19 @@ const KEYWORDS = new Set([
 
 /**
  * Fills in missing parts of an address. The address has priority, then the service, then the environment.
- * @param hasHost whether the address has a host before its path
+ * @param host whether the address has a host before its path
  * @throws MappaleError `PGSERVICE_UNKNOWN` (exit 2)
  */
-export function completeAddress(address: URL, hasHost: boolean, settings: LibpqSettings): void {
+export function completeAddress(address: URL, host: 'stated' | 'missing', settings: LibpqSettings): void {
   const query = address.searchParams;
   const service = query.get('service') ?? settings.service;
   query.delete('service');
   const offered = service === null ? new Map<string, string>() : serviceOf(service, settings);
   const dbname = offered.get('dbname');
   if (dbname !== undefined && address.pathname.length <= 1) address.pathname = `/${encodeURIComponent(dbname)}`;
-  const stated: Readonly<Record<string, boolean>> = { host: hasHost, port: address.port !== '', user: address.username !== '', password: address.password !== '' };
+  const stated: Readonly<Record<string, boolean>> = { host: host === 'stated', port: address.port !== '', user: address.username !== '', password: address.password !== '' };
   for (const [keyword, value] of offered) if (KEYWORDS.has(keyword) && stated[keyword] !== true && !query.has(keyword)) query.set(keyword, value);
-  if (!hasHost && !query.has('host') && settings.host === null) {
+  if (host === 'missing' && !query.has('host') && settings.host === null) {
     const port = query.get('port') ?? (address.port || settings.port);
     const folder = SOCKET_FOLDERS.find((each) => existsSync(join(each, `.s.PGSQL.${port}`)));
     if (folder !== undefined) query.set('host', folder);

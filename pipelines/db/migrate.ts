@@ -34,7 +34,7 @@ export interface MigrateOptions {
 }
 
 /** A source whose layers cannot be upgraded without losing rows. */
-export interface Loss {
+interface Loss {
   readonly source: string;
   readonly why: readonly string[];
   readonly releases: readonly { readonly vintage: string; readonly region: number | null; readonly rows: number }[];
@@ -72,7 +72,7 @@ export async function migrate(
     if (applied !== null && (await isCurrent(applied)) && (await damageOf(session, parts)).length === 0) return NOTHING;
     await checkServer(session, database.label);
     const place = database.engine === 'pglite' ? null : await one<Row & ServerPlace>(session, server('place'));
-    if (distributed || (await isDistributed(session))) await prepareNodes(session, database.label, dry);
+    if (distributed || (await isDistributed(session))) await prepareNodes(session, database.label, dry ? 'look' : 'prepare');
     let done = NOTHING;
     let left: readonly Damage[] = [];
     await session.transaction(async () => {
@@ -88,7 +88,7 @@ export async function migrate(
       // Constraints come first, because the functions for past records are written from the keys of tables.
       const repairs = await repairTables(session, damage);
       const repairsFunctions = damage.some(isFunction) && !damage.some(isReadByRecords);
-      if (!current || repairsFunctions) done = await apply(session, parts, repairsFunctions ? withoutFunctions(parts, before) : before, lose, distributed);
+      if (!current || repairsFunctions) done = await apply(session, parts, repairsFunctions ? withoutFunctions(parts, before) : before, { lose, distributed });
       if (done.losses.length > 0 && !lose && !dry) throw lossError(done.losses);
       if (repairsFunctions) repairs.push(...damage.filter(isFunction).map((each) => `repaired: ${describeDamage(each)}`));
       if (!current && done.losses.length === 0) repairs.push(...await repairTables(session, await damageOf(session, parts)));
@@ -145,83 +145,100 @@ async function holdWriters(session: Session): Promise<void> {
   });
 }
 
-/**
- * Applies files that are not applied yet. If rows would be lost and `lose` is not set, the layers of that source stay unchanged.
- * @param distributed distribute the database over several nodes; otherwise it stays as it is
- */
-async function apply(session: Session, parts: readonly Part[], before: Applied, lose: boolean, distributed: boolean): Promise<Migration> {
-  const steps: string[] = [];
-  const losses: Loss[] = [];
+/** Applies the files that are not applied yet. Layers of a source stay unchanged if rows would be lost and `lose` is not set. */
+async function apply(
+  session: Session, parts: readonly Part[], before: Applied, { lose, distributed }: Required<Pick<MigrateOptions, 'lose' | 'distributed'>>,
+): Promise<Migration> {
   await session.script(server('applied_file'), 'sql/statements/server.sql');
   // Functions call each other across files, so their bodies are not checked when they are created.
   await session.query('set local check_function_bodies = off');
   const open = parts.filter((part) => !isApplied(part, before));
-  const note = async ({ file, source }: Part): Promise<void> => {
-    await session.query(server('note_applied'), [file.file, file.digest, source?.manifest.version ?? null]);
-  };
   // An earlier version stored the digest of the bytes. The new digest ignores layout.
-  for (const part of parts) if (!open.includes(part) && before.get(part.file.file)?.digest !== part.file.digest) await note(part);
-  const changed = open.find(({ kind, file }) => kind === 'migration' && before.has(file.file));
-  if (changed !== undefined) {
-    throw new MappaleError('a migration was changed after it was applied', {
-      code: 'MIGRATION_CHANGED', kind: 'database', at: changed.file.file, hint: 'Put the change into a new migration with the next number.',
-    });
-  }
-  const run = async (kind: Part['kind']): Promise<void> => {
-    for (const part of open.filter((each) => each.kind === kind)) {
-      await session.script(part.file.text, part.file.file);
-      await note(part);
-      steps.push(`${part.file.file}: ${part.file.purpose}`);
-    }
-  };
+  for (const part of parts) if (!open.includes(part) && before.get(part.file.file)?.digest !== part.file.digest) await noteApplied(session, part);
+  refuseChangedMigration(open, before);
+  const run = (kind: Part['kind']): Promise<string[]> => runParts(session, open.filter((each) => each.kind === kind));
   const reads = open.some(({ kind }) => kind !== 'layer');
   if (reads) await dropRegionSchemas(session);
-  await run('migration');
-  await run('section');
-  steps.push(...(await alignPrevious(session)));
+  const steps = [...(await run('migration')), ...(await run('section')), ...(await alignPrevious(session))];
   if (distributed || (await isDistributed(session))) {
     steps.push(...(await distribute(session)));
     await forgetHistory(session);
   }
-  for (const part of open) {
-    if (part.source === null) continue;
-    const found = await applyLayer(session, part.file, part.source, before.has(part.file.file), lose);
-    steps.push(...found.steps);
-    if (found.loss !== null) losses.push(found.loss);
-    await note(part);
-  }
-  await run('function');
+  const layers = await applyLayers(session, open, before, lose ? 'drop' : 'keep');
+  steps.push(...layers.steps, ...(await run('function')));
   if (open.some(({ kind }) => kind === 'interface')) {
-    await session.script(server('new_interface'), 'sql/statements/server.sql');
-    for (const part of parts.filter(({ kind }) => kind === 'interface')) {
-      await session.script(part.file.text, part.file.file);
-      await note(part);
-    }
+    await replaceInterface(session, parts);
     steps.push('sql/api: the API functions, created again');
   }
   if (reads) {
     await makeHistory(session);
     await makeRegionSchemas(session);
     for (const part of open.filter(({ kind }) => kind === 'copy')) {
-      await note(part);
+      await noteApplied(session, part);
       steps.push(`${part.file.file}: ${part.file.purpose}`);
     }
+  }
+  return { steps, losses: layers.losses };
+}
+
+async function noteApplied(session: Session, { file, source }: Part): Promise<void> {
+  await session.query(server('note_applied'), [file.file, file.digest, source?.manifest.version ?? null]);
+}
+
+/** @throws MappaleError `MIGRATION_CHANGED` (exit 6) */
+function refuseChangedMigration(open: readonly Part[], before: Applied): void {
+  const changed = open.find(({ kind, file }) => kind === 'migration' && before.has(file.file));
+  if (changed === undefined) return;
+  throw new MappaleError('a migration was changed after it was applied', {
+    code: 'MIGRATION_CHANGED', kind: 'database', at: changed.file.file, hint: 'Put the change into a new migration with the next number.',
+  });
+}
+
+/** Runs files in their order. @returns what was done, as sentences */
+async function runParts(session: Session, parts: readonly Part[]): Promise<string[]> {
+  for (const part of parts) {
+    await session.script(part.file.text, part.file.file);
+    await noteApplied(session, part);
+  }
+  return parts.map(({ file }) => `${file.file}: ${file.purpose}`);
+}
+
+/** Applies the layers of sources. @param onLoss what to do where rows would be lost */
+async function applyLayers(session: Session, open: readonly Part[], before: Applied, onLoss: 'drop' | 'keep'): Promise<{ steps: readonly string[]; losses: readonly Loss[] }> {
+  const steps: string[] = [];
+  const losses: Loss[] = [];
+  for (const part of open) {
+    if (part.source === null) continue;
+    const found = before.has(part.file.file) ? await changeLayer(session, part.file, part.source, onLoss) : await createLayer(session, part.file, part.source);
+    steps.push(...found.steps);
+    if (found.loss !== null) losses.push(found.loss);
+    await noteApplied(session, part);
   }
   return { steps, losses };
 }
 
-async function applyLayer(
-  session: Session, file: SqlFile, source: RegisteredSource, known: boolean, lose: boolean,
-): Promise<{ steps: readonly string[]; loss: Loss | null }> {
-  if (!known) {
-    await session.script(file.text, file.file);
-    return { steps: [`${source.folder}: ${file.purpose}`], loss: null };
-  }
+/** Makes all functions of the interface again. */
+async function replaceInterface(session: Session, parts: readonly Part[]): Promise<void> {
+  await session.script(server('new_interface'), 'sql/statements/server.sql');
+  await runParts(session, parts.filter(({ kind }) => kind === 'interface'));
+}
+
+interface LayerChange {
+  readonly steps: readonly string[];
+  readonly loss: Loss | null;
+}
+
+async function createLayer(session: Session, file: SqlFile, source: RegisteredSource): Promise<LayerChange> {
+  await session.script(file.text, file.file);
+  return { steps: [`${source.folder}: ${file.purpose}`], loss: null };
+}
+
+async function changeLayer(session: Session, file: SqlFile, source: RegisteredSource, onLoss: 'drop' | 'keep'): Promise<LayerChange> {
   const former = await session.query<{ name: string }>(server('former_layers'), [source.id]);
   const { steps, losses } = await reshapeLayers(session, file, former.map(({ name }) => name));
   if (losses.length === 0) return { steps, loss: null };
   const loss = await lossOf(session, source, losses);
-  if (!lose) return { steps: [], loss };
+  if (onLoss === 'keep') return { steps: [], loss };
   for (const relation of file.writes) await session.query(`drop table if exists ${ident('layer', tableOf(relation))} cascade`);
   await session.query('delete from ledger.release where source_id = $1', [source.id]);
   await session.script(file.text, file.file);

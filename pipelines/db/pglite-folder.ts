@@ -13,6 +13,9 @@ const USUAL_FOLDER = '.mappale/database';
 const OTHER_FOLDER = 'export DATABASE_URL=pglite:/OTHER_FOLDER/mappale';
 /** Names of files that PostgreSQL creates in its data folder. */
 const OF_A_CLUSTER = /^(?:base|global|pg_[a-z_]+(?:\.conf)?|PG_VERSION|postgresql(?:\.auto)?\.conf|postmaster\.(?:pid|opts))$/;
+/** State of the folder: it has a database, or a new one is created there. */
+type FolderState = 'database' | 'new';
+
 /** A new database takes 65 MB. Its write-ahead log grows by 16 MB at a time. */
 const NEW_BYTES = 256 * 1024 * 1024;
 const OPEN_BYTES = 64 * 1024 * 1024;
@@ -21,12 +24,13 @@ const OPEN_BYTES = 64 * 1024 * 1024;
  * Returns what is in the folder: an embedded database, nothing, or an unfinished one that a killed process left.
  * @throws MappaleError `PGLITE_FOLDER` (exit 2) for any other folder, which stays unchanged; `DATABASE_NEWER`, `PGLITE_OTHER_VERSION` (exit 6)
  */
-export async function inspectFolder(folder: string, unfinished: boolean): Promise<'database' | 'nothing' | 'half-made'> {
+export async function inspectFolder(folder: string): Promise<'database' | 'nothing' | 'half-made'> {
   const refuse = (found: string, hint: string): MappaleError => new MappaleError('the folder cannot contain an embedded database', {
     code: 'PGLITE_FOLDER', kind: 'usage', at: folder === '' ? 'DATABASE_URL=pglite:' : folder, detail: `expected an embedded database or an unused path, found ${found}`, hint: `${hint} The folder was not changed.`,
     // If the default folder is blocked, the fix must name another folder.
     fix: resolve(folder) === resolve(USUAL_FOLDER) ? OTHER_FOLDER : `export DATABASE_URL=pglite:${USUAL_FOLDER}`,
   });
+  const unfinished = existsSync(unfinishedMark(folder));
   if (folder.trim() === '') throw refuse('an empty name', 'Name a folder: DATABASE_URL=pglite:.mappale/database, or unset it.');
   let names: string[];
   try {
@@ -62,11 +66,10 @@ export async function inspectFolder(folder: string, unfinished: boolean): Promis
 
 /**
  * Locks the folder for this process.
- * @param made whether the database exists
  * @throws MappaleError `DISK_FULL`, `PGLITE_FOLDER` (exit 2) if the disk is full or the folder is not writable; `DATABASE_IN_USE` (exit 7)
  */
-export async function takeFolder(folder: string, made: boolean): Promise<void> {
-  await mustHaveRoom(folder, made);
+export async function takeFolder(folder: string, state: FolderState): Promise<void> {
+  await mustHaveRoom(folder, state);
   try {
     await mkdir(dirname(folder), { recursive: true });
     await takeLock(lockOf(folder), (found) => new MappaleError('the embedded database is in use', {
@@ -79,11 +82,10 @@ export async function takeFolder(folder: string, made: boolean): Promise<void> {
 
 /**
  * Checks whether an embedded database could be opened there for writing. Writes nothing.
- * @param made whether the database exists
  * @throws MappaleError `DISK_FULL`, `PGLITE_FOLDER` (exit 2)
  */
-export async function mustTakeDatabase(folder: string, made: boolean): Promise<void> {
-  await mustHaveRoom(folder, made);
+export async function mustTakeDatabase(folder: string, state: FolderState): Promise<void> {
+  await mustHaveRoom(folder, state);
   let place = dirname(folder);
   while (!existsSync(place)) place = dirname(place);
   await access(place, constants.W_OK).catch((error: unknown) => {
@@ -91,8 +93,8 @@ export async function mustTakeDatabase(folder: string, made: boolean): Promise<v
   });
 }
 
-async function mustHaveRoom(folder: string, made: boolean): Promise<void> {
-  const bytes = made ? OPEN_BYTES : NEW_BYTES;
+async function mustHaveRoom(folder: string, state: FolderState): Promise<void> {
+  const bytes = state === 'database' ? OPEN_BYTES : NEW_BYTES;
   const free = await freeBytes(folder);
   if (free < bytes) {
     throw new MappaleError('not enough disk space for the embedded database', {
@@ -113,6 +115,11 @@ function unwritable(folder: string, error: unknown): MappaleError {
 
 export async function giveFolderBack(folder: string): Promise<void> {
   await releaseLock(lockOf(folder));
+}
+
+/** Path of the file that is there while a database is being made. */
+export function unfinishedMark(folder: string): string {
+  return `${folder}.unfinished`;
 }
 
 function lockOf(folder: string): string {

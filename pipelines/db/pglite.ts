@@ -6,7 +6,7 @@ import { COPY_HEADER, COPY_TRAILER } from '../formats/copy.ts';
 import { MappaleError } from '../errors.ts';
 import { quoted } from '../typed.ts';
 import { databaseError } from './errors.ts';
-import { giveFolderBack, inspectFolder, takeFolder } from './pglite-folder.ts';
+import { giveFolderBack, inspectFolder, takeFolder, unfinishedMark } from './pglite-folder.ts';
 import { OneSession, SessionDatabase } from './session.ts';
 import { emptyDatabase } from './state.ts';
 import { ident, type CopyIn, type Database, type Row } from './types.ts';
@@ -22,11 +22,11 @@ class EmbeddedSession extends OneSession {
   /** Statements that run before each piece of work. */
   readonly #reset: string;
 
-  constructor(pglite: Opened, readOnly: boolean) {
+  constructor(pglite: Opened, access: 'read' | 'write') {
     super();
     this.#pglite = pglite;
     // The default time zone would be that of the process.
-    this.#reset = `reset all; set timezone to 'UTC'${readOnly ? '; set default_transaction_read_only to on' : ''}`;
+    this.#reset = `reset all; set timezone to 'UTC'${access === 'read' ? '; set default_transaction_read_only to on' : ''}`;
   }
 
   async reset(): Promise<void> {
@@ -176,24 +176,24 @@ const unwinding = {
 /**
  * Opens the embedded database. Creates or removes nothing before the folder is known to be an embedded database or free to become one.
  * @param folder folder of the database, or `memory`
- * @param readOnly create nothing, and start sessions read-only
+ * @param access `read` creates nothing and starts sessions read-only
  * @throws MappaleError `DATABASE_IN_USE` (exit 7) if another process has the folder open, which would destroy it; `DATABASE_OUT_OF_DATE` (exit 6) if
  *   there is no database to read; the errors of `inspectFolder`; `PGLITE_BROKEN` (exit 6)
  */
-export async function openPglite(folder: string, readOnly: boolean): Promise<Database> {
+export async function openPglite(folder: string, access: 'read' | 'write'): Promise<Database> {
   if (folder === 'memory') {
-    return new Embedded(new EmbeddedSession(await createPglite(`memory://${randomUUID()}`), false), null);
+    return new Embedded(new EmbeddedSession(await createPglite(`memory://${randomUUID()}`), 'write'), null);
   }
-  const unfinished = `${folder}.unfinished`;
-  const found = await inspectFolder(folder, existsSync(unfinished));
-  if (readOnly && found !== 'database') throw emptyDatabase(folder);
-  await takeFolder(folder, found === 'database');
+  const unfinished = unfinishedMark(folder);
+  const found = await inspectFolder(folder);
+  if (access === 'read' && found !== 'database') throw emptyDatabase(folder);
+  await takeFolder(folder, found === 'database' ? 'database' : 'new');
   try {
     // An unfinished folder of a killed process contains no data, so it is created again.
     if (existsSync(unfinished)) await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
     if ((await readdir(folder)).length === 0) await writeFile(unfinished, '');
-    const session = new EmbeddedSession(await createPglite(folder), readOnly);
+    const session = new EmbeddedSession(await createPglite(folder), access);
     await rm(unfinished, { force: true });
     await session.reset();
     return new Embedded(session, folder);

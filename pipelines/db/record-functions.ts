@@ -76,7 +76,7 @@ export class RecordFunctions {
   }
 }
 
-export interface Replacement {
+interface Replacement {
   readonly found: RegExp;
   readonly instead: string;
 }

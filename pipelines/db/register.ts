@@ -26,7 +26,9 @@ export async function providePublishedParcels(session: Session, schema: string, 
  * @param leaving the table that it replaces; null: none is published
  * @param among table of the fids that may have changed; null: all
  */
-export async function retireParcels(session: Session, swap: number, region: number, now: Place, leaving: Place | null, among: Place | null): Promise<void> {
+export async function retireParcels(
+  session: Session, { swap, region }: { readonly swap: number; readonly region: number }, now: Place, leaving: Place | null, among: Place | null,
+): Promise<void> {
   // The lock makes a region that loses a comune and the region that gains it see each other's changes.
   await session.query('lock table ledger.publication_lock in share row exclusive mode');
   if (await isOnNodes(session, now)) return retireDistributed(session, region, now, leaving);

@@ -11,7 +11,7 @@ import { ident, type Row, type Session } from './types.ts';
 
 const catalog = statementsOf('catalog');
 
-export interface Reshaped {
+interface Reshaped {
   /** Steps that were done, as text. Empty if at most comments changed. */
   readonly steps: readonly string[];
   /** Reasons why rows cannot be kept. If there is any, nothing was done. */

@@ -51,7 +51,8 @@ export function serverAddress(url: string, settings: LibpqSettings = libpqSettin
   const query = url.slice(url.indexOf('?') + 1 || url.length);
   // An unescaped sign ends its part of the address early, so the rest of a password could be read as host or database.
   if (parsed.hash !== '' || parsed.pathname.includes('@') || parsed.pathname.lastIndexOf('/') > 0 || query.includes('@')) throw unreadable('@, /, ? or # where none can stand');
-  completeAddress(parsed, (parsed.hostname !== '' && parsed.hostname !== NO_HOST) || parsed.searchParams.has('host'), settings);
+  const hasHost = (parsed.hostname !== '' && parsed.hostname !== NO_HOST) || parsed.searchParams.has('host');
+  completeAddress(parsed, hasHost ? 'stated' : 'missing', settings);
   const options = parsed.searchParams.getAll('options').join(' ');
   parsed.searchParams.delete('options');
   const connectionString = parsed.href.replace(`@${NO_HOST}/`, '@/');

@@ -4,7 +4,7 @@ import type { Licence, OutputColumn } from './columns.ts';
 /** Types of XML Schema, as CSV on the Web names them. */
 const DATATYPES: Readonly<Record<OutputColumn['type'], string>> = { int2: 'short', int4: 'int', int8: 'long', float8: 'double', text: 'string', bool: 'boolean' };
 
-export interface TableFacts {
+interface TableFacts {
   /** Name of the CSV, without folder. */
   readonly url: string;
   readonly title: string;

@@ -17,7 +17,7 @@ import { sameThroughout } from './publication.ts';
 import type { Status } from './places.ts';
 import { csvLine, guardedCells, openTable, type Delimiter } from './table.ts';
 
-export interface EnrichWork {
+interface EnrichWork {
   readonly from: string;
   readonly out: string;
   readonly sections: readonly string[];

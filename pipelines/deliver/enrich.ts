@@ -9,7 +9,7 @@ import { publicationChanged } from './publication.ts';
 /** Rows of one question to the database. Searching an address takes milliseconds, everything else a few microseconds. */
 export const BATCH = { row: 5_000, street: 250 } as const;
 
-export interface EnrichOptions {
+interface EnrichOptions {
   readonly ask: Ask;
   readonly key: FoundKey;
   /** How many columns the table has. */

@@ -23,7 +23,7 @@ const statement = statementsOf('deliver');
 /** Parcels of one question to the database: with more of them nothing is quicker, and what several questions hold at a time is most of the memory. */
 const BATCH = 1_000;
 
-export interface ExportedRow {
+interface ExportedRow {
   /** In the order of the columns. */
   readonly cells: readonly Cell[];
   /** Multipolygon, EPSG:4326, longitude latitude. */
@@ -49,7 +49,7 @@ export interface ExportFacts {
 }
 
 /** Content of a tile. */
-export interface RegionTile {
+interface RegionTile {
   readonly tile: TileNumber;
   readonly bytes: Buffer;
 }
@@ -73,7 +73,7 @@ export interface Format {
   beside?(path: string, facts: ExportFacts): Promise<string>;
 }
 
-export interface ExportWork {
+interface ExportWork {
   readonly region: Region;
   readonly sections: readonly string[];
   readonly format: Format;
@@ -168,12 +168,13 @@ async function* batchesOf(
 ): AsyncGenerator<readonly ExportedRow[], void, undefined> {
   const tags = new Set<string>();
   const starts = Array.from({ length: Math.ceil(fids.length / BATCH) }, (_, index) => index * BATCH);
-  yield* ahead(database.parallel, starts, (at) => batchOf(database, [...fids.subarray(at, at + BATCH)], sections, digest, region, tags));
+  yield* ahead(database.parallel, starts, (at) => batchOf(database, [...fids.subarray(at, at + BATCH)], sections, { digest, region, tags }));
 }
 
 /** Columns and drawings of one moment: a swap waits for the end of the transaction. */
 function batchOf(
-  database: Database, fids: readonly number[], sections: readonly string[], digest: string, region: number, tags: Set<string>,
+  database: Database, fids: readonly number[], sections: readonly string[],
+  { digest, region, tags }: { readonly digest: string; readonly region: number; readonly tags: Set<string> },
 ): Promise<readonly ExportedRow[]> {
   return database.transaction(async (session) => {
     const { publication, cells } = await rowsOf((sql, parameters) => one(session, sql, parameters), fids, sections);

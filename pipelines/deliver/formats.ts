@@ -85,10 +85,10 @@ function byGdal(format: WrittenFormat, described: readonly [title: string, about
           const features = batch.slice(from, from + FEATURES).map(({ cells, wkb }) => ({
             values: cells.map((cell) => (typeof cell === 'boolean' ? Number(cell) : cell)), geometry: wkb,
           }));
-          await written(gdal(at, 'addFeatures', dataset, name, features, false));
+          await written(gdal(at, 'addFeatures', dataset, name, features));
         }
       }
-      await written(gdal(at, 'addFeatures', dataset, name, [], true));
+      await written(gdal(at, 'flush', dataset, name));
     } catch (error) {
       await gdal(at, 'close', dataset).catch(() => undefined);
       throw error;

@@ -99,7 +99,7 @@ export type Named =
   | { readonly key: 'parcel'; readonly comune: string; readonly section: string | null; readonly sheet: string | null; readonly label: string }
   | { readonly key: 'street'; readonly query: string; readonly city: string | null };
 
-export interface Unreadable {
+interface Unreadable {
   readonly invalid: string;
 }
 

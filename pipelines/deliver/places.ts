@@ -1,5 +1,5 @@
 /** Parcels of what rows name, a batch at a time: each kind of key is one question to the database. */
-import { findCity, parseQuery, type ComuneHit, type FindComune, type Reading } from '../address/parse-query.ts';
+import { findCity, parseQuery, type ComuneHit, type FindComune, type Names, type Reading } from '../address/parse-query.ts';
 import { unitName } from '../contract/regions.ts';
 import type { Ask, Cell, OutputColumn, AnswerRows } from './columns.ts';
 import type { Key, Named } from './keys.ts';
@@ -57,8 +57,8 @@ export interface Places {
 
 /** The gazetteer of one run: what many rows ask is asked once, and together. */
 export function gazetteerOf(ask: Ask): FindComune {
-  return gathered(async (keys, fuzzy) => {
-    const { hits } = await ask<{ hits: readonly ComuneHit[] }>('select hits from api.find_comunes($1, $2)', [keys, fuzzy]);
+  return gathered(async (keys, names) => {
+    const { hits } = await ask<{ hits: readonly ComuneHit[] }>('select hits from api.find_comunes($1, $2)', [keys, names === 'similar']);
     return hits;
   });
 }
@@ -68,33 +68,33 @@ const REMEMBERED = 100_000;
 
 function gathered(find: FindComune): FindComune {
   const known = new Map<string, Promise<readonly ComuneHit[]>>();
-  const asked = new Map<boolean, Promise<Map<string, ComuneHit[]>>>();
-  const wanted = new Map<boolean, Set<string>>();
-  const soon = (fuzzy: boolean): Promise<Map<string, ComuneHit[]>> => {
-    let answer = asked.get(fuzzy);
+  const asked = new Map<Names, Promise<Map<string, ComuneHit[]>>>();
+  const wanted = new Map<Names, Set<string>>();
+  const soon = (names: Names): Promise<Map<string, ComuneHit[]>> => {
+    let answer = asked.get(names);
     if (answer === undefined) {
       // All rows of a batch are read up to their next question before it goes out.
       answer = new Promise<void>((resolve) => void setImmediate(resolve)).then(async () => {
-        const keys = [...wanted.get(fuzzy) ?? []];
-        asked.delete(fuzzy);
-        wanted.delete(fuzzy);
+        const keys = [...wanted.get(names) ?? []];
+        asked.delete(names);
+        wanted.delete(names);
         const byKey = new Map<string, ComuneHit[]>();
-        for (const hit of await find(keys, fuzzy)) byKey.set(hit.key, [...byKey.get(hit.key) ?? [], hit]);
+        for (const hit of await find(keys, names)) byKey.set(hit.key, [...byKey.get(hit.key) ?? [], hit]);
         return byKey;
       });
-      asked.set(fuzzy, answer);
-      wanted.set(fuzzy, new Set());
+      asked.set(names, answer);
+      wanted.set(names, new Set());
     }
     return answer;
   };
-  return async (keys, fuzzy) => {
+  return async (keys, names) => {
     if (known.size > REMEMBERED) known.clear();
     const hits = keys.map((key) => {
-      const name = `${fuzzy ? '~' : '='}${key}`;
+      const name = `${names} ${key}`;
       let one = known.get(name);
       if (one === undefined) {
-        const all = soon(fuzzy);
-        wanted.get(fuzzy)?.add(key);
+        const all = soon(names);
+        wanted.get(names)?.add(key);
         known.set(name, one = all.then((byKey) => byKey.get(key) ?? []));
       }
       return one;

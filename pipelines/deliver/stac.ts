@@ -2,7 +2,7 @@
 import type { OutputColumn } from './columns.ts';
 import type { ExportFacts } from './export.ts';
 
-export interface Asset {
+interface Asset {
   /** Name without folder, because the file is in the item's folder. */
   readonly name: string;
   readonly mediaType: string;

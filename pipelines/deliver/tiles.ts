@@ -18,7 +18,7 @@ export const MOST_FEATURES = 10_000;
 const ZOOMS = { comuni: [8, 14], ground: [13, 16], parcels: [14, 16] } as const;
 
 /** A layer of vector tiles. */
-export interface TileLayer {
+interface TileLayer {
   readonly name: string;
   readonly title: string;
   readonly minzoom: number;
@@ -79,16 +79,16 @@ export async function tileOf(ask: Ask, layer: TileLayer, tile: TileNumber): Prom
   const sections = section === null ? [] : [section.name];
   const { publication, facts, drawings, told } = kinds === null ? await drawnComuni(ask, tile, null) : await drawnParcels(ask, tile, kinds, sections, ALL_FIDS);
   if (facts === null || drawings === null) return { publication, bytes: null };
-  const features = kinds === null ? comuni(facts) : section === null ? parcels(facts, name === 'parcels') : valued(facts, told ?? null, section);
+  const features = kinds === null ? comuni(facts) : section === null ? parcels(facts, name === 'parcels' ? 'all' : 'without label') : valued(facts, told ?? null, section);
   return { publication, bytes: vectorTile(tile, name, features, drawings) };
 }
 
 function drawnComuni(ask: Ask, tile: TileNumber, region: number | null): Promise<Drawn> {
-  return ask<Drawn>('select publication, facts, drawings from api.tile_comuni($1, $2, $3)', [boxOfTile(tile, true), unitDegrees(tile.z), region]);
+  return ask<Drawn>('select publication, facts, drawings from api.tile_comuni($1, $2, $3)', [boxOfTile(tile), unitDegrees(tile.z), region]);
 }
 
 function drawnParcels(ask: Ask, tile: TileNumber, kinds: readonly string[], sections: readonly string[], range: readonly [number, number]): Promise<Drawn> {
-  const parameters = [boxOfTile(tile, true), kinds, sections, range, MOST_FEATURES];
+  const parameters = [boxOfTile(tile), kinds, sections, range, MOST_FEATURES];
   return ask<Drawn>('select publication, facts, drawings, told from api.tile_parcels($1, $2, $3, $4, $5)', parameters);
 }
 
@@ -143,8 +143,8 @@ function comuni(facts: string): TileFeature[] {
 
 type ParcelFacts = readonly [fid: number, label: string, kind: string];
 
-function parcels(facts: string, labelled: boolean): TileFeature[] {
-  return (JSON.parse(facts) as ParcelFacts[]).map(([fid, label, kind]) => ({ id: fid, tags: { fid, ...(labelled ? { label } : {}), kind } }));
+function parcels(facts: string, tags: 'all' | 'without label'): TileFeature[] {
+  return (JSON.parse(facts) as ParcelFacts[]).map(([fid, label, kind]) => ({ id: fid, tags: { fid, ...(tags === 'all' ? { label } : {}), kind } }));
 }
 
 function valued(facts: string, told: string | null, { name, layer }: { readonly name: string; readonly layer: MapLayer }): TileFeature[] {
@@ -160,7 +160,7 @@ function valued(facts: string, told: string | null, { name, layer }: { readonly 
 }
 
 /** A class of a layer as the map's legend has it. */
-export interface LegendClass {
+interface LegendClass {
   readonly value?: string | boolean;
   /** Included; null: none. */
   readonly from?: number | null;

@@ -6,7 +6,7 @@ import { byteText, duration } from '../progress.ts';
 const LEAST = 1024 * 1024;
 const PATIENCE_MS = 600_000;
 
-export interface BodyBounds {
+interface BodyBounds {
   readonly clock: { now(): number };
   readonly most: number;
   /** Address for messages, without secrets. */

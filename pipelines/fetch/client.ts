@@ -322,10 +322,12 @@ export function reasonOf(error: unknown): string {
 
 /**
  * Sends a document as JSON. Does not follow redirects.
- * @param mayBePrivate whether a name may resolve to a private address; a host with a private name always may
+ * @param target `mayBePrivate`: a name may resolve to a private address. A host with a private name always may
  * @throws Error if the document is not accepted within 30 seconds; `PrivateAddress`
  */
-export async function postJson(url: string, document: unknown, proxies: Proxies, mayBePrivate: boolean, lookup?: LookupFunction): Promise<void> {
+export async function postJson(
+  { url, mayBePrivate }: { readonly url: string; readonly mayBePrivate: boolean }, document: unknown, proxies: Proxies, lookup?: LookupFunction,
+): Promise<void> {
   const ask = mayBePrivate || isPrivateHost(new URL(url).hostname) ? lookup : publicLookup(lookup);
   const agent = agentOf(proxies, ask === undefined ? {} : { connect: { lookup: ask } });
   try {

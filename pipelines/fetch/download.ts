@@ -400,7 +400,7 @@ async function receive(path: string, found: Found, wanted: Wanted, around: Surro
     const start = offset > 0 && other === null ? offset : 0;
     if (answer.status !== (start > 0 ? 206 : 200)) throw await statusError(answer, found.url, wanted, around);
     if (start === 0) version = versionOf(answer, version);
-    const { bytes, error } = await write(path, found.url, answer, start, version, wanted, around);
+    const { bytes, error } = await write({ path, url: found.url, start, expected: version }, answer, wanted, around);
     received += bytes;
     const size = start + bytes;
     if (error === null && (version.bytes === null || size === version.bytes)) return { bytes: received, answer, version };
@@ -444,9 +444,18 @@ function isOther(answer: Answer, expected: Version, offset: number): string | nu
   return null;
 }
 
+/** A file, or the rest of a file, to write. */
+interface Writing {
+  readonly path: string;
+  readonly url: string;
+  /** Bytes that are there already. */
+  readonly start: number;
+  readonly expected: Version;
+}
+
 /** Appends a body. @throws MappaleError `DISK_FULL`, `DOWNLOAD_SLOW`, `DOWNLOAD_TOO_LARGE` */
 async function write(
-  path: string, url: string, answer: Answer, start: number, expected: Version, { bounds: { most } }: Wanted, around: Surroundings,
+  { path, url, start, expected }: Writing, answer: Answer, { bounds: { most } }: Wanted, around: Surroundings,
 ): Promise<{ readonly bytes: number; readonly error: unknown }> {
   const part = partOf(path);
   const { bytes: total } = expected;

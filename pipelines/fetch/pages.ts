@@ -101,7 +101,10 @@ async function collect(address: string, url: string, wanted: Wanted, pages: Page
       throw otherPage(at, wanted, page, `expected ${header === null ? `a table with the column ${JSON.stringify(pages.key)}` : 'the columns of the first page'}, found ${JSON.stringify(page.header.join().slice(0, 120))}`);
     }
     const known = rows.size;
-    for (const record of page.records) takeRow(rows, record, column, at, wanted, page);
+    for (const record of page.records) {
+      if (record.problem !== null) throw otherPage(`${at}, line ${record.line}`, wanted, page, record.problem.message);
+      takeRow(rows, record, column);
+    }
     if (rows.size === known) {
       if (header === null || latest === null) throw otherPage(at, wanted, page, 'expected rows, found none');
       if (page.records.length > 0) around.note(`${at}: all its records came before, so it is taken for the end`);
@@ -117,9 +120,8 @@ async function collect(address: string, url: string, wanted: Wanted, pages: Page
 }
 
 /** Adds a row. If several rows have the same key, the row with the most values is used, then the first by its text. */
-function takeRow(rows: Map<string, CsvRecord>, record: CsvRecord, column: number, at: string, wanted: Wanted, page: Page): void {
+function takeRow(rows: Map<string, CsvRecord>, record: CsvRecord, column: number): void {
   const key = record.values[column] ?? '';
-  if (record.problem !== null) throw otherPage(`${at}, line ${record.line}`, wanted, page, record.problem.message);
   const before = rows.get(key);
   const values = ({ values: all }: CsvRecord): number => all.filter((value) => value.trim() !== '').length;
   if (before === undefined || values(record) > values(before) || (values(record) === values(before) && record.raw < before.raw)) rows.set(key, record);

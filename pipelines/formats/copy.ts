@@ -21,7 +21,7 @@ export function typesOf(columns: Columns): ColumnType[] {
 }
 
 /** Chunks leave when they reach this size; the last row of a chunk may make it larger. */
-export const CHUNK_BYTES = 65_536;
+const CHUNK_BYTES = 65_536;
 /** Room for that last row; a longer one makes the buffer grow. Twice the chunk would be twice the work of the garbage collector. */
 const LAST_ROW_BYTES = 8_192;
 

@@ -80,41 +80,45 @@ export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions
     }
   };
 
-  const first = await next();
-  if (first === null) {
-    throw inputError('the file is empty', {
-      code: 'CSV_EMPTY', at, detail: 'expected a header line, found none', hint: 'The download was probably cut short. Download the file again.',
-    });
-  }
+  const first = checkedHeader(await next(), at);
   const header = first.record;
-  if (header.length > MOST_COLUMNS) {
-    throw inputError('the table has too many columns', {
-      code: 'COLUMNS_TOO_MANY', at: `${at}:${first.info.lines}`, detail: `expected at most ${MOST_COLUMNS} columns, found ${header.length}`,
-      hint: 'No publisher has so many. Look at that line: a line end may be missing.',
-    });
-  }
   const unnamed = header.flatMap((name, index) => (name.trim() === '' ? [index] : []));
 
   async function* records(): AsyncGenerator<CsvRecord> {
     try {
       for (let parsed = await next(); parsed !== null; parsed = await next()) {
-        const { record, info } = parsed;
-        let problem: CsvRecord['problem'] = null;
-        if (record.length !== header.length) {
-          problem = { code: 'column_count', message: `expected ${header.length} fields, found ${record.length}` };
-        } else {
-          const filled = unnamed.find((index) => record[index]?.trim() !== '');
-          if (filled !== undefined) {
-            problem = { code: 'unnamed_column', message: `expected nothing in column ${filled + 1}, which has no name, found "${record[filled] ?? ''}"` };
-          }
-        }
-        yield { line: info.lines, values: record, raw: lineOf(parsed.raw), problem };
+        const { record, info, raw } = parsed;
+        yield { line: info.lines, values: record, raw: lineOf(raw), problem: problemOf(record, header, unnamed) };
       }
     } finally {
       parser.destroy();
     }
   }
   return { header, headerLine: first.info.lines, records, close: () => void parser.destroy() };
+}
+
+/** Returns the header line. @throws input errors `CSV_EMPTY`, `COLUMNS_TOO_MANY` */
+function checkedHeader(first: Parsed | null, at: string): Parsed {
+  if (first === null) {
+    throw inputError('the file is empty', {
+      code: 'CSV_EMPTY', at, detail: 'expected a header line, found none', hint: 'The download was probably cut short. Download the file again.',
+    });
+  }
+  if (first.record.length > MOST_COLUMNS) {
+    throw inputError('the table has too many columns', {
+      code: 'COLUMNS_TOO_MANY', at: `${at}:${first.info.lines}`, detail: `expected at most ${MOST_COLUMNS} columns, found ${first.record.length}`,
+      hint: 'No publisher has so many. Look at that line: a line end may be missing.',
+    });
+  }
+  return first;
+}
+
+/** Compares a record with the header. @param unnamed columns without a name, from 0 */
+function problemOf(record: readonly string[], header: readonly string[], unnamed: readonly number[]): CsvRecord['problem'] {
+  if (record.length !== header.length) return { code: 'column_count', message: `expected ${header.length} fields, found ${record.length}` };
+  const filled = unnamed.find((index) => record[index]?.trim() !== '');
+  if (filled === undefined) return null;
+  return { code: 'unnamed_column', message: `expected nothing in column ${filled + 1}, which has no name, found "${record[filled] ?? ''}"` };
 }
 
 /** Removes the line ends around a record. Counts characters: an expression anchored at the end takes quadratic time on a field full of line ends. */
@@ -136,6 +140,13 @@ function malformed(error: unknown, at: string): unknown {
   });
 }
 
+/** Bytes to decode. */
+interface Piece {
+  readonly bytes: Buffer;
+  /** No bytes follow. */
+  readonly final: boolean;
+}
+
 /**
  * Bytes to text, strictly: a byte that the encoding does not have is an error, never a replacement character. The text is UTF-8 when it has its byte order
  * mark or its first bytes beyond ASCII are valid, windows-1252 otherwise; UTF-16 no publisher changes to, and spreadsheets do.
@@ -151,12 +162,12 @@ async function* decoded(stream: AsyncIterable<Buffer>, at: string): AsyncGenerat
     code: 'ENCODING_WRONG', at: `${at}:${line}`, detail: `expected text in UTF-8 or windows-1252, found ${found}`,
     hint: 'Use the file as downloaded; a spreadsheet program that saves it again may change its encoding.', cause,
   });
-  const encodingOf = (bytes: Buffer, final: boolean): string => {
+  const encodingOf = ({ bytes, final }: Piece): string => {
     const [first, second, third] = lines === 0 && last === '' ? bytes : [];
     if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) throw wrong(1, 'the byte order mark of UTF-16');
-    return (first === 0xef && second === 0xbb && third === 0xbf) || isUtf8(bytes, !final) ? 'utf-8' : 'windows-1252';
+    return (first === 0xef && second === 0xbb && third === 0xbf) || isUtf8(bytes, final ? 'whole' : 'cut') ? 'utf-8' : 'windows-1252';
   };
-  const textOf = (bytes: Buffer, final: boolean): string => {
+  const textOf = ({ bytes, final }: Piece): string => {
     let text: string;
     try {
       // Whole texts of windows-1252 are read as Latin-1 by some versions of Node, streams are not; it has no letters of several bytes.
@@ -174,7 +185,7 @@ async function* decoded(stream: AsyncIterable<Buffer>, at: string): AsyncGenerat
     last = text === '' ? last : text.endsWith('\n') ? '' : text.slice(-1);
     return text;
   };
-  async function* pieces(): AsyncGenerator<{ readonly bytes: Buffer; readonly final: boolean }, void, undefined> {
+  async function* pieces(): AsyncGenerator<Piece, void, undefined> {
     for await (const chunk of stream) yield { bytes: held.length === 0 ? chunk : Buffer.concat([held, chunk]), final: false };
     yield { bytes: held, final: true };
   }
@@ -185,11 +196,11 @@ async function* decoded(stream: AsyncIterable<Buffer>, at: string): AsyncGenerat
     if (beyond !== -1 && !final && bytes.length - beyond < 4) {
       // A UTF-8 character has up to four bytes.
       held = bytes.subarray(beyond);
-      yield textOf(bytes.subarray(0, beyond), false);
+      yield textOf({ bytes: bytes.subarray(0, beyond), final: false });
       continue;
     }
-    if (beyond !== -1) decoder = new TextDecoder(encodingOf(bytes, final), { fatal: true });
-    yield textOf(bytes, final);
+    if (beyond !== -1) decoder = new TextDecoder(encodingOf({ bytes, final }), { fatal: true });
+    yield textOf({ bytes, final });
   }
 }
 
@@ -206,7 +217,7 @@ function linesBeforeFault(bytes: Buffer): number {
   while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
   for (let lines = 0; ; lines += 1) {
     const end = bytes.indexOf(0x0a, start);
-    if (end === -1 || !isUtf8(bytes.subarray(start, end), false)) return lines;
+    if (end === -1 || !isUtf8(bytes.subarray(start, end), 'whole')) return lines;
     start = end + 1;
   }
 }
@@ -271,7 +282,7 @@ function decodeHead(head: Buffer): string {
   const decode = (encoding: string, bytes: Buffer): string => new TextDecoder(encoding).decode(bytes, { stream: true });
   if (head[0] === 0xff && head[1] === 0xfe) return decode('utf-16le', head);
   if (head[0] === 0xfe && head[1] === 0xff) return decode('utf-16le', Buffer.from(head.subarray(0, head.length & ~1)).swap16());
-  return decode(isUtf8(head, true) ? 'utf-8' : 'windows-1252', head);
+  return decode(isUtf8(head, 'cut') ? 'utf-8' : 'windows-1252', head);
 }
 
 /**
@@ -314,7 +325,7 @@ export interface ExpectedColumns<K extends string> {
 }
 
 /** A column that no known edition has. */
-export interface AddedColumn {
+interface AddedColumn {
   /** As published; `column 12` where it has no name. */
   readonly name: string;
   /** Index in the record. */

@@ -26,7 +26,7 @@ export interface FoundElement {
   readonly place: string;
 }
 
-export interface ElementHandler {
+interface ElementHandler {
   /** Name of a wanted element in messages: `a placemark`. */
   readonly what: string;
   /** UTF-16 units that may stand between two tags, and in a wanted element. */

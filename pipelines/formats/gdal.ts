@@ -168,8 +168,8 @@ export const calls = {
     }
   },
 
-  /** The next features of a layer. @param first begins with its first one. @param srid is stamped on the geometries */
-  async read(dataset: number, index: number, srid: number, first: boolean): Promise<GdalBatch> {
+  /** Returns a batch of features of a layer. @param which `first`: from the first feature on. @param srid is written to the geometries */
+  async read(dataset: number, index: number, srid: number, which: 'first' | 'next'): Promise<GdalBatch> {
     const gdal = await loadGdal();
     const layer = datasetOf(dataset).layers.get(index);
     const spatial = layer.geomType !== gdal.wkbNone;
@@ -177,7 +177,7 @@ export const calls = {
     let bytes = 0;
     try {
       while (features.length < BATCH_FEATURES && bytes < BATCH_BYTES) {
-        const raw = (first && features.length === 0 ? layer.features.first() : layer.features.next()) as Gdal.Feature | null;
+        const raw = (which === 'first' && features.length === 0 ? layer.features.first() : layer.features.next()) as Gdal.Feature | null;
         if (raw === null) return { features, ended: true, failure: null };
         const values = (raw.fields.toArray() as unknown[]).map(plainValue);
         const feature = { fid: raw.fid, values, ...(spatial ? geometryOf(gdal, raw, srid) : NO_GEOMETRY) };
@@ -215,8 +215,7 @@ export const calls = {
     for (const field of fields) layer.fields.add(new gdal.FieldDefn(field.name, types[field.type]));
   },
 
-  /** @param last none will come behind these */
-  async addFeatures(dataset: number, layerName: string, features: readonly GeoPackageFeature[], last: boolean): Promise<void> {
+  async addFeatures(dataset: number, layerName: string, features: readonly GeoPackageFeature[]): Promise<void> {
     const gdal = await loadGdal();
     const layer = datasetOf(dataset).layers.get(layerName);
     for (const { values, geometry } of features) {
@@ -226,7 +225,13 @@ export const calls = {
       else if (geometry !== null) feature.setGeometry(gdal.Geometry.fromGeoJson(geometry));
       layer.features.add(feature);
     }
-    if (last) heard(gdal, () => layer.flush());
+  },
+
+  /** Writes the added features of a layer to the file. */
+  async flush(dataset: number, layerName: string): Promise<void> {
+    const gdal = await loadGdal();
+    const layer = datasetOf(dataset).layers.get(layerName);
+    heard(gdal, () => layer.flush());
   },
 };
 

@@ -77,11 +77,11 @@ class Splitter {
       if (this.#inString) {
         this.#takeFromString(byte);
       } else if (byte === QUOTE) {
-        this.#refuseIn(this.#inFeatures && this.#depth === 2);
+        if (this.#inFeatures && this.#depth === 2) throw this.#strayInList();
         this.#inString = true;
         if (this.#depth === 1) this.#string = [];
       } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-        this.#refuseIn(this.#inFeatures && this.#depth === 2 && byte === OPEN_LIST);
+        if (this.#inFeatures && this.#depth === 2 && byte === OPEN_LIST) throw this.#strayInList();
         if (this.#inFeatures && this.#depth === 2) {
           [this.#element, this.#names] = [[], 0];
           from = index;
@@ -104,7 +104,7 @@ class Splitter {
         if (this.#depth === 1) this.#key = Buffer.from(this.#string).toString('utf8');
         else if (this.#depth === FEATURE_DEPTH || this.#depth === FEATURE_DEPTH + 1) this.#names += 1;
       } else {
-        this.#refuseIn(this.#inFeatures && this.#depth === 2 && !BLANK.has(byte));
+        if (this.#inFeatures && this.#depth === 2 && !BLANK.has(byte)) throw this.#strayInList();
       }
     }
     const rest = chunk.subarray(from);
@@ -120,8 +120,8 @@ class Splitter {
     if (this.#depth === 1 && this.#inString && this.#string.length < 64) this.#string.push(byte);
   }
 
-  #refuseIn(isOther: boolean): void {
-    if (isOther) throw damaged(this.#at, 'something that is no feature in the list of features');
+  #strayInList(): MappaleError {
+    return damaged(this.#at, 'something that is no feature in the list of features');
   }
 
   #keep(bytes: Buffer): void {
@@ -284,8 +284,8 @@ export async function openGeoJson(path: string, at: string): Promise<VectorReade
   let read = 0;
   return {
     layers: [layer],
-    async read(_index, srid, first): Promise<GdalBatch> {
-      if (first || reading === null) {
+    async read(_index, srid, which): Promise<GdalBatch> {
+      if (which === 'first' || reading === null) {
         await reading?.return(undefined);
         [reading, read] = [featuresOf(path, at, NO_HANDLER), 0];
       }

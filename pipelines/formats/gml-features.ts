@@ -7,7 +7,7 @@ import { utf8Text } from './streams.ts';
 const AROUND = ['member', 'featureMember', 'featureMembers'];
 const MAX_FEATURE_CHARS = 1_000_000;
 
-export interface GmlFeature {
+interface GmlFeature {
   /** From 1. */
   readonly number: number;
   /** Names of these properties in their order, repeated ones too. */

@@ -35,7 +35,7 @@ export interface Placemark {
   readonly raw: string;
 }
 
-export interface KmlHandler {
+interface KmlHandler {
   placemark(placemark: Placemark): void;
   /** A fault outside placemarks, or a document that ends early: the rest cannot be trusted. */
   broken(message: string): void;
@@ -119,13 +119,13 @@ function partOf(polygon: Element, raw: FoundElement['raw']): Part {
   const rings: Ring[] = [];
   const refusedHoles: { readonly fault: string; readonly raw: string }[] = [];
   let fault: string | null = null;
-  const take = (text: string, outer: boolean): void => {
+  const take = (text: string, kind: 'outer' | 'inner'): void => {
     const ring = parseCoordinates(text);
     if (typeof ring !== 'string') {
-      if (outer && rings.length > 0) fault ??= 'ring_repeated: expected one outer ring per polygon, found another';
-      else if (!outer && rings.length === 0) fault ??= 'ring_missing: expected the outer ring first, found an inner one';
+      if (kind === 'outer' && rings.length > 0) fault ??= 'ring_repeated: expected one outer ring per polygon, found another';
+      else if (kind === 'inner' && rings.length === 0) fault ??= 'ring_missing: expected the outer ring first, found an inner one';
       else rings.push(ring);
-    } else if (!outer && ring.startsWith('ring_too_short')) {
+    } else if (kind === 'inner' && ring.startsWith('ring_too_short')) {
       // A hole without area takes nothing away from the part around it.
       const hole = `<innerBoundaryIs><LinearRing><coordinates>${text}</coordinates></LinearRing></innerBoundaryIs>`;
       refusedHoles.push({ fault: ring, raw: `<Polygon>${hole}</Polygon>` });
@@ -133,13 +133,13 @@ function partOf(polygon: Element, raw: FoundElement['raw']): Part {
       fault ??= ring;
     }
   };
-  const walk = ({ name, children }: Element, outer: boolean): void => {
+  const walk = ({ name, children }: Element, kind: 'outer' | 'inner'): void => {
     for (const child of children) {
-      if (child.name === 'coordinates' && name === 'LinearRing') take(child.text, outer);
-      else walk(child, child.name === 'outerBoundaryIs' || (outer && child.name !== 'innerBoundaryIs'));
+      if (child.name === 'coordinates' && name === 'LinearRing') take(child.text, kind);
+      else walk(child, child.name === 'outerBoundaryIs' ? 'outer' : child.name === 'innerBoundaryIs' ? 'inner' : kind);
     }
   };
-  walk(polygon, true);
+  walk(polygon, 'outer');
   if (rings.length === 0) fault ??= refusedHoles[0]?.fault ?? 'ring_missing: expected an outer ring, found none';
   return { rings, fault, refusedHoles, raw: raw(polygon) };
 }

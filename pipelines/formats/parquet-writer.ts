@@ -8,9 +8,9 @@ import { ParquetWriter, fileWriter } from 'hyparquet-writer';
 type WriterOptions = ConstructorParameters<typeof ParquetWriter>[0];
 type SchemaElement = WriterOptions['schema'][number];
 
-export type ParquetType = 'int2' | 'int4' | 'int8' | 'float8' | 'text' | 'bool';
+type ParquetType = 'int2' | 'int4' | 'int8' | 'float8' | 'text' | 'bool';
 
-export interface ParquetColumn {
+interface ParquetColumn {
   readonly name: string;
   readonly type: ParquetType;
 }
@@ -18,7 +18,7 @@ export interface ParquetColumn {
 /** West, south, east, north; degrees. */
 export type Extent = readonly [west: number, south: number, east: number, north: number];
 
-export interface ParquetRow {
+interface ParquetRow {
   /** In the order of the columns. */
   readonly cells: readonly (string | number | boolean | null)[];
   /** Multipolygon, longitude latitude; outer rings counterclockwise, holes clockwise. */
@@ -26,7 +26,7 @@ export interface ParquetRow {
   readonly extent: Extent;
 }
 
-export interface ParquetFacts {
+interface ParquetFacts {
   readonly columns: readonly ParquetColumn[];
   /** Extent of all rows. */
   readonly extent: Extent;

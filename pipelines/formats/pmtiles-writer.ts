@@ -24,7 +24,7 @@ const LEAF_ENTRIES = 4_096;
 /** Numbers that the format has for gzip, and for Mapbox Vector Tiles. */
 const [GZIP, MVT] = [2, 1];
 
-export interface PmtilesFacts {
+interface PmtilesFacts {
   /** West, south, east, north; degrees. */
   readonly bounds: readonly [number, number, number, number];
   readonly minzoom: number;

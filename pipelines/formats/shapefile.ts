@@ -168,7 +168,7 @@ async function inspectDbf(path: string, label: string): Promise<DbfFacts> {
     for (let at = 0; at < bytes.length; at += length) {
       const record = bytes.subarray(at, at + length);
       if (record[0] === DELETED) deleted += 1;
-      utf8 &&= isAscii(record) || texts.every(({ from, to }) => isUtf8(record.subarray(from, to), true));
+      utf8 &&= isAscii(record) || texts.every(({ from, to }) => isUtf8(record.subarray(from, to), 'cut'));
     }
   }
   return { records, deleted, languageDriver: header.readUInt8(29), utf8 };

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 
-/** @param cut the last character may be incomplete */
-export function isUtf8(bytes: Uint8Array, cut: boolean): boolean {
+/** @param extent `cut`: the last character may be incomplete */
+export function isUtf8(bytes: Uint8Array, extent: 'whole' | 'cut'): boolean {
   try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: cut });
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: extent === 'cut' });
     return true;
   } catch {
     return false;

@@ -28,7 +28,7 @@ type Keys = ReadonlyMap<number, number | string>;
 /** @throws input errors `RASTER_CRS`, `RASTER_PLACE`, `RASTER_ROTATED`, `RASTER_SOUTH_UP` */
 export async function placeOf(image: Image): Promise<Pick<RasterGrid, 'epsg' | 'transform'>> {
   const keys = await keysOf(image);
-  return { epsg: epsgOf(image, keys), transform: await transformOf(image, keys.get(KEY.rasterType) === PIXEL_IS_POINT) };
+  return { epsg: epsgOf(image, keys), transform: await transformOf(image, keys.get(KEY.rasterType) === PIXEL_IS_POINT ? 'point' : 'area') };
 }
 
 async function keysOf(image: Image): Promise<Keys> {
@@ -90,7 +90,8 @@ function wktIn(text: string): string | undefined {
   return start === -1 || end < start ? undefined : text.slice(start, end + 1);
 }
 
-async function transformOf(image: Image, isPoint: boolean): Promise<RasterGrid['transform']> {
+/** @param cell whether the place of a cell is its middle or its north-western corner */
+async function transformOf(image: Image, cell: 'point' | 'area'): Promise<RasterGrid['transform']> {
   const { file } = image;
   const matrix = await image.numbers(TAG.transformation);
   const scale = await image.numbers(TAG.pixelScale);
@@ -117,6 +118,6 @@ async function transformOf(image: Image, isPoint: boolean): Promise<RasterGrid['
     throw file.refused('RASTER_SOUTH_UP', 'the raster\'s first row is its southernmost', 'rows that run south', `transform ${found.join(' ')}`, 'Turn it round: gdalwarp OLD.tif NEW.tif');
   }
   // A point represents the square around it.
-  const shift = isPoint ? 0.5 : 0;
+  const shift = cell === 'point' ? 0.5 : 0;
   return [west - shift * across, across, 0, north - shift * down, 0, down];
 }

@@ -66,7 +66,7 @@ export class TiffReader {
   readonly little: boolean;
   readonly #big: boolean;
 
-  constructor(file: RasterFile, little: boolean, big: boolean) {
+  constructor(file: RasterFile, { little, big }: { readonly little: boolean; readonly big: boolean }) {
     this.file = file;
     this.little = little;
     this.#big = big;

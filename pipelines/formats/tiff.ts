@@ -44,7 +44,7 @@ const WIDE: readonly SampleType[] = ['int32', 'uint32', 'float64'];
 export async function openTiff(handle: FileHandle, at: string): Promise<Raster> {
   const file = new RasterFile(handle, (await handle.stat()).size, at);
   const mark = (await file.bytes(0, 4, 'header')).toString('latin1');
-  const reader = new TiffReader(file, mark.startsWith('II'), mark.includes('+'));
+  const reader = new TiffReader(file, { little: mark.startsWith('II'), big: mark.includes('+') });
   const directory = await reader.directory(await reader.firstDirectory());
   await refuseMask(reader, directory);
   const image = new Image(reader, directory);
@@ -53,7 +53,7 @@ export async function openTiff(handle: FileHandle, at: string): Promise<Raster> 
     throw file.refused('RASTER_TOO_LARGE', 'the raster has an impossible size', `1 to ${MOST_CELLS_ACROSS} cells across and down`, `${width} × ${height}`, 'Download the file again.');
   }
   const sampleType = await sampleTypeOf(image);
-  const blocks = await blocksOf(image, reader.little, width, height, sampleType);
+  const blocks = await blocksOf(image, reader, { width, height, sampleType });
   const scaling = await scalingOf(image);
   const noData = await noDataOf(image);
   const grid: RasterGrid = { ...await placeOf(image), width, height, noData, sampleType, blockWidth: blocks.width, blockHeight: blocks.height };
@@ -120,7 +120,9 @@ interface Blocks {
   read(column: number, row: number, rows: number): Promise<Buffer | null>;
 }
 
-async function blocksOf(image: Image, little: boolean, width: number, height: number, sampleType: SampleType): Promise<Blocks> {
+async function blocksOf(
+  image: Image, { little }: Pick<TiffReader, 'little'>, { width, height, sampleType }: Pick<RasterGrid, 'width' | 'height' | 'sampleType'>,
+): Promise<Blocks> {
   const { file } = image;
   const sampleBytes = ARRAYS[sampleType].BYTES_PER_ELEMENT;
   const tiled = image.has(TAG.tileOffsets);

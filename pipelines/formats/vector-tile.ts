@@ -4,7 +4,7 @@
  */
 
 /** Units of a tile's side. */
-export const EXTENT = 4096;
+const EXTENT = 4096;
 
 /** Units by which drawings reach over the sides, so that no side shows as a line. */
 const BUFFER = 64;
@@ -29,9 +29,9 @@ export interface TileFeature {
   readonly tags: Readonly<Record<string, TileValue>>;
 }
 
-/** Longitude and latitude of a tile's sides with its buffer, or without. @returns west, south, east, north; degrees, EPSG:4326 */
-export function boxOfTile({ z, x, y }: TileNumber, buffer: boolean): readonly [number, number, number, number] {
-  const [side, more] = [2 ** z, buffer ? BUFFER / EXTENT : 0];
+/** Returns longitude and latitude of the sides of a tile with its buffer: west, south, east, north; degrees, EPSG:4326. */
+export function boxOfTile({ z, x, y }: TileNumber): readonly [number, number, number, number] {
+  const [side, more] = [2 ** z, BUFFER / EXTENT];
   const latitude = (row: number): number => (Math.atan(Math.sinh(Math.PI * (1 - (2 * row) / side))) * 180) / Math.PI;
   const longitude = (column: number): number => (column / side) * 360 - 180;
   return [longitude(x - more), latitude(y + 1 + more), longitude(x + 1 + more), latitude(y - more)];

@@ -60,8 +60,8 @@ function isGeoJson(path: string): boolean {
 /** Reader of an open file. */
 export interface VectorReader {
   readonly layers: readonly GdalLayer[];
-  /** The next features of a layer. @param first begins with its first one. @param srid is stamped on the geometries */
-  read(index: number, srid: number, first: boolean, at: string): Promise<GdalBatch>;
+  /** Returns a batch of features of a layer. @param which `first`: from the first feature on. @param srid is written to the geometries */
+  read(index: number, srid: number, which: 'first' | 'next', at: string): Promise<GdalBatch>;
   close(): Promise<void>;
 }
 
@@ -122,7 +122,7 @@ async function openWithGdal(path: string, label: string, drivers: readonly strin
   const { dataset, layers } = await gdal(label, 'open', path, drivers, encoding);
   return {
     layers,
-    read: (index, srid, first, at) => gdal(at, 'read', dataset, index, srid, first),
+    read: (index, srid, which, at) => gdal(at, 'read', dataset, index, srid, which),
     close: () => gdal(label, 'close', dataset),
   };
 }
@@ -279,15 +279,15 @@ export class VectorDataset {
   async *features(which: string | VectorLayer): AsyncGenerator<VectorFeature> {
     const layer = this.layer(typeof which === 'string' ? which : which.name);
     const { srid, at } = layer;
-    const read = (first: boolean): Promise<GdalBatch> => this.#reader.read(this.layers.indexOf(layer), srid, first, at);
+    const read = (which: 'first' | 'next'): Promise<GdalBatch> => this.#reader.read(this.layers.indexOf(layer), srid, which, at);
     let position = 0;
-    for (let coming = read(true), ended = false; !ended;) {
+    for (let coming = read('first'), ended = false; !ended;) {
       const batch = await coming.catch((error: unknown) => {
         throw unreadable(at, error);
       });
       ended = batch.ended;
       // The next ones are read while these are used.
-      if (!ended) coming = read(false);
+      if (!ended) coming = read('next');
       for (const feature of batch.features) {
         position += 1;
         yield await this.#feature(feature, layer, position);

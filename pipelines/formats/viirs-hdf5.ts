@@ -29,67 +29,91 @@ const FLOATS = { scale: 1, noData: -999.9 };
  * @throws input errors `RASTER_CONTENT`, `RASTER_DAMAGED`, `RASTER_PLACE`, `RASTER_SAMPLES`, `RASTER_TOO_LARGE`
  */
 export async function openViirs(path: string, at: string, name: string): Promise<Raster> {
-  const refused = (code: string, message: string, expected: string, found: string, hint: string): MappaleError =>
-    inputError(message, { code, at, detail: `expected ${expected}, found ${found}`, hint });
-  const [, column = NaN, row = NaN] = (PLACE.exec(name) ?? []).map(Number);
-  if (!(column < COLUMNS && row < ROWS)) {
-    throw refused('RASTER_PLACE', 'the name does not say the tile\'s place', 'column and row of the tile, as in h19v04', JSON.stringify(name), 'Give the file the name it was published with.');
-  }
+  const refused: Refuse = (code, message, expected, found, hint) => inputError(message, { code, at, detail: `expected ${expected}, found ${found}`, hint });
+  const [column, row] = tileIn(name, refused);
   // Without this the library prints errors instead of throwing them.
   (await ready).activate_throwing_error_handler();
-  const unlessDamaged = <T>(read: () => T): T => {
-    try {
-      return read();
-    } catch (error) {
-      throw inputError('the raster is damaged', {
-        code: 'RASTER_DAMAGED', at, detail: `expected an HDF5 that can be read, found: ${reasonOf(error)}`,
-        hint: 'The download was probably cut short. Download the file again and compare its size with the publisher\'s.', cause: error,
-      });
-    }
-  };
-  const file = unlessDamaged(() => new File(path, 'r'));
-  const close = async (): Promise<void> => void unlessDamaged(() => file.close());
+  const file = unlessDamaged(at, () => new File(path, 'r'));
+  const close = async (): Promise<void> => void unlessDamaged(at, () => file.close());
   try {
-    const dataset = unlessDamaged(() => file.get(DATASET));
+    const dataset = unlessDamaged(at, () => file.get(DATASET));
     if (!(dataset instanceof Dataset)) {
       throw refused('RASTER_CONTENT', 'the HDF5 is another product', `the dataset ${DATASET}`, 'none', 'Download VNP46A4 or VJ146A4, the annual composite.');
     }
-    const { shape, chunks, dtype, scale, noData } = unlessDamaged(() => factsOf(dataset));
-    const sampleType = typeof dtype === 'string' ? TYPES[dtype] : undefined;
-    if (sampleType === undefined) {
-      throw refused('RASTER_SAMPLES', 'the raster has cells of a kind that is not read', Object.values(TYPES).join(', '), JSON.stringify(dtype), 'Download VNP46A4 or VJ146A4, the annual composite.');
-    }
-    const [height = 0, width = 0] = shape;
-    const [blockHeight = 0, blockWidth = 0] = chunks ?? [Math.min(PLAIN_ROWS, height), width];
-    if (shape.length !== 2 || ![height, width, blockHeight, blockWidth].every((cells) => cells >= 1 && cells <= MOST_CELLS_ACROSS)) {
-      throw refused('RASTER_TOO_LARGE', 'the raster has an impossible size', `1 to ${MOST_CELLS_ACROSS} cells across and down`, `${shape.join(' × ')} in blocks of ${blockHeight} × ${blockWidth}`, 'Download the file again.');
-    }
+    const layout = layoutOf(unlessDamaged(at, () => factsOf(dataset)), refused);
+    const { width, height, noData, sampleType, blockWidth, blockHeight } = layout;
     const [west, north] = [column * TILE_DEGREES - 180, 90 - row * TILE_DEGREES];
-    const isScaled = scale !== 1;
-    // A fill may be stated with more digits than the cells have, so both are compared as floats of 32 bits.
-    const none = new Set([noData, -9999, ...(sampleType.startsWith('float') ? [FLOATS.noData] : [])].map(Math.fround));
     return {
       grid: {
         epsg: 4326, width, height, transform: [west, TILE_DEGREES / width, 0, north, 0, -TILE_DEGREES / height], noData, sampleType, blockWidth, blockHeight,
       },
-      async readBlock(bx, by): Promise<Cells> {
-        const cells = isScaled || sampleType === 'float64' ? new Float64Array(blockWidth * blockHeight) : new Float32Array(blockWidth * blockHeight);
-        const [x, y] = [bx * blockWidth, by * blockHeight];
-        const [columns, rows] = [Math.min(blockWidth, width - x), Math.min(blockHeight, height - y)];
-        const read = unlessDamaged(() => dataset.slice([[y, y + rows], [x, x + columns]])) as ArrayLike<number>;
-        cells.fill(NaN);
-        for (let i = 0; i < rows * columns; i += 1) {
-          const value = read[i] ?? NaN;
-          if (!none.has(Math.fround(value)) && Number.isFinite(value)) cells[Math.floor(i / columns) * blockWidth + (i % columns)] = value * scale;
-        }
-        return cells;
-      },
+      readBlock: blockReader(dataset, layout, at),
       close,
     };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** Makes the error of a file that cannot be used. */
+type Refuse = (code: string, message: string, expected: string, found: string, hint: string) => MappaleError;
+
+/** Calls the library. @throws input error `RASTER_DAMAGED` in place of its errors */
+function unlessDamaged<T>(at: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw inputError('the raster is damaged', {
+      code: 'RASTER_DAMAGED', at, detail: `expected an HDF5 that can be read, found: ${reasonOf(error)}`,
+      hint: 'The download was probably cut short. Download the file again and compare its size with the publisher\'s.', cause: error,
+    });
+  }
+}
+
+/** Reads the column and row of a tile from its name. @throws input error `RASTER_PLACE` */
+function tileIn(name: string, refused: Refuse): readonly [column: number, row: number] {
+  const [, column = NaN, row = NaN] = (PLACE.exec(name) ?? []).map(Number);
+  if (column < COLUMNS && row < ROWS) return [column, row];
+  throw refused('RASTER_PLACE', 'the name does not say the tile\'s place', 'column and row of the tile, as in h19v04', JSON.stringify(name), 'Give the file the name it was published with.');
+}
+
+/** Size of a dataset and of its blocks, in cells, and how its numbers are stored. */
+interface Layout extends Pick<Raster['grid'], 'width' | 'height' | 'sampleType' | 'blockWidth' | 'blockHeight'> {
+  readonly scale: number;
+  readonly noData: number;
+}
+
+/** @throws input errors `RASTER_SAMPLES`, `RASTER_TOO_LARGE` */
+function layoutOf({ shape, chunks, dtype, scale, noData }: Facts, refused: Refuse): Layout {
+  const sampleType = typeof dtype === 'string' ? TYPES[dtype] : undefined;
+  if (sampleType === undefined) {
+    throw refused('RASTER_SAMPLES', 'the raster has cells of a kind that is not read', Object.values(TYPES).join(', '), JSON.stringify(dtype), 'Download VNP46A4 or VJ146A4, the annual composite.');
+  }
+  const [height = 0, width = 0] = shape;
+  const [blockHeight = 0, blockWidth = 0] = chunks ?? [Math.min(PLAIN_ROWS, height), width];
+  if (shape.length !== 2 || ![height, width, blockHeight, blockWidth].every((cells) => cells >= 1 && cells <= MOST_CELLS_ACROSS)) {
+    throw refused('RASTER_TOO_LARGE', 'the raster has an impossible size', `1 to ${MOST_CELLS_ACROSS} cells across and down`, `${shape.join(' × ')} in blocks of ${blockHeight} × ${blockWidth}`, 'Download the file again.');
+  }
+  return { width, height, sampleType, blockWidth, blockHeight, scale, noData };
+}
+
+/** Returns the function that reads one block of a dataset. */
+function blockReader(dataset: Dataset, { width, height, sampleType, blockWidth, blockHeight, scale, noData }: Layout, at: string): Raster['readBlock'] {
+  const Held = scale !== 1 || sampleType === 'float64' ? Float64Array : Float32Array;
+  // A fill may be stated with more digits than the cells have, so both are compared as floats of 32 bits.
+  const none = new Set([noData, -9999, ...(sampleType.startsWith('float') ? [FLOATS.noData] : [])].map(Math.fround));
+  return async (bx, by): Promise<Cells> => {
+    const cells = new Held(blockWidth * blockHeight).fill(NaN);
+    const [x, y] = [bx * blockWidth, by * blockHeight];
+    const [columns, rows] = [Math.min(blockWidth, width - x), Math.min(blockHeight, height - y)];
+    const read = unlessDamaged(at, () => dataset.slice([[y, y + rows], [x, x + columns]])) as ArrayLike<number>;
+    for (let i = 0; i < rows * columns; i += 1) {
+      const value = read[i] ?? NaN;
+      if (!none.has(Math.fround(value)) && Number.isFinite(value)) cells[Math.floor(i / columns) * blockWidth + (i % columns)] = value * scale;
+    }
+    return cells;
+  };
 }
 
 interface Facts {

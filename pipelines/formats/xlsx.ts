@@ -38,7 +38,7 @@ export interface XlsxRow {
 }
 
 /** Some rows, and how much of the sheet has been read. */
-export interface XlsxBatch {
+interface XlsxBatch {
   readonly rows: readonly XlsxRow[];
   /** Inflated bytes of the sheet so far. */
   readonly bytes: number;
@@ -87,7 +87,7 @@ export class Workbook {
     const at = `${this.#archive.label}!${sheet.path}`;
     let bytes = 0;
     let rows: XlsxRow[] = [];
-    const take = rowTaker(this.#texts, false, (row) => rows.push(row));
+    const take = rowTaker(this.#texts, 'whole', (row) => rows.push(row));
     const reader = elementReader('row', at, take);
     for await (const text of textOf(this.#archive, sheet.path, (piece) => (bytes += piece))) {
       counter?.count(text);
@@ -118,7 +118,7 @@ export function firstRows(sheet: Buffer, texts: Buffer | null, count: number): r
     }
   };
   if (texts !== null) readHead(texts, 'si', (element) => found.push(contentOf(element) ?? ''));
-  readHead(sheet, 'row', rowTaker(found, true, (row) => rows.push(row)));
+  readHead(sheet, 'row', rowTaker(found, 'cut', (row) => rows.push(row)));
   return rows.slice(0, count);
 }
 
@@ -215,10 +215,10 @@ function contentOf({ children }: Element): string | null {
 
 /**
  * Makes a row of each `<row>` that holds a value.
- * @param lenient the texts are those of a cut file
+ * @param extent `cut`: the texts are the first ones of the file
  * @throws Error what would be lost or guessed
  */
-function rowTaker(texts: readonly string[], lenient: boolean, take: (row: XlsxRow) => void): (row: Element) => void {
+function rowTaker(texts: readonly string[], extent: 'whole' | 'cut', take: (row: XlsxRow) => void): (row: Element) => void {
   let number = 0;
   return (row) => {
     const before = number;
@@ -231,7 +231,7 @@ function rowTaker(texts: readonly string[], lenient: boolean, take: (row: XlsxRo
     let column = -1;
     for (const cell of row.children.filter(({ name }) => name === 'c')) {
       column = columnBehind(column, cell.attributes['r'], number);
-      const value = valueOf(cell, texts, lenient, `column ${column + 1} of row ${number}`);
+      const value = valueOf(cell, texts, extent, `column ${column + 1} of row ${number}`);
       if (value === undefined) continue;
       if (column >= MOST_FILLED) throw new Error(`a value in column ${column + 1} of row ${number}, where tables have at most ${MOST_FILLED}`);
       while (cells.length < column) cells.push(null);
@@ -250,16 +250,16 @@ function columnBehind(before: number, reference: string | undefined, row: number
 }
 
 /** @returns undefined for an empty cell; null for a text that lies beyond those that are known */
-function valueOf(cell: Element, texts: readonly string[], lenient: boolean, at: string): string | null | undefined {
+function valueOf(cell: Element, texts: readonly string[], extent: 'whole' | 'cut', at: string): string | null | undefined {
   const text = contentOf(cell);
   if (text === null) {
-    if (!lenient && cell.children.some(({ name }) => name === 'f')) throw new Error(`a formula without its result in ${at}`);
+    if (extent === 'whole' && cell.children.some(({ name }) => name === 'f')) throw new Error(`a formula without its result in ${at}`);
     return undefined;
   }
   if (text.length > CELL_CHARS) throw new Error(`a text of more than ${CELL_CHARS} characters in ${at}`);
   if (cell.attributes['t'] !== 's') return text;
   const shared = /^\d+$/.test(text) ? texts[Number(text)] : undefined;
-  if (shared === undefined && !lenient) throw new Error(`a cell in ${at} that names text ${JSON.stringify(text)} of ${texts.length}`);
+  if (shared === undefined && extent === 'whole') throw new Error(`a cell in ${at} that names text ${JSON.stringify(text)} of ${texts.length}`);
   return shared ?? null;
 }
 

@@ -36,11 +36,11 @@ export async function load(database: Database, staged: Staged, runId: number, lo
   const { counts, held, warnings } = await inWorkspace(database, schema, async (session) => {
     await session.query(statement('provide_release'), [releaseId]);
     // Only members that are read. Rows of reused members are copied from the earlier release.
-    await provideMembers(session, releaseId, false);
+    await provideMembers(session, releaseId, 'read');
     for (const table of Object.keys(source.tables)) await analyze(session, schema, table);
     await runLoad(session, source);
     await takeOver(session, staged);
-    await provideMembers(session, releaseId, true);
+    await provideMembers(session, releaseId, 'all');
     await refuseRepetition(session, staged);
     const made = new Set(await tablesIn(session, schema));
     for (const layer of layers) {
@@ -60,12 +60,12 @@ export async function load(database: Database, staged: Staged, runId: number, lo
   });
   await database.session(async (session) => {
     for (const layer of layers) {
-      await proveBound(session, schema, tableOf(layer), layer, 'release', releaseId);
+      await proveBound(session, { schema, table: tableOf(layer) }, layer, { split: 'release', key: releaseId });
       await renameIndexes(session, schema, tableOf(layer), `${tableOf(layer)}_${releaseId}`);
     }
     await session.transaction(async () => {
       await fence(session, runId);
-      for (const layer of [...layers].sort()) await attach(session, { schema, table: tableOf(layer) }, layer, `${tableOf(layer)}_${releaseId}`, 'release', releaseId);
+      for (const layer of [...layers].sort()) await attach(session, { schema, table: tableOf(layer) }, layer, `${tableOf(layer)}_${releaseId}`, { split: 'release', key: releaseId });
       await session.query(statement('finish'), [releaseId, counts.records, counts.rows, counts.rejects, counts.duplicates, JSON.stringify(held)]);
       await session.query('update ledger.file set present = true, arrived_run = $2 where release_id = $1', [releaseId, runId]);
     });
@@ -88,10 +88,10 @@ export async function runLoad(session: Session, source: Pick<RegisteredSource, '
   }
 }
 
-/** The table `member`: the members of a release and their files. @param all also those that were taken over */
-async function provideMembers(session: Session, releaseId: number, all: boolean): Promise<void> {
+/** Creates the table `member`: the members of a release and their files. @param which `all`: also those that were copied from an earlier release */
+async function provideMembers(session: Session, releaseId: number, which: 'read' | 'all'): Promise<void> {
   await session.query('drop table if exists member');
-  await session.query(statement('provide_members'), [releaseId, all]);
+  await session.query(statement('provide_members'), [releaseId, which === 'all']);
 }
 
 /** Copies the rows and rejects of members that an earlier release already contains, inside the database. */
@@ -146,7 +146,7 @@ export async function notePlacesOfOldReleases(database: Database, sources: reado
     await dropSchema(database, schema);
     await createSchema(database, schema);
     await inWorkspace(database, schema, (session) => session.transaction(async () => {
-      await provideMembers(session, id, true);
+      await provideMembers(session, id, 'all');
       for (const layer of source.layer.writes) await provideRelease(session, schema, layer, id);
       await recordPlacesOf(session, schema, source, id);
     }));

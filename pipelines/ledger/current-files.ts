@@ -60,7 +60,7 @@ export interface CurrentFile {
 }
 
 /** Two files of one age that say different things of the same places, as far as their bytes tell. */
-export interface Tie {
+interface Tie {
   readonly layer: string;
   readonly files: readonly [LoadedFile, LoadedFile];
   readonly places: readonly SeriesPlace[];
@@ -127,20 +127,21 @@ function narrowness(file: LoadedFile): number {
 }
 
 /** Sorts files of a kind, newest first: a total order. */
-function newestFirst(series: boolean): (a: Candidate, b: Candidate) => number {
-  return (a, b) => Number(b.named) - Number(a.named) || byAge(a, b, series) || Number(b.file.present) - Number(a.file.present)
+/** @param keep `all`: files of all vintages are current at the same time, so their vintages say nothing */
+function newestFirst(keep: Keep): (a: Candidate, b: Candidate) => number {
+  return (a, b) => Number(b.named) - Number(a.named) || byAge(a, b, keep) || Number(b.file.present) - Number(a.file.present)
     || b.file.arrived - a.file.arrived || (a.file.sha256 < b.file.sha256 ? -1 : a.file.sha256 > b.file.sha256 ? 1 : b.file.fileId - a.file.fileId);
 }
 
 /** Cut exports last; then by what the files say of themselves: vintage, the date inside, then the narrower packaging. 0: as new as one another. */
-function byAge(a: Candidate, b: Candidate, series: boolean): number {
+function byAge(a: Candidate, b: Candidate, keep: Keep): number {
   const cut = ({ file }: Candidate): number => Number(file.mayBeCut ?? false);
-  return cut(a) - cut(b) || (series ? 0 : descending(a.file.vintage, b.file.vintage)) || descending(a.dated, b.dated) || b.narrow - a.narrow;
+  return cut(a) - cut(b) || (keep === 'all' ? 0 : descending(a.file.vintage, b.file.vintage)) || descending(a.dated, b.dated) || b.narrow - a.narrow;
 }
 
 /** Returns whether two files in the data folders cannot be ordered by date. */
-function rivals(a: Candidate, b: Candidate, series: boolean): boolean {
-  return a.file !== b.file && a.named === b.named && byAge(a, b, series) === 0 && a.file.present && b.file.present;
+function rivals(a: Candidate, b: Candidate, keep: Keep): boolean {
+  return a.file !== b.file && a.named === b.named && byAge(a, b, keep) === 0 && a.file.present && b.file.present;
 }
 
 function descending(a: string, b: string): number {
@@ -157,18 +158,26 @@ interface Candidate {
   readonly places: readonly string[];
 }
 
-/**
- * @param unit region code, or 0 for Italy
- * @param layer without its schema
- * @param kept comuni whose parcels the unit has, although the list has them in another region
- */
+type Keep = Source['manifest']['keep'];
+
+/** Layer and unit whose current files are wanted. */
+interface Wanted {
+  /** Region code, or 0 for Italy. */
+  readonly unit: number;
+  /** Without its schema. */
+  readonly layer: string;
+  readonly register: Register;
+  /** Comuni whose parcels the unit has, although the list has them in another region; default: none. */
+  readonly kept?: ReadonlySet<string> | undefined;
+}
+
+/** Finds the current files of one source, layer and unit. */
 export function currentFiles(
-  all: readonly LoadedFile[], { id, manifest }: Pick<Source, 'manifest'> & { readonly id: string }, unit: number, layer: string, register: Register,
-  kept: ReadonlySet<string> = new Set(),
+  all: readonly LoadedFile[], { id, manifest }: Pick<Source, 'manifest'> & { readonly id: string }, { unit, layer, register, kept = new Set() }: Wanted,
 ): CurrentFiles {
   const files = countable(all).filter(({ sourceId }) => sourceId === id);
   if (files.length === 0) return NOTHING;
-  const question = { files, isSeries: manifest.keep === 'all', unit, layer, register, kept };
+  const question = { files, keep: manifest.keep, unit, layer, register, kept };
   const found = resolve(question);
   // The region where the list has a comune goes before the one in whose file it stands, too.
   const strays = found.files.filter(({ file }) => file.region !== null || file.held.some(({ region }) => region !== null))
@@ -184,8 +193,8 @@ export function currentFiles(
 /** Input for finding the current files of one layer and unit. */
 interface Question {
   readonly files: readonly LoadedFile[];
-  /** The source keeps all vintages. */
-  readonly isSeries: boolean;
+  /** Whether all vintages of the source are current, or the newest one. */
+  readonly keep: Keep;
   readonly unit: number;
   readonly layer: string;
   readonly register: Register;
@@ -210,73 +219,113 @@ export function regionOf(file: LoadedFile, held: FilePlaces, place: string, regi
 }
 
 function resolve(question: Question, without: ReadonlySet<string> = new Set()): CurrentFiles & { readonly owned: ReadonlySet<string> } {
-  const { files, isSeries, layer } = question;
-  const candidates: Candidate[] = [];
-  const total = new Map<number, number>();
-  for (const file of files) {
-    for (const held of file.held) {
-      if (held.layer !== layer) continue;
-      total.set(file.fileId, (total.get(file.fileId) ?? 0) + held.places.length);
-      const places = held.places.filter((place) => !without.has(place) && belongs(file, held, place, question));
-      if (places.length === 0) continue;
-      candidates.push({ file, series: held.series, dated: held.dated ?? file.dated ?? '', named: held.named || isWhole(file), narrow: narrowness(file), places });
-    }
-  }
-  const order = newestFirst(isSeries);
-  const kept = new Map<LoadedFile, SeriesPlace[]>();
-  const ties = new Map<string, Tie & { places: SeriesPlace[] }>();
+  const { keep, layer } = question;
+  const candidates = candidatesOf(question, without);
+  const order = newestFirst(keep);
+  const owners = new Owners(layer, keep);
   const fewer: Fewer[] = [];
-  const owned = new Set<string>();
-  for (const [, group] of groupBy(candidates, ({ series, file }) => `${series}\0${isSeries && series === '' ? file.vintage : ''}`)) {
+  for (const [, group] of groupBy(candidates, ({ series, file }) => `${series}\0${keep === 'all' && series === '' ? file.vintage : ''}`)) {
     const sorted = group.sort(order);
-    // Complete files supersede all older ones of their kind, whatever these reached; those of one tile or scenario, the older ones of it.
-    const last = sorted.findIndex(({ file }) => isWhole(file) && file.place === null);
-    const whole = sorted[last];
-    const stands = (each: Candidate, than: Candidate): boolean => each.file === than.file || byAge(each, than, isSeries) < 0 || rivals(each, than, isSeries);
-    const standing = sorted.filter((each) => whole === undefined || stands(each, whole));
-    if (whole !== undefined) {
-      const reached = new Set(standing.flatMap(({ places }) => places));
-      const before = sorted.filter((each) => !standing.includes(each));
-      const next = before.find(({ file }) => isWhole(file));
-      const was = new Set(before.filter((each) => next === undefined || each === next || byAge(each, next, isSeries) < 0).flatMap(({ places }) => places));
-      const lost = [...was].filter((place) => !reached.has(place)).sort();
-      const superseded = [...new Set(before.map(({ file }) => file))];
-      if (was.size > reached.size) fewer.push({ file: whole.file, before: superseded, was: was.size, now: reached.size, lost });
-    }
-    const owner = new Map<string, Candidate>();
-    for (const candidate of standing) {
-      for (const place of candidate.places) {
-        // Where a layer knows no places, files of other tiles and parts of other days add up.
-        const { fileId, place: tile } = candidate.file;
-        const key = place !== '' ? place : tile !== null ? `\0${tile}` : isWhole(candidate.file) ? '\0' : `\0\0${fileId}`;
-        const first = owner.get(key);
-        if (first === undefined) {
-          owner.set(key, candidate);
-          owned.add(place);
-          const mine = kept.get(candidate.file) ?? [];
-          mine.push({ series: candidate.series, place });
-          kept.set(candidate.file, mine);
-        } else if (rivals(first, candidate, isSeries)) {
-          const pair = `${first.file.fileId} ${candidate.file.fileId}`;
-          const tie = ties.get(pair) ?? { layer, files: [first.file, candidate.file] as const, places: [] };
-          tie.places.push({ series: candidate.series, place });
-          ties.set(pair, tie);
-        }
-      }
-    }
+    const { standing, fewer: lost } = withoutSuperseded(sorted, keep);
+    if (lost !== null) fewer.push(lost);
+    for (const candidate of standing) owners.claim(candidate);
+    owners.endKind();
   }
-  const ranked = candidates.filter(({ file }) => kept.has(file)).sort(order).map(({ file }) => file);
+  const ranked = candidates.filter(({ file }) => owners.kept.has(file)).sort(order).map(({ file }) => file);
   return {
-    owned,
-    ties: [...ties.values()],
+    owned: owners.owned,
+    ties: [...owners.ties.values()],
     fewer,
     elsewhere: [],
     files: [...new Set(ranked)].map((file, index) => {
-      const places = kept.get(file) ?? [];
-      const whole = places.length === total.get(file.fileId);
+      const places = owners.kept.get(file) ?? [];
+      const whole = places.length === placeCount(file, layer);
       return { file, rank: index + 1, whole, places: whole ? [] : places };
     }),
   };
+}
+
+function placeCount(file: LoadedFile, layer: string): number {
+  return file.held.reduce((sum, held) => sum + (held.layer === layer ? held.places.length : 0), 0);
+}
+
+/** Returns the files with rows of the unit, without these places. */
+function candidatesOf(question: Question, without: ReadonlySet<string>): Candidate[] {
+  return question.files.flatMap((file) => file.held.filter(({ layer }) => layer === question.layer).flatMap((held): Candidate[] => {
+    const places = held.places.filter((place) => !without.has(place) && belongs(file, held, place, question));
+    if (places.length === 0) return [];
+    return [{ file, series: held.series, dated: held.dated ?? file.dated ?? '', named: held.named || isWhole(file), narrow: narrowness(file), places }];
+  }));
+}
+
+/**
+ * Leaves out the files that a complete file supersedes: all older ones of its kind, whatever these reached. A complete file of one tile or scenario supersedes
+ * only older ones of that tile or scenario.
+ * @param sorted files of one kind, newest first
+ * @returns the other files; and what the complete file lacks, if it has fewer places than the files before it
+ */
+function withoutSuperseded(sorted: readonly Candidate[], keep: Keep): { readonly standing: readonly Candidate[]; readonly fewer: Fewer | null } {
+  const whole = sorted.find(({ file }) => isWhole(file) && file.place === null);
+  if (whole === undefined) return { standing: sorted, fewer: null };
+  const standing = sorted.filter((each) => each.file === whole.file || byAge(each, whole, keep) < 0 || rivals(each, whole, keep));
+  const reached = new Set(standing.flatMap(({ places }) => places));
+  const before = sorted.filter((each) => !standing.includes(each));
+  const next = before.find(({ file }) => isWhole(file));
+  const was = new Set(before.filter((each) => next === undefined || each === next || byAge(each, next, keep) < 0).flatMap(({ places }) => places));
+  if (was.size <= reached.size) return { standing, fewer: null };
+  const lost = [...was].filter((place) => !reached.has(place)).sort();
+  const superseded = [...new Set(before.map(({ file }) => file))];
+  return { standing, fewer: { file: whole.file, before: superseded, was: was.size, now: reached.size, lost } };
+}
+
+/** A thing that only one file of a kind provides. Where a layer has no places, files of other tiles and parts of other days add up. */
+type Claim = `place ${string}` | `tile ${string}` | 'whole' | `part ${number}`;
+
+function claimOf(place: string, file: LoadedFile): Claim {
+  if (place !== '') return `place ${place}`;
+  if (file.place !== null) return `tile ${file.place}`;
+  return isWhole(file) ? 'whole' : `part ${file.fileId}`;
+}
+
+/** Gives each place to the first file that claims it. */
+class Owners {
+  readonly kept = new Map<LoadedFile, SeriesPlace[]>();
+  readonly ties = new Map<string, Tie & { places: SeriesPlace[] }>();
+  readonly owned = new Set<string>();
+  readonly #layer: string;
+  readonly #keep: Keep;
+  /** Owners among the files of one kind. */
+  #owners = new Map<Claim, Candidate>();
+
+  constructor(layer: string, keep: Keep) {
+    this.#layer = layer;
+    this.#keep = keep;
+  }
+
+  /** Takes the files of one kind, newest first. */
+  claim(candidate: Candidate): void {
+    for (const place of candidate.places) {
+      const claim = claimOf(place, candidate.file);
+      const first = this.#owners.get(claim);
+      if (first === undefined) {
+        this.#owners.set(claim, candidate);
+        this.owned.add(place);
+        const mine = this.kept.get(candidate.file) ?? [];
+        mine.push({ series: candidate.series, place });
+        this.kept.set(candidate.file, mine);
+      } else if (rivals(first, candidate, this.#keep)) {
+        const pair = `${first.file.fileId} ${candidate.file.fileId}`;
+        const tie = this.ties.get(pair) ?? { layer: this.#layer, files: [first.file, candidate.file] as const, places: [] };
+        tie.places.push({ series: candidate.series, place });
+        this.ties.set(pair, tie);
+      }
+    }
+  }
+
+  /** The next files are of another kind. */
+  endKind(): void {
+    this.#owners = new Map();
+  }
 }
 
 /** Returns the places of a layer's current files. */
@@ -287,7 +336,7 @@ export function currentPlaces({ files }: CurrentFiles, layer: string): string[] 
 
 /** Files of a workspace with their ranks: 1 is the newest of its source and kind. */
 export function rankFiles(files: readonly LoadedFile[]): { fileId: number; rank: number; vintage: string }[] {
-  const order = newestFirst(false);
+  const order = newestFirst('newest');
   const candidate = (file: LoadedFile): Candidate => ({ file, series: '', dated: file.dated ?? '', named: true, narrow: narrowness(file), places: [] });
   return [...groupBy(files, ({ sourceId, role }) => `${sourceId} ${role}`).values()].flatMap((group) => group.map(candidate).sort(order)
     .map(({ file: { fileId, vintage } }, index) => ({ fileId, rank: index + 1, vintage })));

@@ -5,7 +5,7 @@ import { freeBytes } from '../formats/disk.ts';
 
 const ledger = statementsOf('ledger');
 
-export interface Rate {
+interface Rate {
   readonly bytesPerSecond: number;
   readonly layerPerByte: number;
 }

@@ -61,7 +61,7 @@ export class Inventory {
       const source = sourceOfLayer(this.#sources, relation);
       // Parcels and addresses are in one region only.
       const kept = unit === 0 || source === undefined || mayWithhold(source) ? undefined : this.#keptComuni(unit);
-      found = source === undefined ? NONE : currentFiles(this.files, source, unit, tableOf(relation), this.register, kept);
+      found = source === undefined ? NONE : currentFiles(this.files, source, { unit, layer: tableOf(relation), register: this.register, kept });
       this.#known.set(key, found);
     }
     return found;
@@ -105,7 +105,7 @@ export class Inventory {
 async function registerOf(session: Session, files: readonly LoadedFile[], sources: readonly RegisteredSource[]): Promise<Register> {
   const source = sourceOfLayer(sources, COMUNI);
   if (source === undefined || !(await hasRelation(session, COMUNI))) return new Map();
-  const list = currentFiles(files, source, 0, tableOf(COMUNI), new Map());
+  const list = currentFiles(files, source, { unit: 0, layer: tableOf(COMUNI), register: new Map() });
   const rows = await session.query<{ belfiore: string; region: number }>(statementsOf('workspace')('listed_regions'), [list.files.map(({ file }) => file.fileId)]);
   return new Map(rows.map(({ belfiore, region }) => [belfiore, region]));
 }

@@ -12,7 +12,7 @@ import type { LocatedFile, SeenFile, SeenFiles } from '../contract/survey.ts';
 
 const ledger = statementsOf('ledger');
 
-export type ReleaseState = 'staging' | 'loaded' | 'failed';
+type ReleaseState = 'staging' | 'loaded' | 'failed';
 
 export interface Release {
   readonly releaseId: number;
@@ -257,7 +257,7 @@ export async function withRun<T>(
         runId,
         step: async (step, subject, inner, detailOf) => {
           await writer.verify();
-          return recordStep(database, runId, step, subject, inner, detailOf);
+          return recordStep(database, { runId, step, subject }, inner, detailOf);
         },
         current: writer.current, shared: writer.shared, italy: writer.italy, region: writer.region,
       });
@@ -284,7 +284,8 @@ export async function openRuns(session: Session): Promise<number[]> {
 }
 
 async function recordStep<T>(
-  database: Database, runId: number, step: string, subject: string, work: () => Promise<T>, detailOf?: (result: T) => unknown,
+  database: Database, { runId, step, subject }: { readonly runId: number; readonly step: string; readonly subject: string },
+  work: () => Promise<T>, detailOf?: (result: T) => unknown,
 ): Promise<T> {
   const { id } = await one<{ id: number }>(database, ledger('add_step'), [runId, step, subject]);
   const result = await work();

@@ -87,7 +87,8 @@ export async function assignRegion(database: Database, runId: number, fileIds: r
 
 /** @returns sentences about comuni that the list lacks or has in another region, by name and number */
 export async function unlistedComuni(
-  database: Database, sources: readonly RegisteredSource[], inventory: Inventory, unit: number, name: string, relations: readonly Relation[],
+  database: Database, sources: readonly RegisteredSource[], inventory: Inventory, { unit, name }: { readonly unit: number; readonly name: string },
+  relations: readonly Relation[],
 ): Promise<string[]> {
   const notes: string[] = [];
   if (inventory.register.size === 0) notes.push(`${name}: without the list of comuni (${sourceOfLayer(sources, 'layer.comune_code')?.id ?? 'none is known'}) their names come from the files, and their ISTAT codes are not known`);

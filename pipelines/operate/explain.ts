@@ -157,13 +157,13 @@ async function onRerun<T>(
       await provideParcels(session, WORKSPACE, parcels.partition, fids, file.parcels);
       await providePublishedParcels(session, WORKSPACE, { schema: 'core', table: parcels.partition }, null);
       for (const read of reads) {
-        if (schemaOf(read) === 'layer') await provideCurrentRows(session, WORKSPACE, read, sources, inventory, unit);
+        if (schemaOf(read) === 'layer') await provideCurrentRows(session, WORKSPACE, read, { sources, inventory, unit });
         else await providePublished(session, WORKSPACE, read, published.get(read)?.partition ?? null);
       }
       if (!isBasic) {
         for (const rule of rules) {
           const [made] = rule.writes;
-          await runTableFile(session, WORKSPACE, rule, (made === undefined ? undefined : published.get(made))?.partition ?? null, true);
+          await runTableFile(session, WORKSPACE, rule, (made === undefined ? undefined : published.get(made))?.partition ?? null, 'runs');
         }
       }
       await session.script(file.text, file.file);

@@ -14,12 +14,19 @@ export interface Forgotten {
   readonly report: RefreshReport;
 }
 
+interface ForgetOptions {
+  /** True: the file becomes current again. */
+  readonly undo?: boolean;
+  readonly reason?: string | null;
+  /** Accepts what the quality gate refuses. */
+  readonly accept?: Acceptance | null;
+}
+
 /**
  * @param file path, name, or at least the first 8 characters of the sha256
- * @param undo use the file again
  * @throws MappaleError `FILE_NOT_LOADED`, `FILE_NOT_UNIQUE` (exit 2)
  */
-export async function forget(context: Context, file: string, undo: boolean, reason: string | null, accept: Acceptance | null): Promise<Forgotten> {
+export async function forget(context: Context, file: string, { undo = false, reason = null, accept = null }: ForgetOptions = {}): Promise<Forgotten> {
   const { database } = context;
   const found = await database.query<{ fileId: number; name: string; source: string; vintage: string; sha256: string; isPath: boolean; forgotten: boolean }>(
     statementsOf('operate')('files_called'), [maskTaxCode(resolve(file)), maskTaxCode(basename(file)), file.toLowerCase()],
@@ -39,14 +46,15 @@ export async function forget(context: Context, file: string, undo: boolean, reas
       hint: 'Use the first characters of the sha256 instead.', fix: `npx mappale forget ${matches[0]?.sha256.slice(0, 12) ?? 'SHA256'}`,
     });
   }
-  const mark = (forgotten: boolean): Promise<unknown> => database.query(
+  const mark = (state: 'forgotten' | 'loaded'): Promise<unknown> => database.query(
     'update ledger.file set forgotten_at = case when $2 then now() end, forgotten_reason = case when $2 then $3 end where file_id = any ($1::int4[])',
-    [matches.map(({ fileId }) => fileId), forgotten, reason],
+    [matches.map(({ fileId }) => fileId), state === 'forgotten', reason],
   );
-  await withRun(database, { command: 'forget', arguments: { file: first.name, undo }, version: VERSION, host: context.config.host }, () => mark(!undo));
+  const [before, after] = undo ? ['forgotten', 'loaded'] as const : ['loaded', 'forgotten'] as const;
+  await withRun(database, { command: 'forget', arguments: { file: first.name, undo }, version: VERSION, host: context.config.host }, () => mark(after));
   // Checks all published regions. Regions without the file are not stale, so they are not rebuilt.
   const report = await refresh(context, { command: 'forget', data: null, regions: null, parallel: 2, accept, force: true });
   // If the gate refuses the result, the file stays in use.
-  if (report.failures.length > 0) await mark(undo);
+  if (report.failures.length > 0) await mark(before);
   return { files: matches.map(({ name, source, vintage, sha256 }) => ({ name, source, vintage, sha256 })), report };
 }

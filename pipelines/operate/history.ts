@@ -22,7 +22,7 @@ export interface PublishedValue {
 }
 
 /** Values of a field, oldest first. Neighbouring values differ, or nothing was served between them. */
-export interface PublishedField {
+interface PublishedField {
   readonly section: string;
   /** Path in the block, `purchase.min_eur_m2`; empty: the block is one value. */
   readonly field: string;
@@ -98,7 +98,7 @@ export async function parcelHistory(database: Database, fid: number): Promise<Pa
     let isWithdrawn = false;
     for (const moment of moments) {
       if (moment.unit === unit) isWithdrawn = moment.publication === null;
-      times.add(moment, isWithdrawn, await readAt(session, fid, moment.moment));
+      times.add(moment, { ...await readAt(session, fid, moment.moment), isWithdrawn });
     }
     const [keeping] = await session.query<{ keeps: boolean }>(statement('keeps_history'));
     return {
@@ -119,7 +119,7 @@ class Times {
   readonly absences: Absence[] = [];
   readonly fields = new Map<string, { section: string; field: string; values: PublishedValue[] }>();
 
-  add({ unit, publication, since }: Moment, isWithdrawn: boolean, { values, retired }: Answer): void {
+  add({ unit, publication, since }: Moment, { values, retired, isWithdrawn }: Answer & { readonly isWithdrawn: boolean }): void {
     const absence = this.absences.at(-1);
     const was = absence?.until === null ? absence : null;
     if (values === null) {

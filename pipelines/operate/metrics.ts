@@ -43,11 +43,11 @@ export type Downloads = readonly {
 export const STATE_STATEMENT = 'select state from api.published_state()';
 
 /**
- * @param aged whether to add ages, which are correct only if the text is read now
- * @param downloads null: the program does not download
- * @returns the state in Prometheus' text format
+ * Describes the state in Prometheus' text format.
+ * @param read `later`: ages are left out, because they would no longer be true
+ * @param downloads null: this program does not download
  */
-export function describeState(state: DescribedState, aged: boolean, downloads: Downloads | null = null): Promise<string> {
+export function describeState(state: DescribedState, read: 'now' | 'later', downloads: Downloads | null = null): Promise<string> {
   const { regions, sources, warnings, refreshed } = state;
   const registry = new Registry();
   const gauge = <L extends string>(name: string, help: string, labels: readonly L[], values: readonly (readonly [Record<L, string>, number])[]): void => {
@@ -60,7 +60,7 @@ export function describeState(state: DescribedState, aged: boolean, downloads: D
     gauge('last_run_timestamp_seconds', 'When the last refresh ended that had something to do, or that wrote this.', [], [[{}, refreshed.ended]]);
   }
   gauge('published_timestamp_seconds', 'When the region in force was published.', ['region'], regions.map(({ code, published }) => [ofRegion(code), published]));
-  if (aged) gauge('published_age_seconds', 'How long ago the region in force was published.', ['region'], regions.map(({ code, age }) => [ofRegion(code), age]));
+  if (read === 'now') gauge('published_age_seconds', 'How long ago the region in force was published.', ['region'], regions.map(({ code, age }) => [ofRegion(code), age]));
   gauge('parcels', 'Parcels in force.', ['region'], regions.map(({ code, parcels }) => [ofRegion(code), parcels]));
   gauge('records', 'Records of loaded releases.', ['source'], sources.map(({ id, records }) => [{ source: id }, records]));
   gauge('rejects', 'Records refused in loaded releases.', ['source'], sources.map(({ id, rejects }) => [{ source: id }, rejects]));
@@ -97,6 +97,6 @@ export function describeState(state: DescribedState, aged: boolean, downloads: D
 export async function writeMetrics(database: Database | null, path: string, exitCode: number, downloads: Downloads | null = null): Promise<void> {
   const { state } = database === null ? { state: { regions: [], sources: [], warnings: [] } } : await one<{ state: PublishedState }>(database, STATE_STATEMENT);
   const refreshed = { exitCode, ended: Math.floor(Date.now() / 1000) };
-  const text = await describeState({ ...state, refreshed }, false, downloads);
+  const text = await describeState({ ...state, refreshed }, 'later', downloads);
   await writeAtomically(path, (unfinished) => writeFile(unfinished, text));
 }

@@ -8,7 +8,7 @@ import { tableOf } from '../contract/sql-files.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { Inventory } from '../ledger/inventory.ts';
 
-export interface Pruned {
+interface Pruned {
   readonly partitions: readonly string[];
   readonly releases: readonly number[];
   readonly workspaces: readonly string[];
@@ -18,11 +18,15 @@ export interface Pruned {
   readonly history: Cut | null;
 }
 
-/**
- * @param dry only report what would be deleted
- * @param keep months of history to keep; null: all
- */
-export async function prune(database: Database, sources: readonly RegisteredSource[], dry: boolean, keep: number | null = null): Promise<Pruned> {
+interface PruneOptions {
+  /** True: only reports what would be deleted. */
+  readonly dry?: boolean;
+  /** Months of history to keep; null: all. */
+  readonly keep?: number | null;
+}
+
+/** Deletes what is no longer needed. */
+export async function prune(database: Database, sources: readonly RegisteredSource[], { dry = false, keep = null }: PruneOptions = {}): Promise<Pruned> {
   // Read before the session opens, because the embedded engine has only one session.
   const inventory = await Inventory.read(database, sources);
   const statement = statementsOf('operate');
@@ -38,7 +42,7 @@ export async function prune(database: Database, sources: readonly RegisteredSour
     const releases = [...inventory.releases.values()].filter(({ releaseId }) => !used.has(releaseId));
     const workspaces = [...(await schemasLike(session, 'staging_')), ...(await schemasLike(session, 'build_'))];
     const runs = keep === null ? [] : await session.query(statement(dry ? 'old_runs' : 'forget_runs'), [keep]);
-    const history = keep === null ? null : await session.transaction((within) => cutHistory(within, keep, dry));
+    const history = keep === null ? null : await session.transaction((within) => cutHistory(within, keep, dry ? 'count' : 'delete'));
     if (!dry) {
       for (const partition of partitions) await dropTable(session, 'previous', partition);
       for (const { releaseId, sourceId } of releases) {

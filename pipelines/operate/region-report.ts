@@ -66,7 +66,7 @@ export interface ReportedRelease {
   readonly warnings: readonly Warning[] | null;
 }
 
-export interface ReportedTable {
+interface ReportedTable {
   readonly unit: number;
   readonly relation: Relation;
   readonly partition: string;
@@ -148,7 +148,7 @@ export interface ReportedLicense {
   readonly attribution: string;
 }
 
-export interface ReportedStep {
+interface ReportedStep {
   readonly step: string;
   readonly subject: string;
   readonly seconds: number | null;

@@ -98,29 +98,37 @@ export async function validate(
   }
   for (const { source, files } of survey.releases) {
     for (const file of files) {
-      const { role, vintage } = file.recognition;
-      const sink = new ValidationSink(source, file.name, sample);
-      const findings: Finding[] = [];
-      let sampled = false;
-      try {
-        await readFile(source, file, sink);
-      } catch (error) {
-        if (error instanceof SampleReached) sampled = true;
-        else if (error instanceof MappaleError) findings.push(findingOf(error, file.path));
-        else throw error;
-      }
-      if (findings.length === 0) findings.push(...(await strayBytes(file)));
-      // If a file could not be read completely, findings that depend on its end are left out.
-      const broken = findings.some(({ level }) => level === 'error');
-      const isWhole = !sampled && findings.length === 0;
-      findings.push(...sink.findings(isWhole, file.recognition).filter(({ code }) => !broken || code !== COLUMNS_ADDED));
-      const cut = isWhole ? await whyCut(file, sink.members) : null;
-      if (cut !== null) findings.push(cutFinding(file.name, cut));
-      const { records, rows, rejects, duplicates } = sink;
-      add(file.path, { source: source.id, role, vintage, records, rows, rejects, duplicates, sampled }, findings);
+      const { facts, findings } = await validateFile(source, file, sample);
+      add(file.path, facts, findings);
     }
   }
   return verdicts.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Reads a file as a load does, and writes nothing. */
+async function validateFile(
+  source: RegisteredSource, file: LocatedFile, sample: number | null,
+): Promise<{ readonly facts: Partial<FileVerdict>; readonly findings: readonly Finding[] }> {
+  const { role, vintage } = file.recognition;
+  const sink = new ValidationSink(source, file.name, sample);
+  const findings: Finding[] = [];
+  let sampled = false;
+  try {
+    await readFile(source, file, sink);
+  } catch (error) {
+    if (error instanceof SampleReached) sampled = true;
+    else if (error instanceof MappaleError) findings.push(findingOf(error, file.path));
+    else throw error;
+  }
+  if (findings.length === 0) findings.push(...(await strayBytes(file)));
+  // Of a file that could not be read to its end, nothing is said that its end would decide, nor that it is loaded.
+  const broken = findings.some(({ level }) => level === 'error');
+  const isWhole = !sampled && findings.length === 0;
+  findings.push(...sink.findings(isWhole ? 'whole' : 'part', file.recognition).filter(({ code }) => !broken || code !== COLUMNS_ADDED));
+  const cut = isWhole ? await whyCut(file, sink.members) : null;
+  if (cut !== null) findings.push(cutFinding(file.name, cut));
+  const { records, rows, rejects, duplicates } = sink;
+  return { facts: { source: source.id, role, vintage, records, rows, rejects, duplicates, sampled }, findings };
 }
 
 function findingOf(error: MappaleError, path: string): Finding {
@@ -246,8 +254,8 @@ export class ValidationSink implements Sink {
     };
   }
 
-  /** @param whole true if every record was read */
-  findings(whole: boolean, { role, complete }: Recognition): Finding[] {
+  /** @param extent `whole` if every record was read */
+  findings(extent: 'whole' | 'part', { role, complete }: Recognition): Finding[] {
     this.#flush();
     const findings = [...this.#aside, ...this.#lost, ...this.#refused(), ...this.#encoding(), ...this.#columnsAdded()];
     for (const [table, { keys }] of this.#tables) {
@@ -257,13 +265,13 @@ export class ValidationSink implements Sink {
         hint: 'Loading keeps one record per key. The others count as duplicates, or as rejects if they differ.',
       });
     }
-    if (whole && this.records === 0 && this.#lost.length === 0) {
+    if (extent === 'whole' && this.records === 0 && this.#lost.length === 0) {
       findings.push({
         level: 'error', code: 'FILE_EMPTY', message: 'the file holds no record', at: this.#name,
         detail: 'expected records, found none', hint: 'Download it again and compare its size with the publisher\'s.',
       });
     }
-    return whole && complete ? [...findings, ...this.#envelope(role)] : findings;
+    return extent === 'whole' && complete ? [...findings, ...this.#envelope(role)] : findings;
   }
 
   #columnsAdded(): Finding[] {

@@ -74,7 +74,7 @@ export async function runNight(
   const now = new Date(clock.now());
   const failures: MappaleError[] = [];
   const [folder] = data;
-  const attempt = async <T>(work: () => Promise<T>): Promise<T | null> => {
+  const attempt: Attempt = async (work) => {
     try {
       return await work();
     } catch (error) {
@@ -84,16 +84,9 @@ export async function runNight(
       return null;
     }
   };
-  const notDue = new Set<string>();
   const chosen = regions ?? await attempt(() => context.open(publishedRegions));
-  const fetched = chosen === null ? null : await attempt(() => fetchRegions(context, {
-    regions: chosen, folder, only: null, dryRun: false,
-    leave: async (source, { cycle }, region) => {
-      const why = await whyNotDue(join(folder, source), cycle, region, now);
-      if (why !== null) notDue.add(source);
-      return why;
-    },
-  }));
+  const notDue = new Set<string>();
+  const fetched = chosen === null ? null : await attempt(() => fetchDue(context, chosen, folder, now, notDue));
   for (const failure of fetched?.failures ?? []) log.warn(failure.report());
   const downloads = fetched === null ? null : await downloadsOf(fetched, folder, chosen ?? []);
   let refreshed: RefreshReport | null = null;
@@ -114,20 +107,41 @@ export async function runNight(
     exit_code: exitCode,
     seconds: Math.round(secondsSince(startedAt) * 10) / 10,
   };
-  if (metrics !== null) {
-    const write = async (database: Context['database'] | null): Promise<true> => {
-      // A failure to write the metrics does not stop the program. Monitoring notices that the file is old.
-      await writeMetrics(database, metrics, exitCode, downloads).catch((error: unknown) => log.warn(`the metrics could not be written to ${metrics}: ${reasonOf(error)}`));
-      return true;
-    };
-    // If the database does not answer, the metrics report that.
-    if (await attempt(() => context.open(({ database }) => write(database))) === null) await write(null);
-  }
+  if (metrics !== null) await exportMetrics(context, attempt, (database) => writeMetrics(database, metrics, exitCode, downloads), metrics);
   if (webhook !== null) await notify({ url: webhook, mayBePrivate: webhookPrivate }, line, context);
   return line;
 }
 
-/** Returns the data folders, without a download folder that could not be created if there are others. */
+/** Runs a step of the nightly run. @returns null: it failed, and the failure was noted */
+type Attempt = <T>(work: () => Promise<T>) => Promise<T | null>;
+
+/** Downloads from the sources that are due. @param notDue receives the other sources */
+function fetchDue(context: WatchContext, regions: readonly Region[], folder: string, now: Date, notDue: Set<string>): Promise<FetchReport> {
+  return fetchRegions(context, {
+    regions, folder, only: null, dryRun: false,
+    leave: async (source, { cycle }, region) => {
+      const why = await whyNotDue(join(folder, source), cycle, region, now);
+      if (why !== null) notDue.add(source);
+      return why;
+    },
+  });
+}
+
+/**
+ * Writes the metrics, without those of the database if it does not answer. A failure to write does not end the nightly runs, because a monitor notices old
+ * metrics.
+ */
+async function exportMetrics(
+  context: WatchContext, attempt: Attempt, write: (database: Context['database'] | null) => Promise<void>, path: string,
+): Promise<void> {
+  const written = async (database: Context['database'] | null): Promise<true> => {
+    await write(database).catch((error: unknown) => context.log.warn(`the figures could not be written to ${path}: ${reasonOf(error)}`));
+    return true;
+  };
+  if (await attempt(() => context.open(({ database }) => written(database))) === null) await written(null);
+}
+
+/** Leaves out a download folder that could not be made, if there are other folders. */
 function readable([first, ...others]: NightlyOptions['data']): string[] {
   return others.length > 0 && !existsSync(first) ? others : [first, ...others];
 }
@@ -135,7 +149,7 @@ function readable([first, ...others]: NightlyOptions['data']): string[] {
 /** Prunes like `mappale prune --keep`. */
 async function prunedTo(keep: number, { database, sources, config }: Context): Promise<NightlyRun['pruned']> {
   const facts = { command: 'prune', arguments: { keep }, version: VERSION, host: config.host };
-  const { partitions, releases, runs } = await withRun(database, facts, () => prune(database, sources, false, keep));
+  const { partitions, releases, runs } = await withRun(database, facts, () => prune(database, sources, { keep }));
   return { partitions: partitions.length, releases: releases.length, runs };
 }
 
@@ -189,7 +203,7 @@ interface Webhook {
 async function notify({ url, mayBePrivate }: Webhook, line: NightlyRun, { log, proxies = NO_PROXIES, clock = CLOCK, lookup }: WatchContext): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {
-      await postJson(url, line, proxies, mayBePrivate, lookup);
+      await postJson({ url, mayBePrivate }, line, proxies, lookup);
       return;
     } catch (error) {
       const inner = privateAddressOf(error);

@@ -61,7 +61,7 @@ export function price({ loads, builds }: Plan, { bySource, all, perParcel: each,
  * @param before what is published: what was published before that can be freed
  * @throws MappaleError `NO_ROOM` (exit 2) when the disk would fill up, unless forced
  */
-export function refuseWithoutRoom(cost: Price, { embedded, parcels }: Pick<Experience, 'embedded' | 'parcels'>, force: boolean): void {
+export function refuseWithoutRoom(cost: Price, { embedded, parcels }: Pick<Experience, 'embedded' | 'parcels'>, { force }: { readonly force: boolean }): void {
   if (force || cost.freeBytes === null || cost.diskBytes * SPARE <= cost.freeBytes) return;
   throw new MappaleError('there is not enough room for this load', {
     code: 'NO_ROOM', kind: 'usage', detail: `expected ${gib(cost.diskBytes * SPARE)} free (the estimate and a fifth), found ${gib(cost.freeBytes)}`,

@@ -30,7 +30,7 @@ export interface UnitReport {
   readonly seconds: number;
 }
 
-export interface BuildPhase {
+interface BuildPhase {
   readonly units: readonly UnitReport[];
   /** Regions that a user held while they were built, as text. */
   readonly heldBack: readonly string[];
@@ -137,15 +137,15 @@ async function buildUnit({ context, run, options }: Refreshing, { job, inventory
   const layers = read.map((relation) => ({ relation, force: inventory.force(unit, relation) }));
   await refuseTies(database, sources, layers);
   log.info(`${name}: building ${stale.length} ${stale.length === 1 ? 'table' : 'tables'}`, { tables: stale.map(({ relation }) => relation) });
-  const joined = await run.step('join', name, () => join(database, unit, products, published, sources, inventory, log, parallel),
+  const joined = await run.step('join', name, () => join(database, unit, products, published, { sources, inventory, log, parallel }),
     ({ seconds }) => ({ seconds: Object.fromEntries(seconds) }));
   await run.step('check', name, () => check(database, joined, name, log, parallel), (checked) => checked);
-  const gated = await run.step('gate', name, () => gate(database, joined, name, options.accept, log, parallel));
+  const gated = await run.step('gate', name, () => gate(database, joined, { subject: name, acceptance: options.accept, log, parallel }));
   // The gate comes first because its message has more detail. It does not notice a missing small comune.
   await refuseFewer(database, unit, name, layers, options.accept);
-  const made = await run.step('publish', name, () => publish(database, joined, gated, sources, run.runId, parallel));
+  const made = await run.step('publish', name, () => publish(database, joined, gated, { sources, runId: run.runId, parallel }));
   await releaseHold(database, unit, 'rolled_back');
-  const notes = unit === 0 ? [] : await unlistedComuni(database, sources, inventory, unit, name, PUBLISHABLE);
+  const notes = unit === 0 ? [] : await unlistedComuni(database, sources, inventory, { unit, name }, PUBLISHABLE);
   for (const note of notes) log.warn(note);
   const seconds = secondsSince(startedAt);
   log.info(`${name}: published as ${made.publicationId}, ${duration(seconds)}`);

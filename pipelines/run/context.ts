@@ -24,7 +24,7 @@ export interface Context {
   readonly engine: Facts;
 }
 
-export interface ContextOptions {
+interface ContextOptions {
   /** Access of the command. `read` gives read-only transactions and requires a database of this version. */
   readonly access: Access;
   /** Overrides `DATABASE_URL`. */

@@ -26,7 +26,7 @@ export interface Omission {
  * State of a section in a published region: `not_loaded`: no release of the section's sources is loaded. `kept`: the section uses other files of this source,
  * of the vintages that are named. `without`: the section is published from its other sources.
  */
-export interface AffectedSection {
+interface AffectedSection {
   readonly section: string;
   readonly state: 'not_loaded' | 'kept' | 'without';
   readonly vintages: readonly string[];
@@ -44,7 +44,7 @@ export interface NotedLeftOut extends Omit<LeftOut, 'failure'> {
 }
 
 /** Returns whether the release is left out after a failure, instead of withholding its regions. */
-export function isLeftOut(source: RegisteredSource, { kind }: MappaleError): boolean {
+function isLeftOut(source: RegisteredSource, { kind }: MappaleError): boolean {
   return !mayWithhold(source) && (kind === 'input' || kind === 'rejects');
 }
 

@@ -29,7 +29,7 @@ export interface ReleaseReport extends Counts {
   readonly seconds: number;
 }
 
-export interface LoadPhase {
+interface LoadPhase {
   readonly loaded: readonly ReleaseReport[];
   readonly unused: Plan['unused'];
 }

@@ -88,7 +88,7 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
   if (isDone(planned)) return nothingToDo(reporting, options, planned);
   const experience = await readExperience(database);
   const estimate = price(planned, experience);
-  refuseWithoutRoom(estimate, experience, options.force);
+  refuseWithoutRoom(estimate, experience, options);
   return withRun(database, aboutRun(context, options), async (run) => {
     log.runId = run.runId;
     const refreshing = { context, options, run, survey, trouble, parallel: Math.min(options.parallel, database.parallel) };

@@ -117,104 +117,141 @@ export function accessesOf(region: SyntheticRegion, comune: SyntheticComune): Pl
 }
 
 function place(region: SyntheticRegion, comune: SyntheticComune): PlacedAccesses {
-  const random = region.random('anncsu', comune.belfiore);
-  const streets = streetsOf(comune);
-  const accesses: Access[] = [];
-  const inside = new Map<number, Access[]>();
-  const near = new Map<number, { access: Access; distance: number }[]>();
-  const numbers = new Map<number, number>();
-  const build = (street: Street, parts: Partial<Access>): Access => {
-    const key = 100_000_000 + comune.index * 100_000 + accesses.length;
+  const placing = new Placing(region, comune);
+  for (const sheet of region.sheets(comune)) placing.addSheet([...region.parcelsOf(sheet)]);
+  placing.addQuestions();
+  return placing.placed();
+}
+
+/** Makes the accesses of one comune. */
+class Placing {
+  readonly #region: SyntheticRegion;
+  readonly #comune: SyntheticComune;
+  readonly #random: Random;
+  readonly #streets: readonly Street[];
+  readonly #accesses: Access[] = [];
+  /** By index of the parcel. */
+  readonly #inside = new Map<number, Access[]>();
+  readonly #near = new Map<number, { access: Access; distance: number }[]>();
+  /** Last civico by key of the street. */
+  readonly #numbers = new Map<number, number>();
+
+  constructor(region: SyntheticRegion, comune: SyntheticComune) {
+    this.#region = region;
+    this.#comune = comune;
+    this.#random = region.random('anncsu', comune.belfiore);
+    this.#streets = streetsOf(comune);
+  }
+
+  #build(street: Street, parts: Partial<Access>): Access {
+    const random = this.#random;
+    const key = 100_000_000 + this.#comune.index * 100_000 + this.#accesses.length;
     let { civico } = parts;
     if (civico === undefined) {
-      const next = (numbers.get(street.key) ?? 0) + 1 + random.below(2);
-      numbers.set(street.key, next);
+      const next = (this.#numbers.get(street.key) ?? 0) + 1 + random.below(2);
+      this.#numbers.set(street.key, next);
       civico = String(next);
     }
     const access: Access = {
       key, street, codice: random.below(10) === 0 ? `G${random.below(900)}` : '', civico, esponente: '', specificita: '', metrico: '', snc: '', x: '', y: '', quota: '', metodo: '',
       shown: civico, point: null, ...parts,
     };
-    accesses.push(access);
+    this.#accesses.push(access);
     return access;
-  };
-  const located = (point: LonLat): Partial<Access> => ({
-    point, x: comma(point[0]), y: comma(point[1]), quota: random.pick(['0', ',5', '312,4', '']), metodo: String(1 + random.below(5)),
-  });
-  const pickStreet = (): Street => {
-    const street = random.pick(streets);
-    // The last of the usual streets has no access; the roads are numbered by metres alone.
-    return /^VIA FINTA|^STRADA /.test(street.odonimo) ? itemAt(streets, 0) : street;
-  };
-  const own = (parcel: SyntheticParcel, access: Access): void => {
-    inside.set(parcel.index, [...(inside.get(parcel.index) ?? []), access]);
-  };
+  }
 
-  const placeInside = (parcel: SyntheticParcel): void => {
+  #located(point: LonLat): Partial<Access> {
+    const random = this.#random;
+    return { point, x: comma(point[0]), y: comma(point[1]), quota: random.pick(['0', ',5', '312,4', '']), metodo: String(1 + random.below(5)) };
+  }
+
+  #pickStreet(): Street {
+    const street = this.#random.pick(this.#streets);
+    // The last of the usual streets has no access; the roads are numbered by metres alone.
+    return /^VIA FINTA|^STRADA /.test(street.odonimo) ? itemAt(this.#streets, 0) : street;
+  }
+
+  #own(parcel: SyntheticParcel, access: Access): void {
+    this.#inside.set(parcel.index, [...(this.#inside.get(parcel.index) ?? []), access]);
+  }
+
+  /** Adds accesses in the parcels of a sheet, and on its roads and waters. */
+  addSheet(parcels: readonly SyntheticParcel[]): void {
+    for (const parcel of parcels) {
+      if (parcel.kind === 'land') {
+        this.#placeInside(parcel);
+        continue;
+      }
+      for (const cell of parcel.cells) {
+        // In the first and last cells of a sheet the nearest parcel may belong to the next one.
+        if (cell[0] < 2 || cell[0] > 9 || cell[1] < 2 || cell[1] > 7 || this.#random.below(3) > 0) continue;
+        this.#placeBetween(parcels, parcel, cell);
+      }
+    }
+  }
+
+  #placeInside(parcel: SyntheticParcel): void {
+    const [random, { dense }] = [this.#random, this.#region];
     // Italy has 27 million accesses for 87 million parcels, a dense region three times as many.
-    const count = parcel.index % (region.dense ? 97 : 970) === 13 ? 25 : Math.max(0, random.below(region.dense ? 5 : 12) - (region.dense ? 2 : 9));
+    const count = parcel.index % (dense ? 97 : 970) === 13 ? 25 : Math.max(0, random.below(dense ? 5 : 12) - (dense ? 2 : 9));
     for (let i = 0; i < count; i += 1) {
       const point = pointIn(parcel, parcel.cells[0], (random.next() - 0.5) * 0.3, (random.next() - 0.5) * 0.3);
-      own(parcel, build(pickStreet(), { ...located(point), ...numbering(random) }));
+      this.#own(parcel, this.#build(this.#pickStreet(), { ...this.#located(point), ...numbering(random) }));
     }
-  };
-  const placeBeside = (sheet: readonly SyntheticParcel[], parcel: SyntheticParcel, cell: SyntheticCell): void => {
+  }
+
+  /** Places an access on a road or on water, near a parcel of land. */
+  #placeBetween(sheet: readonly SyntheticParcel[], parcel: SyntheticParcel, cell: SyntheticCell): void {
+    const random = this.#random;
     const point = pointIn(parcel, cell, (random.next() - 0.5) * 0.8, (random.next() - 0.5) * 0.8);
     // The nearest two lie among those around: roads and waters are one cell wide.
     const isNear = ([column, row]: SyntheticCell): boolean => Math.abs(column - cell[0]) <= 2 && Math.abs(row - cell[1]) <= 2;
     const lands = sheet.filter((other) => other.kind === 'land' && other.cells.some(isNear));
     const within = lands.find((other) => placeOf(point, other.polygons) === 'inside');
     if (within !== undefined) {
-      own(within, build(pickStreet(), located(point)));
+      this.#own(within, this.#build(this.#pickStreet(), this.#located(point)));
       return;
     }
     const distances = lands.map((other) => ({ other, distance: pointToPolygonsM(point, other.polygons) })).sort((a, b) => a.distance - b.distance);
     const [nearest, second] = distances;
     if (nearest === undefined) return;
     // Cases that a millimetre could change are left out.
-    const others = near.get(nearest.other.index) ?? [];
+    const others = this.#near.get(nearest.other.index) ?? [];
     if (second !== undefined && second.distance - nearest.distance < 0.05) return;
     if ([0, NEAR_M, ...others.map(({ distance }) => distance)].some((distance) => Math.abs(distance - nearest.distance) < 0.05)) return;
-    const access = build(pickStreet(), { ...located(point), esponente: 'A', shown: '' });
+    const access = this.#build(this.#pickStreet(), { ...this.#located(point), esponente: 'A', shown: '' });
     const shown: Access = { ...access, shown: `${access.civico}/A` };
-    accesses[accesses.length - 1] = shown;
-    if (nearest.distance < NEAR_M) near.set(nearest.other.index, [...others, { access: shown, distance: nearest.distance }]);
-  };
+    this.#accesses[this.#accesses.length - 1] = shown;
+    if (nearest.distance < NEAR_M) this.#near.set(nearest.other.index, [...others, { access: shown, distance: nearest.distance }]);
+  }
 
-  for (const parcels of Array.from(region.sheets(comune), (sheet) => [...region.parcelsOf(sheet)])) {
-    for (const parcel of parcels) {
-      if (parcel.kind === 'land') {
-        placeInside(parcel);
-        continue;
-      }
-      for (const cell of parcel.cells) {
-        // In the first and last cells of a sheet the nearest parcel may belong to the next one.
-        if (cell[0] < 2 || cell[0] > 9 || cell[1] < 2 || cell[1] > 7 || random.below(3) > 0) continue;
-        placeBeside(parcels, parcel, cell);
-      }
+  /** Adds the accesses that the test questions are about. */
+  addQuestions(): void {
+    const lands = firstLand(this.#region, this.#comune, 40);
+    for (const [index, parts] of questions(this.#comune).entries()) {
+      const street = this.#streets.find(({ odonimo, localita }) => odonimo === parts.odonimo && localita === (parts.localita ?? ''));
+      if (street === undefined) continue;
+      const parcel = inTurn(lands, index);
+      const point = pointIn(parcel, parcel.cells[0], 0.01, 0.01);
+      this.#own(parcel, this.#build(street, { ...this.#located(point), ...parts.access }));
     }
+    for (const parts of unlocated(this.#comune)) this.#build(itemAt(this.#streets, 0), parts);
   }
-  const lands = firstLand(region, comune, 40);
-  for (const [index, parts] of questions(comune).entries()) {
-    const street = streets.find(({ odonimo, localita }) => odonimo === parts.odonimo && localita === (parts.localita ?? ''));
-    if (street === undefined) continue;
-    const parcel = inTurn(lands, index);
-    const point = pointIn(parcel, parcel.cells[0], 0.01, 0.01);
-    own(parcel, build(street, { ...located(point), ...parts.access }));
-  }
-  for (const parts of unlocated(comune)) build(itemAt(streets, 0), parts);
 
-  const owned = new Map<number, Access[]>();
-  for (const index of new Set([...inside.keys(), ...near.keys()])) {
-    owned.set(index, [
-      ...(inside.get(index) ?? []).sort((a, b) => a.key - b.key),
-      ...(near.get(index) ?? []).sort((a, b) => a.distance - b.distance).map(({ access }) => access),
-    ].slice(0, MOST_PER_PARCEL));
+  placed(): PlacedAccesses {
+    const [inside, near] = [this.#inside, this.#near];
+    const owned = new Map<number, Access[]>();
+    for (const index of new Set([...inside.keys(), ...near.keys()])) {
+      owned.set(index, [
+        ...(inside.get(index) ?? []).sort((a, b) => a.key - b.key),
+        ...(near.get(index) ?? []).sort((a, b) => a.distance - b.distance).map(({ access }) => access),
+      ].slice(0, MOST_PER_PARCEL));
+    }
+    const owners = new Map<number, { parcel: number; distance: number }>();
+    for (const [parcel, own] of inside) for (const { key } of own) owners.set(key, { parcel, distance: 0 });
+    for (const [parcel, own] of near) for (const { access, distance } of own) owners.set(access.key, { parcel, distance });
+    return { accesses: this.#accesses, owned, owners };
   }
-  const owners = new Map<number, { parcel: number; distance: number }>();
-  for (const [parcel, own] of inside) for (const { key } of own) owners.set(key, { parcel, distance: 0 });
-  for (const [parcel, own] of near) for (const { access, distance } of own) owners.set(access.key, { parcel, distance });
-  return { accesses, owned, owners };
 }
 
 /** Now and then an exponent, a colour, an access without number. */

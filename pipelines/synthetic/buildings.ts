@@ -30,7 +30,7 @@ interface Drawn extends SyntheticBuilding {
 }
 
 /** Buildings of a parcel; areas in m² of EPSG:3035, with 2 decimals except for roofs. */
-export interface ParcelBuildings {
+interface ParcelBuildings {
   /** Number of buildings with their largest part on the parcel. */
   readonly count: number;
   readonly footprintM2: number;
@@ -116,7 +116,7 @@ function turned<P>(ring: readonly P[]): P[] {
 type Shape = readonly [box: CellBox, polygon: Polygon, twin: boolean];
 
 /** Generates the buildings of a cell, in units of the sheet's cells; at most two of one cell overlap. @param empty percentage of cells left empty */
-function* shapesOf(column: number, row: number, town: boolean, empty: number, random: Random): Generator<Shape> {
+function* shapesOf(column: number, row: number, { town, empty }: { readonly town: boolean; readonly empty: number }, random: Random): Generator<Shape> {
   const draw = random.below(100);
   const at = (box: CellBox): CellBox => moved(box, column, row);
   const whole = (box: CellBox): Shape => [at(box), shapeIn(at(box), random), false];
@@ -160,7 +160,8 @@ function* drawnOn(region: SyntheticRegion, sheet: SyntheticSheet): Generator<Dra
   let number = sheet.index * PER_SHEET;
   let before: SyntheticBuilding | null = null;
   for (let cell = 0; cell < SHEET_COLUMNS * SHEET_ROWS; cell += 1) {
-    for (const [box, polygon, twin] of shapesOf(cell % SHEET_COLUMNS, Math.floor(cell / SHEET_COLUMNS), town, region.dense ? 0 : EMPTY_PERCENT, random)) {
+    const [column, row] = [cell % SHEET_COLUMNS, Math.floor(cell / SHEET_COLUMNS)];
+    for (const [box, polygon, twin] of shapesOf(column, row, { town, empty: region.dense ? 0 : EMPTY_PERCENT }, random)) {
       number += 1;
       const state = random.below(20);
       const building: SyntheticBuilding = {
@@ -222,7 +223,7 @@ export class BuildingTruth {
     const shares = new Map<SyntheticParcel, Share[]>();
     const counted = new Map<SyntheticParcel, { readonly building: Drawn; readonly wholeM2: number }[]>();
     const drawn = whose === 'register' ? land.flatMap(roofs) : drawnOn(this.#region, sheet);
-    for (const building of once(drawn, whose === 'topographic')) {
+    for (const building of once(whose === 'topographic' ? [...drawn].filter(isStanding) : drawn)) {
       const wholeM2 = polygonsAreaM2([building.polygon]);
       const met = land.flatMap((parcel): { parcel: SyntheticParcel; share: Share }[] => {
         if (!parcel.cells.some((cell) => near(building.box, cell))) return [];
@@ -263,11 +264,15 @@ function isResidential({ use }: SyntheticBuilding): boolean {
   return use?.startsWith('01') === true;
 }
 
-/** @returns those that count: of identical footprints one. @param told the source says what is a ruin, under construction or underground */
-function once(buildings: Iterable<Drawn>, hasState: boolean): Drawn[] {
-  const standing = [...buildings].filter(({ state, underground }) => !hasState || (state !== '01' && state !== '02' && !underground));
+/** Whether a building is neither a ruin nor under construction nor underground. */
+function isStanding({ state, underground }: SyntheticBuilding): boolean {
+  return state !== '01' && state !== '02' && !underground;
+}
+
+/** Returns one of each group of buildings with identical footprints. */
+function once(buildings: Iterable<Drawn>): Drawn[] {
   const seen = new Set<string>();
-  return standing.filter(({ polygon }) => {
+  return [...buildings].filter(({ polygon }) => {
     const key = polygon.map((ring) => ring.slice(1).map(String).sort().join(' ')).join('|');
     return !seen.has(key) && seen.add(key);
   });

@@ -23,10 +23,11 @@ export async function writeLayers(path: string, format: WrittenFormat, layers: r
     for (const feature of features) {
       batch.push(feature);
       if (batch.length < WRITTEN_TOGETHER) continue;
-      await gdal(at, 'addFeatures', dataset, layer.name, batch, false);
+      await gdal(at, 'addFeatures', dataset, layer.name, batch);
       batch = [];
     }
-    await gdal(at, 'addFeatures', dataset, layer.name, batch, true);
+    await gdal(at, 'addFeatures', dataset, layer.name, batch);
+    await gdal(at, 'flush', dataset, layer.name);
   }
   await gdal(at, 'close', dataset);
 }

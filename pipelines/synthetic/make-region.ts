@@ -107,34 +107,42 @@ function cannotMake(option: string, expected: string, found: number): MappaleErr
   });
 }
 
-/**
- * @returns a region that follows from its options alone
- * @throws MappaleError `SYNTHETIC_REGION` (exit 2) when there is no such region, or `parcels` is not an integer between 2 and 10,000,000,
- *   or `comuni` not one between 2 and 999 with a parcel for each
- */
-export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, dense = true }: RegionOptions): SyntheticRegion {
-  const place = PLACES.find((each) => each.code === code);
-  if (place === undefined) throw cannotMake('region', PLACES.map((each) => each.code).join(' or '), code);
-  const { west: westEdge, north: northEdge } = place;
+/** How the parcels of a region are divided among comuni, and the comuni laid out in a grid. Lengths are in units of 1/UNIT degrees. */
+interface Grid {
+  readonly count: number;
+  /** Parcels of the first comune, a tenth more than the others have; it also takes what the division leaves. */
+  readonly largest: number;
+  readonly usual: number;
+  /** Comuni in a row. */
+  readonly across: number;
+  readonly sheetsAcross: number;
+  /** Size of a comune. */
+  readonly width: number;
+  readonly height: number;
+}
+
+/** @throws MappaleError `SYNTHETIC_REGION` (exit 2) */
+function gridOf({ parcels, comuni: wanted }: Pick<RegionOptions, 'parcels' | 'comuni'>): Grid {
   if (!Number.isInteger(parcels) || parcels < 2 || parcels > MAX_PARCELS) throw cannotMake('parcels', `2 to ${MAX_PARCELS}`, parcels);
   const size = Math.max(Math.min(8000, Math.max(400, parcels / 12)), parcels / (MAX_COMUNI - 9));
   if (wanted !== undefined && (!Number.isInteger(wanted) || wanted < 2 || wanted > Math.min(MAX_COMUNI, parcels))) {
     throw cannotMake('comuni', `2 to ${Math.min(MAX_COMUNI, parcels)}`, wanted);
   }
   const count = wanted ?? Math.max(2, Math.round(parcels / size));
-  // The first comune is a tenth larger than the others and takes what the division leaves.
   const usual = Math.floor(parcels / (count + 0.1));
   const largest = parcels - usual * (count - 1);
   const sheetSlots = Math.ceil(largest / SHEET_PARCELS);
   const sheetsAcross = Math.ceil(Math.sqrt(sheetSlots));
   const sheetsDown = Math.ceil(sheetSlots / sheetsAcross);
-  const across = Math.ceil(Math.sqrt(count * 1.2));
-  const width = sheetsAcross * SHEET_COLUMNS * CELL_X;
-  const height = sheetsDown * SHEET_ROWS * CELL_Y;
+  return {
+    count, largest, usual, across: Math.ceil(Math.sqrt(count * 1.2)), sheetsAcross,
+    width: sheetsAcross * SHEET_COLUMNS * CELL_X, height: sheetsDown * SHEET_ROWS * CELL_Y,
+  };
+}
 
-  const comuni: SyntheticComune[] = [];
+function comuniOf(place: Place, { count, largest, usual, across, width, height }: Grid): SyntheticComune[] {
   const perProvince = new Map<string, number>();
-  for (let index = 0; index < count; index += 1) {
+  return Array.from({ length: count }, (_, index) => {
     const column = index % across;
     const row = Math.floor(index / across);
     const province = column < Math.floor(across / 2) ? place.western : place.eastern;
@@ -142,9 +150,9 @@ export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, d
     perProvince.set(province.code, number + 1);
     const [italianName, secondName] = nameOf(index);
     const otherName = secondName ?? (place.hasLandRegisters ? germanName(index) : null);
-    const west = westEdge + column * width;
-    const north = northEdge - row * height;
-    comuni.push({
+    const west = place.west + column * width;
+    const north = place.north - row * height;
+    return {
       index,
       belfiore: `Z${String(index + 1).padStart(3, '0')}`,
       // Real comuni of the two provinces stay below 200.
@@ -157,53 +165,64 @@ export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, d
       coastal: row === 0,
       postalCodes: index === 0 ? ['86001', '86002', '86003'] : [`86${String(10 + (index % 90))}0`],
       parcelCount: index === 0 ? largest : usual,
-    });
-  }
+    };
+  });
+}
 
+/** @param registers comuni catastali of the comune */
+function* sheetsOf(comune: SyntheticComune, registers: readonly SyntheticComuneCatastale[], place: Place, grid: Grid): Generator<SyntheticSheet> {
+  const total = Math.ceil(comune.parcelCount / SHEET_PARCELS);
+  const west = place.west + (comune.index % grid.across) * grid.width;
+  const north = place.north - Math.floor(comune.index / grid.across) * grid.height;
+  // One comune has two sezioni censuarie, which number their sheets separately.
+  const sections = comune.index === 1 ? ['A', 'B'] : [null];
+  const perSection = Math.ceil(total / sections.length);
+  let number = 0;
+  for (let index = 0; index < total; index += 1) {
+    const section = sections[Math.floor(index / perSection)] ?? null;
+    if (index % perSection === 0) number = 0;
+    const inSection = index % perSection;
+    // An allegato (attachment) or a sviluppo (development) repeats the number of the sheet before it.
+    const attachment = inSection % 7 === 2 ? 'A' : inSection % 7 === 3 ? 'B' : '0';
+    const development = inSection % 11 === 5 ? '1' : '0';
+    if (attachment === '0' && development === '0') number += 1;
+    const sheet = String(number).padStart(4, '0');
+    const left = west + (index % grid.sheetsAcross) * SHEET_COLUMNS * CELL_X;
+    const top = north - Math.floor(index / grid.sheetsAcross) * SHEET_ROWS * CELL_Y;
+    yield {
+      comune,
+      index,
+      reference: `${comune.belfiore}${section ?? '_'}${sheet}${attachment}${development}`,
+      section,
+      sheet,
+      attachment,
+      development,
+      box: degrees(left, top - SHEET_ROWS * CELL_Y, left + SHEET_COLUMNS * CELL_X, top),
+      parcelCount: Math.min(SHEET_PARCELS, comune.parcelCount - index * SHEET_PARCELS),
+      comuneCatastale: registers[Math.floor((index * registers.length) / total)] ?? null,
+    };
+  }
+}
+
+/**
+ * @returns a region that follows from its options alone
+ * @throws MappaleError `SYNTHETIC_REGION` (exit 2) when there is no such region, or `parcels` is not an integer between 2 and 10,000,000,
+ *   or `comuni` not one between 2 and 999 with a parcel for each
+ */
+export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, dense = true }: RegionOptions): SyntheticRegion {
+  const place = PLACES.find((each) => each.code === code);
+  if (place === undefined) throw cannotMake('region', PLACES.map((each) => each.code).join(' or '), code);
+  const grid = gridOf({ parcels, comuni: wanted });
+  const { count, largest, usual, across, width, height } = grid;
+  const comuni = comuniOf(place, grid);
   const numbers = new Map<string, number>();
   const comuniCatastali = place.hasLandRegisters ? comuni.flatMap((comune) => landRegister(comune, numbers)) : [];
   const inComune = new Map(comuni.map((comune) => [comune, comuniCatastali.filter((each) => each.comune === comune)]));
 
   const firstIndex = (comune: SyntheticComune): number => (comune.index === 0 ? 0 : largest + usual * (comune.index - 1));
-
-  function* sheets(comune: SyntheticComune): Generator<SyntheticSheet> {
-    const total = Math.ceil(comune.parcelCount / SHEET_PARCELS);
-    const west = westEdge + (comune.index % across) * width;
-    const north = northEdge - Math.floor(comune.index / across) * height;
-    // One comune has two sezioni censuarie, which number their sheets separately.
-    const sections = comune.index === 1 ? ['A', 'B'] : [null];
-    const perSection = Math.ceil(total / sections.length);
-    let number = 0;
-    for (let index = 0; index < total; index += 1) {
-      const section = sections[Math.floor(index / perSection)] ?? null;
-      if (index % perSection === 0) number = 0;
-      const inSection = index % perSection;
-      // An allegato (attachment) or a sviluppo (development) repeats the number of the sheet before it.
-      const attachment = inSection % 7 === 2 ? 'A' : inSection % 7 === 3 ? 'B' : '0';
-      const development = inSection % 11 === 5 ? '1' : '0';
-      if (attachment === '0' && development === '0') number += 1;
-      const sheet = String(number).padStart(4, '0');
-      const registers = valueOf(inComune, comune);
-      const left = west + (index % sheetsAcross) * SHEET_COLUMNS * CELL_X;
-      const top = north - Math.floor(index / sheetsAcross) * SHEET_ROWS * CELL_Y;
-      yield {
-        comune,
-        index,
-        reference: `${comune.belfiore}${section ?? '_'}${sheet}${attachment}${development}`,
-        section,
-        sheet,
-        attachment,
-        development,
-        box: degrees(left, top - SHEET_ROWS * CELL_Y, left + SHEET_COLUMNS * CELL_X, top),
-        parcelCount: Math.min(SHEET_PARCELS, comune.parcelCount - index * SHEET_PARCELS),
-        comuneCatastale: registers[Math.floor((index * registers.length) / total)] ?? null,
-      };
-    }
-  }
-
-  function parcelsOf(sheet: SyntheticSheet): Iterable<SyntheticParcel> {
-    return sheetParcels(sheet, firstIndex(sheet.comune) + sheet.index * SHEET_PARCELS, randomOf(seed, 'sheet', sheet.comune.belfiore, sheet.index));
-  }
+  const sheets = (comune: SyntheticComune): Generator<SyntheticSheet> => sheetsOf(comune, valueOf(inComune, comune), place, grid);
+  const parcelsOf = (sheet: SyntheticSheet): Iterable<SyntheticParcel> =>
+    sheetParcels(sheet, firstIndex(sheet.comune) + sheet.index * SHEET_PARCELS, randomOf(seed, 'sheet', sheet.comune.belfiore, sheet.index));
 
   const [one, other, ...others] = comuni;
   if (one === undefined || other === undefined) throw new RangeError(`expected two comuni or more, found ${comuni.length}`);
@@ -217,7 +236,7 @@ export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, d
     comuniCatastali,
     parcelCount: parcels,
     dense,
-    box: degrees(westEdge, northEdge - down * height, westEdge + Math.min(across, count) * width, northEdge),
+    box: degrees(place.west, place.north - down * height, place.west + Math.min(across, count) * width, place.north),
     sheets,
     *parcels(comune?: SyntheticComune): Generator<SyntheticParcel> {
       for (const each of comune === undefined ? comuni : [comune]) for (const sheet of sheets(each)) yield* parcelsOf(sheet);
@@ -283,70 +302,93 @@ interface Group {
 
 const CELLS = SHEET_COLUMNS * SHEET_ROWS;
 
+function cellAt(column: number, row: number): number {
+  return row * SHEET_COLUMNS + column;
+}
+
+/** Groups cells of a sheet until as many groups and single cells are left as a sheet has parcels. */
+class Grouping {
+  readonly #owner = new Int16Array(CELLS).fill(-1);
+  readonly #merged: Group[] = [];
+  /** Parcels that must still disappear by merging. */
+  #excess = CELLS - SHEET_PARCELS;
+
+  get isDone(): boolean {
+    return this.#excess === 0;
+  }
+
+  isFree(cell: number): boolean {
+    return this.#owner[cell] === -1;
+  }
+
+  /** Makes a parcel of these cells, if they are free and not too many. @returns whether it did */
+  take(kind: ParcelKind, cells: number[]): boolean {
+    if (cells.length - 1 > this.#excess || !cells.every((cell) => this.isFree(cell))) return false;
+    for (const cell of cells) this.#owner[cell] = this.#merged.length;
+    this.#merged.push({ kind, cells });
+    this.#excess -= cells.length - 1;
+    return true;
+  }
+
+  /** Returns the parcels by their first cell from the south-west. */
+  groups(): Group[] {
+    const emitted = new Set<number>();
+    return Array.from(this.#owner).flatMap((group, cell): Group[] => {
+      if (group === -1) return [{ kind: 'land', cells: [cell] }];
+      if (emitted.has(group)) return [];
+      emitted.add(group);
+      return [itemAt(this.#merged, group)];
+    });
+  }
+}
+
 /** Groups the 120 cells into exactly 100 parcels, numbered by their first cell from the south-west. */
 function layout(sheetIndex: number, random: Random): Group[] {
-  const owner = new Int16Array(CELLS).fill(-1);
-  const merged: Group[] = [];
-  /** Parcels that must still disappear by merging. */
-  let excess = CELLS - SHEET_PARCELS;
-  const take = (kind: ParcelKind, cells: number[]): boolean => {
-    if (cells.length - 1 > excess || cells.some((cell) => owner[cell] !== -1)) return false;
-    for (const cell of cells) owner[cell] = merged.length;
-    merged.push({ kind, cells });
-    excess -= cells.length - 1;
-    return true;
-  };
-  const cellAt = (column: number, row: number): number => row * SHEET_COLUMNS + column;
-
-  if (sheetIndex % 4 === 1) {
-    const column = 3 + random.below(SHEET_COLUMNS - 6);
-    take('water', Array.from({ length: SHEET_ROWS }, (_, row) => cellAt(column, row)));
-  }
-  if (sheetIndex % 3 === 0 || sheetIndex % 12 === 1) {
-    // Where water crosses, the road is a parcel of two polygons.
-    const row = 2 + random.below(SHEET_ROWS - 4);
-    take('road', Array.from({ length: SHEET_COLUMNS }, (_, column) => cellAt(column, row)).filter((cell) => owner[cell] === -1));
-  }
-  if (sheetIndex % 2 === 0) {
-    // A parcel around another one: eight cells of a 3 × 3 block; the middle stays a parcel of its own.
-    for (let attempt = 0; attempt < 8; attempt += 1) {
-      const column = random.below(SHEET_COLUMNS - 2);
-      const row = random.below(SHEET_ROWS - 2);
-      const block: number[] = [];
-      for (let r = 0; r < 3; r += 1) for (let c = 0; c < 3; c += 1) if (r !== 1 || c !== 1) block.push(cellAt(column + c, row + r));
-      if (owner[cellAt(column + 1, row + 1)] === -1 && take('land', block)) break;
-    }
-  }
+  const grouping = new Grouping();
+  takeLines(grouping, sheetIndex, random);
+  if (sheetIndex % 2 === 0) takeRing(grouping, random);
   // Two separate polygons under one label; at least one column apart, so that they do not touch.
   for (let attempt = 0; attempt < 2; attempt += 1) {
     const column = random.below(SHEET_COLUMNS - 3);
     const row = random.below(SHEET_ROWS);
-    take('land', [cellAt(column, row), cellAt(column + 2 + random.below(2), row)]);
+    grouping.take('land', [cellAt(column, row), cellAt(column + 2 + random.below(2), row)]);
   }
   // L-shapes, then pairs, until exactly 100 parcels are left.
-  for (let attempt = 0; attempt < 40 && excess > 0; attempt += 1) {
+  for (let attempt = 0; attempt < 40 && !grouping.isDone; attempt += 1) {
     const column = random.below(SHEET_COLUMNS - 1);
     const row = random.below(SHEET_ROWS - 1);
     const square = [cellAt(column, row), cellAt(column + 1, row), cellAt(column, row + 1), cellAt(column + 1, row + 1)];
     square.splice(random.below(4), 1);
-    take('land', square);
+    grouping.take('land', square);
   }
-  for (let cell = 0; cell < CELLS && excess > 0; cell += 1) {
-    if (cell % SHEET_COLUMNS < SHEET_COLUMNS - 1) take('land', [cell, cell + 1]);
+  for (let cell = 0; cell < CELLS && !grouping.isDone; cell += 1) {
+    if (cell % SHEET_COLUMNS < SHEET_COLUMNS - 1) grouping.take('land', [cell, cell + 1]);
   }
+  return grouping.groups();
+}
 
-  const groups: Group[] = [];
-  const emitted = new Uint8Array(merged.length);
-  for (let cell = 0; cell < CELLS; cell += 1) {
-    const group = itemAt(owner, cell);
-    if (group === -1) {
-      groups.push({ kind: 'land', cells: [cell] });
-    } else if (emitted[group] === 0) {
-      emitted[group] = 1;
-      groups.push(itemAt(merged, group));
-    }
+/** Takes a column of water and a row of road across the sheet. */
+function takeLines(grouping: Grouping, sheetIndex: number, random: Random): void {
+  if (sheetIndex % 4 === 1) {
+    const column = 3 + random.below(SHEET_COLUMNS - 6);
+    grouping.take('water', Array.from({ length: SHEET_ROWS }, (_, row) => cellAt(column, row)));
   }
-  return groups;
+  if (sheetIndex % 3 === 0 || sheetIndex % 12 === 1) {
+    // Where water crosses, the road is a parcel of two polygons.
+    const row = 2 + random.below(SHEET_ROWS - 4);
+    grouping.take('road', Array.from({ length: SHEET_COLUMNS }, (_, column) => cellAt(column, row)).filter((cell) => grouping.isFree(cell)));
+  }
+}
+
+/** Takes a parcel around another one: eight cells of a 3 × 3 block. The middle stays a parcel of its own. */
+function takeRing(grouping: Grouping, random: Random): void {
+  for (let attempt = 0; attempt < 8; attempt += 1) {
+    const column = random.below(SHEET_COLUMNS - 2);
+    const row = random.below(SHEET_ROWS - 2);
+    const block: number[] = [];
+    for (let r = 0; r < 3; r += 1) for (let c = 0; c < 3; c += 1) if (r !== 1 || c !== 1) block.push(cellAt(column + c, row + r));
+    if (grouping.isFree(cellAt(column + 1, row + 1)) && grouping.take('land', block)) break;
+  }
 }
 
 const NODES_ACROSS = SHEET_COLUMNS + 1;

@@ -6,7 +6,7 @@ import { accessesOf, type Access } from './access-points.ts';
 import { itemAt } from './items.ts';
 import type { LonLat, SyntheticComune, SyntheticParcel, SyntheticRegion } from './region.ts';
 
-export type PointKind = 'school' | 'pharmacy' | 'fuel' | 'culture';
+type PointKind = 'school' | 'pharmacy' | 'fuel' | 'culture';
 
 export interface SyntheticPoint {
   /** Number in its comune, from 0. */

@@ -17,7 +17,7 @@ export type ShapefileField =
   /** `2026-01-31`. */
   | { readonly name: string; readonly type: 'date' };
 
-export type ShapefileGeometry =
+type ShapefileGeometry =
   | { readonly type: 'polygon'; readonly polygons: MultiPolygon }
   | { readonly type: 'line'; readonly lines: readonly (readonly Point[])[] }
   | { readonly type: 'point'; readonly point: Point };
@@ -41,7 +41,7 @@ export interface ShapefileLayer {
   readonly encoding?: 'utf-8' | 'latin1' | null;
 }
 
-export interface ShapefileParts {
+interface ShapefileParts {
   readonly shp: Buffer;
   readonly shx: Buffer;
   readonly dbf: Buffer;

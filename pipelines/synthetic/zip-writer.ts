@@ -7,7 +7,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 
-export type ZipContent = string | Uint8Array | Readable | Iterable<string | Uint8Array>;
+type ZipContent = string | Uint8Array | Readable | Iterable<string | Uint8Array>;
 
 export interface ZipEntryOptions {
   /** zlib level, 1 (fast) – 9; 0: stored, as some publishers do for zips inside zips. Default 1. */

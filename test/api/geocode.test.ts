@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
-import { parseQuery, type ComuneHit, type FindComune, type ParsedQuery } from '../../pipelines/address/parse-query.ts';
+import { parseQuery, type ComuneHit, type FindComune, type Names, type ParsedQuery } from '../../pipelines/address/parse-query.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { geodesicDistance } from '../../pipelines/synthetic/map-projection.ts';
 import synthetic from '../../sources/anncsu_addresses/synthetic.ts';
@@ -46,8 +46,8 @@ describeEngines('searching an address', (engine) => {
     await buildAddresses(workspace, database, region);
   });
 
-  const findComune = async (keys: readonly string[], fuzzy: boolean): Promise<ComuneHit[]> => {
-    const [row] = await database.query<{ hits: ComuneHit[] }>('select api.geocode_comune($1, $2) as hits', [keys, fuzzy]);
+  const findComune = async (keys: readonly string[], names: Names): Promise<ComuneHit[]> => {
+    const [row] = await database.query<{ hits: ComuneHit[] }>('select api.geocode_comune($1, $2) as hits', [keys, names === 'similar']);
     return row!.hits;
   };
   const search = async (query: string, city: string | null = null, limit = 10): Promise<Found[]> => {
@@ -178,14 +178,14 @@ describeEngines('searching an address', (engine) => {
   /** Returns the answers to many queries, in three database queries. */
   async function answersTo(queries: readonly (readonly [query: string, city: string | null])[]): Promise<{ parsed: ParsedQuery[]; codes: string[][] }> {
     const read = async (find: FindComune): Promise<ParsedQuery[]> => Promise.all(queries.map(([query, city]) => parseQuery(query, city, find)));
-    const asked = { exact: new Set<string>(), fuzzy: new Set<string>() };
-    const note: FindComune = async (keys, fuzzy) => {
-      keys.forEach((key) => asked[fuzzy ? 'fuzzy' : 'exact'].add(key));
+    const asked = { exact: new Set<string>(), similar: new Set<string>() };
+    const note: FindComune = async (keys, names) => {
+      keys.forEach((key) => asked[names].add(key));
       return [];
     };
     await read(note);
-    const known = { exact: await findComune([...asked.exact], false), fuzzy: await findComune([...asked.fuzzy], true) };
-    const parsed = await read(async (keys, fuzzy) => known[fuzzy ? 'fuzzy' : 'exact'].filter(({ key }) => keys.includes(key)));
+    const known = { exact: await findComune([...asked.exact], 'exact'), similar: await findComune([...asked.similar], 'similar') };
+    const parsed = await read(async (keys, names) => known[names].filter(({ key }) => keys.includes(key)));
     const rows = await database.query<{ codes: string[] }>(
       `select array(select distinct e ->> 'municipality_code' from jsonb_array_elements(api.geocode_search(p.parsed, 10)) as e order by 1) as codes
        from jsonb_array_elements($1::jsonb) with ordinality as p (parsed, n) order by p.n`, [JSON.stringify(parsed)],

@@ -100,8 +100,8 @@ describeEngines('a query with two comuni', (engine) => {
 
   it('reports a city that is not the comune of the query', async () => {
     const [a, b] = [LOADED[0]!, LOADED[1]!];
-    const { contradiction } = await parseQuery(`${STREET} ${NUMBER}, ${a.names[0]!}`, b.names[0]!, async (keys, fuzzy) => {
-      const [row] = await database.query<{ hits: never[] }>('select api.geocode_comune($1, $2) as hits', [keys, fuzzy]);
+    const { contradiction } = await parseQuery(`${STREET} ${NUMBER}, ${a.names[0]!}`, b.names[0]!, async (keys, names) => {
+      const [row] = await database.query<{ hits: never[] }>('select api.geocode_comune($1, $2) as hits', [keys, names === 'similar']);
       return row!.hits;
     });
     expect(contradiction).toEqual({ query: [a.belfiore], city: [b.belfiore] });

@@ -125,7 +125,7 @@ describe('the alerts and the dashboard', () => {
   it('name only metrics that the program has', async () => {
     const lists = { regions: [], sources: [], warnings: [], succeeded: [], failures: [], refusals: [], held: [] };
     const state = { ...lists, databaseBytes: 0, previousBytes: 0, refreshed: { exitCode: 0, ended: 0 } };
-    const described = await describeState(state, true, []);
+    const described = await describeState(state, 'now', []);
     const code = ['api/metrics.ts', 'api/workers.ts'].filter((file) => existsSync(join(ROOT, file))).map(read).join('\n');
     const served = new Set([...described.matchAll(/^# TYPE (mappale_\w+)/gm), ...code.matchAll(/name: '(mappale_\w+)'/g)].map((match) => match[1]!));
     const named = [...new Set(used.flatMap((expr) => [...expr.matchAll(/mappale_\w+/g)].map(([name]) => name.replace(/_bucket$/, ''))))];

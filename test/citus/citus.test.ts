@@ -275,7 +275,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     expect(await recount(nodes)).toEqual(before);
     await back(nodes);
     expect(await recount(nodes)).toEqual(after);
-    await prune(nodes, sources, false);
+    await prune(nodes, sources);
     expect(await recount(nodes)).toEqual(after);
     expect(await orphans(nodes)).toEqual([]);
   });

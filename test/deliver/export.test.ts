@@ -158,7 +158,7 @@ describeDatabase('exporting a region', (engine) => {
     expect(layer).toMatchObject({ name: 'parcels', featureCount: parcels.length, spatial: true });
     expect(layer!.fields.map((field) => field.name)).toEqual(COLUMNS.map((column) => (column.name === 'fid' ? 'parcel_fid' : column.name)));
     const features = [];
-    for (let batch = await gdal('test', 'read', dataset, 0, 4326, true); ; batch = await gdal('test', 'read', dataset, 0, 4326, false)) {
+    for (let batch = await gdal('test', 'read', dataset, 0, 4326, 'first'); ; batch = await gdal('test', 'read', dataset, 0, 4326, 'next')) {
       features.push(...batch.features);
       if (batch.ended) break;
     }

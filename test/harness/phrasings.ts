@@ -1,5 +1,5 @@
 /** Queries with the address that each must find first. */
-import type { ComuneHit, ParsedQuery } from '../../pipelines/address/parse-query.ts';
+import type { ComuneHit, Names, ParsedQuery } from '../../pipelines/address/parse-query.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 
 export interface Asked {
@@ -25,12 +25,12 @@ export interface FirstFound {
   readonly locality: string;
 }
 
-type Parse = (query: string, city: string | null, find: (keys: readonly string[], fuzzy: boolean) => Promise<readonly ComuneHit[]>) => Promise<ParsedQuery>;
+type Parse = (query: string, city: string | null, find: (keys: readonly string[], names: Names) => Promise<readonly ComuneHit[]>) => Promise<ParsedQuery>;
 
 /** Returns all addresses that a search finds in the published tables. */
 export async function allOf(database: Database, query: string, parse: Parse, city: string | null = null): Promise<readonly FirstFound[]> {
-  const parsed = await parse(query, city, async (keys, fuzzy) => {
-    const [row] = await database.query<{ hits: ComuneHit[] }>('select api.geocode_comune($1, $2) as hits', [keys, fuzzy]);
+  const parsed = await parse(query, city, async (keys, names) => {
+    const [row] = await database.query<{ hits: ComuneHit[] }>('select api.geocode_comune($1, $2) as hits', [keys, names === 'similar']);
     return row!.hits;
   });
   const [row] = await database.query<{ found: FirstFound[] }>('select api.geocode_search($1, 10) as found', [JSON.stringify(parsed)]);

@@ -141,7 +141,7 @@ describeDatabase('a file with an added column', (engine) => {
   };
   const metricsOf = async ({ database }: Context): Promise<string> => {
     const { state } = await one<{ state: PublishedState }>(database, STATE_STATEMENT);
-    return describeState(state, true);
+    return describeState(state, 'now');
   };
   const warningsIn = (text: string): string[] => text.split('\n').filter((line) => line.startsWith('mappale_schema_warnings{')).sort();
   const named = ({ warnings }: Pick<RefreshReport, 'warnings'>): (readonly [string, string, string])[] => warnings.map(({ source, file, column }) => [source, file, column ?? ''] as const).sort();

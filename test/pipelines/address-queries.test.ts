@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { comuneKey, fold, localityKey, repairLetters, normaliseStreet, streetNames } from '../../pipelines/address/normalise.ts';
-import { MOST_READINGS, parseQuery, type ComuneHit, type Contradiction, type Reading } from '../../pipelines/address/parse-query.ts';
+import { MOST_READINGS, parseQuery, type ComuneHit, type Contradiction, type Names, type Reading } from '../../pipelines/address/parse-query.ts';
 import { titleCase } from '../../pipelines/address/title-case.ts';
 import { roman } from '../../pipelines/address/words.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { CASES, GAZETTEER } from './address-queries.cases.ts';
 
-const findComune = async (keys: readonly string[], fuzzy: boolean): Promise<ComuneHit[]> => (fuzzy ? [] : GAZETTEER.filter(({ key }) => keys.includes(key)));
+const findComune = async (keys: readonly string[], names: Names): Promise<ComuneHit[]> => (names === 'similar' ? [] : GAZETTEER.filter(({ key }) => keys.includes(key)));
 const read = async (query: string, city: string | null = null): Promise<readonly Reading[]> => (await parseQuery(query, city, findComune)).readings;
 
 const specialOf = ({ snc, colour, metricM }: Reading): string | null => (snc ? 'SNC' : colour ?? (metricM === null ? null : `M${metricM}`));
@@ -53,8 +53,8 @@ describe('parseQuery', () => {
   });
 
   it('reads a mistyped comune only after a number or a comma', async () => {
-    const near = async (keys: readonly string[], fuzzy: boolean): Promise<ComuneHit[]> =>
-      fuzzy ? [{ ...GAZETTEER.find(({ belfiore }) => belfiore === 'F205')!, key: keys[0]! }] : findComune(keys, false);
+    const near = async (keys: readonly string[], names: Names): Promise<ComuneHit[]> =>
+      names === 'similar' ? [{ ...GAZETTEER.find(({ belfiore }) => belfiore === 'F205')!, key: keys[0]! }] : findComune(keys, 'exact');
     expect((await parseQuery('Via Mazzini 3 Millano', null, near)).readings[0]).toMatchObject({ tokens: ['mazzini'], comuni: ['F205'] });
     expect((await parseQuery('Via Mazzini, Millano', null, near)).readings[0]).toMatchObject({ tokens: ['mazzini'], comuni: ['F205'] });
     expect((await parseQuery('Via Mazzini Millano', null, near)).readings[0]).toMatchObject({ tokens: ['mazzini', 'millano'], comuni: null });
@@ -104,9 +104,9 @@ describe('parseQuery', () => {
 
   it('asks the gazetteer once, or twice if a comune is mistyped', async () => {
     let asked = 0;
-    const count = async (keys: readonly string[], fuzzy: boolean): Promise<ComuneHit[]> => {
+    const count = async (keys: readonly string[], names: Names): Promise<ComuneHit[]> => {
       asked += 1;
-      return findComune(keys, fuzzy);
+      return findComune(keys, names);
     };
     await parseQuery('Via Roma 12/A, Mestre, 30174 Venezia (VE)', null, count);
     expect(asked).toBe(1);

@@ -45,7 +45,7 @@ describeEngines('files that come in any order', (engine) => {
       case 'move': return story.move();
       case 'forget': {
         const file = await story.forgettable(each.pick);
-        if (file !== null) await forget(story.context, file, false, null, ACCEPTED);
+        if (file !== null) await forget(story.context, file, { accept: ACCEPTED });
         return;
       }
       case 'roll back': {

@@ -83,7 +83,8 @@ describe(`an export of a service; seed ${seed}`, () => {
       sha256: String(fileId), reader: '', present: true, arrived: fileId, forgotten: false,
       held: [{ layer, series: '', region: null, likelyRegion: null, dated: null, named: true, places: [''] }],
     });
-    const current = (...files: LoadedFile[]): number[] => currentFiles(files, source, 14, layer, new Map()).files.map(({ file: { fileId } }) => fileId);
+    const current = (...files: LoadedFile[]): number[] =>
+      currentFiles(files, source, { unit: 14, layer, register: new Map() }).files.map(({ file: { fileId } }) => fileId);
     expect(current(loaded(1, '2021', true, false), loaded(2, '2024', true, true))).toEqual([1]);
     expect(current(loaded(1, '2021', false, false), loaded(2, '2024', true, true))).toEqual([1, 2]);
     expect(current(loaded(2, '2024', true, true))).toEqual([2]);
@@ -132,7 +133,7 @@ async function reportsOf(context: Context, data: string): Promise<Reports> {
   return {
     texts: { refresh: describeReport(again), status: describeStatus(status), watch: describeNight(line), page: regionPage(region, []) },
     listed: { refresh: names(again.warnings), status: names(status.warnings), watch: names(line.warnings), region: names(region.cut_exports) },
-    metrics: (await describeState(state, true)).split('\n').filter((text) => /^mappale_(?:cut_exports|schema_warnings)\{/.test(text)).sort(),
+    metrics: (await describeState(state, 'now')).split('\n').filter((text) => /^mappale_(?:cut_exports|schema_warnings)\{/.test(text)).sort(),
   };
 }
 

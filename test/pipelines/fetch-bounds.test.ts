@@ -387,17 +387,17 @@ describe('a webhook', () => {
     const lookup: LookupFunction = (_host, { all }, callback) => (all === true ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4));
     server.routes.set('/hook', status(204));
     const url = (host: string): string => `http://${host}:${new URL(server.url).port}/hook`;
-    await expect(postJson(url('chat.example.org'), {}, NO_PROXIES, false, lookup)).rejects.toThrow(/private address 127/);
+    await expect(postJson({ url: url('chat.example.org'), mayBePrivate: false }, {}, NO_PROXIES, lookup)).rejects.toThrow(/private address 127/);
     expect(server.seen).toEqual([]);
-    await postJson(url('chat.example.org'), {}, NO_PROXIES, true, lookup);
-    await postJson(url('alerts'), {}, NO_PROXIES, false, lookup);
-    await postJson(url('127.0.0.1'), {}, NO_PROXIES, false, lookup);
+    await postJson({ url: url('chat.example.org'), mayBePrivate: true }, {}, NO_PROXIES, lookup);
+    await postJson({ url: url('alerts'), mayBePrivate: false }, {}, NO_PROXIES, lookup);
+    await postJson({ url: url('127.0.0.1'), mayBePrivate: false }, {}, NO_PROXIES, lookup);
     expect(server.seen.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST']);
   });
 
   it('that redirects is not followed', async () => {
     server.routes.set('/hook', status(307, { location: `${server.url}/secret` }));
-    await expect(postJson(`${server.url}/hook`, {}, NO_PROXIES, false)).rejects.toThrow('status 307');
+    await expect(postJson({ url: `${server.url}/hook`, mayBePrivate: false }, {}, NO_PROXIES)).rejects.toThrow('status 307');
     expect(server.seen.map(({ url }) => url)).toEqual(['/hook']);
   });
 });

@@ -186,7 +186,7 @@ async function tables(database: Database): Promise<{ fill(before: readonly Line[
       return {
         relation: 'core.test', gate: GATE, before: await of('was'), after: await of('now'), provinceOf,
         nameOf: (province, comune) => comune ?? `province ${province}`, among: async (comuni) => ({ before: await of('was', comuni), after: await of('now', comuni) }),
-        changes: (field, only) => compareValues(database, GATE, field, { table: { schema: 'public', table: 'was' }, parcels: null }, { table: { schema: 'public', table: 'now' }, parcels: null }, only),
+        changes: (field, only) => compareValues(database, GATE, field, { before: { table: { schema: 'public', table: 'was' }, parcels: null }, after: { table: { schema: 'public', table: 'now' }, parcels: null } }, only),
       };
     },
   };

@@ -125,7 +125,7 @@ describeDatabase('the quality gate', (engine) => {
       const { state } = (await context.database.query<{ state: PublishedState }>(STATE_STATEMENT))[0]!;
       expect(state.failures).toContainEqual({ region: 'molise', source: null, exitCode: 5 });
       expect(state.refusals.find(({ region, section }) => region === 'molise' && section === damage.says.section)?.count).toBeGreaterThan(0);
-      expect(await describeState(state, true)).toMatch(new RegExp(`mappale_gate_refusals_total\\{region="molise",section="${damage.says.section}"\\} [1-9]`));
+      expect(await describeState(state, 'now')).toMatch(new RegExp(`mappale_gate_refusals_total\\{region="molise",section="${damage.says.section}"\\} [1-9]`));
       expect(error.region).toBe('molise');
       // The printed report contains the same.
       expect(error.detail).toMatch(new RegExp(`${damage.says.section} +${damage.says.relation.replace('.', '\\.')} +\\S.* → `));
@@ -154,7 +154,7 @@ describeDatabase('the quality gate', (engine) => {
   }
 
   it('keeps metrics only of current and previous publications', async () => {
-    await prune(context.database, context.sources, false);
+    await prune(context.database, context.sources);
     const [orphans] = await context.database.query(
       'select count(*) as n from ledger.figure f where not exists (select from ledger.publication_table t where t.relation = f.relation and t.partition = f.partition)',
     );

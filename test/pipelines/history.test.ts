@@ -219,7 +219,7 @@ describeEngines('history', (engine) => {
       ['other zones', (number) => publish(0, (folder) => seismicZones(folder, String(1 + (number % 4))))],
       ['rollback', () => back()],
       ['rollback of Italy', () => back(0)],
-      ['prune', () => prune(database, context.sources, false)],
+      ['prune', () => prune(database, context.sources)],
       ['withdrawn and back', async () => {
         await withdrawn();
         await back();
@@ -310,8 +310,8 @@ describeEngines('history', (engine) => {
   describe('after pruning', () => {
     it('begins at the requested time, and the rest is answered unchanged', async () => {
       const months = 1;
-      const dry = await prune(database, context.sources, true, months);
-      const done = await prune(database, context.sources, false, months);
+      const dry = await prune(database, context.sources, { dry: true, keep: months });
+      const done = await prune(database, context.sources, { keep: months });
       expect(done.history).toEqual(dry.history);
       expect(done.history!.swaps).toBeGreaterThan(0);
       let refused = 0;
@@ -330,11 +330,11 @@ describeEngines('history', (engine) => {
         }
       }
       expect(refused).toBeGreaterThan(0);
-      expect((await prune(database, context.sources, false, months)).history).toEqual({ rows: 0, swaps: 0 });
+      expect((await prune(database, context.sources, { keep: months })).history).toEqual({ rows: 0, swaps: 0 });
     });
 
     it('keeps the current publication if nothing else is to be kept', async () => {
-      await prune(database, context.sources, false, 0);
+      await prune(database, context.sources, { keep: 0 });
       expect(await stored(database, tables)).toEqual(Object.fromEntries(tables.map(({ history }) => [history, 0])));
       const moment = moments.at(-1)!;
       for (const fid of fids) expect((await asOf(database, fid, 0)).told).toEqual(moment.get(fid));

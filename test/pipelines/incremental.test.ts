@@ -160,7 +160,7 @@ describeDatabase('an incremental build', (engine) => {
   it('explains a copied value from the current files, even after the previous publication was pruned', async () => {
     await edit(files.folder, 'Z007', moved);
     await run();
-    await prune(context.database, context.sources, false);
+    await prune(context.database, context.sources);
     const [parcel] = await context.database.query<{ fid: number }>("select min(p.fid) as fid from core.parcel p join section.risk r using (fid) where p.belfiore = 'Z002' and r.pga_g is not null");
     for (const section of ['basic', 'risk', 'address'] as const) {
       const explanation = await explain(context, parcel!.fid, section);

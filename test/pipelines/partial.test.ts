@@ -232,10 +232,10 @@ describeDatabase('files of a region', (engine) => {
     expect((await preview(context, loadOptions([folder], [MOLISE]))).plan.left.map((file) => file.name)).toEqual([name]);
     expect(codes(await load())).toEqual([]);
     expect(await zones()).toBe(before);
-    const refused = await forget(context, name, false, null, null);
+    const refused = await forget(context, name);
     expect(refused.report.failures.map(({ exitCode }) => exitCode)).toEqual([5]);
     expect(await zones()).toBe(before);
-    expect((await forget(context, name, false, 'a test', { who: 'test', why: 'a test' })).report.failures).toEqual([]);
+    expect((await forget(context, name, { reason: 'a test', accept: { who: 'test', why: 'a test' } })).report.failures).toEqual([]);
     expect(await zones()).toBe(0);
     await expect(load({}, [MOLISE]).then(() => refresh(context, loadOptions([`${folder}-nowhere`], [MOLISE])))).rejects.toMatchObject({ code: 'DATA_MISSING', exitCode: 2 });
     const empty = await mkdtemp(join(tmpdir(), 'mappale-empty-'));

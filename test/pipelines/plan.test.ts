@@ -174,7 +174,7 @@ describe('the cost of a plan', () => {
 
   it('refuses a plan that would fill the disk, unless it is forced', () => {
     const cost = price(plan(known(loaded([])), survey(zip), null), { ...NOTHING, freeBytes: 1_000_000 });
-    expect(() => refuseWithoutRoom(cost, NOTHING, false)).toThrow(expect.objectContaining({ code: 'NO_ROOM' }) as Error);
-    expect(() => refuseWithoutRoom(cost, NOTHING, true)).not.toThrow();
+    expect(() => refuseWithoutRoom(cost, NOTHING, { force: false })).toThrow(expect.objectContaining({ code: 'NO_ROOM' }) as Error);
+    expect(() => refuseWithoutRoom(cost, NOTHING, { force: true })).not.toThrow();
   });
 });

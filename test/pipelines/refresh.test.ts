@@ -178,13 +178,13 @@ describeDatabase('a refresh', (engine) => {
   });
 
   it('deletes everything except the current and the previous publication', async () => {
-    const pruned = await prune(context.database, context.sources, false);
+    const pruned = await prune(context.database, context.sources);
     expect(pruned.partitions.length).toBeGreaterThan(0);
     const before = await partitions(context);
     await rollback(context.database, REGION, await openRun(context.database));
     await rollback(context.database, REGION, await openRun(context.database));
     expect(await partitions(context)).toEqual(before);
     expect((await refresh(context, options())).runId).toBeNull();
-    expect(await prune(context.database, context.sources, false)).toEqual({ partitions: [], releases: [], workspaces: [], runs: 0, history: null });
+    expect(await prune(context.database, context.sources)).toEqual({ partitions: [], releases: [], workspaces: [], runs: 0, history: null });
   });
 });

@@ -304,7 +304,7 @@ describe('the samples of a shape', () => {
     const [mosaic] = mosaicsOf(tiles.map(({ tile }) => tile), blocks);
     const known = (column: number, row: number): number => (column < 0 || row < 0 || column > 119 || row > 99 ? NaN : height(column, row));
     const noted = new Noted();
-    const sampler = new AreaSampler({ tiles: '', over: '', into: '', columns: {}, halo: true, accumulator: () => noted }, mosaic!, true);
+    const sampler = new AreaSampler({ tiles: '', over: '', into: '', columns: {}, halo: true, accumulator: () => noted }, mosaic!, 'runs');
     const shape = new Shape();
     for (let round = 0; round < 200; round += 1) {
       const anywhere = (): [number, number] => [1000 + 1200 * next(), 5000 - 1000 * next()];
@@ -330,7 +330,7 @@ describe('the samples of a shape', () => {
     const shape = new Shape();
     const look = (halo: boolean, column: number): boolean => {
       shape.cell(column, 5);
-      return new AreaSampler({ tiles: '', over: '', into: '', columns: {}, halo, accumulator: () => new Noted() }, mosaic!, false).look(shape);
+      return new AreaSampler({ tiles: '', over: '', into: '', columns: {}, halo, accumulator: () => new Noted() }, mosaic!, 'counts').look(shape);
     };
     expect([look(true, 8), look(true, 9), look(false, 9), look(false, 10)]).toEqual([true, false, true, false]);
   });
@@ -339,7 +339,7 @@ describe('the samples of a shape', () => {
     const plane = (column: number, row: number): number => (column === 3 && row === 3 ? NaN : 10 * column - 4 * row);
     const [mosaic] = mosaicsOf([tileOf('a', 0, 0, 4, 8, { value: plane }).tile, tileOf('b', 4, 0, 4, 8, { value: plane }).tile], new Blocks());
     const at = async (sample: 'nearest' | 'bilinear', column: number, row: number): Promise<unknown> => {
-      const sampler = new PointSampler({ tiles: '', over: '', into: '', sample }, mosaic!, false);
+      const sampler = new PointSampler({ tiles: '', over: '', into: '', sample }, mosaic!, 'counts');
       sampler.look(new Shape(), column, row);
       await sampler.gather(new Shape(), column, row);
       const { values: [value], missing } = sampler.take();

@@ -71,7 +71,7 @@ describe('queries of the collection', () => {
       hit('castro', 'C335', 'name', 'BG'), hit(localityKey('Mestre')!, codes.get('Venezia')!, 'locality', null),
     ];
     const readings = await Promise.all(rows.map(async ([n, query]) => {
-      const [first] = (await parseQuery(query!, null, async (keys, fuzzy) => (fuzzy ? [] : gazetteer.filter(({ key }) => keys.includes(key))))).readings;
+      const [first] = (await parseQuery(query!, null, async (keys, names) => (names === 'similar' ? [] : gazetteer.filter(({ key }) => keys.includes(key))))).readings;
       const special = first!.snc ? 'SNC' : first!.colour ?? (first!.metricM === null ? '' : `M${first!.metricM}`);
       return [n, query, first!.streetType ?? '', first!.tokens.join(' '), String(first!.number ?? ''), first!.exponent ?? '', special, first!.comuni?.join(',') ?? ''];
     }));
@@ -152,8 +152,8 @@ describeDatabase('searching the addresses of Lamezia', (engine) => {
     const asked = 300;
     for (let i = 0; i < asked; i += 1) {
       const address = random.pick(all);
-      const parsed = await parseQuery(change(address), null, async (keys, fuzzy) => {
-        const [row] = await database.query<{ hits: ComuneHit[] }>('select api.geocode_comune($1, $2) as hits', [keys, fuzzy]);
+      const parsed = await parseQuery(change(address), null, async (keys, names) => {
+        const [row] = await database.query<{ hits: ComuneHit[] }>('select api.geocode_comune($1, $2) as hits', [keys, names === 'similar']);
         return row!.hits;
       });
       const [row] = await database.query<{ found: { street_name: string; street_number: string }[] }>('select api.geocode_search($1, 10) as found', [JSON.stringify(parsed)]);

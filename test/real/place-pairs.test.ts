@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { comuneKey } from '../../pipelines/address/normalise.ts';
-import { parseQuery, type ComuneHit } from '../../pipelines/address/parse-query.ts';
+import { parseQuery, type ComuneHit, type Names } from '../../pipelines/address/parse-query.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../harness/database.ts';
@@ -69,8 +69,8 @@ describe.skipIf(FILE === null)('the published list of comuni', () => {
       });
     });
 
-    const find = async (keys: readonly string[], fuzzy: boolean): Promise<ComuneHit[]> => {
-      const [row] = await database.query<{ hits: ComuneHit[] }>('select api.geocode_comune($1, $2) as hits', [keys, fuzzy]);
+    const find = async (keys: readonly string[], names: Names): Promise<ComuneHit[]> => {
+      const [row] = await database.query<{ hits: ComuneHit[] }>('select api.geocode_comune($1, $2) as hits', [keys, names === 'similar']);
       return row!.hits;
     };
     const comuniOf = async (query: string): Promise<string[]> => [...new Set((await parseQuery(query, null, find)).readings.flatMap(({ comuni: codes }) => codes ?? ['anywhere']))].sort();
