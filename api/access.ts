@@ -69,7 +69,7 @@ export interface Credential {
 }
 
 /** A request before its admission. */
-export interface Applicant<S = Scope> {
+interface Applicant<S = Scope> {
   readonly credential: Credential;
   readonly scope: S;
   /** Address of the client, IPv4 or IPv6. */

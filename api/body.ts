@@ -10,7 +10,7 @@ export const BODY_MS = 20_000;
 /** Maximum number of bodies that a server reads in parallel, per token and in total. */
 const BODIES = { perToken: 3, total: 64 } as const;
 
-export interface BodyLimits {
+interface BodyLimits {
   readonly mostBytes: number;
   /** Text appended to the error for a body that is too long. */
   readonly hint: string;

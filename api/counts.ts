@@ -1,7 +1,7 @@
 /** Counts requests and bad keys in memory if the database is read-only, such as a standby. All workers of a server share the counts. */
 
 /** Count of one token or network in a fixed period. */
-export interface Period {
+interface Period {
   readonly used: number;
   /** Milliseconds since 1970. */
   readonly endsAt: number;

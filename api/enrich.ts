@@ -28,7 +28,7 @@ const parameters = z.strictObject({
   by: z.enum(KEYS).describe(`What names the parcel; one of ${KEYS.join(', ')}; none: what the columns of the table say`).optional(),
 });
 
-export interface EnrichAnswer {
+interface EnrichAnswer {
   /** Licences as links according to RFC 8288. */
   readonly links: readonly string[];
   /** CSV in UTF-8. All rows are from the same publication. */

@@ -28,7 +28,7 @@ export const RETRY_AFTER_SECONDS = 5;
 /** Reasons for turning a valid request away: too many requests, or no database. */
 export const TURNED_AWAY = ['quota', 'token_busy', 'bad_keys', 'server_busy', 'event_loop', 'database'] as const;
 
-export type TurnedAway = (typeof TURNED_AWAY)[number];
+type TurnedAway = (typeof TURNED_AWAY)[number];
 
 type Headers = Readonly<Record<string, string>>;
 

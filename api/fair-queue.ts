@@ -1,6 +1,6 @@
 /** Fair queue: limits the parallel requests of each caller and serves waiting callers in rotation. */
 
-export interface QueueOptions {
+interface QueueOptions {
   /** Maximum number of parallel requests of one caller, over all places. */
   readonly perCaller: number;
   /** Maximum number of parallel requests of all callers in one place. */

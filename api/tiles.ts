@@ -39,7 +39,7 @@ export const TILES_ENDPOINT: Described = {
   nothing: 'Nothing of the layer is there, or it is not drawn at this zoom',
 };
 
-export interface AskedTile {
+interface AskedTile {
   readonly tile: TileNumber;
   readonly layer: (typeof TILE_LAYERS)[number];
 }

@@ -9,7 +9,7 @@ import { isForwarded } from '../request.ts';
 import { REMEMBERED_MS, type Service } from '../service.ts';
 import { isLoopback } from '../sign-in.ts';
 
-export interface MetricsReaders {
+interface MetricsReaders {
   /** Addresses and networks that the operator named. */
   readonly readers: readonly string[];
   readonly isTrustedProxy: Trust;

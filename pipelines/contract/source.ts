@@ -206,7 +206,7 @@ export interface Sink {
 }
 
 /** SQL type of a column of a layer, with `not null` and `default '…'` behind it, and the description of the column. */
-export type LayerColumn = readonly [type: string, description: string];
+type LayerColumn = readonly [type: string, description: string];
 
 /** Columns of a layer by name, in their order. */
 export type LayerColumns = Readonly<Record<string, LayerColumn>>;
@@ -252,7 +252,7 @@ export interface PlaceColumns {
 export type Box = readonly [west: number, south: number, east: number, north: number];
 
 /** Checks of a layer that several sources share. Other checks are queries in `checks.sql`. */
-export interface LayerChecks {
+interface LayerChecks {
   /** Every geometry is inside this box. */
   readonly within?: Box;
   /** The box of every geometry overlaps this box. */

@@ -57,7 +57,7 @@ export interface SqlFile {
 }
 
 /** Consecutive statements of one file, or the sweep that runs between two of them. Statements keep their line numbers. */
-export type SqlPart = { readonly file: string; readonly text: string } | { readonly sweep: string };
+type SqlPart = { readonly file: string; readonly text: string } | { readonly sweep: string };
 
 /** A named query that returns violations. */
 export interface Check {

@@ -2,14 +2,11 @@
 import { MappaleError } from '../errors.ts';
 import { openPglite } from './pglite.ts';
 import { openPostgres } from './postgres.ts';
-import type { Database } from './types.ts';
+import type { Access, Database } from './types.ts';
 
 export { databaseError } from './errors.ts';
 export { serverFacts } from './server-facts.ts';
-export { ident, one, type CopyIn, type Database, type Row, type Session } from './types.ts';
-
-/** Access of a command to a database. */
-export type Access = 'read' | 'write';
+export { ident, one, type Access, type CopyIn, type Database, type Row, type Session } from './types.ts';
 
 /** Opens a database, runs work and always closes the database. Parameters as for `openDatabase`. */
 export async function onDatabase<T>(url: string, access: Access, work: (database: Database) => Promise<T>): Promise<T> {
@@ -27,7 +24,7 @@ export async function onDatabase<T>(url: string, access: Access, work: (database
  * @throws MappaleError `DATABASE_URL_UNKNOWN`, `DATABASE_URL_UNREADABLE` (exit 2), `SQL_*`, `DATABASE_OUT_OF_DATE` (exit 6), `DATABASE_IN_USE` (exit 7)
  */
 export async function openDatabase(url: string, access: Access = 'write'): Promise<Database> {
-  if (url.startsWith('postgres://') || url.startsWith('postgresql://')) return openPostgres(url, access === 'read');
+  if (url.startsWith('postgres://') || url.startsWith('postgresql://')) return openPostgres(url, access);
   if (url.startsWith('pglite:')) return openPglite(url.slice('pglite:'.length), access);
   throw new MappaleError('DATABASE_URL is of no kind that is known', {
     code: 'DATABASE_URL_UNKNOWN', kind: 'usage', at: 'DATABASE_URL (not shown: it may hold a password)', detail: 'expected postgres://user:password@host:port/database or pglite:<folder>, found another beginning',

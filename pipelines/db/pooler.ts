@@ -59,7 +59,7 @@ export async function beginPooled(client: pg.ClientBase, access: 'read only' | '
 }
 
 /** How a pooler treats sessions. */
-export type PoolMode = 'session' | 'transaction' | 'statement' | 'too_small';
+type PoolMode = 'session' | 'transaction' | 'statement' | 'too_small';
 
 /**
  * Finds the pool mode. Some connections hold transactions, and each connection asks for its server process. A session that persists keeps its process, and

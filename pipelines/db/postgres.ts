@@ -8,7 +8,7 @@ import { applySettings, backendOf, beginPooled, isPooled, poolModeOf, refusesSet
 import { OneSession, SessionDatabase } from './session.ts';
 import { serverFacts, serverFaults, SESSION_SETTINGS } from './server-facts.ts';
 import { repairedAt, resolveAddress, type ServerAddress } from './server-address.ts';
-import { ident, type CopyIn, type Database, type Row, type Session } from './types.ts';
+import { ident, type Access, type CopyIn, type Database, type Row, type Session } from './types.ts';
 
 // int8 as number where it fits (ids, counts), numeric stays text unless a query asks for float8.
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
@@ -237,32 +237,32 @@ const SETTINGS = [
 const WATCH_CLIENT = 'client_connection_check_interval=1s';
 
 /** Connects. @throws MappaleError `DATABASE_URL_UNREADABLE`, `SQL_*` when no server answers, `SESSIONS_NOT_KEPT`, and those of `serverFaults` */
-export async function openPostgres(url: string, readOnly: boolean): Promise<Database> {
+export async function openPostgres(url: string, access: Access): Promise<Database> {
   const address = await resolveAddress(url);
-  const settings = [...SETTINGS, ...(readOnly ? ['default_transaction_read_only=on'] : [])];
+  const settings = [...SETTINGS, ...(access === 'read' ? ['default_transaction_read_only=on'] : [])];
   try {
-    return await connect(address, [...settings, WATCH_CLIENT], !readOnly);
+    return await connect(address, [...settings, WATCH_CLIENT], access);
   } catch (error) {
     // A server on Windows cannot watch its clients, and says so.
-    if (error instanceof MappaleError && error.code === 'SQL_22023') return connect(address, settings, !readOnly);
+    if (error instanceof MappaleError && error.code === 'SQL_22023') return connect(address, settings, access);
     throw error;
   }
 }
 
-async function connect(address: ServerAddress, settings: readonly string[], writes: boolean): Promise<Database> {
+async function connect(address: ServerAddress, settings: readonly string[], access: Access): Promise<Database> {
   const { label, place } = address;
   let pool = openPool(address, settings);
   try {
     let scope: Settings['scope'] = 'startup';
     if (await reachesPooler(pool)) {
       const mode = await poolModeOf(address);
-      if (mode !== 'session' && (writes || mode !== 'transaction')) throw sessionsNotKept(label, mode);
+      if (mode !== 'session' && (access === 'write' || mode !== 'transaction')) throw sessionsNotKept(label, mode);
       scope = mode;
       await pool.end();
       pool = openPool(address, []);
     }
     const database = new Postgres(pool, label, { scope, settings });
-    const [fault] = serverFaults(await serverFacts(database), { label, place }, writes);
+    const [fault] = serverFaults(await serverFacts(database), { label, place }, access);
     if (fault !== undefined) throw fault;
     return database;
   } catch (error) {

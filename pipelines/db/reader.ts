@@ -7,12 +7,12 @@ import pg from 'pg';
 import { databaseError } from './errors.ts';
 import { beginPooled, isPooled } from './pooler.ts';
 import { ROLE } from './role.ts';
-import { resolveAddress } from './server-address.ts';
+import { resolveAddress, type ServerAddress } from './server-address.ts';
 import { SESSION_SETTINGS } from './server-facts.ts';
 import { statementsOf } from './statements.ts';
 import { first, one, type Database, type Row } from './types.ts';
 
-export interface ReaderOptions {
+interface ReaderOptions {
   /** Connections kept open for answers; a third as many count requests. */
   readonly connections: number;
   /** The server cancels what takes longer. */
@@ -93,32 +93,16 @@ function embeddedReader(database: Database): Reader {
 }
 
 /**
- * Opens a pool.
+ * Opens the connections of a server.
  * @throws MappaleError `SQL_*` when the server does not answer
  */
 export async function openPostgresReader(url: string, { connections, statementTimeoutMs }: ReaderOptions): Promise<Reader> {
-  const { connectionString, options } = await resolveAddress(url);
-  const { restricted, login, citus, pooled } = await whoLogsIn(connectionString);
-  // An answer takes a millisecond, and starting workers ten: where a point was sought among a million parcels the planner thought them worth it.
-  const settings = [
-    'jit=off', 'max_parallel_workers_per_gather=0', ...SESSION_SETTINGS,
-    // Citus can plan nothing in several steps without the values: it prices such a plan so that it is not taken, unless it is forced.
-    `plan_cache_mode=${citus ? 'auto' : 'force_generic_plan'}`,
-    `statement_timeout=${Math.trunc(statementTimeoutMs)}`, ...(restricted ? [`role=${ROLE}`] : []),
-  ];
-  const open = (max: number, more: readonly string[]): pg.Pool => {
-    const pool = new pg.Pool({
-      connectionString, max, application_name: 'mappale server', connectionTimeoutMillis: 2000,
-      ...(pooled ? {} : { options: [options, ...[...settings, ...more].map((setting) => `-c ${setting}`)].join(' ') }),
-      // The server's own limit comes first; this one is for a server that no longer answers at all.
-      query_timeout: statementTimeoutMs + 2000,
-      // A connection has to learn what it is asked before it is quick: it is kept, and watched for firewalls that drop what is silent.
-      idleTimeoutMillis: 0, keepAlive: true, keepAliveInitialDelayMillis: 60_000,
-    });
-    pool.on('error', () => undefined);
-    pool.on('connect', (client) => client.on('error', () => undefined));
-    return pool;
-  };
+  const address = await resolveAddress(url);
+  const { restricted, login, citus, pooled } = await whoLogsIn(address.connectionString);
+  const settings = servingSettings({ citus, restricted, statementTimeoutMs });
+  const open = (max: number, more: readonly string[]): pg.Pool => (
+    openServingPool(address, { max, settings: pooled ? null : [...settings, ...more], statementTimeoutMs })
+  );
   const reading = open(connections, ['default_transaction_read_only=on']);
   const counting = open(countingOf(connections), []);
   const askPlain = pooled ? askInTransaction(settings) : askPrepared();
@@ -136,23 +120,60 @@ export async function openPostgresReader(url: string, { connections, statementTi
     parallel: connections,
     call: (statement, parameters) => ask(reading, 'answers', statement, parameters),
     count: (statement, parameters) => ask(counting, 'counts', statement, parameters),
-    async onEach(work) {
-      const opened = await Promise.allSettled(Array.from({ length: connections }, () => reading.connect()));
-      const clients = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-      try {
-        await Promise.all(clients.map((client) => work({ ...reader, call: (statement, parameters) => ask(client, 'answers', statement, parameters) })));
-      } finally {
-        for (const client of clients) client.release();
-      }
-      const refused = opened.find((each) => each.status === 'rejected');
-      if (refused !== undefined) throw databaseError(refused.reason, null, null);
-    },
+    onEach: (work) => onEachConnection(reading, connections, (client) => (
+      work({ ...reader, call: (statement, parameters) => ask(client, 'answers', statement, parameters) })
+    )),
     pools: () => [stateOf('answers', reading), stateOf('counts', counting)],
     close: async () => {
       await Promise.all([reading.end(), counting.end()]);
     },
   };
   return reader;
+}
+
+/** Settings of each connection that serves answers. */
+function servingSettings(login: { readonly citus: boolean; readonly restricted: boolean; readonly statementTimeoutMs: number }): string[] {
+  return [
+    // An answer takes a millisecond, and starting parallel workers takes ten. The planner would start them to find a point among a million parcels.
+    'jit=off', 'max_parallel_workers_per_gather=0', ...SESSION_SETTINGS,
+    // Citus cannot plan several steps without values. It gives such a plan a high price, so that the planner avoids it unless it is forced.
+    `plan_cache_mode=${login.citus ? 'auto' : 'force_generic_plan'}`,
+    `statement_timeout=${Math.trunc(login.statementTimeoutMs)}`, ...(login.restricted ? [`role=${ROLE}`] : []),
+  ];
+}
+
+interface ServingPool {
+  readonly max: number;
+  /** Null behind a pooler, which drops or refuses settings at the start of a connection. */
+  readonly settings: readonly string[] | null;
+  readonly statementTimeoutMs: number;
+}
+
+function openServingPool({ connectionString, options }: ServerAddress, { max, settings, statementTimeoutMs }: ServingPool): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString, max, application_name: 'mappale server', connectionTimeoutMillis: 2000,
+    ...(settings === null ? {} : { options: [options, ...settings.map((setting) => `-c ${setting}`)].join(' ') }),
+    // The limit of the server comes first. This one is for a server that no longer answers.
+    query_timeout: statementTimeoutMs + 2000,
+    // A connection is slow until its plans are cached, so it is kept. Keep-alive packets stop firewalls from dropping it.
+    idleTimeoutMillis: 0, keepAlive: true, keepAliveInitialDelayMillis: 60_000,
+  });
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}
+
+/** Runs work on each connection of a pool. @throws MappaleError `SQL_*` if a connection could not be opened, after the work on the others */
+async function onEachConnection(pool: pg.Pool, connections: number, work: (client: pg.PoolClient) => Promise<unknown>): Promise<void> {
+  const opened = await Promise.allSettled(Array.from({ length: connections }, () => pool.connect()));
+  const clients = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  try {
+    await Promise.all(clients.map(work));
+  } finally {
+    for (const client of clients) client.release();
+  }
+  const refused = opened.find((each) => each.status === 'rejected');
+  if (refused !== undefined) throw databaseError(refused.reason, null, null);
 }
 
 type Asking = <T extends Row>(on: pg.Pool | pg.PoolClient, kind: Pool['name'], statement: string, parameters: readonly unknown[]) => Promise<T[]>;

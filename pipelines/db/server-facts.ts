@@ -2,7 +2,7 @@
 import { MappaleError } from '../errors.ts';
 import { asRole, byAdministrator, createDatabase, type ServerAddress } from './server-address.ts';
 import { statementsOf } from './statements.ts';
-import { ident, one, type Session } from './types.ts';
+import { ident, one, type Access, type Session } from './types.ts';
 
 export interface ServerFacts extends Record<string, unknown> {
   /** Encoding of the database, normally `UTF8`. */
@@ -45,7 +45,7 @@ export function serverFacts(session: Pick<Session, 'query'>): Promise<ServerFact
 }
 
 /** @returns problems for this access, most serious first */
-export function serverFaults(facts: ServerFacts, { label, place }: Pick<ServerAddress, 'label' | 'place'>, writes: boolean): MappaleError[] {
+export function serverFaults(facts: ServerFacts, { label, place }: Pick<ServerAddress, 'label' | 'place'>, access: Access): MappaleError[] {
   const faults: MappaleError[] = [];
   const fault = (message: string, code: string, detail: string, hint: string, fix?: string): void => void faults.push(new MappaleError(message, { code, kind: 'database', at: label, detail, hint, fix }));
   const { database, user } = place;
@@ -65,9 +65,9 @@ export function serverFaults(facts: ServerFacts, { label, place }: Pick<ServerAd
   if (facts.statementTimeout !== '0') {
     fault('the server would cancel long statements', 'STATEMENT_TIMEOUT', `expected no statement_timeout, found ${facts.statementTimeout}`, 'A connection pooler drops session settings. Connect to the server directly.');
   }
-  if (writes && facts.standby) {
+  if (access === 'write' && facts.standby) {
     fault('the server is a standby', 'DATABASE_STANDBY', 'expected the primary, found a server that only replays another server\'s log', 'Use the primary in DATABASE_URL. Read-only commands work on a standby.');
-  } else if (writes && facts.readOnly) {
+  } else if (access === 'write' && facts.readOnly) {
     fault('the database is read-only for this role', 'DATABASE_READ_ONLY', 'expected writing transactions, found default_transaction_read_only = on', 'Reset the setting of the role or the database.',
       // The database itself is read-only, so the command connects to `postgres`.
       byAdministrator({ ...place, database: 'postgres' }, `alter role ${ident(user)} reset default_transaction_read_only; alter database ${ident(database)} reset default_transaction_read_only`));

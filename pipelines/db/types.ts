@@ -24,6 +24,9 @@ export interface CopyIn {
   abort(): Promise<void>;
 }
 
+/** Access of a command to a database. `read` opens read-only sessions and creates nothing. */
+export type Access = 'read' | 'write';
+
 export interface Database extends Session {
   readonly engine: 'postgres' | 'pglite';
   /** Name for messages, without password. */

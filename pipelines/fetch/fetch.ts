@@ -98,65 +98,108 @@ export async function fetchRegions(context: FetchContext, options: FetchOptions)
   }
 }
 
+/** A fetch that has begun. */
+interface Fetching {
+  readonly context: FetchContext;
+  readonly clock: Clock;
+  readonly proxies: Proxies;
+  readonly dryRun: boolean;
+  readonly log: Log;
+  readonly hide: (text: string) => string;
+  readonly progress: Progress;
+}
+
 async function fetchAll(context: FetchContext, options: FetchOptions): Promise<FetchReport> {
   const startedAt = performance.now();
-  const { sources, log: plainLog, clock = CLOCK, proxies = NO_PROXIES, freeBytes = freeBytesOf } = context;
+  const { clock = CLOCK, proxies = NO_PROXIES } = context;
   const tasks = await tasksOf(context, options, clock);
   const hide = hiding([...tasks.flatMap(({ settings: { token, login } }) => [token, login]), ...[proxies.http, proxies.https].flatMap(loginOf)]);
-  const log: Log = {
-    ...plainLog,
-    debug: (message, facts) => plainLog.debug(hide(message), facts),
-    info: (message, facts) => plainLog.info(hide(message), facts),
-    warn: (message, facts) => plainLog.warn(hide(message), facts),
-    progress: (message) => plainLog.progress(message),
-  };
+  const log = hidingLog(context.log, hide);
   const progress = new Progress(log, tasks.reduce((sum, { files }) => sum + files.length, 0));
+  const fetching = { context, clock, proxies, dryRun: options.dryRun, log, hide, progress };
   // Each publisher has one connection at a time, whatever its hosts. If a source has several holders, the first one serves the files.
   const asking = tasks.filter(({ files }) => files.length > 0);
   const publishers = [...new Set(asking.map(({ source }) => publisherOf(source)))];
   const lanes = publishers.map((name) => asking.filter(({ source }) => publisherOf(source) === name));
-  const reports = new Map<Task, FileReport[]>(tasks.map((task) => [task, []]));
-  const failures: MappaleError[] = [];
-  await together(lanes.length, lanes, async (lane) => {
-    const publisher = new Publisher(clock, log, hide, proxies, context.lookup);
-    const gaveUp = new Map<string, MappaleError>();
-    try {
-      for (const task of lane) {
-        for (const wanted of task.files) {
-          const { name } = wanted.file.editions[0];
-          const host = new URL(wanted.base ?? wanted.file.base).host;
-          const pages = pagesOf(wanted);
-          const around: Surroundings = {
-            publisher, clock, freeBytes, sources, hide, dryRun: options.dryRun,
-            progress: (have, total) => progress.now(`${task.source.id} ${name}`, have, total),
-            note: (message) => log.info(`${task.source.id} ${message}`),
-          };
-          const work = (): Promise<Downloaded> => (pages === null ? download(wanted, around) : downloadPages(wanted, pages, around));
-          const report = await attempt({ name, folder: task.folder, hide }, gaveUp.get(host), work);
-          if (report.error !== null && GIVES_UP.has(report.error.code)) gaveUp.set(host, report.error);
-          progress.done(`${task.source.id} ${name}`, report.bytes);
-          reports.get(task)?.push(report);
-          if (report.outcome === 'new' || report.outcome === 'changed') {
-            log.info(`${task.source.id} ${report.name}: ${byteText(report.bytes ?? 0)}, ${report.role ?? ''} ${report.vintage ?? ''}`, { source: task.source.id, file: report.name, bytes: report.bytes, sha256: report.sha256 });
-          }
-        }
-        const complete = reports.get(task)?.every(({ error }) => error === null) === true;
-        if (complete && !options.dryRun) {
-          const failure = await remember(task, new Date(clock.now()), hide);
-          if (failure !== null) failures.push(failure);
-        }
-      }
-    } finally {
-      await publisher.close();
-    }
-  });
-  const made = await Promise.all(tasks.map(async (task): Promise<SourceReport> => ({
-    source: task.source.id, license: task.source.manifest.attribution.license, files: reports.get(task) ?? [], left: task.left,
-    byHand: task.byHand === null ? null : { how: task.byHand, folder: task.folder, there: (await readdir(task.folder).catch(() => [])).filter((name) => !name.startsWith('.')).length },
-  })));
+  const done = (await together(lanes.length, lanes, (lane) => fetchLane(fetching, lane))).flat();
+  const reports = new Map(done.map(({ task, files }) => [task, files]));
+  const sources = await Promise.all(tasks.map((task) => describeTask(task, reports.get(task) ?? [])));
+  const failures = [...sources.flatMap(({ files }) => files.flatMap(({ error }) => error ?? [])), ...done.flatMap(({ failure }) => failure ?? [])];
+  return { folder: options.folder, dryRun: options.dryRun, sources, seconds: secondsSince(startedAt), failures: [...new Set(failures)] };
+}
+
+/** Hides secrets in all lines but those of progress, which hold none. */
+function hidingLog(log: Log, hide: (text: string) => string): Log {
   return {
-    folder: options.folder, dryRun: options.dryRun, sources: made, seconds: secondsSince(startedAt),
-    failures: [...new Set([...made.flatMap(({ files }) => files.flatMap(({ error }) => error ?? [])), ...failures])],
+    ...log,
+    debug: (message, facts) => log.debug(hide(message), facts),
+    info: (message, facts) => log.info(hide(message), facts),
+    warn: (message, facts) => log.warn(hide(message), facts),
+    progress: (message) => log.progress(message),
+  };
+}
+
+interface Fetched {
+  readonly task: Task;
+  readonly files: readonly FileReport[];
+  /** Failure to record that the files were requested. */
+  readonly failure: MappaleError | null;
+}
+
+/** Downloads the files of one publisher over one connection. */
+async function fetchLane(fetching: Fetching, lane: readonly Task[]): Promise<Fetched[]> {
+  const { context, clock, proxies, dryRun, log, hide } = fetching;
+  const publisher = new Publisher(clock, log, hide, proxies, context.lookup);
+  /** Hosts that are not asked again in this fetch. */
+  const gaveUp = new Map<string, MappaleError>();
+  const done: Fetched[] = [];
+  try {
+    for (const task of lane) {
+      const files: FileReport[] = [];
+      for (const wanted of task.files) files.push(await fetchFile(fetching, { task, wanted, publisher, gaveUp }));
+      const isComplete = !dryRun && files.every(({ error }) => error === null);
+      done.push({ task, files, failure: isComplete ? await remember(task, new Date(clock.now()), hide) : null });
+    }
+    return done;
+  } finally {
+    await publisher.close();
+  }
+}
+
+interface FileTask {
+  readonly task: Task;
+  readonly wanted: Task['files'][number];
+  readonly publisher: Publisher;
+  readonly gaveUp: Map<string, MappaleError>;
+}
+
+async function fetchFile({ context, clock, dryRun, log, hide, progress }: Fetching, { task, wanted, publisher, gaveUp }: FileTask): Promise<FileReport> {
+  const { sources, freeBytes = freeBytesOf } = context;
+  const { name } = wanted.file.editions[0];
+  const subject = `${task.source.id} ${name}`;
+  const host = new URL(wanted.base ?? wanted.file.base).host;
+  const pages = pagesOf(wanted);
+  const around: Surroundings = {
+    publisher, clock, freeBytes, sources, hide, dryRun,
+    progress: (have, total) => progress.now(subject, have, total),
+    note: (message) => log.info(`${task.source.id} ${message}`),
+  };
+  const work = (): Promise<Downloaded> => (pages === null ? download(wanted, around) : downloadPages(wanted, pages, around));
+  const report = await attempt({ name, folder: task.folder, hide }, gaveUp.get(host), work);
+  if (report.error !== null && GIVES_UP.has(report.error.code)) gaveUp.set(host, report.error);
+  progress.done(subject, report.bytes);
+  if (report.outcome === 'new' || report.outcome === 'changed') {
+    const { bytes, role, vintage, sha256 } = report;
+    log.info(`${task.source.id} ${report.name}: ${byteText(bytes ?? 0)}, ${role ?? ''} ${vintage ?? ''}`, { source: task.source.id, file: report.name, bytes, sha256 });
+  }
+  return report;
+}
+
+async function describeTask({ source, left, byHand, folder }: Task, files: readonly FileReport[]): Promise<SourceReport> {
+  const there = async (): Promise<number> => (await readdir(folder).catch(() => [])).filter((name) => !name.startsWith('.')).length;
+  return {
+    source: source.id, license: source.manifest.attribution.license, files, left,
+    byHand: byHand === null ? null : { how: byHand, folder, there: await there() },
   };
 }
 

@@ -39,7 +39,7 @@ const DRAIN_RECORDS = 500;
 const TYPES: Readonly<Record<'polygon' | 'line', readonly number[]>> = { polygon: [3, 6], line: [2, 5] };
 
 /** Paths of the vector files of a zip, without the shadow files that macOS adds. */
-export function vectorEntries(entries: readonly ZipEntry[]): string[] {
+function vectorEntries(entries: readonly ZipEntry[]): string[] {
   return entries.filter((entry) => !entry.isFolder && VECTOR_FILE.test(entry.path) && !entry.path.startsWith('__MACOSX/')).map((entry) => entry.path);
 }
 
@@ -50,7 +50,7 @@ export function geodatabaseFolders(entries: readonly ZipEntry[]): string[] {
 }
 
 /** Type that a column of a table may be declared as. */
-export type VectorType = 'text' | 'number' | 'date';
+type VectorType = 'text' | 'number' | 'date';
 
 /** Reason for setting a layer aside. */
 export interface LayerAside {
@@ -58,7 +58,7 @@ export interface LayerAside {
 }
 
 /** How to read a layer, why it is set aside, or null for a layer of another subject; for files whose layers differ. */
-export type VectorReadings<K extends string> = VectorReading<K> | ((layer: VectorLayer) => VectorReading<K> | LayerAside | null);
+type VectorReadings<K extends string> = VectorReading<K> | ((layer: VectorLayer) => VectorReading<K> | LayerAside | null);
 
 /** How a product that is published for several years names its layers and files. */
 export interface LayerNames {

@@ -9,7 +9,7 @@ import { isSpace, ParcelScanner } from './scan.ts';
 import { NAMESPACES, Refusal, writeMember, type Rows } from './strict.ts';
 
 /** Maximum length of a member: a million positions. The longest parcels (roads of a large comune) have some hundred KiB. */
-export const MEMBER_BYTES = 32 * 1024 * 1024;
+const MEMBER_BYTES = 32 * 1024 * 1024;
 /** The root's start tag must end within these bytes. */
 const PROLOGUE_BYTES = 65_536;
 /** Names of elements are shorter than this. */
@@ -47,7 +47,7 @@ export interface Problem {
   readonly place: Place;
 }
 
-export interface DocumentOptions {
+interface DocumentOptions {
   /** Name of the document in errors. */
   readonly at: string;
   /** False sends every member through the strict path. For tests. */

@@ -13,7 +13,7 @@ import { PARCEL_GML_ID, PARCEL_ID } from './schema.ts';
 
 /** RDN2008 in latitude, longitude order. */
 export const SRID = 6706;
-export const SRS_NAME = `urn:ogc:def:crs:EPSG::${SRID}`;
+const SRS_NAME = `urn:ogc:def:crs:EPSG::${SRID}`;
 
 /** EWKB: flag of a type that carries its SRID; codes of the two types. */
 export const EWKB_SRID_FLAG = 0x2000_0000;

@@ -49,6 +49,3 @@ export const sheetSchema = z.strictObject({
     .optional(),
   ADMINISTRATIVEUNIT: z.string().regex(/^[A-Z]\d{3}$/, { error: 'expected a cadastral code' }),
 });
-
-export type ParcelProperties = z.infer<typeof parcelSchema>;
-export type SheetProperties = z.infer<typeof sheetSchema>;

@@ -88,9 +88,6 @@ export const indirAccess = z.strictObject({
   METODO: z.string().refine((text) => /^[1-5]?$/.test(text), invalid('metodo_unknown', 'expected 1 to 5, or nothing')).transform((text) => (text === '' ? null : Number(text))),
 });
 
-export const indirRow = z.strictObject({ ...indirStreet.shape, ...indirAccess.shape });
-
-export type StradRow = z.output<typeof stradRow>;
 export type IndirStreet = z.output<typeof indirStreet>;
 export type IndirAccess = z.output<typeof indirAccess>;
 

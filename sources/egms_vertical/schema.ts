@@ -48,8 +48,8 @@ export const egmsRow = z.strictObject({
   acceleration: decimal.refine((value) => Math.abs(value) <= MAX_ACCELERATION_MM_YEAR2, { message: `expected an acceleration within ±${MAX_ACCELERATION_MM_YEAR2} mm/year²` }),
 });
 
-export type EgmsRow = z.output<typeof egmsRow>;
-export type EgmsField = keyof EgmsRow;
+type EgmsRow = z.output<typeof egmsRow>;
+type EgmsField = keyof EgmsRow;
 
 /** Fields in the order of the staging table. */
 export const FIELDS: readonly EgmsField[] = ['pid', 'easting', 'northing', 'height', 'rmse', 'mean_velocity', 'mean_velocity_std', 'acceleration'];

@@ -106,7 +106,7 @@ function line(seed: number, ix: number, iy: number, cell: Cell, tail: readonly s
     + `${cell.acceleration.toFixed(2)},${inTurn(tail, mix(seed, ix, iy, 7))}\n`;
 }
 
-export interface TileOptions {
+interface TileOptions {
   /** Numbers of the tile, E46N20 = [46, 20]. */
   readonly tile: readonly [number, number];
   readonly rows: number;

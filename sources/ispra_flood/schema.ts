@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Refusal } from '../../pipelines/readers/refusal.ts';
 
 /** Hazard classes from low to high: extreme (200–500 years), medium (100–200) and frequent floods (20–50). */
-export type FloodClass = 'P1' | 'P2' | 'P3';
+type FloodClass = 'P1' | 'P2' | 'P3';
 
 /**
  * A layout of the class column. The zip of the mosaic has `scenario` and one class per file. ISPRA's web services (`nz1:aree_peric_idraulica_pN`,

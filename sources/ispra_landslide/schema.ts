@@ -3,13 +3,13 @@ import { z } from 'zod';
 import type { Refusal } from '../../pipelines/readers/refusal.ts';
 
 /** Hazard classes: P4 very high … P1 moderate; AA is an area of attention, which is not a level below P1. */
-export type LandslideClass = 'P4' | 'P3' | 'P2' | 'P1' | 'AA';
+type LandslideClass = 'P4' | 'P3' | 'P2' | 'P1' | 'AA';
 
 /**
  * In `Molto elevata P4`, `Elevata P3`, `Media P2`, `Moderata P1`, `Aree di Attenzione AA`, the code at the end decides, in any case.
  * `Pn.d.` (seen in a few polygons) and a missing text mean that the class was not determined: null, not a reject.
  */
-export const perFrIta = z.union([
+const perFrIta = z.union([
   z.null().transform((): LandslideClass | null => null),
   z.string().trim().regex(/^$|\bP\s*n\.?\s*d\b|\b(?:AA|P[1-4])\b/i).transform((text) => (/\b(AA|P[1-4])\b/i.exec(text)?.[1]?.toUpperCase() ?? null) as LandslideClass | null),
 ]);

@@ -25,7 +25,7 @@ const landUseRow = z.strictObject({
   class: z.union([text, z.null()]).transform((name) => (name === '' ? null : name)),
 });
 
-export type LandUseRow = z.infer<typeof landUseRow>;
+type LandUseRow = z.infer<typeof landUseRow>;
 
 /** @returns the row, or why it is rejected */
 export function landUseOf(fields: Readonly<Record<string, unknown>>): LandUseRow | Refusal {

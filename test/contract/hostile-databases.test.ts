@@ -100,19 +100,19 @@ describe('a folder given as the embedded database', () => {
 describe('a server', () => {
   const good: ServerFacts = { encoding: 'UTF8', standby: false, readOnly: false, searchPath: 'public', statementTimeout: '0', extensions: { postgis: 'public' }, owner: null };
   const address = { label: 'postgres db:5432, database italy, user me', place: { host: 'db', port: 5432, database: 'italy', user: 'me' } };
-  it.each<[string, Partial<ServerFacts>, boolean, readonly string[]]>([
-    ['with correct settings', {}, true, []],
-    ['of another encoding', { encoding: 'SQL_ASCII' }, false, ['DATABASE_ENCODING']],
-    ['with PostGIS elsewhere', { extensions: { postgis: 'gis', unaccent: 'public' } }, false, ['EXTENSION_SCHEMA']],
-    ['whose search_path cannot be set', { searchPath: '"$user", public' }, false, ['SEARCH_PATH']],
-    ['whose timeout cannot be set', { statementTimeout: '5s' }, false, ['STATEMENT_TIMEOUT']],
-    ['that is a standby, for a load', { standby: true, readOnly: true }, true, ['DATABASE_STANDBY']],
-    ['that is a standby, for reading', { standby: true, readOnly: true }, false, []],
-    ['that is read-only, for a load', { readOnly: true }, true, ['DATABASE_READ_ONLY']],
-    ['that is read-only, for reading', { readOnly: true }, false, []],
-    ['whose tables belong to another role', { owner: 'loader' }, false, ['DATABASE_NOT_OURS']],
-  ])('%s: %j', (_what, facts, writes, codes) => {
-    const faults = serverFaults({ ...good, ...facts }, address, writes);
+  it.each<[string, Partial<ServerFacts>, 'read' | 'write', readonly string[]]>([
+    ['with correct settings', {}, 'write', []],
+    ['of another encoding', { encoding: 'SQL_ASCII' }, 'read', ['DATABASE_ENCODING']],
+    ['with PostGIS elsewhere', { extensions: { postgis: 'gis', unaccent: 'public' } }, 'read', ['EXTENSION_SCHEMA']],
+    ['whose search_path cannot be set', { searchPath: '"$user", public' }, 'read', ['SEARCH_PATH']],
+    ['whose timeout cannot be set', { statementTimeout: '5s' }, 'read', ['STATEMENT_TIMEOUT']],
+    ['that is a standby, for a load', { standby: true, readOnly: true }, 'write', ['DATABASE_STANDBY']],
+    ['that is a standby, for reading', { standby: true, readOnly: true }, 'read', []],
+    ['that is read-only, for a load', { readOnly: true }, 'write', ['DATABASE_READ_ONLY']],
+    ['that is read-only, for reading', { readOnly: true }, 'read', []],
+    ['whose tables belong to another role', { owner: 'loader' }, 'read', ['DATABASE_NOT_OURS']],
+  ])('%s: %j', (_what, facts, access, codes) => {
+    const faults = serverFaults({ ...good, ...facts }, address, access);
     expect(faults.map(({ code }) => code)).toEqual(codes);
     for (const { detail, hint, at } of faults) expect([detail, hint, at]).toEqual([expect.stringMatching(/^expected .*, found /), expect.any(String), expect.stringContaining('italy')]);
   });
