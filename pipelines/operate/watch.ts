@@ -135,7 +135,7 @@ async function exportMetrics(
   context: WatchContext, attempt: Attempt, write: (database: Context['database'] | null) => Promise<void>, path: string,
 ): Promise<void> {
   const written = async (database: Context['database'] | null): Promise<true> => {
-    await write(database).catch((error: unknown) => context.log.warn(`the figures could not be written to ${path}: ${reasonOf(error)}`));
+    await write(database).catch((error: unknown) => context.log.warn(`the metrics could not be written to ${path}: ${reasonOf(error)}`));
     return true;
   };
   if (await attempt(() => context.open(({ database }) => written(database))) === null) await written(null);

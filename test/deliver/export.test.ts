@@ -221,13 +221,13 @@ describe('a file that cannot be written completely', () => {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-cut-'));
     const program = `
       import { FORMATS } from ${JSON.stringify(join(ROOT, 'pipelines/deliver/formats.ts'))};
-      import { writeBeside } from ${JSON.stringify(join(ROOT, 'pipelines/formats/atomic-write.ts'))};
+      import { writeAtomically } from ${JSON.stringify(join(ROOT, 'pipelines/formats/atomic-write.ts'))};
       const wkb = Buffer.from('0106000000010000000103000000010000000400000000000000000000000000000000000000000000000000f03f0000000000000000000000000000f03f000000000000f03f00000000000000000000000000000000', 'hex');
       const rows = Array.from({ length: 400 }, (_, fid) => ({ cells: [fid, 'x'.repeat(500)], wkb, extent: [0, 0, 1, 1] }));
       const facts = { region: { code: 14, name: 'Molise', slug: 'molise' }, title: 't', columns: [{ name: 'fid', type: 'int4', description: '' }, { name: 'text', type: 'text', description: '' }],
         parcels: rows.length, extent: [0, 0, 1, 1], publishedAt: '2026-01-01T00:00:00Z', digest: 'd', licences: [], createdBy: 'test' };
       const format = FORMATS[${JSON.stringify(name)}];
-      await writeBeside(${JSON.stringify(join(folder, 'out'))}, (path) => format.write(path, facts, (async function* () { yield rows; })(), (async function* () {})()), '.' + format.ending)
+      await writeAtomically(${JSON.stringify(join(folder, 'out'))}, (path) => format.write(path, facts, (async function* () { yield rows; })(), (async function* () {})()), '.' + format.ending)
         .catch((error) => { console.error(error.code, error.detail ?? error.message); process.exit(error.exitCode ?? 1); });
       process.exit();`;
     const result = await run('bash', ['-c', `trap '' XFSZ; ulimit -f ${kilobytes}; exec "$0" --import tsx --input-type=module -e "$1"`, process.execPath, program], { cwd: ROOT, env: childEnvironment({}) })

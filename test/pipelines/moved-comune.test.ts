@@ -28,9 +28,8 @@ function moved(list: string, { belfiore, istatCode }: SyntheticComune): string {
     const cells = line.split(';');
     if (cells[20] !== belfiore) return line;
     const now = { 0: '15', 1: '061', 2: '061', 3: ' 999 ', 4: '061999', 10: 'Campania', 11: 'Caserta', 14: 'CE', 15: '61999' };
-    // The codes of earlier numbers of provinces.
-    const former = Object.fromEntries([16, 17, 18, 19].map((column) => [column, String(Number(istatCode))]));
-    return Object.assign(cells, now, former).join(';');
+    // The code before the move comes first among the codes of earlier numbers of provinces.
+    return Object.assign(cells, now, { 16: String(Number(istatCode)) }).join(';');
   }).join('\r\n');
 }
 

@@ -207,7 +207,7 @@ describe('names that were encoded twice', () => {
     const [verdict] = await validate([path], sources, null, () => undefined);
     expect(verdict).toMatchObject({ ok: true, rows: names.length, rejects: 0 });
     const [finding] = verdict?.findings ?? [];
-    expect(finding).toMatchObject({ level: 'warn', code: 'ENCODED_TWICE', hint: expect.stringContaining('the publisher\'s own') });
+    expect(finding).toMatchObject({ level: 'warn', code: 'ENCODED_TWICE', hint: expect.stringContaining('come from the publisher') });
     expect(verdict?.findings.map(({ hint }) => hint).join()).not.toContain('as downloaded');
   });
 
