@@ -1,4 +1,5 @@
 /** What the program says while it works: on stderr, as lines for people or as JSON for machines. Results go to stdout. */
+import { CLOCK } from './clock.ts';
 import type { Config } from './config.ts';
 
 export interface Log {
@@ -21,7 +22,7 @@ export function makeLog(config: Pick<Config, 'log' | 'noColor'>, stream: NodeJS.
   const write = (level: 'info' | 'warn', message: string, facts: Record<string, unknown>): void => {
     clear();
     if (config.log === 'json') {
-      stream.write(`${JSON.stringify({ time: new Date().toISOString(), level, run: log.runId, message, ...facts })}\n`);
+      stream.write(`${JSON.stringify({ time: new Date(CLOCK.now()).toISOString(), level, run: log.runId, message, ...facts })}\n`);
       return;
     }
     const prefix = level === 'warn' ? (terminal && !config.noColor ? '\u001b[33mwarning:\u001b[0m ' : 'warning: ') : '';

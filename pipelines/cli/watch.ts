@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { CLOCK } from '../clock.ts';
 import { expandPath, readConfig, readProxies, sourceSettings } from '../config.ts';
 import { loadSources } from '../contract/registry.ts';
 import { MappaleError } from '../errors.ts';
@@ -37,7 +38,7 @@ export function watchCommand(): Command {
     .option('--metrics-file <file>', 'write metrics to a Prometheus text file after each run')
     .action(async (names: string[], options: Options) => {
       // Loaded when they are asked for: they bring the HTTP client and the writer of figures.
-      const [{ describeTurn, sleepUntil, turn, untilNext }, { CLOCK }] = await Promise.all([import('../operate/watch.ts'), import('../fetch/client.ts')]);
+      const { describeTurn, sleepUntil, turn, untilNext } = await import('../operate/watch.ts');
       const config = readConfig();
       const [first = '', ...others] = foldersOf(options);
       const regions = names.map(parseRegion);
@@ -59,7 +60,8 @@ export function watchCommand(): Command {
           process.exitCode = line.exit_code;
           return;
         }
-        await sleepUntil(Date.now() + untilNext(options.at, new Date()), CLOCK, ending.signal);
+        const ended = CLOCK.now();
+        await sleepUntil(ended + untilNext(options.at, new Date(ended)), CLOCK, ending.signal);
         if (ending.signal.aborted) return;
       }
     });

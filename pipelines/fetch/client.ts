@@ -8,6 +8,7 @@ import type { LookupFunction } from 'node:net';
 import { Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { EnvHttpProxyAgent, request, type Dispatcher } from 'undici';
+import type { Clock } from '../clock.ts';
 import { NO_PROXIES, type Proxies } from '../config.ts';
 import { inputError, MappaleError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -40,15 +41,6 @@ export interface Answer {
   /** It was packed for the way: lengths and ranges of the answer are not those of the file. */
   readonly packed: boolean;
 }
-
-/** What passes time; tests have one that does not. */
-export interface Clock {
-  now(): number;
-  /** @param seconds to wait */
-  wait(seconds: number): Promise<void>;
-}
-
-export const CLOCK: Clock = { now: Date.now, wait: (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000)) };
 
 /** Seconds before asking again a server that says that it is busy and not for how long. */
 const BUSY = [30, 60, 120, 240] as const;

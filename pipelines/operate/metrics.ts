@@ -1,6 +1,7 @@
 /** What is published and how the last refresh ended, as figures for Prometheus: one list of names, for the server and for the text file of a refresh. */
 import { writeFile } from 'node:fs/promises';
 import { Counter, Gauge, Registry } from 'prom-client';
+import { CLOCK } from '../clock.ts';
 import { findRegion, unitSlug } from '../contract/regions.ts';
 import type { Database } from '../db/index.ts';
 import { one } from '../db/types.ts';
@@ -96,7 +97,7 @@ export function describeState(state: DescribedState, aged: boolean, downloads: D
  */
 export async function writeMetrics(database: Database | null, path: string, exitCode: number, downloads: Downloads | null = null): Promise<void> {
   const { state } = database === null ? { state: { regions: [], sources: [], warnings: [] } } : await one<{ state: PublishedState }>(database, STATE_STATEMENT);
-  const refreshed = { exitCode, ended: Math.floor(Date.now() / 1000) };
+  const refreshed = { exitCode, ended: Math.floor(CLOCK.now() / 1000) };
   const text = await describeState({ ...state, refreshed }, false, downloads);
   await writeBeside(path, (unfinished) => writeFile(unfinished, text));
 }
