@@ -10,7 +10,7 @@ mappale := node pipelines/mappale.mjs
 vitest := npx --no-install vitest run
 options = $(REGION) $(foreach folder,$(DATA),--data $(folder)) $(ARGS)
 
-.PHONY: help setup load-region plan refresh status validate serve unit test test-faults test-long bench docs check
+.PHONY: help setup load-region plan refresh status validate serve unit test test-all test-faults test-long bench docs check
 
 help: ## What can be typed
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -39,11 +39,14 @@ serve: setup ## The HTTP interface on localhost
 unit: setup ## Tests that need no database, in seconds
 	@$(vitest) --project unit $(ARGS)
 
-test: setup ## Every test, on the databases that this machine offers
+test: setup ## Tests on the databases that this machine offers, without the long random ones
+	@$(vitest) --project '!random*' $(ARGS)
+
+test-all: setup ## Every test, with the long random ones, as in continuous integration
 	@$(vitest) $(ARGS)
 
 test-faults: setup ## Only the tests that kill, cut and fill up
-	@$(vitest) --project faults $(ARGS)
+	@$(vitest) --project '*faults' $(ARGS)
 
 test-long: setup ## Every test on every database, and many more random ones: hours; ARGS=test/pipelines/arrival chooses
 	@MAPPALE_TEST_ENGINES=postgres,pglite MAPPALE_TEST_SEQUENCES=300 MAPPALE_TEST_KILLS=300 MAPPALE_TEST_MUTATIONS=20000 MAPPALE_TEST_TRUTH=20000 $(vitest) $(ARGS)

@@ -7,7 +7,7 @@ import Summary from './test/harness/summary.ts';
 const files = lanes(import.meta.dirname);
 
 /** Lanes whose files each get a process. Files of the other lanes share one process per worker, which loads the program once. */
-const ISOLATED: readonly Lane[] = ['alone', 'faults', 'real'];
+const ISOLATED: readonly Lane[] = ['alone', 'random', 'faults', 'random-faults', 'real'];
 
 /**
  * Faults run after all others: what is injected may not hide behind another test. Each worker may hold an embedded database of 1 GB.
@@ -25,14 +25,17 @@ class LaneByLane extends BaseSequencer {
   }
 }
 
-const workers = Math.min(8, availableParallelism());
+/** One worker more than cores, because workers also wait for the database server and for child processes. */
+const workers = Math.min(8, availableParallelism() + 1);
 
 const projects: Readonly<Record<Lane, ReturnType<typeof project>>> = {
   database: project('database', 0, workers),
   alone: project('alone', 0, workers),
+  random: project('random', 0, workers),
   real: project('real', 0, workers),
   unit: project('unit', 0, workers),
   faults: project('faults', 1, 2),
+  'random-faults': project('random-faults', 1, 2),
 };
 
 export default defineConfig({

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Count } from './counts.ts';
 import { ApiError, refusal } from './errors.ts';
-import { SESSION_QUOTA, type SignIn } from './sign-in.ts';
-import { Turns, type TakeTurn } from './turns.ts';
+import { SESSION_QUOTA, type SignIn, type Use } from './sign-in.ts';
+import { FairQueue, type TakeSlot } from './fair-queue.ts';
 
 export const SCOPES = ['geocoding:read', 'admin_data:read', 'parcels:read'] as const;
 
@@ -68,41 +68,44 @@ export interface Credential {
   readonly session: string | null;
 }
 
-/**
- * Lets a request in, or refuses it: the work begins when it is the token's turn, and the request is counted then.
- * @param credential what the request comes with
- * @param address of the caller, IPv4 or IPv6
- * @param gone whether the caller left while it waited
- * @param identified told who asks, before it is refused or the work begins
- * @throws ApiError 401, 403, 408, 429, 503; MappaleError; what the work throws
- */
-export type Admit = <T>(
-  credential: Credential, scope: Scope, address: string, gone: () => boolean, identified: (caller: Caller) => void, work: () => Promise<T>,
-) => Promise<T>;
+/** A request before its admission. */
+export interface Applicant<S = Scope> {
+  readonly credential: Credential;
+  readonly scope: S;
+  /** Address of the client, IPv4 or IPv6. */
+  readonly address: string;
+}
 
 /**
- * Checks the key and the scope of a request without counting the request.
- * @param scope null: it is known only from the body, and is checked with the turn
- * @returns the name under which the caller has turns
+ * Admits or refuses a request. The work begins, and the request is counted, when the token has a free slot.
+ * @param applicant `gone` returns whether the client left while the request waited
+ * @param identified receives the client before the request is refused or the work begins
+ * @throws ApiError 401, 403, 408, 429, 503; MappaleError; errors of the work
+ */
+export type Admit = <T>(applicant: Applicant & { readonly gone: () => boolean }, identified: (caller: Caller) => void, work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Checks the key and the scope of a request without counting the request. With the scope null, which only the body tells, the scope is checked later.
+ * @returns the name of the client in queues
  * @throws ApiError 401, 403, 429 for bad keys; MappaleError
  */
-export type Identify = (credential: Credential, scope: Scope | null, address: string) => Promise<string>;
+export type Identify = (applicant: Applicant<Scope | null>) => Promise<string>;
 
 /** @param parallel requests that a worker, or a server without workers, works on at the same time */
-export function turnsFor(parallel: number): Turns {
-  return new Turns({ perCaller: PER_TOKEN, total: parallel, patienceMs: PATIENCE_MS });
+export function queueFor(parallel: number): FairQueue {
+  return new FairQueue({ perCaller: PER_TOKEN, total: parallel, patienceMs: PATIENCE_MS });
 }
 
 /** Turns of tiles, in a process of its own: others have at least half of its connections. @param parallel as of `turnsFor` */
-export function tileTurnsFor(parallel: number): Turns {
+export function tileQueueFor(parallel: number): FairQueue {
   const { working, waiting } = TILES_PER_TOKEN;
-  return new Turns({ perCaller: working, total: Math.ceil(parallel / 2), patienceMs: TILES_PATIENCE_MS, waiting });
+  return new FairQueue({ perCaller: working, total: Math.ceil(parallel / 2), patienceMs: TILES_PATIENCE_MS, waiting });
 }
 
 /** Turns of explanations, of a server with all of its workers. */
-export function explanationTurns(): Turns {
+export function explanationQueue(): FairQueue {
   const { perToken, patienceMs } = EXPLANATIONS;
-  return new Turns({ perCaller: perToken, total: perToken, patienceMs });
+  return new FairQueue({ perCaller: perToken, total: perToken, patienceMs });
 }
 
 /**
@@ -138,15 +141,19 @@ function claimOf({ key, session }: Credential, address: string, signIn: SignIn |
   return { session: null, hash, caller: hash === '' ? address : hash };
 }
 
-/** @param uses whether the request is counted */
-async function lookUp(
-  { reader, count }: Counter, signIn: SignIn | null, { session, hash }: Claim, scope: Scope, address: string, uses: boolean,
-): Promise<Admission> {
-  if (session !== null && signIn !== null) return admitSession(signIn, session, uses);
-  const found = await ask(
-    reader, 'select outcome, token_id, quota, remaining, resets_at, retry_after_seconds, read_only, network from api.admit($1, $2, $3, $4)', [hash, scope, address, uses],
-  );
-  return countedHere(count, found, uses ? 1 : 0);
+interface Looking {
+  readonly scope: Scope;
+  readonly address: string;
+  readonly use: Use;
+}
+
+const ADMIT = 'select outcome, token_id, quota, remaining, resets_at, retry_after_seconds, read_only, network from api.admit($1, $2, $3, $4)';
+
+/** Looks up a claim. With the use `count` the request uses up the hour of its token. */
+async function lookUp({ reader, count }: Counter, signIn: SignIn | null, { session, hash }: Claim, { scope, address, use }: Looking): Promise<Admission> {
+  if (session !== null && signIn !== null) return admitSession(signIn, session, use);
+  const found = await ask(reader, ADMIT, [hash, scope, address, use === 'count']);
+  return countedHere(count, found, use === 'count' ? 1 : 0);
 }
 
 /** Where requests are counted: in the database, or in memory while it takes no rows. */
@@ -189,9 +196,9 @@ function secondsUntil(endsAt: number): number {
 
 /** Checks keys before a body is read; the hour of a token is looked at when its turn comes. */
 export function identifier(counter: Counter, signIn: SignIn | null): Identify {
-  return async (credential, scope, address) => {
+  return async ({ credential, scope, address }) => {
     const claim = claimOf(credential, address, signIn);
-    const admission = await lookUp(counter, signIn, claim, scope ?? 'parcels:read', address, false);
+    const admission = await lookUp(counter, signIn, claim, { scope: scope ?? 'parcels:read', address, use: 'look' });
     const isLater = admission.outcome === 'RATE_LIMITED' || (scope === null && admission.outcome === 'INSUFFICIENT_SCOPE');
     if (!isLater) requireAdmitted(admission, scope ?? 'parcels:read');
     return claim.caller;
@@ -199,25 +206,25 @@ export function identifier(counter: Counter, signIn: SignIn | null): Identify {
 }
 
 /** @param signIn of browsers of this machine; null: there is none */
-export function admitter(counter: Counter, takeTurn: TakeTurn, signIn: SignIn | null, { perToken, patienceMs, counted }: Queue = REQUESTS): Admit {
-  return async (credential, scope, address, gone, identified, work) => {
+export function admitter(counter: Counter, takeSlot: TakeSlot, signIn: SignIn | null, { perToken, patienceMs, counted }: Queue = REQUESTS): Admit {
+  return async ({ credential, scope, address, gone }, identified, work) => {
     const claim = claimOf(credential, address, signIn);
     // The turn comes before the key is looked up, which is work as well.
-    const turn = await takeTurn(claim.caller);
+    const slot = await takeSlot(claim.caller);
     try {
       if (gone()) throw refusal.CALLER_GONE();
       // A request that times out in the queue is answered after authentication and does not count against the rate limit.
-      const admission = await lookUp(counter, signIn, claim, scope, address, counted && typeof turn === 'function');
+      const admission = await lookUp(counter, signIn, claim, { scope, address, use: counted && typeof slot === 'function' ? 'count' : 'look' });
       identified({ tokenId: admission.outcome === 'ADMITTED' || (!counted && admission.outcome === 'RATE_LIMITED') ? admission.token_id : null, headers: rateHeaders(admission) });
       if (counted || admission.outcome !== 'RATE_LIMITED') requireAdmitted(admission, scope);
-      if (turn === 'own') {
+      if (slot === 'own') {
         const problem = `${perToken} requests of this token are being worked on, and no turn came within ${patienceMs / 1000} seconds; ask again in 1 second`;
         throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: perToken }, { 'retry-after': '1' }, 'token_busy');
       }
-      if (turn === 'others') throw refusal.SERVICE_UNAVAILABLE('the server has too much to do', 'server_busy');
+      if (slot === 'others') throw refusal.SERVICE_UNAVAILABLE('the server has too much to do', 'server_busy');
       return await work();
     } finally {
-      if (typeof turn === 'function') turn();
+      if (typeof slot === 'function') slot();
     }
   };
 }
@@ -226,8 +233,8 @@ export function admitter(counter: Counter, takeTurn: TakeTurn, signIn: SignIn | 
 const SESSION_ID = 0;
 
 /** A session asks whatever the map asks: of every scope. @throws ApiError `API_KEY_REQUIRED`: what the browser has is of a server that was */
-async function admitSession(signIn: SignIn, session: string, counted: boolean): Promise<Admission> {
-  const hour = await signIn.hour(session, counted);
+async function admitSession(signIn: SignIn, session: string, use: Use): Promise<Admission> {
+  const hour = await signIn.hour(session, use);
   if (hour === null) throw refusal.API_KEY_REQUIRED();
   const { used, endsAt } = hour;
   const isOver = used > SESSION_QUOTA;

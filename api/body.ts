@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Identify } from './access.ts';
 import { ApiError, invalidParameter, refusal } from './errors.ts';
-import { Turns, type TakeTurn } from './turns.ts';
+import { FairQueue, type TakeSlot } from './fair-queue.ts';
 
 /** Longest time in which a body must arrive; milliseconds. */
 export const BODY_MS = 20_000;
@@ -21,26 +21,26 @@ export interface BodyLimits {
  * @throws ApiError `INVALID_PARAMS` for a body that is too long; 401, 403 and 429 of the key; `RATE_LIMITED` and `SERVICE_UNAVAILABLE` for too many bodies;
  * `REQUEST_TIMEOUT` for one that is late or broken off; MappaleError
  */
-export type Receive = (request: IncomingMessage, who: Parameters<Identify>, limits: BodyLimits) => Promise<Buffer>;
+export type Receive = (request: IncomingMessage, applicant: Parameters<Identify>[0], limits: BodyLimits) => Promise<Buffer>;
 
 /** Returns the queue of bodies of a server. A body that finds no place is refused at once. */
-export function bodyTurns(): Turns {
-  return new Turns({ perCaller: BODIES.perToken, total: BODIES.total, patienceMs: 0 });
+export function bodyQueue(): FairQueue {
+  return new FairQueue({ perCaller: BODIES.perToken, total: BODIES.total, patienceMs: 0 });
 }
 
-export function receiver(identify: Identify, takeTurn: TakeTurn): Receive {
-  return async (request, who, limits) => {
+export function receiver(identify: Identify, takeSlot: TakeSlot): Receive {
+  return async (request, applicant, limits) => {
     if (Number(request.headers['content-length'] ?? 0) > limits.mostBytes) throw tooLong(limits);
-    const turn = await takeTurn(await identify(...who));
-    if (turn === 'own') {
+    const slot = await takeSlot(await identify(applicant));
+    if (slot === 'own') {
       const problem = `${BODIES.perToken} bodies of this token are being read; send this one again in 1 second`;
       throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: BODIES.perToken }, { 'retry-after': '1', connection: 'close' }, 'token_busy');
     }
-    if (turn === 'others') throw refusal.SERVICE_UNAVAILABLE('the server is reading too many bodies', 'server_busy');
+    if (slot === 'others') throw refusal.SERVICE_UNAVAILABLE('the server is reading too many bodies', 'server_busy');
     try {
       return await read(request, limits);
     } finally {
-      turn();
+      slot();
     }
   };
 }

@@ -15,6 +15,9 @@ const TIMES = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout
 /** Longest time in which nothing comes or goes on a connection, also of a caller who does not read the answer; milliseconds. */
 const SILENCE_MS = 120_000;
 
+/** Longest time from a request to the end of its answer. It ends the connection of a client that reads a few bytes at a time; milliseconds. */
+const ANSWER_MS = 300_000;
+
 /** How long a caller who was refused may go on sending, so that the refusal arrives; milliseconds. */
 const LINGER_MS = 1_000;
 
@@ -29,10 +32,13 @@ export function commonHeaders(requestId: string): Record<string, string> {
 /**
  * @param handler of requests
  * @param refused told of each answer that was given here
+ * @param answerMs longest time from a request to the end of its answer; milliseconds
  */
-export function httpServer(handler: RequestListener, refused: (requestId: string, error: ApiError, why: string) => void): Server {
+export function httpServer(handler: RequestListener, refused: (requestId: string, error: ApiError, why: string) => void, answerMs = ANSWER_MS): Server {
   // A request without Host is refused as all are, by the handler.
   const server = createServer({ ...TIMES, requireHostHeader: false }, (request, response) => {
+    const late = setTimeout(() => request.socket.destroy(), answerMs).unref();
+    response.once('close', () => clearTimeout(late));
     const problem = ambiguityOf(request);
     if (problem === null) handler(request, response);
     else refuse(request.socket, new ApiError('INVALID_PARAMS', problem), 'ambiguous headers');

@@ -133,13 +133,13 @@ function operation(endpoint: Described): Json {
     responses: {
       200: { description: 'Found; a list may be empty', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG }, content: content(reference(endpoint.answer), {}, endpoint.type?.replace(/;.*/, '')) },
       ...(endpoint.nothing === undefined ? {} : { 204: { description: endpoint.nothing, headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG } } }),
-      304: { description: 'What If-None-Match names is still current', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG } },
+      304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG } },
       ...errorResponses([...COMMON, ...endpoint.errors], endpoint),
     },
   };
 }
 
-/** A path that needs no key. */
+/** Describes a path that needs no key. */
 function keyless(operationId: string, summary: string, description: string, responses: Json): Json {
   const otherMethods = {
     description: '`METHOD_NOT_ALLOWED`', headers: { ...REQUEST_ID, ...ALLOW },
@@ -148,22 +148,61 @@ function keyless(operationId: string, summary: string, description: string, resp
   return { get: { operationId, summary, description, tags: ['service'], security: [], parameters: [], responses: { ...responses, 405: otherMethods } } };
 }
 
-/** @param version of the program */
+/** Texts about the whole interface. */
+function information(version: string): Json {
+  return {
+    title: 'mappale: Italian addresses and cadastral parcels',
+    version,
+    description: 'Read-only. Data of public bodies, each block with its source; attributions in `meta.licenses` must be shown with the data. '
+      + 'Risk data is official data at parcel level for analysis and screening and has no evidentiary value. '
+      + 'Every path answers methods other than GET with 405 `METHOD_NOT_ALLOWED`. Other paths get 404 `NOT_FOUND`. '
+      + `The server works on at most ${PER_TOKEN} requests of a token at a time. Others wait up to 2 seconds. `
+      + 'After that they get 429 `RATE_LIMITED` with `Retry-After: 1`, which does not count against the hourly quota. '
+      + 'A message that is not valid HTTP gets 400 `INVALID_PARAMS`, a late one 408 `REQUEST_TIMEOUT`, one with long headers 431 `HEADERS_TOO_LARGE`. '
+      + 'Every answer has `X-Request-Id`, the identifier of the request in the log.',
+    license: { name: 'EUPL-1.2', identifier: 'EUPL-1.2' },
+  };
+}
+
+/** Paths of the service itself, which need no key. */
+function servicePaths(version: string): Json {
+  return {
+    '/health': keyless('getHealth', 'State of the service and publications', 'Needs no key. The answer is at most one second old.', {
+      200: { description: 'The service works', headers: REQUEST_ID, content: content(reference(answers.health)) },
+      503: {
+        description: 'The database does not answer', headers: { ...REQUEST_ID, ...RETRY_AFTER },
+        content: content({ anyOf: [reference(answers.health), reference(answers.error)] }, {
+          examples: {
+            unavailable: { value: { status: 'unavailable', version, timestamp: '2026-01-31T12:00:00.000Z', database: 'unreachable', dataset: null } },
+            SERVICE_UNAVAILABLE: { value: refusal.SERVICE_UNAVAILABLE('the server has too much to do', 'event_loop').toJSON() },
+          },
+        }),
+      },
+    }),
+    '/metrics': keyless('getMetrics', 'Metrics of the service for Prometheus', 'For clients on the machine of the server, and at addresses that the operator '
+    + 'named (`mappale serve --metrics-from`). Needs no key, so that metrics can be read while the database is down.', {
+      200: { description: 'Text format 0.0.4, for all workers together', headers: REQUEST_ID, content: { 'text/plain': { schema: { type: 'string' } } } },
+      404: {
+        description: '`NOT_FOUND` for all other clients', headers: REQUEST_ID,
+        content: content(reference(answers.error), { example: refusal.METRICS_ELSEWHERE().toJSON() }),
+      },
+    }),
+    '/ogc/api': keyless('getOgcDocument', 'This document, for clients of OGC API - Features', 'Needs no key.', {
+      200: { description: 'OpenAPI 3.1', headers: { ...REQUEST_ID, ...ETAG }, content: { [OPENAPI_MEDIA]: { schema: { type: 'object' } } } },
+      304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...ETAG } },
+    }),
+    '/openapi.json': keyless('getDocument', 'This document', 'Needs no key.', {
+      200: { description: 'OpenAPI 3.1', headers: { ...REQUEST_ID, ...ETAG }, content: content({ type: 'object' }) },
+      304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...ETAG } },
+    }),
+  };
+}
+
+/** Builds the OpenAPI document. @param version of the program */
 export function document(version: string): Json {
   return {
     openapi: '3.1.0',
-    info: {
-      title: 'mappale: Italian addresses and cadastral parcels',
-      version,
-      description: 'Read-only. Data of public bodies, each block with its source; attributions in `meta.licenses` must be shown with the data. '
-        + 'Risk data is official data at parcel level for analysis and screening and has no evidentiary value. '
-        + 'Every path answers methods other than GET with 405 `METHOD_NOT_ALLOWED`; other paths are 404 `NOT_FOUND`. '
-        + `At most ${PER_TOKEN} requests of a token are worked on at a time; the others wait up to 2 seconds for their turn, `
-        + 'then they are 429 `RATE_LIMITED` with `Retry-After: 1`, which the hour does not count. '
-        + 'What is no request of HTTP, late or too long is 400 `INVALID_PARAMS`, 408 `REQUEST_TIMEOUT` or 431 `HEADERS_TOO_LARGE`. '
-        + 'Every answer has `X-Request-Id`, the number under which it was logged.',
-      license: { name: 'EUPL-1.2', identifier: 'EUPL-1.2' },
-    },
+    info: information(version),
     servers: [{ url: BASE }],
     tags: [
       { name: 'geocode', description: 'Addresses' },
@@ -175,34 +214,7 @@ export function document(version: string): Json {
     ],
     paths: {
       ...Object.fromEntries([...ENDPOINTS, TILES_ENDPOINT].map((endpoint) => [endpoint.path, { get: operation(endpoint) }])),
-      '/health': keyless('getHealth', 'Whether the service works, and what is published', 'Needs no key. What it says is at most a second old.', {
-        200: { description: 'It works', headers: REQUEST_ID, content: content(reference(answers.health)) },
-        503: {
-          description: 'The database does not answer', headers: { ...REQUEST_ID, ...RETRY_AFTER },
-          content: content({ anyOf: [reference(answers.health), reference(answers.error)] }, {
-            examples: {
-              unavailable: { value: { status: 'unavailable', version, timestamp: '2026-01-31T12:00:00.000Z', database: 'unreachable', dataset: null } },
-              SERVICE_UNAVAILABLE: { value: refusal.SERVICE_UNAVAILABLE('the server has too much to do', 'event_loop').toJSON() },
-            },
-          }),
-        },
-      }),
-      '/metrics': keyless('getMetrics', 'Figures of the service for Prometheus', 'For callers of the machine that the server runs on, and those that the operator '
-      + 'named (`mappale serve --metrics-from`); needs no key, so that it can be read while the database is not there.', {
-        200: { description: 'Text format 0.0.4; of all workers together', headers: REQUEST_ID, content: { 'text/plain': { schema: { type: 'string' } } } },
-        404: {
-          description: '`NOT_FOUND`: for all others there is no such path', headers: REQUEST_ID,
-          content: content(reference(answers.error), { example: refusal.METRICS_ELSEWHERE().toJSON() }),
-        },
-      }),
-      '/ogc/api': keyless('getOgcDocument', 'This document, for clients of OGC API - Features', 'Needs no key.', {
-        200: { description: 'OpenAPI 3.1', headers: { ...REQUEST_ID, ...ETAG }, content: { [OPENAPI_MEDIA]: { schema: { type: 'object' } } } },
-        304: { description: 'What If-None-Match names is still current', headers: { ...REQUEST_ID, ...ETAG } },
-      }),
-      '/openapi.json': keyless('getDocument', 'This document', 'Needs no key.', {
-        200: { description: 'OpenAPI 3.1', headers: { ...REQUEST_ID, ...ETAG }, content: content({ type: 'object' }) },
-        304: { description: 'What If-None-Match names is still current', headers: { ...REQUEST_ID, ...ETAG } },
-      }),
+      ...servicePaths(version),
     },
     components: {
       securitySchemes: {

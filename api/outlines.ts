@@ -19,7 +19,7 @@ const MEETING = -1;
  * @param tolerance how far a corner that is left out may lie from the line, degrees
  * @returns the same ones, in their order
  */
-export function simplifiedTogether(outlines: readonly (MultiPolygon | null)[], tolerance: number): (MultiPolygon | null)[] {
+export function simplifiedWithNeighbours(outlines: readonly (MultiPolygon | null)[], tolerance: number): (MultiPolygon | null)[] {
   /** Of each corner the two that it is joined to, or that it is joined to others in another ring. */
   const joined = new Map<string, string | typeof MEETING>();
   for (const outline of outlines) {

@@ -4,10 +4,10 @@
 import { z } from 'zod';
 import type { Reader } from '../pipelines/db/reader.ts';
 import { SECTION_NAMES, SECTIONS } from '../pipelines/contract/sections.ts';
-import { columnsOf, licencesOf, rowsOf, type Ask, type Told } from '../pipelines/deliver/columns.ts';
+import { columnsOf, licencesOf, rowsOf, type Ask, type AnswerRows } from '../pipelines/deliver/columns.ts';
 import { LEGENDS } from '../pipelines/deliver/tiles.ts';
 import { ApiError } from './errors.ts';
-import { simplifiedTogether, type MultiPolygon } from './outlines.ts';
+import { simplifiedWithNeighbours, type MultiPolygon } from './outlines.ts';
 import { readParameters, whole } from './parameters.ts';
 import { prepare, type Prepared } from './prepared.ts';
 
@@ -85,7 +85,7 @@ export class Overview {
         }
       }
     }
-    const outlines = simplifiedTogether(comuni.map(({ outline }) => outline), TOLERANCE);
+    const outlines = simplifiedWithNeighbours(comuni.map(({ outline }) => outline), TOLERANCE);
     return {
       region,
       comuni: comuni.map((comune, at) => ({
@@ -97,7 +97,7 @@ export class Overview {
   readonly #ask: Ask = (statement, values) => this.#reader.call(statement, values);
 
   async #told<T>(statement: string, values: readonly unknown[]): Promise<T[]> {
-    return JSON.parse((await this.#ask<Told>(statement, values)).answer ?? '[]') as T[];
+    return JSON.parse((await this.#ask<AnswerRows>(statement, values)).answer ?? '[]') as T[];
   }
 }
 

@@ -6,7 +6,7 @@
 import { randomBytes, timingSafeEqual, createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { LOOPBACK, trusting } from './callers.ts';
+import { LOOPBACK, trusting } from './client-address.ts';
 import { ApiError, invalidParameter } from './errors.ts';
 import { JSON_TYPE } from './http.ts';
 
@@ -21,7 +21,10 @@ const HOUR_MS = 3_600_000;
 /** What came of a secret. */
 export type Exchanged = { readonly session: string } | { readonly refused: 'unknown' | 'used' | 'expired' };
 
-/** The present hour of a session. */
+/** `count`: the request uses up the hour of its key or session; `look`: it does not. */
+export type Use = 'count' | 'look';
+
+/** The current hour of a session. */
 export interface SessionHour {
   /** With this request; more than the quota: it is refused. */
   readonly used: number;
@@ -32,8 +35,8 @@ export interface SessionHour {
 export interface SignIn {
   /** Each secret works once. */
   exchange(secret: string): Promise<Exchanged>;
-  /** @param counted whether this request uses up the hour @returns null: there is no such session */
-  hour(session: string, counted: boolean): Promise<SessionHour | null>;
+  /** Returns the current hour of a session, or null if there is no such session. */
+  hour(session: string, use: Use): Promise<SessionHour | null>;
 }
 
 /** The one link of a server, and the session that comes of it. */
@@ -59,11 +62,11 @@ export class SignInLink implements SignIn {
     return { session: this.#session };
   }
 
-  async hour(session: string, counted: boolean): Promise<SessionHour | null> {
+  async hour(session: string, use: Use): Promise<SessionHour | null> {
     if (this.#session === null || !same(session, this.#session)) return null;
     // A fixed hour that begins with its first request, as that of a token.
     if (this.#now() >= this.#began + HOUR_MS) [this.#began, this.#used] = [this.#now(), 0];
-    if (counted) this.#used = Math.min(this.#used, SESSION_QUOTA) + 1;
+    if (use === 'count') this.#used = Math.min(this.#used, SESSION_QUOTA) + 1;
     return { used: this.#used, endsAt: this.#began + HOUR_MS };
   }
 }
@@ -126,17 +129,21 @@ const REFUSED: Readonly<Record<'unknown' | 'used' | 'expired', () => ApiError>> 
 export async function requireSession(request: FastifyRequest, signIn: SignIn): Promise<void> {
   if (!isAtHome(request)) throw NO_PATH();
   const session = request.headers['x-api-key'] === undefined ? sessionOf(request) : null;
-  if (session !== null && (await signIn.hour(session, false)) !== null) return;
+  if (session !== null && (await signIn.hour(session, 'look')) !== null) return;
   const problem = 'this is for a browser that the link of mappale serve signed in, and for no token: open the link that it prints when it starts';
   throw new ApiError('API_KEY_REQUIRED', problem, undefined, BY_LINK);
 }
 
-/**
- * Serves the exchange, and whether this browser is signed in.
- * @param base path below which the session is sent
- * @param explains whether sessions are told where values come from
- */
-export function serveSignIn(app: FastifyInstance, base: string, signIn: SignIn, explains: boolean): void {
+interface SignInOptions {
+  /** Path below which browsers send the session cookie. */
+  readonly base: string;
+  readonly signIn: SignIn;
+  /** True if the server explains values to sessions. */
+  readonly explains: boolean;
+}
+
+/** Serves the exchange of the secret for a session, and the state of a browser's session. */
+export function serveSignIn(app: FastifyInstance, { base, signIn, explains }: SignInOptions): void {
   app.post(`${base}/map/sign-in`, async (request, reply) => {
     const { host, origin, 'content-type': type } = request.headers;
     // Another page can send a form; it can neither name this origin nor send JSON unasked.
@@ -150,7 +157,7 @@ export function serveSignIn(app: FastifyInstance, base: string, signIn: SignIn, 
   app.get(`${base}/map/session`, async (request, reply): Promise<FastifyReply> => {
     if (!isAtHome(request)) throw NO_PATH();
     const session = sessionOf(request);
-    const signed_in = session !== null && (await signIn.hour(session, false)) !== null;
+    const signed_in = session !== null && (await signIn.hour(session, 'look')) !== null;
     return reply.type(JSON_TYPE).header('cache-control', 'no-store').send(JSON.stringify({ signed_in, sign_in: 'link', explains }));
   });
 }

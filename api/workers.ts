@@ -5,20 +5,20 @@
  */
 import cluster, { type Worker } from 'node:cluster';
 import { Counter, Registry } from 'prom-client';
-import { explanationTurns } from './access.ts';
-import { bodyTurns } from './body.ts';
+import { explanationQueue } from './access.ts';
+import { bodyQueue } from './body.ts';
 import { memoryCount, type Count, type Counted, type Counting } from './counts.ts';
 import { addUp, lasting, type Figure } from './metrics.ts';
-import type { Exchanged, SessionHour, SignIn } from './sign-in.ts';
-import type { Release, TakeTurn, Turn, Turns } from './turns.ts';
+import type { Exchanged, SessionHour, SignIn, Use } from './sign-in.ts';
+import type { Release, TakeSlot, Slot, FairQueue } from './fair-queue.ts';
 
 /** What the servers of one address share. */
 export interface Shared {
-  readonly take: TakeTurn;
+  readonly take: TakeSlot;
   /** The same of explanations, which have a queue of their own. */
-  readonly takeExplanation: TakeTurn;
+  readonly takeExplanation: TakeSlot;
   /** The same of bodies that are read. */
-  readonly takeBody: TakeTurn;
+  readonly takeBody: TakeSlot;
   /** Counts requests while the database takes no rows. */
   readonly count: Count;
   /** @param registry figures of this process @returns tells those of all as text */
@@ -26,9 +26,9 @@ export interface Shared {
 }
 
 /** Of a server that is alone. */
-export function alone(turns: Turns): Shared {
-  const explanations = explanationTurns();
-  const bodies = bodyTurns();
+export function alone(turns: FairQueue): Shared {
+  const explanations = explanationQueue();
+  const bodies = bodyQueue();
   return {
     take: (caller) => turns.take(caller),
     takeExplanation: (caller) => explanations.take(caller),
@@ -48,7 +48,7 @@ type FromWorker =
   | { readonly ask: 'turn'; readonly id: number; readonly queue: QueueName; readonly caller: string }
   | { readonly ask: 'count'; readonly id: number; readonly counting: Counting }
   | { readonly ask: 'exchange'; readonly id: number; readonly secret: string }
-  | { readonly ask: 'hour'; readonly id: number; readonly session: string; readonly counted: boolean }
+  | { readonly ask: 'hour'; readonly id: number; readonly session: string; readonly use: Use }
   | { readonly ask: 'figures'; readonly id: number };
 
 type ToWorker =
@@ -60,7 +60,7 @@ type ToWorker =
 type FromPrimary = true | string | Counted | Exchanged | SessionHour | null;
 
 /** A question before it has a number. */
-type Question = { ask: 'turn'; queue: QueueName; caller: string } | { ask: 'figures' } | { ask: 'count'; counting: Counting } | { ask: 'exchange'; secret: string } | { ask: 'hour'; session: string; counted: boolean };
+type Question = { ask: 'turn'; queue: QueueName; caller: string } | { ask: 'figures' } | { ask: 'count'; counting: Counting } | { ask: 'exchange'; secret: string } | { ask: 'hour'; session: string; use: Use };
 
 export interface Link extends Shared {
   /** By the process that started this one, which has the link. */
@@ -94,7 +94,7 @@ export function linkOf(worker: Worker): Link {
       }
     });
   });
-  const taking = (queue: QueueName): TakeTurn => async (caller) => {
+  const taking = (queue: QueueName): TakeSlot => async (caller) => {
     const { id, answer } = await ask({ ask: 'turn', queue, caller });
     if (answer !== true) return answer as 'own' | 'others';
     return () => send({ tell: 'released', id });
@@ -104,7 +104,7 @@ export function linkOf(worker: Worker): Link {
     listening: (address) => send({ tell: 'listening', address }),
     signIn: {
       exchange: async (secret) => (await ask({ ask: 'exchange', secret })).answer as Exchanged,
-      hour: async (session, counted) => (await ask({ ask: 'hour', session, counted })).answer as SessionHour | null,
+      hour: async (session, use) => (await ask({ ask: 'hour', session, use })).answer as SessionHour | null,
     },
     take: taking('requests'),
     takeExplanation: taking('explanations'),
@@ -131,7 +131,7 @@ interface KnownWorker {
 
 /** The end of the process that starts workers. */
 export class Primary {
-  readonly #turns: Readonly<Record<QueueName, Turns>>;
+  readonly #turns: Readonly<Record<QueueName, FairQueue>>;
   readonly #signIn: SignIn | null;
   readonly #count = memoryCount();
   readonly #workers = new Map<number, KnownWorker>();
@@ -143,8 +143,8 @@ export class Primary {
   #gathering: Promise<string> | null = null;
 
   /** @param turns of requests, of which each worker is a place @param signIn of all workers; null: no browser is signed in */
-  constructor(turns: Turns, signIn: SignIn | null) {
-    this.#turns = { requests: turns, explanations: explanationTurns(), bodies: bodyTurns() };
+  constructor(turns: FairQueue, signIn: SignIn | null) {
+    this.#turns = { requests: turns, explanations: explanationQueue(), bodies: bodyQueue() };
     this.#signIn = signIn;
   }
 
@@ -195,18 +195,18 @@ export class Primary {
     }
     if (question.ask !== 'turn') {
       const answer = question.ask === 'hour'
-        ? await this.#signIn?.hour(question.session, question.counted) ?? null
+        ? await this.#signIn?.hour(question.session, question.use) ?? null
         : await this.#signIn?.exchange(question.secret) ?? { refused: 'unknown' };
       send(worker, { id, answer });
       return;
     }
-    const turn: Turn = await this.#turns[question.queue].take(question.caller, question.queue === 'bodies' ? undefined : worker.id);
-    if (typeof turn !== 'function') {
-      send(worker, { id, answer: turn });
+    const slot: Slot = await this.#turns[question.queue].take(question.caller, question.queue === 'bodies' ? undefined : worker.id);
+    if (typeof slot !== 'function') {
+      send(worker, { id, answer: slot });
     } else if (worker.isDead()) {
-      turn();
+      slot();
     } else {
-      releases.set(id, turn);
+      releases.set(id, slot);
       send(worker, { id, answer: true });
     }
   }

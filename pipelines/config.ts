@@ -19,6 +19,9 @@ export const SETTINGS = z.object({
   MAPPALE_LOG: z.enum(['human', 'json'], { error: 'expected human or json' }).default('human').describe(
     '`human`: plain lines; `json`: one object per line on stderr, for unattended runs. Default: `human`',
   ),
+  MAPPALE_LOG_LEVEL: z.enum(['debug', 'info', 'warn'], { error: 'expected debug, info or warn' }).optional().describe(
+    '`debug`: each step and its time, as `--verbose`; `info`: phases and progress; `warn`: warnings only, as `--quiet`. Default: `info`, with `MAPPALE_LOG=json` `debug`',
+  ),
   NO_COLOR: z.string().optional().describe('any value turns colours off'),
 });
 
@@ -27,6 +30,7 @@ export interface Config {
   /** What is keyed by parcel is to lie on several nodes. What is distributed stays so. */
   readonly distributed: boolean;
   readonly log: 'human' | 'json';
+  readonly logLevel: 'debug' | 'info' | 'warn';
   readonly noColor: boolean;
   /** Name of this machine in the ledger. */
   readonly host: string;
@@ -42,15 +46,16 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     if (distributed && !/^postgres(ql)?:/.test(data.DATABASE_URL)) {
       throw new MappaleError('the embedded database cannot be distributed', {
         code: 'CONFIG_DISTRIBUTED', kind: 'usage', at: 'MAPPALE_DISTRIBUTED', detail: 'expected DATABASE_URL to be postgres://…, the coordinator of a Citus cluster',
-        hint: 'Set DATABASE_URL, or unset MAPPALE_DISTRIBUTED.', mend: 'unset MAPPALE_DISTRIBUTED',
+        hint: 'Set DATABASE_URL, or unset MAPPALE_DISTRIBUTED.', fix: 'unset MAPPALE_DISTRIBUTED',
       });
     }
-    return { databaseUrl: data.DATABASE_URL, distributed, log: data.MAPPALE_LOG, noColor: data.NO_COLOR !== undefined, host: hostname(), user: userName() };
+    const { DATABASE_URL: databaseUrl, MAPPALE_LOG: log, MAPPALE_LOG_LEVEL: logLevel = log === 'json' ? 'debug' : 'info' } = data;
+    return { databaseUrl, distributed, log, logLevel, noColor: data.NO_COLOR !== undefined, host: hostname(), user: userName() };
   }
   const [name = '', message = ''] = error.issues.flatMap((issue) => [issue.path.join('.'), issue.message]);
   throw new MappaleError(`${name} is of no kind that is known`, {
-    code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `${message}, found ${JSON.stringify(env[name])}`, hint: name === 'MAPPALE_LOG' ? 'Unset it for lines that people read.' : 'Unset it to leave the database on one machine.',
-    mend: `unset ${name}`,
+    code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `${message}, found ${JSON.stringify(env[name])}`, hint: name === 'MAPPALE_DISTRIBUTED' ? 'Unset it to leave the database on one machine.' : 'Unset it to use the default.',
+    fix: `unset ${name}`,
   });
 }
 
@@ -72,7 +77,7 @@ export function sourceSettings(id: string, env: NodeJS.ProcessEnv = process.env)
   if (!/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text)) {
     throw new MappaleError(`${name}_URL is of no kind that is known`, {
       code: 'CONFIG_UNKNOWN', kind: 'usage', at: `${name}_URL`, detail: `expected http://… or https://…, found ${JSON.stringify(withoutLogin(text))}`,
-      hint: 'Unset it to download from the publisher. What lies on this machine already needs no download: name its folder with --data.', mend: `unset ${name}_URL`,
+      hint: 'Unset it to download from the publisher. What lies on this machine already needs no download: name its folder with --data.', fix: `unset ${name}_URL`,
     });
   }
   const { username, password } = new URL(text);
@@ -103,7 +108,7 @@ export function testClock(env: NodeJS.ProcessEnv = process.env): number | null {
   if (moment === null || !Number.isNaN(moment)) return moment;
   throw new MappaleError(`${name} is not a date`, {
     code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `expected a date such as 2026-12-01T02:15:00Z, found ${JSON.stringify(text)}`,
-    hint: 'Unset it to use the clock of this machine.', mend: `unset ${name}`,
+    hint: 'Unset it to use the clock of this machine.', fix: `unset ${name}`,
   });
 }
 
@@ -126,7 +131,7 @@ export function readProxies(env: NodeJS.ProcessEnv = process.env): Proxies {
     const url = text.includes('://') ? text : `http://${text}`;
     if (URL.canParse(url) && /^(?:https?|socks5?):$/.test(new URL(url).protocol) && !/%(?![\da-f]{2})/i.test(url)) return url;
     throw new MappaleError(`${name} is of no kind that is known`, {
-      code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `expected http://PROXY:PORT, found ${JSON.stringify(withoutLogin(url))}`, hint: 'Write it so, or unset it to ask publishers directly.', mend: `unset ${name} ${name.toLowerCase()}`,
+      code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `expected http://PROXY:PORT, found ${JSON.stringify(withoutLogin(url))}`, hint: 'Write it so, or unset it to ask publishers directly.', fix: `unset ${name} ${name.toLowerCase()}`,
     });
   };
   return { http: proxy('HTTP_PROXY'), https: proxy('HTTPS_PROXY'), except: (env['no_proxy'] || env['NO_PROXY'] || '').split(/[\s,]+/).filter((host) => host !== '') };

@@ -30,7 +30,7 @@ export interface ErrorFacts {
   /** One full sentence that says what to type or to edit. */
   readonly hint?: string | undefined;
   /** The command that mends it, as it is typed; what nobody but the person knows stands in capitals. Printed last, so that it is found. */
-  readonly mend?: string | undefined;
+  readonly fix?: string | undefined;
   /** What `detail` says, for machines. */
   readonly data?: unknown;
   /** Source that the file at fault belongs to. */
@@ -54,7 +54,7 @@ export class MappaleError extends Error {
   readonly at: string | undefined;
   readonly detail: string | undefined;
   readonly hint: string | undefined;
-  readonly mend: string | undefined;
+  readonly fix: string | undefined;
   readonly data: unknown;
   readonly source: string | undefined;
   readonly region: string | undefined;
@@ -68,7 +68,7 @@ export class MappaleError extends Error {
     this.at = facts.at === undefined ? undefined : maskTaxCode(facts.at);
     this.detail = facts.detail;
     this.hint = facts.hint;
-    this.mend = facts.mend;
+    this.fix = facts.fix;
     this.data = facts.data;
     this.source = facts.source;
     this.region = facts.region;
@@ -80,11 +80,11 @@ export class MappaleError extends Error {
   }
 
   /** The same failure, of which more is known where it is told. */
-  knowing(more: Pick<ErrorFacts, 'at' | 'mend' | 'source' | 'region' | 'files'>): MappaleError {
-    const { code, kind, at, detail, hint, mend, data, source, region, files } = this;
+  knowing(more: Pick<ErrorFacts, 'at' | 'fix' | 'source' | 'region' | 'files'>): MappaleError {
+    const { code, kind, at, detail, hint, fix, data, source, region, files } = this;
     return new MappaleError(this.message, {
       code, kind, detail, hint, data, cause: this.cause ?? this,
-      at: more.at ?? at, mend: more.mend ?? mend, source: more.source ?? source, region: more.region ?? region, files: more.files ?? files,
+      at: more.at ?? at, fix: more.fix ?? fix, source: more.source ?? source, region: more.region ?? region, files: more.files ?? files,
     });
   }
 
@@ -94,13 +94,13 @@ export class MappaleError extends Error {
     if (this.at !== undefined) lines.push(`  at: ${this.at}`);
     if (this.detail !== undefined) lines.push(`  detail: ${this.detail}`);
     if (this.hint !== undefined) lines.push(`  hint: ${this.hint}`);
-    if (this.mend !== undefined) lines.push(`  type: ${this.mend}`);
+    if (this.fix !== undefined) lines.push(`  type: ${this.fix}`);
     return lines.join('\n');
   }
 
   toJSON(): Record<string, unknown> {
-    const { code, message, at, detail, hint, mend, data, source, region } = this;
-    return { error: code, message, at, detail, hint, mend, data, source, region };
+    const { code, message, at, detail, hint, fix, data, source, region } = this;
+    return { error: code, message, at, detail, hint, fix, data, source, region };
   }
 }
 

@@ -1,25 +1,34 @@
-/** What the program says while it works: on stderr, as lines for people or as JSON for machines. Results go to stdout. */
+/** Messages on stderr while the program works: lines for people or JSON for machines. Results go to stdout. */
 import { CLOCK } from './clock.ts';
 import type { Config } from './config.ts';
 
 export interface Log {
-  /** Put on every JSON line, so that one run's lines can be found; null outside a run. */
+  /** Identifier of the run on every JSON line; null outside a run. */
   runId: number | null;
-  /** A step or a fact. */
+  /** Prints a detail, such as the time of one table. Shown with `--verbose` and in JSON. */
+  debug(message: string, facts?: Record<string, unknown>): void;
+  /** Prints a step that a user waits for. */
   info(message: string, facts?: Record<string, unknown>): void;
+  /** Prints a fact that a user should act on. */
   warn(message: string, facts?: Record<string, unknown>): void;
-  /** A line that replaces itself on a terminal; silent elsewhere. */
+  /** Replaces the last line of a terminal. Prints nothing elsewhere. */
   progress(message: string): void;
 }
 
-export function makeLog(config: Pick<Config, 'log' | 'noColor'>, stream: NodeJS.WriteStream): Log {
-  const terminal = stream.isTTY && config.log === 'human';
+const LEVELS = ['debug', 'info', 'warn'] as const;
+
+type Level = (typeof LEVELS)[number];
+
+export function makeLog(config: Pick<Config, 'log' | 'logLevel' | 'noColor'>, stream: NodeJS.WriteStream): Log {
+  const isShown = (level: Level): boolean => LEVELS.indexOf(level) >= LEVELS.indexOf(config.logLevel);
+  const terminal = stream.isTTY && config.log === 'human' && isShown('info');
   let open = false;
   const clear = (): void => {
     if (open) stream.write('\r\u001b[2K');
     open = false;
   };
-  const write = (level: 'info' | 'warn', message: string, facts: Record<string, unknown>): void => {
+  const write = (level: Level, message: string, facts: Record<string, unknown>): void => {
+    if (!isShown(level)) return;
     clear();
     if (config.log === 'json') {
       stream.write(`${JSON.stringify({ time: new Date(CLOCK.now()).toISOString(), level, run: log.runId, message, ...facts })}\n`);
@@ -30,6 +39,7 @@ export function makeLog(config: Pick<Config, 'log' | 'noColor'>, stream: NodeJS.
   };
   const log: Log = {
     runId: null,
+    debug: (message, facts = {}) => write('debug', message, facts),
     info: (message, facts = {}) => write('info', message, facts),
     warn: (message, facts = {}) => write('warn', message, facts),
     progress(message) {
@@ -42,5 +52,5 @@ export function makeLog(config: Pick<Config, 'log' | 'noColor'>, stream: NodeJS.
   return log;
 }
 
-/** A log that says nothing; for tests. */
-export const SILENT: Log = { runId: null, info() {}, warn() {}, progress() {} };
+/** A log that prints nothing, for tests. */
+export const SILENT: Log = { runId: null, debug() {}, info() {}, warn() {}, progress() {} };

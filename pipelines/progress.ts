@@ -18,6 +18,15 @@ export function byteText(bytes: number): string {
 
 const BAR = 20;
 
+function bar(share: number): string {
+  return `[${'#'.repeat(Math.round(share * BAR)).padEnd(BAR, '.')}]`;
+}
+
+/** A bar of work that is counted: `[#####...............] 11 of 44 tables of Molise`. */
+export function barLine(done: number, of: number, what: string): string {
+  return `${bar(of === 0 ? 1 : done / of)} ${done} of ${of} ${what}`;
+}
+
 /** What downloads are under way. */
 export interface Bytes {
   /** Files that ended, of all. */
@@ -36,9 +45,9 @@ export interface Bytes {
 export function byteLine({ files, of, have, total, came, elapsedMs, names }: Bytes): string {
   const share = total === null || total === 0 ? null : Math.min(1, have / total);
   const rate = elapsedMs > 500 ? came / (elapsedMs / 1000) : 0;
-  const bar = share === null ? '' : `[${'#'.repeat(Math.round(share * BAR)).padEnd(BAR, '.')}] ${(share * 100).toFixed(0)} %, `;
+  const done = share === null ? '' : `${bar(share)} ${(share * 100).toFixed(0)} %, `;
   const left = rate > 0 && total !== null && total > have ? `, ${duration((total - have) / rate)} left` : '';
-  return `${bar}${byteText(have)}${total === null ? '' : ` of ${byteText(total)}`}${rate > 0 ? `, ${byteText(Math.round(rate))}/s` : ''}${left}; ${files} of ${of} files done${names.length === 0 ? '' : `: ${names.join(', ')}`}`;
+  return `${done}${byteText(have)}${total === null ? '' : ` of ${byteText(total)}`}${rate > 0 ? `, ${byteText(Math.round(rate))}/s` : ''}${left}; ${files} of ${of} files done${names.length === 0 ? '' : `: ${names.join(', ')}`}`;
 }
 
 /** Made once: `toLocaleString` looks for its locale each time, which a line for each chunk of a fast reader would feel. */

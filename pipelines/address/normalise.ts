@@ -26,7 +26,7 @@ const TWICE = new RegExp(`[\u00c2\u00c3\u00e3]([\u0080-\u00bf${WINDOWS_1252.repl
  * Decodes text that the publisher encoded as UTF-8 more than once (`CIRÃ²`, `CIRÃ\u0083Â²`, `CIRÃ’`), also in lower case (`Cirã²`). An À that lost its second
  * byte, a no-break space, is left as a final Ã, which no Italian name has.
  */
-export function mendLetters(text: string): string {
+export function repairLetters(text: string): string {
   if (!/[\u00c2\u00c3\u00e3]/.test(text)) return text;
   const once = (twice: string): string => twice.replace(TWICE, (pair, second: string) => {
     const byte = second <= '\u00bf' ? second.charCodeAt(0) : 0x80 + WINDOWS_1252.indexOf(second);
@@ -41,7 +41,7 @@ export function mendLetters(text: string): string {
 export function fold(text: string): string {
   // Nearly all names are plain ASCII, in which only case and the grave accent used as an apostrophe differ.
   if (/^[\0-\x7f]*$/.test(text)) return text.replaceAll('`', "'").toLowerCase();
-  return mendLetters(text)
+  return repairLetters(text)
     .replace(/[ºª˚]/g, '°')
     .replace(/[’‘ʼ`´′＇]/g, "'")
     .normalize('NFKC')

@@ -1,16 +1,21 @@
-/** The columns of staging tables that hold the address of a point, split and normalised: the same for every publisher of points. */
-import type { Columns } from '../formats/copy.ts';
+/** Columns for the address of a point, split and normalised, in the staging tables and layers of all publishers of points. */
+import type { LayerColumns, SharedColumns } from '../contract/source.ts';
 import { comuneKey } from './normalise.ts';
 import { splitAddress } from './split-address.ts';
 
 export const ADDRESS_COLUMNS = {
-  comune_key: 'text',
-  street_types: 'text[] not null',
-  street_words: 'text[] not null',
-  number: 'int4',
-  exponent: 'text',
-  colour: 'text',
-} satisfies Columns;
+  comune_key: ['text', 'Comune, normalised like core.comune_key; null if not stated'],
+  street_types: ['text[] not null', 'Types that the street of the address may have, normalised; empty if none is written'],
+  street_words: ['text[] not null', 'Different words of the street\'s name, normalised, ascending; empty if no street is written'],
+  number: ['int4', 'House number; null if none'],
+  exponent: ['text', 'Suffix of the house number, upper case; null if none'],
+  colour: ['text', 'ROSSO or NERO; null if not written'],
+} as const satisfies SharedColumns;
+
+/** Number of regions that a file of points reaches, in its layer. */
+export const REGIONS_REACHED: LayerColumns = {
+  regions_reached: ['int2 not null', 'Number of regions of Italy, of 20, with rows in the file. With 15 and more, the file covers Italy'],
+};
 
 /** Their values. @param comune as published; of two names, `BOLZANO * BOZEN`, the Italian one stands first */
 export function addressValues(address: string | null, comune: string | null): readonly unknown[] {

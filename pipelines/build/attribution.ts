@@ -1,4 +1,4 @@
-/** What the sections of a publication were made from: over all parcels of its region, and parcel by parcel where parcels differ. */
+/** Sources of the sections of a publication: over all parcels of its region, and for groups of parcels that have other sources. */
 import type { Database, Session } from '../db/index.ts';
 import { inWorkspace } from '../db/catalog.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -8,7 +8,7 @@ import { readSectionFiles, type SqlFile } from '../contract/sql-files.ts';
 import type { Product } from '../plan/products.ts';
 import type { Joined } from './join.ts';
 
-/** A source that values of a section come from, and its vintages. */
+/** A source of a section's values, and its vintages. */
 export interface Citation {
   /** `*`: shown with every answer. */
   readonly section: string;
@@ -16,10 +16,10 @@ export interface Citation {
   readonly vintages: ReadonlySet<string>;
 }
 
-/** Sources of the parcels whose section has the same facts. */
+/** Sources of the parcels with the same facts in a section. */
 interface Cited {
   readonly section: string;
-  /** The section, a slash and facts as its `record.sql` names them; the section alone: all parcels that no other key names. */
+  /** The section, a slash and facts as its `record.sql` names them. The section alone: all parcels that no other key names. */
   readonly keys: readonly string[];
   /** Source → period. */
   readonly periods: ReadonlyMap<string, string>;
@@ -36,7 +36,7 @@ type Vintages = Map<string, Set<string>>;
 /** A row of `attribution.sql`. */
 interface CitedRow extends Record<string, unknown> {
   readonly key: string;
-  /** Null: the key cites nothing. */
+  /** Null if the key cites nothing. */
   readonly source_id: string | null;
   readonly vintage: string | null;
 }
@@ -62,7 +62,7 @@ export async function citationsOf(database: Database, { unit, schema, products }
   return { all, cited: [...cited, ...everywhere] };
 }
 
-/** Runs `attribution.sql` of each section. Sources that it does not name are cited by all parcels, as is everything where there is no such file. */
+/** Runs `attribution.sql` of each section. All parcels cite sources that the file does not name, and all sources of a section without such a file. */
 async function citeRows(
   database: Database, schema: string, products: readonly Product[], cite: (section: string, key: string, source: string | null, vintage: string | null) => void,
 ): Promise<void> {
@@ -73,7 +73,7 @@ async function citeRows(
       // Other tables only serve these.
       if (section === undefined) continue;
       const file = files.get(section);
-      const rows = file === undefined ? [] : await session.query<CitedRow>(file.text);
+      const rows = file === undefined ? [] : await rowsOf(session, file);
       const others = cited.filter(({ sourceId }) => file?.cites.includes(sourceId) !== true);
       for (const { key, source_id: sourceId, vintage } of rows) cite(section, key, sourceId, vintage);
       const keys = rows.length === 0 ? [''] : new Set(rows.map(({ key }) => key));
@@ -82,13 +82,27 @@ async function citeRows(
   });
 }
 
+/** Runs the statements of an `attribution.sql` and rolls back what they create. @returns the rows of the last statement */
+async function rowsOf(session: Session, { parts }: SqlFile): Promise<CitedRow[]> {
+  const scripts = parts.flatMap((part) => ('sweep' in part ? [] : [part]));
+  const last = scripts.pop();
+  if (last === undefined) return [];
+  await session.query('begin read write');
+  try {
+    for (const { file, text } of scripts) await session.script(text, file);
+    return await session.query<CitedRow>(last.text);
+  } finally {
+    await session.query('rollback');
+  }
+}
+
 function take<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const found = map.get(key) ?? make();
   map.set(key, found);
   return found;
 }
 
-/** A source's citations, section by section. In a region a mandatory source has one more for every answer. */
+/** Returns the citations of a source by section. In a region a mandatory source has one more for every answer. */
 function citationsOfSource(source: RegisteredSource, bySection: ReadonlyMap<string, ReadonlyMap<string, Vintages>>, isRegion: boolean): Citation[] {
   const found = [...bySection].flatMap(([section, keys]): Citation[] => {
     const vintages = new Set([...keys.values()].flatMap((cited) => [...cited.get(source.id) ?? []]));
@@ -98,7 +112,7 @@ function citationsOfSource(source: RegisteredSource, bySection: ReadonlyMap<stri
   return [...found, { section: '*', source, vintages: new Set(found.flatMap(({ vintages }) => [...vintages])) }];
 }
 
-/** Puts keys with the same sources together. The combination of most keys is that of all parcels, so that only the others are stored by key. */
+/** Merges keys with the same sources. The most frequent combination becomes that of all parcels, so that only the others are stored by key. */
 function groupsOf(section: string, keys: ReadonlyMap<string, Vintages>): Cited[] {
   const groups = new Map<string, { keys: string[]; periods: Map<string, string> }>();
   for (const [key, cited] of keys) {
@@ -121,11 +135,11 @@ export async function attribute(session: Session, publicationId: number, { all, 
 }
 
 /**
- * Vintages in words: years and half-years that follow each other as a range (`2015_1–2025_2`), others one by one (`2022, 2024`), days from the first to
- * the last; empty: none is known.
+ * Formats vintages: consecutive years and half-years as a range (`2015_1–2025_2`), others one by one (`2022, 2024`), days from the first to
+ * the last. Empty if none is known.
  */
 export function periodOf(all: readonly string[]): string {
-  // `basi_2021` is the kind of file, then its period; `0000`: none was said.
+  // `basi_2021` is the kind of file and its period; `0000` means unknown.
   const sorted = [...new Set(all.map((vintage) => vintage.replace(/^[a-z]+_/, '')))].filter((vintage) => vintage !== '' && vintage !== '0000').sort();
   const order = (vintage: string): number => {
     const [, year, half] = /^(\d{4})(?:_([12]))?$/.exec(vintage) ?? [];

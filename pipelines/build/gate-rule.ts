@@ -1,79 +1,79 @@
 /**
- * The rule of the quality gate, without a database: every watched figure of a place has one limit, either of how far it may move from what is published
- * or of what it may be at all.
+ * The rule of the quality gate, without a database. Every gated statistic of a place has one limit: how far it may move from the published value, or which
+ * values it may have.
  */
 import { WHOLE, type Changes, type FieldFigures, type Figures, type IdentityFigures } from '../db/figures.ts';
 import { identityName, sliceName, type FieldGate, type Quantity, type TableGate } from '../contract/gate.ts';
 import type { Relation } from '../contract/sql-files.ts';
 
-/** A figure that is refused. */
-export interface Offence {
-  /** Section of the record in which it would be seen, and the table that holds it. */
+/** A statistic that is refused. */
+export interface Violation {
+  /** Section of the record that shows it, and its table. */
   readonly section: string;
   readonly relation: Relation;
   readonly place: string;
   readonly figure: string;
-  /** Null: nothing is published to compare with. */
+  /** Null if there is no published value. */
   readonly before: number | null;
   readonly after: number | null;
   readonly limit: string;
 }
 
-/** A comune is compared by itself when so many of its rows are published; a province always. */
+/** Number of published rows from which a comune is compared on its own. A province is always compared. */
 export const COMUNE_ROWS = 200;
 const ROWS_LOST = 0.1;
 const SHARE_LOST = 0.2;
 const MOVED = 0.25;
-/** One row alone is no pattern: a loss counts from so many on, or when nothing is left. */
+/** Least number of lost rows that counts as a loss, unless no row is left. */
 const LOST_ROWS = 2;
-/** Rare values are counted from so many on. */
+/** Least number of rare values that are compared. */
 const RARE = 20;
-/** Where values became so many times more, most of them are new and have nothing to be compared with. */
+/** If values became this many times more, most of them are new and have no counterpart. */
 const GROWN = 2;
 /**
- * A quantile is compared from so many values on. The 95th percentile of fewer values is decided by two or three of them: of 80 roofs two left, and it went
+ * Least number of values for comparing a quantile. Two or three values decide the 95th percentile of fewer: when two of 80 roofs left, it moved
  * from 478 to 1,469 m² although nothing was wrong.
  */
 const ENOUGH = 50;
 /** Least number and least share of changed values for a comparison. A night changes 1 to 50 parcels; a corrupt file changes most rows. */
 const CHANGED = 5;
 const CHANGED_SHARE = 0.05;
-/** Of fewer values the quantiles are compared only where this share of them changed: incomes of a province with six comuni times ten. */
+/** Least share of changed values for comparing quantiles of fewer values. Example: incomes × 10 in a province with six comuni. */
 const FEW_CHANGED = 0.5;
 /**
  * Changed values that are drawn from the same distribution cross a quantile in both directions. The surplus of one direction has a standard deviation of
  * √(2 × changed × p × (1 − p)). More than four of them happen by chance once in 15,000 comparisons; three, once in 370, would be a false alarm each year.
  */
 const DEVIATIONS = 4;
-/** Differences of shares are not exact in binary: 1 − 0.8 is less than 0.2. */
+/** Shares are not exact in binary: 1 − 0.8 is less than 0.2. */
 const ROUNDING = 1e-9;
 
 export interface Comparison {
   readonly relation: Relation;
   readonly gate: TableGate;
-  /** None: nothing is published. */
+  /** Empty if nothing is published. */
   readonly before: readonly Figures[];
   readonly after: readonly Figures[];
-  /** Province of a comune today; empty: not listed. */
+  /** Current province of a comune; empty if the comune is not listed. */
   readonly provinceOf: (comune: string) => string;
-  /** What a place is called in messages; no comune: the province. */
+  /** Name of a place in messages. Without a comune, the name of the province. */
   readonly nameOf: (province: string, comune: string | null) => string;
-  /** Figures of these comuni together, for provinces that were not made of the same ones. */
+  /** Returns the statistics of several comuni together, for provinces whose comuni changed. */
   readonly among: (comuni: readonly string[]) => Promise<{ readonly before: readonly Figures[]; readonly after: readonly Figures[] }>;
-  /** Compares the values of a field one by one. Called only where a quantile is suspicious. @param comuni null: all */
+  /** Compares the values of a field one by one. Called only if a quantile is suspicious. @param comuni null: all */
   readonly changes: (field: string, comuni: readonly string[] | null) => Promise<readonly Changes[]>;
 }
 
-/** One figure, and when a place is refused for what became of it. */
+/** A statistic, and when a place is refused because of it. */
 interface Limit {
   readonly figure: string;
   readonly limit: string;
-  /** Null: the place has none. */
+  /** Null if the place has no such statistic. */
   readonly of: (place: Figures) => number | null;
   readonly refuses: (before: Figures, after: Figures) => boolean;
 }
 
-/** Watched quantiles, with the share of values up to each. */
+/** Gated quantiles, with the share of values up to each. */
 const QUANTILES = { median: 0.5, p95: 0.95 } as const;
 type Quantile = keyof typeof QUANTILES;
 
@@ -81,8 +81,8 @@ interface QuantileLimit extends Limit {
   readonly quantile: Quantile;
 }
 
-/** @returns what is refused, slice by slice and province by province */
-export async function compare({ relation, gate, before, after, provinceOf, nameOf, among, changes }: Comparison): Promise<Offence[]> {
+/** Returns the violations, slice by slice and province by province. */
+export async function compare({ relation, gate, before, after, provinceOf, nameOf, among, changes }: Comparison): Promise<Violation[]> {
   const fields = Object.entries(gate.fields);
   const quantities = fields.flatMap(([name, field]) => (field.kind === 'quantity' ? [{ name, limits: quantiles(name, field) }] : []));
   const explained = explaining(changes);
@@ -93,11 +93,11 @@ export async function compare({ relation, gate, before, after, provinceOf, nameO
     ...(gate.identities ?? []).map((each) => broken(`rows without ${identityName(each)}`, identityName(each), each.most)),
     ...fields.flatMap(([name, field]) => typical(name, field)),
   ];
-  const offences: Offence[] = [];
+  const violations: Violation[] = [];
   const hold = (limits: readonly Limit[], slice: string, province: string, comune: string | null, from: Figures, to: Figures): void => {
     const place = [nameOf(province, comune), sliceName(gate, slice)].filter((part) => part !== '').join(', ');
     for (const { figure, limit, of, refuses } of limits) {
-      if (refuses(from, to)) offences.push({ section: gate.section, relation, place, figure, before: of(from), after: of(to), limit });
+      if (refuses(from, to)) violations.push({ section: gate.section, relation, place, figure, before: of(from), after: of(to), limit });
     }
   };
   for (const slice of [...new Set([...before, ...after].map((figures) => figures.slice))].sort()) {
@@ -108,10 +108,10 @@ export async function compare({ relation, gate, before, after, provinceOf, nameO
       const [old, current] = [mine(was), mine(now)];
       const [whole, wholeNow] = [together(gate, old, find(before, slice, province)), together(gate, current, find(after, slice, province))];
       hold([...bounds, ROWS], slice, province, null, whole, wholeNow);
-      // Of rows in places that are there before and after.
+      // Only places that exist before and after.
       const common = old.filter(({ comune }) => now.has(comune));
       hold([...shares, ...gains], slice, province, null, together(gate, common), together(gate, common.flatMap(({ comune }) => now.get(comune) ?? [])));
-      // What is kept of the province was measured when it had these comuni.
+      // The stored statistics of the province were measured with these comuni.
       const stands = before.every((each) => each.slice !== slice || each.comune === '' || (each.province === province) === old.includes(each));
       for (const { name, limits } of quantities) {
         const had = old.filter((place) => valuesOf(place, name) > 0);
@@ -137,14 +137,14 @@ export async function compare({ relation, gate, before, after, provinceOf, nameO
   }
   const answers = (gate.queries ?? []).map(({ name, most }) => broken(name, name, most));
   for (const each of after) if (each.province === WHOLE) hold(answers, each.slice, '', WHOLE, find(before, each.slice, WHOLE), each);
-  return offences;
+  return violations;
 }
 
 type PlaceOfSlice = Pick<Changes, 'slice' | 'province' | 'comune'>;
 
 /** Explains moved quantiles by the values that changed. The values of a field are compared once for all its places. */
 function explaining(changes: Comparison['changes']): {
-  /** @returns the limits that the changed values do not explain */
+  /** Returns the limits that the changed values do not explain. */
   not(moved: readonly QuantileLimit[], field: string, place: PlaceOfSlice, comuni: readonly string[] | null): Promise<QuantileLimit[]>;
 } {
   const known = new Map<string, Promise<readonly Changes[]>>();
@@ -160,16 +160,16 @@ function explaining(changes: Comparison['changes']): {
   };
 }
 
-/** @returns false where too few values changed, or no more crossed the quantile than by chance */
+/** Returns false if too few values changed, or as many crossed the quantile as by chance. */
 function isMovement({ before, after, changed, crossed }: Changes, quantile: Quantile): boolean {
   const most = Math.max(before, after);
-  // Two values cannot both cross their median: where all changed, none is left that explains the old quantile.
+  // Two values cannot both cross their median. If all values changed, no value is left to explain the old quantile.
   if (Math.min(before, after) < ENOUGH) return changed >= FEW_CHANGED * most && (crossed[quantile] >= LOST_ROWS - ROUNDING || changed >= most);
   const share = QUANTILES[quantile];
   return changed >= Math.max(CHANGED, CHANGED_SHARE * most) && crossed[quantile] > DEVIATIONS * Math.sqrt(2 * changed * share * (1 - share));
 }
 
-/** Figures of a place without rows. */
+/** Statistics of a place without rows. */
 const NOTHING: Figures = { slice: '', province: '', comune: '', rows: 0, fields: {}, identities: {} };
 
 function fieldOf({ fields }: Figures, name: string): FieldFigures {
@@ -188,12 +188,12 @@ function comuniOf(figures: readonly Figures[], slice: string): Map<string, Figur
   return new Map(figures.filter((each) => each.slice === slice && each.comune !== '').map((each) => [each.comune, each]));
 }
 
-/** What was measured of a province as a whole; of the only one, or of the table. */
+/** Returns the statistics of a whole province, or of the whole table. */
 function find(figures: readonly Figures[], slice: string, province?: string): Figures {
   return figures.find((each) => each.slice === slice && each.comune === '' && each.province === (province ?? each.province)) ?? NOTHING;
 }
 
-/** Places added up. Quantiles cannot be: they are those of what was measured as a whole. */
+/** Adds up places. Quantiles cannot be added, so they come from the whole. */
 function together(gate: TableGate, places: readonly Figures[], measured: Figures = NOTHING): Figures {
   const add = (of: (place: Figures) => number): number => places.reduce((total, place) => total + of(place), 0);
   return {
@@ -212,13 +212,13 @@ function isPattern(lost: number, left: number): boolean {
   return lost >= LOST_ROWS - ROUNDING || left === 0;
 }
 
-/** A tenth of the rows, and more than one of them. */
+/** More than one row and more than a tenth of the rows. */
 const ROWS: Limit = {
   figure: 'rows', limit: percent(-ROWS_LOST), of: ({ rows }) => rows,
   refuses: ({ rows: before }, { rows: after }) => before > after && before - after >= ROWS_LOST * before - ROUNDING && isPattern(before - after, after),
 };
 
-/** A fifth of the rows no longer has a value; or, of rare ones, more of the values are lost than may be. */
+/** A fifth of the rows lost its value, or too many rare values were lost. */
 function filled(name: string, field: FieldGate): Limit[] {
   const isTruth = field.kind === 'truth';
   const shareOf = shareOfValues(name);
@@ -240,7 +240,7 @@ function shareOfValues(name: string): (place: Figures) => number {
   return (place) => (place.rows === 0 ? NaN : valuesOf(place, name) / place.rows);
 }
 
-/** Values appear in most rows of a province where few had one. */
+/** Values appear in most rows of a province where few rows had one. */
 function gained(name: string, field: FieldGate): Limit[] {
   const gains = field.kind === 'presence' ? field.gains : undefined;
   if (gains === undefined) return [];
@@ -251,7 +251,7 @@ function gained(name: string, field: FieldGate): Limit[] {
   }];
 }
 
-/** Median and 95th percentile. A value beyond its limit is refused where the changed values do not explain it. */
+/** Median and 95th percentile. A value beyond its limit is refused if the changed values do not explain it. */
 function quantiles(name: string, { moves }: Quantity): QuantileLimit[] {
   const { by = MOVED, step } = moves ?? {};
   return ([['median', 'median'], ['p95', '95th percentile']] as const).map(([key, figure]) => ({
@@ -261,13 +261,13 @@ function quantiles(name: string, { moves }: Quantity): QuantileLimit[] {
       if (was.values === 0 || now.values === 0 || now.values > GROWN * was.values) return false;
       const from = was[key] ?? NaN;
       const far = Math.abs((now[key] ?? NaN) - from);
-      // Said so that what is no number is far, too.
+      // Written so that NaN is beyond the limit, too.
       return !(far === 0 || far < (by - ROUNDING) * Math.abs(from) || far < (step ?? 0));
     },
   }));
 }
 
-/** Values outside their bounds, unless as many are published: they were accepted then. */
+/** Values outside their bounds, unless as many are published: those were accepted earlier. */
 function outside(name: string, field: FieldGate): Limit[] {
   const within = field.kind === 'truth' ? undefined : field.within;
   if (within === undefined) return [];
@@ -278,7 +278,7 @@ function outside(name: string, field: FieldGate): Limit[] {
   }];
 }
 
-/** A median that no province has, unless what is published has one, too. */
+/** A median outside its bounds, unless the published median is outside, too. */
 function typical(name: string, field: FieldGate): Limit[] {
   const usual = field.kind === 'quantity' ? field.typical : undefined;
   if (usual === undefined) return [];
@@ -289,7 +289,7 @@ function typical(name: string, field: FieldGate): Limit[] {
   }];
 }
 
-/** More of the rows break an identity than may, and more than one, and a larger share than is published: that was accepted. */
+/** More than one row, a larger share than allowed and a larger share than published break an identity. */
 function broken(figure: string, identity: string, most: number): Limit {
   const share = (place: Figures): number | null => {
     const { known, broken: count } = identityOf(place, identity);

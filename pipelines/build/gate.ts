@@ -1,4 +1,4 @@
-/** Step 5b, the quality gate: is what was built plausible, by itself and beside what is published? What is not is refused, with the figures. */
+/** Step 5b, the quality gate: checks whether a build is plausible, alone and compared with the published tables. An implausible build is refused. */
 import { join } from 'node:path';
 import { atHand } from '../db/at-hand.ts';
 import { inWorkspace } from '../db/catalog.ts';
@@ -13,27 +13,27 @@ import type { Log } from '../log.ts';
 import { readSqlFile, schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { textTable } from '../text-table.ts';
 import { together } from '../together.ts';
-import { compare, type Comparison, type Offence } from './gate-rule.ts';
+import { compare, type Comparison, type Violation } from './gate-rule.ts';
 import { figuresOf, type Acceptance } from '../ledger/ledger.ts';
 import type { Joined } from './join.ts';
 
-/** What was built is plausible, or accepted nevertheless. */
+/** Result of a gate that passed, or was accepted by the operator. */
 export interface Gated {
-  /** What was measured of each watched table that was built. */
+  /** Statistics of each gated table that was built. */
   readonly figures: ReadonlyMap<Relation, readonly Figures[]>;
-  /** What was refused and accepted; null: nothing was refused. */
-  readonly accepted: (Acceptance & { readonly figures: readonly Offence[] }) | null;
+  /** Refused statistics that the operator accepted; null if none was refused. */
+  readonly accepted: (Acceptance & { readonly figures: readonly Violation[] }) | null;
 }
 
-/** Lines shown of one table. */
+/** Most lines that are printed for one table. */
 const SHOWN = 6;
 
 /**
- * Measures every watched table that was built and compares it with its published predecessor (`contract/gates.ts` has what is watched). A table that has a
- * source which its predecessor did not have is measured as on a first load.
- * @param acceptance the operator's word to publish nevertheless
- * @param parallel tables that are measured at the same time, where the engine can
- * @throws MappaleError `SUSPICIOUS` (exit 5) with section, place, figure before and after; as `data` for machines
+ * Measures every gated table that was built and compares it with the published table (`contract/gates.ts` lists the tables). A table with a source that the
+ * published table did not have is measured as on a first load.
+ * @param acceptance decision of the operator to publish a refused build
+ * @param parallel most tables that are measured at the same time, if the engine allows it
+ * @throws MappaleError `SUSPICIOUS` (exit 5) with section, place and statistic before and after, also as `data` for machines
  */
 export async function gate(database: Database, joined: Joined, subject: string, acceptance: Acceptance | null, log: Log, parallel: number): Promise<Gated> {
   const { schema, unit, incremental } = joined;
@@ -42,11 +42,11 @@ export async function gate(database: Database, joined: Joined, subject: string, 
     return [
       await listComuni(session),
       incremental === null ? [] : await incremental.comuniReached(session),
-      // Where few comuni are measured, writing down all parcels would take longer.
+      // With few comuni to measure, materialising all parcels would take longer.
       unit === 0 ? null : incremental === null ? await writePlaces(session, all) : all,
     ] as const;
   });
-  // Copies of what lies on other nodes are made one after another.
+  // Copies of tables on other nodes are made one after another.
   const most = joined.nodes === null ? Math.min(parallel, database.parallel) : 1;
   const measured = (await together(most, joined.built, async ({ relation, published, hasNewSource }) => {
     const watched = gateOf(relation);
@@ -63,41 +63,41 @@ export async function gate(database: Database, joined: Joined, subject: string, 
           : await measure(session, watched, now)),
         ...(await runQueries(session, watched)),
       ];
-      const offences = await compare({
+      const violations = await compare({
         relation, gate: watched, before: kept.length > 0 ? kept : await measureWas(), after, ...comuni,
         among: async (only) => ({ before: await measureWas(only), after: await measure(session, watched, now, only) }),
         changes: async (field, only) => (was === null ? [] : compareValues(session, watched, field, await was(), now, only)),
       });
-      return [{ relation, figures: after, offences }];
+      return [{ relation, figures: after, violations }];
     });
   })).flat();
   const figures = new Map(measured.map((each) => [each.relation, each.figures]));
-  const offences = measured.flatMap((each) => each.offences);
-  if (offences.length === 0) return { figures, accepted: null };
-  const detail = describeOffences(offences);
+  const violations = measured.flatMap((each) => each.violations);
+  if (violations.length === 0) return { figures, accepted: null };
+  const detail = describeViolations(violations);
   if (acceptance !== null) {
     log.warn(`${subject}: published although the quality gate refused (${acceptance.who}: ${acceptance.why}):\n${detail}`);
-    return { figures, accepted: { ...acceptance, figures: offences } };
+    return { figures, accepted: { ...acceptance, figures: violations } };
   }
   throw new MappaleError(`${subject}: what was built differs suspiciously from what is published, or cannot be`, {
-    code: 'SUSPICIOUS', kind: 'checks', at: [...new Set(offences.map(({ relation }) => relation))].join(', '), detail, data: offences,
-    hint: 'What is published is untouched. Look at the files; if the change is real, run again with --accept "the reason".',
+    code: 'SUSPICIOUS', kind: 'checks', at: [...new Set(violations.map(({ relation }) => relation))].join(', '), detail, data: violations,
+    hint: 'The published data is unchanged. Look at the files. If the change is real, run again with --accept "the reason".',
   });
 }
 
-/** What is published of a table, with the parcels that it is of. */
+/** Returns the published table, with the parcels that it describes. */
 async function measuredWas(session: Session, joined: Joined, table: Place): Promise<Measured> {
   const parcels = parcelsOf(joined);
   return { table: await atHand(session, joined.schema, table), parcels: parcels === null ? null : await atHand(session, joined.schema, parcels) };
 }
 
-/** The parcels that are published; null: none are. */
+/** Returns the published parcels; null if there are none. */
 function parcelsOf({ products }: Joined): Place | null {
   const table = products.find(({ relation }) => relation === 'core.parcel')?.published ?? null;
   return table === null ? null : { schema: 'core', table };
 }
 
-/** What was measured of the table in force when it was published; none where that was before all of this was asked. */
+/** Returns the statistics of the current table when it was published; none if it was published before the gate measured them. */
 async function keptFigures(session: Session, unit: number, relation: Relation, watched: TableGate): Promise<readonly Figures[]> {
   const kept = await figuresOf(session, unit, relation);
   const isMeasured = ({ fields, identities }: Figures): boolean =>
@@ -105,7 +105,7 @@ async function keptFigures(session: Session, unit: number, relation: Relation, w
   return kept.every((each) => each.province === WHOLE || isMeasured(each)) ? kept : [];
 }
 
-/** Of a table of which rows were copied: provinces in which none can be another one are as they were measured. */
+/** Measures a table with copied rows. Provinces without changed rows keep their statistics. */
 async function measureReached(
   session: Session, watched: TableGate, now: Measured, kept: readonly Figures[], reached: readonly string[], provinceOf: (comune: string) => string,
 ): Promise<Figures[]> {
@@ -116,7 +116,7 @@ async function measureReached(
   return [...places.filter(({ province }) => !provinces.has(province)), ...(await measure(session, watched, now, [...comuni]))];
 }
 
-/** Answers of the table's queries, kept as figures of the table as a whole. */
+/** Returns the results of the table's queries as statistics of the whole table. */
 async function runQueries(session: Session, { queries = [] }: TableGate): Promise<Figures[]> {
   const answers = new Map<string, Record<string, IdentityFigures>>();
   for (const { file, name } of queries) {
@@ -126,12 +126,12 @@ async function runQueries(session: Session, { queries = [] }: TableGate): Promis
   return [...answers].map(([slice, identities]) => ({ slice, province: WHOLE, comune: '', rows: 0, fields: {}, identities }));
 }
 
-/** The list of comuni, as it is published. */
+/** Reads the published list of comuni. */
 async function listComuni(session: Session): Promise<Pick<Comparison, 'provinceOf' | 'nameOf'>> {
   const rows = await session.query<{ belfiore: string; istat_code: string; name: string; province_code: string; province_name: string }>(
     'select belfiore, istat_code, name, province_code, province_name from core.comune',
   );
-  // Letters and digits begin them: no code of one kind is one of the other.
+  // Codes of different kinds start with a letter or a digit, so they never collide.
   const listed = new Map(rows.flatMap((row) => [[row.belfiore, row], [row.istat_code, row]] as const));
   const provinces = new Map(rows.map((row) => [row.province_code, row.province_name]));
   return {
@@ -144,16 +144,17 @@ async function listComuni(session: Session): Promise<Pick<Comparison, 'provinceO
   };
 }
 
-/** A table: section, table, place, figure, before → after, limit. */
-function describeOffences(offences: readonly Offence[]): string {
-  const relations = [...new Set(offences.map(({ relation }) => relation))].map((name) => ({ name, own: offences.filter(({ relation }) => relation === name) }));
+/** Formats a violation: section, table, place, statistic, before → after, limit. */
+function describeViolations(violations: readonly Violation[]): string {
+  const names = [...new Set(violations.map(({ relation }) => relation))];
+  const relations = names.map((name) => ({ name, own: violations.filter(({ relation }) => relation === name) }));
   const lines = textTable(
     relations.flatMap(({ own }) => own.slice(0, SHOWN)).map(({ section, relation, place, figure, before, after, limit }) =>
       [section, relation, place, figure, `${numberText(before)} → ${numberText(after)}`, limit]),
     ['section', 'table', 'place', 'figure', 'before → after', 'limit'],
   );
   const rest = relations.filter(({ own }) => own.length > SHOWN).map(({ name, own }) => `and ${own.length - SHOWN} more of ${name}`);
-  return [offences.length === 1 ? '1 figure is refused' : `${offences.length} figures are refused`, ...lines.split('\n'), ...rest].join('\n    ');
+  return [violations.length === 1 ? '1 figure is refused' : `${violations.length} figures are refused`, ...lines.split('\n'), ...rest].join('\n    ');
 }
 
 function numberText(value: number | null): string {

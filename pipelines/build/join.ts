@@ -1,6 +1,6 @@
 /**
- * Step 4: layers × parcels → the tables of a region. Each file of sql/core and each `build.sql` of a section makes one table; its
- * header says what it reads and writes, and that is the whole dependency graph.
+ * Step 4: joins layers with parcels into the tables of a region. Each file of `sql/core` and each `build.sql` of a section makes one table. The
+ * header of the file states what it reads and writes. The headers are the whole dependency graph.
  */
 import type { Database, Session } from '../db/index.ts';
 import {
@@ -12,40 +12,40 @@ import { providePublishedParcels } from '../db/register.ts';
 import { MappaleError } from '../errors.ts';
 import { unitName } from '../contract/regions.ts';
 import type { Log } from '../log.ts';
-import { duration, secondsSince } from '../progress.ts';
+import { barLine, duration, secondsSince } from '../progress.ts';
 import { together } from '../together.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { readSectionFiles, schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { IncrementalBuild, noteBuilt } from './incremental.ts';
 import { runTableFile } from './sweep.ts';
 import { tableSeconds } from '../ledger/experience.ts';
-import { rankFiles, rowsInForce } from '../ledger/force.ts';
+import { rankFiles, currentRows } from '../ledger/current-files.ts';
 import type { Inventory } from '../ledger/inventory.ts';
 import { inOrder, type Product } from '../plan/products.ts';
 import type { PublishedTable } from '../ledger/published.ts';
-import { buildSchema, laneSchema, leftBeside } from '../db/workspace.ts';
+import { buildSchema, laneSchema, leftLanes } from '../db/workspace.ts';
 
-/** The stale tables of a unit lie finished in its workspace. */
+/** Result of a build: the stale tables of a unit are complete in its workspace. */
 export interface Joined {
   readonly unit: number;
   readonly schema: string;
-  /** Files in force. */
+  /** Current files. */
   readonly files: readonly number[];
   readonly products: readonly Product[];
-  /** Those of which a table lies in the workspace. */
+  /** Products with a table in the workspace. */
   readonly built: readonly Product[];
-  /** Where rows of some were copied; null: none were. */
+  /** Null if no rows of published tables were copied. */
   readonly incremental: IncrementalBuild | null;
-  /** Where the database lies on several nodes. */
+  /** Null if all parcels are on one node. */
   readonly nodes: OnNodes | null;
-  /** How long each table took that was made whole; those of which rows were copied were made beside one another. */
+  /** Seconds for each table that was built whole. Tables with copied rows are built at the same time, so they have no time of their own. */
   readonly seconds: ReadonlyMap<Relation, number>;
 }
 
 /**
- * Makes the stale tables of a unit in its workspace, several side by side, each after those that it reads. What an interrupted run finished there is used
- * again.
- * @param parallel tables at the same time, where the engine can
+ * Builds the stale tables of a unit in its workspace, several at the same time, each after the tables that it reads. Tables that an interrupted run completed
+ * are reused.
+ * @param parallel most tables at the same time, if the engine allows it
  * @throws MappaleError of kind `database`, with file, line and column of the SQL
  */
 export async function join(
@@ -58,7 +58,7 @@ export async function join(
   const nodes = await OnNodes.open(database, unit, published);
   const used = inventory.used(unit);
   const incremental = products.some((product) => product.incremental) ? new IncrementalBuild(database, unit, products, published, log) : null;
-  // Rows that are copied are one after another's: there the tables come in turns.
+  // Tables with copied rows depend on each other, so they are built one after another.
   const lanes = Array.from({ length: incremental === null ? Math.max(1, Math.min(parallel, database.parallel)) : 1 }, (_, lane) => laneSchema(unit, lane));
   const finished = await inWorkspace(database, schema, async (session) => {
     const there = new Set(await tablesIn(session, schema));
@@ -67,22 +67,23 @@ export async function join(
     if (unit !== 0) {
       const standing = published.get('core.parcel');
       await provideRegion(session, schema, unit, unitName(unit));
-      await providePublishedParcels(session, schema, standing === undefined ? null : { schema: 'core', table: standing.stands }, null);
+      await providePublishedParcels(session, schema, standing === undefined ? null : { schema: 'core', table: standing.currentTable }, null);
     }
     await provideMembers(session, schema, rankFiles(used));
     for (const { relation, stale: why, published: standing } of products) if (why === null) await providePublished(session, schema, relation, standing);
-    // Also of what is finished: its checks look at the layers, as attributions do.
+    // Completed tables need their layers too, because checks and attributions read layers.
     const attributions = unit === 0 ? [] : readSectionFiles('attribution');
     for (const read of new Set([...stale.map(({ file }) => file), ...attributions].flatMap(({ reads }) => reads))) {
-      if (schemaOf(read) === 'layer') await provideInForce(session, schema, read, sources, inventory, unit);
+      if (schemaOf(read) === 'layer') await provideCurrentRows(session, schema, read, sources, inventory, unit);
     }
     return there;
   });
   const took = new Map<Relation, number>();
+  let ready = 0;
   const make = async (product: Product, session: Session, lane: string): Promise<void> => {
     const { relation, file } = product;
     const table = tableOf(relation);
-    if (finished.has(table)) log.info(`  ${relation}: finished by the run before`);
+    if (finished.has(table)) log.debug(`  ${relation}: finished by the run before`);
     else if ((await incremental?.take(session, product)) === true) return;
     else {
       await incremental?.settle(file.reads);
@@ -98,10 +99,12 @@ export async function join(
       await analyze(session, schema, table);
       const seconds = secondsSince(startedAt);
       took.set(relation, seconds);
-      log.info(`  ${relation}: ${duration(seconds)}`, { relation, seconds });
+      log.debug(`  ${relation}: ${duration(seconds)}`, { relation, seconds });
     }
     await lookIn(session, [schema]);
     await incremental?.compare(session, product);
+    ready += 1;
+    log.progress(barLine(ready, stale.length, `tables of ${unitName(unit)}`));
   };
   try {
     const order = incremental === null ? longestFirst(await database.session((session) => tableSeconds(session, unitName(unit)))) : byTurn;
@@ -111,26 +114,26 @@ export async function join(
       ({ file }) => turns.filter(({ relation }) => file.reads.includes(relation)),
     );
   } finally {
-    // Also after a failure: nothing writes once the lock is given back.
+    // Even after a failure: nothing may write once the lock is released.
     await incremental?.settle();
   }
   await database.session(async (session) => {
     for (const lane of lanes) await dropSchema(session, lane);
   });
-  const built = stale.filter(({ relation }) => incremental?.results.get(relation)?.stands !== true);
+  const built = stale.filter(({ relation }) => incremental?.results.get(relation)?.reused !== true);
   return { unit, schema, files: used.map(({ fileId }) => fileId), products, built, incremental, nodes, seconds: took };
 }
 
 /**
- * The longest first, so that no core waits for it at the end. Of what was never made here the sweeps begin: they work in this process while the database works
- * for another table; then what reads most tables, which is about as long.
+ * Longest tables first, so that no core waits for them at the end. On the first build the sweeps come first, because they work in this process while the
+ * database works on another table. Then come the tables that read most others, which take about as long.
  */
 function longestFirst(before: ReadonlyMap<string, number>): (a: Product, b: Product) => number {
   const weight = ({ relation, file }: Product): number => before.get(relation) ?? (file.sweep === null ? file.reads.length : Number.MAX_VALUE);
   return (a, b) => weight(b) - weight(a);
 }
 
-/** Tables of which rows are copied come first: copying goes on beside the SQL of the next one, and what is made whole waits for the parcels. */
+/** Tables with copied rows come first: rows are copied while the SQL of the next table runs, and tables that are built whole wait for the parcels. */
 function turn({ relation, incremental, file }: Product): number {
   if (relation === 'core.parcel') return 1;
   return incremental ? 2 : file.incremental?.by === 'content' ? 3 : 4;
@@ -140,25 +143,25 @@ function byTurn(a: Product, b: Product): number {
   return turn(a) - turn(b);
 }
 
-/** Workspaces of these units: of an interrupted run, of one that was refused, or of one that works now. */
+/** Returns workspaces of these units: of an interrupted run, a refused build, or a run that works now. */
 export async function leftBuilds(session: Session, units: readonly number[]): Promise<string[]> {
   const there = new Set(await schemasLike(session, 'build_'));
   return units.map(buildSchema).filter((schema) => there.has(schema));
 }
 
-/** Drops the workspace of a unit, with what lies beside it and what is noted of it: it was published, or its reason is gone. */
+/** Drops the workspace of a unit, its lanes and its notes in the ledger. */
 export async function dropBuild(session: Session, unit: number): Promise<void> {
-  for (const schema of [...(await leftBeside(session, unit)), buildSchema(unit)]) await dropSchema(session, schema);
+  for (const schema of [...(await leftLanes(session, unit)), buildSchema(unit)]) await dropSchema(session, schema);
   await session.query('delete from ledger.built where unit_code = $1', [unit]);
 }
 
-/** Keeps the workspace's finished tables whose fingerprint still holds; everything else in it goes. */
+/** Keeps completed tables whose fingerprint is still valid, and drops all others. */
 async function prepare(session: Session, schema: string, unit: number, stale: readonly Product[]): Promise<void> {
   const built = await session.query<{ relation: Relation; fingerprint: string }>('select relation, fingerprint from ledger.built where unit_code = $1', [unit]);
   const wanted = new Map(stale.map((product) => [product.relation, product.fingerprint]));
   const there = (await schemasLike(session, schema)).includes(schema);
   if (there && built.length > 0 && built.every(({ relation, fingerprint }) => wanted.get(relation) === fingerprint)) {
-    for (const beside of await leftBeside(session, unit)) await dropSchema(session, beside);
+    for (const lane of await leftLanes(session, unit)) await dropSchema(session, lane);
     await dropOthers(session, schema, new Set(await tablesIn(session, schema)));
     return;
   }
@@ -166,8 +169,8 @@ async function prepare(session: Session, schema: string, unit: number, stale: re
   await createSchema(session, schema);
 }
 
-/** A layer as a workspace sees it: what is in force of it for a region, or for Italy. @throws MappaleError `LAYER_UNKNOWN` (exit 1) */
-export async function provideInForce(
+/** Provides a layer in a workspace: the current rows of a region or of Italy. @throws MappaleError `LAYER_UNKNOWN` (exit 1) */
+export async function provideCurrentRows(
   session: Session, schema: string, layer: Relation, sources: readonly RegisteredSource[], inventory: Inventory, unit: number,
 ): Promise<void> {
   const source = sourceOfLayer(sources, layer);
@@ -177,5 +180,5 @@ export async function provideInForce(
     });
   }
   const table = tableOf(layer);
-  await provideLayer(session, schema, layer, rowsInForce(inventory.force(unit, layer), inventory.files, table, source.places?.[table] ?? null));
+  await provideLayer(session, schema, layer, currentRows(inventory.force(unit, layer), inventory.files, table, source.places?.[table] ?? null));
 }

@@ -1,4 +1,4 @@
-/** Step 6: one transaction that swaps a region's tables. Readers see the whole old region or the whole new one. */
+/** Step 6: one transaction swaps the tables of a region. Readers see the whole old region or the whole new one. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { one, type Database, type Row, type Session } from '../db/index.ts';
 import { attach, copyComments, detach, digestOf, dropTable, proveBound, splitOf } from '../db/catalog.ts';
@@ -24,9 +24,9 @@ import { addFigures, fence } from '../ledger/ledger.ts';
 const statement = statementsOf('publication');
 
 export interface Patience {
-  /** How long a swap may make readers wait; milliseconds. */
+  /** Longest time that a swap may make readers wait; milliseconds. */
   readonly lockTimeoutMs: number;
-  /** How often it tries. */
+  /** Number of attempts. */
   readonly tries: number;
 }
 
@@ -34,13 +34,13 @@ const PATIENCE: Patience = { lockTimeoutMs: 2000, tries: 15 };
 
 export interface Published {
   readonly publicationId: number;
-  readonly tables: readonly Omit<PublishedTable, 'stands'>[];
+  readonly tables: readonly Omit<PublishedTable, 'currentTable'>[];
 }
 
 /**
- * Publishes a unit that was checked and passed the quality gate.
- * @param parallel tables whose digests are taken at the same time, where the engine can
- * @throws MappaleError `PUBLISH_BLOCKED` (exit 6) when readers held the tables through every try
+ * Publishes a unit that passed its checks and the quality gate.
+ * @param parallel most tables whose digests are computed at the same time, if the engine allows it
+ * @throws MappaleError `PUBLISH_BLOCKED` (exit 6) if readers held the tables during every attempt
  * @throws HeldBack if the unit was pinned or withdrawn during the run
  */
 export async function publish(
@@ -61,7 +61,7 @@ export async function publish(
     await fence(session, runId);
     await mustNotBeHeld(session, unit);
     const before = await publishedTables(session, unit);
-    // Of a region that was withdrawn, what was in force last.
+    // For a withdrawn region these are the last published tables.
     const lasting = before.size > 0 ? standingsOf(before, 'current') : standingsOf(await publishedTables(session, unit, 'previous'), 'previous');
     await session.query(statement('move'), [unit, 'previous', 'past']);
     await session.query(statement('move'), [unit, 'current', 'previous']);
@@ -77,14 +77,14 @@ export async function publish(
   }, async (session, { before, lasting, publicationId, swap }) => {
     const parcels = made.get('core.parcel');
     if (parcels !== undefined) await retireParcels(session, swap, unit, parcels.place, lasting.get('core.parcel')?.place ?? null, incremental?.changed ?? null);
-    const tables: Omit<PublishedTable, 'stands'>[] = [];
+    const tables: Omit<PublishedTable, 'currentTable'>[] = [];
     await holdReaders(session);
     await swapHappens(session, swap);
     for (const { relation, fingerprint, inputs } of [...joined.products].sort((a, b) => (a.relation < b.relation ? -1 : 1))) {
       const standing = before.get(relation);
       const content = made.get(relation);
       if (content === undefined) {
-        // What was not made, or says what it said: it stays.
+        // Tables that were not built, or have equal rows, stay.
         if (standing !== undefined) tables.push({ ...standing, fingerprint, inputs });
         continue;
       }
@@ -110,9 +110,9 @@ export async function publish(
 }
 
 /**
- * A transaction that makes others wait as shortly as it can: what takes its time is prepared first, and kept while the swap is tried again.
+ * Runs a transaction that makes others wait as briefly as possible. Slow work is prepared first, and kept while the swap is tried again.
  * @param prepare takes no lock that a reader or another region's swap waits for
- * @param swap its locks wait at most as long as patience allows each
+ * @param swap takes locks, each with a limited wait
  * @throws MappaleError `PUBLISH_BLOCKED` (exit 6)
  */
 async function swapping<P, T>(
@@ -120,7 +120,7 @@ async function swapping<P, T>(
   { lockTimeoutMs, tries }: Patience = PATIENCE,
 ): Promise<T> {
   return database.session((session) => session.transaction(async () => {
-    // What was said to be published is published, also when the server goes down in the next moment.
+    // A publication that was reported must survive a crash of the server.
     await session.query('set local synchronous_commit = on');
     if (await isDistributed(session)) await inTurn(session);
     const prepared = await prepare(session);
@@ -144,43 +144,43 @@ interface Holder extends Record<string, unknown> {
   readonly pid: number;
   readonly program: string;
   readonly user: string;
-  /** Null: of this machine, or not for this role to know. */
+  /** Null if the client is on this machine or the role may not see its address. */
   readonly address: string | null;
-  /** UTC; null: not for this role to know. */
+  /** UTC; null if the role may not see it. */
   readonly since: string | null;
-  /** Statement that ends it. */
+  /** Statement that ends the session. */
   readonly ending: string;
 }
 
-/** Who reads what would be swapped, and what ends the one that does so longest. */
+/** Describes the sessions that read tables to be swapped, and how to end the one that reads longest. */
 async function blockedBy(session: Session, expected: string, cause: unknown): Promise<MappaleError> {
   const holders = await session.query<Holder>(statement('holders'));
   const found = holders.map(({ pid, program, user, address, since }) => (
     `${program === '' ? 'a program without a name' : program} (process ${pid}, user ${user}${address === null ? '' : `, from ${address}`}${since === null ? '' : `, since ${since}`})`
   ));
   const [longest] = holders;
-  const mend = longest === undefined ? undefined : byAdministrator(await one<Row & ServerPlace>(session, statementsOf('server')('place')), longest.ending);
+  const fix = longest === undefined ? undefined : byAdministrator(await one<Row & ServerPlace>(session, statementsOf('server')('place')), longest.ending);
   return new MappaleError('readers held the published tables through every try', {
-    code: 'PUBLISH_BLOCKED', kind: 'database', detail: `${expected}; found ${found.length === 0 ? 'nobody any more' : found.join('; ')}`,
-    hint: `Nothing was published. What was built is kept: run the same command again when they have ended${mend === undefined ? '.' : ', or end the one that reads longest.'}`, mend, cause,
+    code: 'PUBLISH_BLOCKED', kind: 'database', detail: `${expected}; found ${found.length === 0 ? 'no reader' : found.join('; ')}`,
+    hint: `Nothing was published. The build is kept. Run the same command again when the readers have ended${fix === undefined ? '.' : ', or end the one that reads longest.'}`, fix, cause,
   });
 }
 
-/** Where the tables of a publication lie. One that was withdrawn is, until the next, what was in force last. */
+/** Returns the tables of a publication. For a withdrawn region these are the last published tables. */
 function standingsOf(tables: ReadonlyMap<Relation, PublishedTable>, state: 'current' | 'previous'): Map<Relation, Standing> {
-  return new Map([...tables].map(([relation, { partition, stands, rows, digest }]) => (
-    [relation, { place: state === 'current' ? { schema: schemaOf(relation), table: stands } : { schema: 'previous', table: partition }, rows, digest }]
+  return new Map([...tables].map(([relation, { partition, currentTable, rows, digest }]) => (
+    [relation, { place: state === 'current' ? { schema: schemaOf(relation), table: currentTable } : { schema: 'previous', table: partition }, rows, digest }]
   )));
 }
 
-/** Waits until no reader is in the middle of a record, and makes new ones wait: the counterpart of `api.hold_publication`. */
+/** Waits until no reader is in the middle of a record, and makes new readers wait. The counterpart of `api.hold_publication`. */
 async function holdReaders(session: Session): Promise<void> {
   await session.query('lock table ledger.publication_lock in access exclusive mode');
 }
 
 /**
- * Brings the previous publication of a unit back; a second call returns. A refresh does not publish again what was taken back, until what it is made
- * from is another. A region that was withdrawn comes back, too.
+ * Restores the previous publication of a unit; a second call undoes this. A refresh does not publish the replaced state again until its inputs
+ * change. A withdrawn region is restored, too.
  * @throws MappaleError `NO_PREVIOUS` (exit 2), `PUBLISH_BLOCKED` (exit 6)
  */
 export async function rollback(
@@ -190,7 +190,7 @@ export async function rollback(
     await fence(session, runId);
     const { current: from, previous: to } = await idsOf(session, unit);
     if (to === null) {
-      throw new MappaleError('there is no previous publication to go back to', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'See what is published.', mend: 'npx mappale status' });
+      throw new MappaleError('there is no previous publication to go back to', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'See what is published.', fix: 'npx mappale status' });
     }
     const current = await publishedTables(session, unit);
     const previous = await publishedTables(session, unit, 'previous');
@@ -206,7 +206,7 @@ export async function rollback(
     }
     const tables = await exchange(session, unit, current, previous);
     await swapHappens(session, swap);
-    // There is one publication of a state at any time.
+    // A unit has at most one publication of each state.
     for (const [id, state] of [[from, 'past'], [to, 'current'], [from, 'previous']] as const) {
       await session.query('update ledger.publication set state = $2 where publication_id = $1', [id, state]);
     }
@@ -220,7 +220,7 @@ export async function rollback(
 }
 
 /**
- * Takes a region out of publication: its tables stay as the previous publication, and nothing follows them until a person says so.
+ * Withdraws a region from publication. Its tables stay as the previous publication, and no refresh publishes it until a user restores it.
  * @throws MappaleError `NOT_PUBLISHED` (exit 2), `PUBLISH_BLOCKED` (exit 6)
  */
 export async function withdraw(
@@ -230,7 +230,7 @@ export async function withdraw(
     await fence(session, runId);
     const { current: publication } = await idsOf(session, unit);
     if (publication === null) throw await notPublished(session, unit);
-    // Nothing of a region that is withdrawn is served, at no moment: its rows are not history before others come in their place.
+    // Nothing of a withdrawn region is served at any time. Its rows become history only when other rows replace them.
     return { publication, current: await publishedTables(session, unit), swap: await noteSwap(session, unit, null, []) };
   }, async (session, { publication, current, swap }) => {
     const tables = await exchange(session, unit, current, new Map());
@@ -249,7 +249,7 @@ async function idsOf(session: Session, unit: number): Promise<Record<'current' |
   return { current: idOf('current'), previous: idOf('previous') };
 }
 
-/** Puts tables in the place of those in force. @returns those that are others */
+/** Replaces current tables with others. @returns the tables that were replaced */
 async function exchange(
   session: Session, unit: number, current: ReadonlyMap<Relation, PublishedTable>, other: ReadonlyMap<Relation, PublishedTable>,
 ): Promise<Relation[]> {

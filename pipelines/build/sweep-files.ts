@@ -1,4 +1,4 @@
-/** Where the files of rasters are now: what was computed from a file is kept when it leaves, and nothing is computed from other bytes under its name. */
+/** Finds the current paths of raster files. Computed values are kept when a file disappears, and never computed from other bytes under its name. */
 import { basename } from 'node:path';
 import type { Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -9,13 +9,13 @@ import type { SeenFile } from '../contract/survey.ts';
 import { isUntouched, stampOfFile } from '../ingest/walk.ts';
 import type { Tile } from './sweep-mosaic.ts';
 
-/** A row of a layer of rasters, and the file that it is of. */
+/** A row of a raster layer, and its file. */
 type TileRow = Omit<Tile, 'open'> & { readonly member: string; readonly path: string; readonly sha256: string; readonly size: number };
 type Seen = SeenFile & { readonly path: string; readonly sha256: string };
 
 const statement = statementsOf('sweep');
 
-/** The rasters of a workspace, by model and name. @param tiles the view that has them */
+/** The rasters of a workspace, by model and name. @param tiles view of the raster tiles */
 export async function tilesOf(session: Session, schema: string, tiles: string): Promise<Tile[]> {
   const rows = await session.query<TileRow & Record<string, unknown>>(statement('tiles', { tiles: { schema, table: tiles } }));
   if (rows.length === 0) return [];
@@ -40,12 +40,12 @@ async function openTile(path: string, member: string, sha256: string): Promise<R
   return { grid: raster.grid, readBlock: (column, row) => raster.readBlock(column, row).catch(naming), close: () => raster.close() };
 }
 
-/** @returns the first path at which these bytes are; null: they are at none */
+/** Returns the first path at which these bytes are, or null. */
 async function find(places: ReadonlyMap<string, Seen | null>, sha256: string, size: number): Promise<string | null> {
   for (const [path, seen] of places) {
     const stamp = stampOfFile(path);
     if (stamp === null || stamp.size !== size) continue;
-    // One that was not touched since it was hashed is what it was.
+    // A file that was not modified since it was hashed has the same bytes.
     if ((seen !== null && isUntouched(seen, stamp)) || (await sha256OfFile(path)) === sha256) return path;
   }
   return null;

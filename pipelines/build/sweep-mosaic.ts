@@ -1,17 +1,17 @@
 /**
- * Rasters of one publisher as one grid: a window reads across the edges of tiles as if there were none. What is held in memory is bounded by a number of
- * bytes of natural blocks, whatever the files are.
+ * The rasters of one publisher as one grid: a window reads across the edges of tiles. Memory is bounded by the bytes of decoded blocks, whatever the
+ * size of the files.
  */
 import type { Raster } from '../formats/raster.ts';
 
-/** So much of decoded blocks is kept. */
+/** Most bytes of decoded blocks that are kept. */
 const CACHE_BYTES = 128 * 1024 * 1024;
-/** Blocks smaller than this are read together with those south of them, which are needed next: strips are often one row of cells. */
+/** Blocks smaller than this are read together with the blocks south of them, which are needed next. Strips are often one row of cells. */
 const AHEAD_BYTES = 512 * 1024;
-/** So many files are open at a time: four tiles meet at a corner. A raster in a zip may lie unpacked on disk while it is open. */
+/** Most files that are open at a time: four tiles meet at a corner. A raster in a zip may be unpacked on disk while it is open. */
 const OPEN = 4;
 
-/** A raster as its layer has it. */
+/** A raster as its layer describes it. */
 export interface Tile {
   readonly model: number;
   readonly name: string;
@@ -28,7 +28,7 @@ export interface Tile {
   readonly cellHeight: number;
   readonly blockWidth: number;
   readonly blockHeight: number;
-  /** Null: the file is not where it was, or not what it was. */
+  /** Null if the file moved or changed. */
   readonly open: (() => Promise<Raster>) | null;
 }
 
@@ -37,32 +37,32 @@ type Block = Float32Array | Float64Array;
 /** A tile on the grid of its mosaic. */
 interface Placed {
   readonly tile: Tile;
-  /** Of its north-western cell. */
+  /** Position of its north-western cell. */
   readonly column: number;
   readonly row: number;
-  /** Blocks in a row of them. */
+  /** Number of blocks in a row of blocks. */
   readonly across: number;
   /** Number of its first block among those of all tiles. */
   readonly firstBlock: number;
 }
 
-/** Decoded blocks, those used last; files are opened when a block is asked for. */
+/** Cache of decoded blocks, least recently used out first. Files are opened when a block is needed. */
 export class Blocks {
-  /** A block that is asked for moves to the young; when these are half of what may be kept they become the old, and the old go. */
+  /** A requested block moves to the young half. When the young half is full it becomes the old half, and the old half is dropped. */
   #young = new Map<number, Block>();
   #old = new Map<number, Block>();
   #youngBytes = 0;
   readonly #halfBytes: number;
   readonly #open = new Map<Tile, Raster>();
   #numbered = 0;
-  /** What was read, for measuring. */
+  /** Counts of what was read, for measuring. */
   bytesRead = 0;
 
   constructor(cacheBytes = CACHE_BYTES) {
     this.#halfBytes = cacheBytes / 2;
   }
 
-  /** @returns the number of the first of so many blocks that nobody else has */
+  /** Reserves numbers for blocks. @returns the first of them */
   number(blocks: number): number {
     this.#numbered += blocks;
     return this.#numbered - blocks;
@@ -114,7 +114,7 @@ export class Blocks {
 
   async #raster(tile: Tile): Promise<Raster> {
     let raster = this.#open.get(tile);
-    // The one used last stands last.
+    // The most recently used file is last.
     this.#open.delete(tile);
     if (raster === undefined) {
       if (tile.open === null) throw new Error(`${tile.name} is read, and its file is gone`);
@@ -130,7 +130,7 @@ export class Blocks {
   }
 }
 
-/** Tiles on one grid, whose columns and rows are counted from the corner of the first of them. */
+/** Tiles on one grid. Columns and rows are counted from the corner of the first tile. */
 export class Mosaic {
   readonly model: number;
   readonly epsg: number;
@@ -138,14 +138,14 @@ export class Mosaic {
   readonly north: number;
   readonly cellWidth: number;
   readonly cellHeight: number;
-  /** By name: where tiles overlap, the first one that has data counts. */
+  /** By name. Where tiles overlap, the first tile with data counts. */
   readonly tiles: readonly Placed[];
   readonly #blocks: Blocks;
   #near: readonly Placed[] = [];
-  /** All cells of the tile near, first and last column and row, where it is alone on its ground. */
+  /** First and last column and row of the cells near which a tile has no neighbour. */
   #alone: readonly [number, number, number, number] | null = null;
 
-  /** @param tiles whose cells coincide */
+  /** @param tiles with cells that coincide */
   constructor(tiles: readonly [Tile, ...Tile[]], blocks: Blocks) {
     const [first] = tiles;
     this.model = first.model;
@@ -166,15 +166,15 @@ export class Mosaic {
     });
   }
 
-  /** Tiles that have cells in a window, in their order. */
+  /** Returns the tiles that have cells in a window, in their order. */
   tilesIn(firstColumn: number, lastColumn: number, firstRow: number, lastRow: number): readonly Placed[] {
     return this.tiles.filter(({ column, row, tile: { width, height } }) =>
       column <= lastColumn && column + width > firstColumn && row <= lastRow && row + height > firstRow);
   }
 
-  /** Which tiles the next rows are of. @returns false where the file of one of them is gone */
+  /** Selects the tiles of the next rows. @returns false if the file of one of them is gone */
   look(firstColumn: number, lastColumn: number, firstRow: number, lastRow: number): boolean {
-    // Most shapes lie in the tile of the one before.
+    // Most shapes are in the tile of the previous shape.
     const alone = this.#alone;
     if (alone === null || firstColumn < alone[0] || lastColumn > alone[1] || firstRow < alone[2] || lastRow > alone[3]) {
       this.#near = this.tilesIn(firstColumn, lastColumn, firstRow, lastRow);
@@ -189,10 +189,10 @@ export class Mosaic {
   }
 
   /**
-   * Fills in cells of a row, of the window that was looked at; NaN where there are none.
-   * @param into from its first element on
-   * @param origin gets the number of the tile, in `tiles`, that each cell is of; null: nobody asks
-   * @returns a promise only when something must be read
+   * Fills in cells of a row of the selected window; NaN where there are none.
+   * @param into receives the cells from its first element on
+   * @param origin receives the number of the tile of each cell; null if not needed
+   * @returns a promise only if something must be read
    */
   row(row: number, firstColumn: number, count: number, into: Float64Array, origin: Int32Array | null): Promise<void> | undefined {
     const missing = this.#fill(row, firstColumn, count, into, origin, null);
@@ -202,14 +202,14 @@ export class Mosaic {
   async #read(
     first: readonly [Placed, number][], row: number, firstColumn: number, count: number, into: Float64Array, origin: Int32Array | null,
   ): Promise<void> {
-    // One after another: no file is closed while another block is read of it. They are held here, too: together they may be more than is kept.
+    // One after another, so that no file is closed while it is read. The blocks are held here because together they may exceed the cache.
     const held = new Map<number, Block>();
     for (let missing: readonly [Placed, number][] | null = first; missing !== null; missing = this.#fill(row, firstColumn, count, into, origin, held)) {
       for (const [placed, number] of missing) held.set(number, await this.#blocks.read(placed, number));
     }
   }
 
-  /** @returns the blocks that must be read first; null: the cells are filled in */
+  /** Returns the blocks that must be read first, or null if the cells are filled in. */
   #fill(
     row: number, firstColumn: number, count: number, into: Float64Array, origin: Int32Array | null, held: ReadonlyMap<number, Block> | null,
   ): [Placed, number][] | null {
@@ -245,7 +245,7 @@ export class Mosaic {
   }
 }
 
-/** Do the cells of two tiles coincide? A hundredth of a cell is what the writing of numbers makes of one. */
+/** Returns whether the cells of two tiles coincide. Rounding in the files moves a cell by at most a hundredth of its size. */
 function isOnGridOf(first: Tile, tile: Tile): boolean {
   const sizes = [[tile.cellWidth / first.cellWidth, tile.width], [tile.cellHeight / first.cellHeight, tile.height]] as const;
   const corners = [(tile.west - first.west) / first.cellWidth, (first.north - tile.north) / first.cellHeight];
@@ -255,7 +255,7 @@ function isOnGridOf(first: Tile, tile: Tile): boolean {
 }
 
 /**
- * Tiles whose cells coincide are one mosaic; those that lie on another grid are one of their own, which is asked after it.
+ * Groups tiles into mosaics: tiles with cells that coincide are one mosaic. Tiles on another grid are a mosaic of their own, which is read after it.
  * @param tiles by model and name
  */
 export function mosaicsOf(tiles: readonly Tile[], blocks: Blocks): Mosaic[] {

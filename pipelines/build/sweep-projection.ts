@@ -1,5 +1,5 @@
 /**
- * Degrees into the coordinates of a raster: of areas with many corners the database would do nothing else for most of a sweep's time. UTM by the series of
+ * Converts degrees to the coordinates of a raster. Doing this in the database would take most of a sweep's time. UTM by the series of
  * Krüger in the third flattening (Karney 2011, Transverse Mercator with an accuracy of a few nanometers, equations 7–11 and 35), as PROJ computes it.
  */
 

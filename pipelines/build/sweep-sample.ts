@@ -1,9 +1,9 @@
-/** The cells of one shape after another, out of a mosaic: of an area those whose centre lies in it, of a point those that say what is there. */
+/** Samples the cells of shapes, one shape after another: cells with their centre in an area, or the cells around a point. */
 import type { Accumulator, AreaSweep, CellRows, PointSweep } from '../contract/sweep.ts';
 import type { Mosaic } from './sweep-mosaic.ts';
 import type { Shape } from './sweep-shape.ts';
 
-/** Of a shape: number of its tile in the mosaic, row, first and last column, on the grid of the mosaic. */
+/** Cells of a shape: number of the tile in the mosaic, row, first and last column on the grid of the mosaic. */
 type Run = readonly [tile: number, row: number, first: number, last: number];
 
 interface Sample {
@@ -15,15 +15,15 @@ interface Sample {
 }
 
 export interface Sampler {
-  /** @returns false where the file of a raster that is needed is gone: then the sample is empty */
+  /** Samples a shape. @returns false if the file of a needed raster is gone; the sample is empty then */
   look(shape: Shape, column: number, row: number): boolean;
-  /** @returns a promise only when something must be read */
+  /** @returns a promise only if something must be read */
   gather(shape: Shape, column: number, row: number): Promise<void> | undefined;
-  /** What was gathered; then a new one begins. */
+  /** Returns the sample and begins a new one. */
   take(): Sample;
 }
 
-/** Rows of a window that are held: one of cells, and those beside it. */
+/** Rows of a window in memory: a row of cells and its neighbours. */
 const HELD = 3;
 
 export class AreaSampler implements Sampler {
@@ -41,7 +41,7 @@ export class AreaSampler implements Sampler {
   #cells = 0;
   #missing = 0;
 
-  /** @param runs are noted */
+  /** @param runs whether to record runs of cells */
   constructor({ halo, accumulator }: AreaSweep, mosaic: Mosaic, runs: boolean) {
     this.#mosaic = mosaic;
     this.#halo = halo ? 1 : 0;
@@ -87,9 +87,9 @@ export class AreaSampler implements Sampler {
     return sample;
   }
 
-  /** Has the row at hand, and those beside it. @returns a promise when one must be read; then it is to be asked again */
+  /** Reads the current row and its neighbours. @returns a promise if a row must be read; call again after it */
   #hold({ firstRow, runs }: Shape, row: number): Promise<void> | undefined {
-    // Parts of one area may lie far from each other.
+    // Parts of one area may be far from each other.
     if (runs[row - firstRow] === runs[row - firstRow + 1]) return undefined;
     for (let near = row - this.#halo; near <= row + this.#halo; near += 1) {
       const slot = slotOf(near);
@@ -130,7 +130,7 @@ export class AreaSampler implements Sampler {
     }
   }
 
-  /** Notes the runs of cells that have a value, each of one tile. */
+  /** Records the runs of cells with a value, each of one tile. */
   #note(row: number, first: number, stop: number, here: Float64Array): void {
     const origin = this.#origins?.[slotOf(row)];
     if (origin === undefined) return;
@@ -145,7 +145,7 @@ export class AreaSampler implements Sampler {
 
 export class PointSampler implements Sampler {
   readonly #mosaic: Mosaic;
-  /** Cells on a side: of one the value is that of the cell, of two it lies between their centres. */
+  /** Number of cells on a side. With one, the value is that of the cell. With two, it is interpolated between their centres. */
   readonly #side: 1 | 2;
   readonly #line = new Float64Array(2);
   readonly #origin = new Int32Array(2);
@@ -155,7 +155,7 @@ export class PointSampler implements Sampler {
   #missing = 0;
   readonly #noted: Run[] | null;
 
-  /** @param runs are noted */
+  /** @param runs whether to record runs of cells */
   constructor({ sample }: PointSweep, mosaic: Mosaic, runs: boolean) {
     this.#mosaic = mosaic;
     this.#noted = runs ? [] : null;
@@ -192,7 +192,7 @@ export class PointSampler implements Sampler {
     return sample;
   }
 
-  /** The first of the cells that count in one direction. */
+  /** Returns the first of the cells that count in one direction. */
   #first(position: number): number {
     return this.#side === 1 ? Math.floor(position) : Math.floor(position - 0.5);
   }
@@ -214,7 +214,7 @@ export class PointSampler implements Sampler {
     }
   }
 
-  /** How much of a position the nearer (0) or the further cell of a direction has. */
+  /** Returns the weight of the nearer (0) or the further cell of a direction. */
   #share(position: number, further: number): number {
     if (this.#side === 1) return 1;
     const beyond = position - 0.5 - this.#first(position);

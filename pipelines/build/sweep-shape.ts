@@ -1,6 +1,6 @@
 /**
- * Which cells of a grid have their centre in an area: by scanline, even-odd over all rings. Half-open, so that of two areas with a common border each cell
- * belongs to one: a border that runs through a centre leaves it to the area on the east, or on the south.
+ * Finds the cells of a grid with their centre in an area: by scanline, even-odd over all rings. Half-open: of two areas with a common border each cell
+ * belongs to one. A border through a centre assigns the cell to the area on the east, or on the south.
  */
 
 import type { Project } from './sweep-projection.ts';
@@ -15,12 +15,12 @@ export interface CellGrid {
 
 const LITTLE_ENDIAN = 1;
 const MULTI_POLYGON = 6;
-/** So few crossings of a row are sorted by hand. */
+/** Rows with at most this many crossings are sorted by insertion. */
 const FEW = 24;
 
 /**
- * Where a point lies in a grid, in cells from its corner. A point on the border of two cells is of the one on the east, or on the south: what the division
- * of degrees by a 240th of one leaves over, or lacks, does not decide. A billionth of a cell is less than any drawing means.
+ * Returns the position of a point in a grid, in cells from its corner. A point on the border of two cells belongs to the cell on the east, or on the
+ * south. Rounding by a billionth of a cell removes the error of dividing degrees by 1/240.
  */
 export function inCells(distance: number, cell: number): number {
   const cells = distance / cell;
@@ -28,17 +28,17 @@ export function inCells(distance: number, cell: number): number {
   return Math.abs(cells - border) < 1e-9 ? border : cells;
 }
 
-/** Cells of one area after another: those of a row are the runs `first … end − 1` between two bounds. */
+/** The cells of one area after another. The cells of a row are the runs `first … end − 1` between two bounds. */
 export class Shape {
-  /** Rows that may have cells; empty when `lastRow` is before `firstRow`. */
+  /** Rows that may have cells; none if `lastRow` is before `firstRow`. */
   firstRow = 0;
   lastRow = -1;
-  /** Columns of all cells; empty when `lastColumn` is before `firstColumn`. */
+  /** Columns of all cells; none if `lastColumn` is before `firstColumn`. */
   firstColumn = 0;
   lastColumn = -1;
-  /** Where the runs of a row begin in `bounds`; the next number is where they end. */
+  /** Index in `bounds` at which the runs of each row begin; the next index is their end. */
   runs = new Int32Array(64);
-  /** First cell and end of each run, in turn. */
+  /** First cell and end of each run, alternating. */
   bounds = new Int32Array(128);
   /** Corners in columns and rows, ring after ring. */
   #xs = new Float64Array(256);
@@ -48,13 +48,13 @@ export class Shape {
   #crossings = new Float64Array(128);
   readonly #corner = new Float64Array(2);
 
-  /** Takes an area. @param wkb of a polygon or multipolygon, little-endian, in degrees @param project into the CRS of the grid */
+  /** Sets an area. @param wkb of a polygon or multipolygon, little-endian, in degrees @param project into the CRS of the grid */
   area(wkb: Buffer, grid: CellGrid, project: Project): void {
     this.#read(wkb, grid, project);
     this.#cross();
   }
 
-  /** Takes one cell. */
+  /** Sets one cell. */
   cell(column: number, row: number): void {
     this.firstRow = this.lastRow = row;
     this.firstColumn = this.lastColumn = column;
@@ -107,7 +107,7 @@ export class Shape {
     if (this.runs.length < rows + 1) this.runs = new Int32Array(rows * 2);
     const { runs } = this;
     runs.fill(0, 0, rows + 1);
-    // First how many edges cross the middle of each row, then where.
+    // Counts the edges that cross the middle of each row, then computes the crossings.
     let crossings = 0;
     this.#edges((a, b) => {
       const end = Math.ceil(ys[b]! - 0.5) - first;
@@ -145,7 +145,7 @@ export class Shape {
     }
   }
 
-  /** Edges that are not level, each from its northern corner: an edge of two areas is computed alike for both. */
+  /** Visits edges that are not level, each from its northern corner, so that an edge of two areas is computed alike for both. */
   #edges(each: (a: number, b: number) => void): void {
     const ys = this.#ys;
     let start = 0;

@@ -1,7 +1,7 @@
 /**
- * The sweep: shapes stream past in the order of the rasters' blocks, the cells of each are found and its values gathered in one pass, and go back by COPY.
- * Memory is bounded by blocks and by rows of one shape, neither by files nor by how many shapes there are. All of it is part of the transaction that makes
- * the table: a run that is killed leaves nothing of it.
+ * The sweep: shapes are read in the order of the rasters' blocks. The cells of each shape are found and its values gathered in one pass, and written by COPY.
+ * Memory is bounded by blocks and by the rows of one shape, not by files or the number of shapes. The sweep is part of the transaction that builds
+ * the table, so a killed run leaves nothing.
  */
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -18,49 +18,47 @@ import { projectionInto, type Project } from './sweep-projection.ts';
 import { AreaSampler, PointSampler, type Sampler } from './sweep-sample.ts';
 import { inCells, Shape } from './sweep-shape.ts';
 
-/** Shapes that are fetched at a time, while those before are worked on. */
+/** Number of shapes that are fetched at a time, while the previous ones are sampled. */
 const SHAPES = 4_000;
-/** Rows of cells of which the shapes come together, at least. */
+/** Least number of rows of cells whose shapes are fetched together. */
 const BAND = 256;
 
 interface ShapeRow {
   readonly id: number;
-  /** Of its point, in the CRS of the rasters. */
+  /** Coordinates of its point, in the CRS of the rasters. */
   readonly x: number;
   readonly y: number;
-  /** WKB of an area in degrees; null of points. */
+  /** WKB of an area in degrees; null for a point. */
   readonly geom: Uint8Array | null;
 }
 
-/** What the machine itself says of a shape, behind `turn` and `id`. */
+/** Columns that the sweep fills itself, after `turn` and `id`. */
 const COUNTS: Columns = { model: 'int4', cells: 'int4', missing: 'int4', unread: 'bool' };
 const RUNS: Columns = { release_id: 'int4', position: 'int8', turn: 'int4', row_number: 'int4', first_column: 'int4', last_column: 'int4' };
 
 const statement = statementsOf('sweep');
 
 /**
- * Runs a file that makes a table, with its sweeps where it has them. Inside a transaction.
- * @param schema where unqualified names are made
- * @param standing partition that is published of the table; null: none is. A sweep keeps rows of it whose raster is gone, as `standing_<table>`
- * @param runs note the runs of cells, too: for an explanation of few parcels
+ * Runs a file that builds a table, with its sweeps if it has any. Inside a transaction.
+ * @param schema in which unqualified names are created
+ * @param standing published partition of the table, or null. A sweep copies its rows where a raster is gone, from `standing_<table>`
+ * @param runs whether to record runs of cells: for the explanation of a few parcels
  */
 export async function runTableFile(
-  session: Session, schema: string, { file, text, sweep, writes: [relation] }: SqlFile, standing: string | null, runs = false,
+  session: Session, schema: string, { file, parts, sweep, writes: [relation] }: SqlFile, standing: string | null, runs = false,
 ): Promise<void> {
-  if (sweep === null || relation === undefined) return session.script(text, file);
-  await provideStanding(session, schema, relation, standing);
-  const before = text.slice(0, text.indexOf(`\n-- sweep: ${sweep}\n`) + 1);
-  await session.script(before, file);
-  for (const each of await sweepsOf(join(ROOT, dirname(file), sweep))) await sweepCells(session, schema, each, runs);
-  // Lines keep their numbers in messages.
-  await session.script(before.replace(/[^\n]/g, '') + text.slice(before.length), file);
+  if (sweep !== null && relation !== undefined) await provideStanding(session, schema, relation, standing);
+  for (const part of parts) {
+    if (!('sweep' in part)) await session.script(part.text, part.file);
+    else for (const each of await sweepsOf(join(ROOT, dirname(file), part.sweep))) await sweepCells(session, schema, each, runs);
+  }
 }
 
 async function sweepsOf(path: string): Promise<readonly Sweep[]> {
   return ((await import(pathToFileURL(path).href)) as { default: readonly Sweep[] }).default;
 }
 
-/** @returns what was read, for measuring */
+/** Returns counts of what was read, for measuring. */
 export async function sweepCells(session: Session, schema: string, sweep: Sweep, runs: boolean): Promise<{ readonly bytesRead: number }> {
   const columns: Columns = 'sample' in sweep ? { value: 'float8' } : sweep.columns;
   const tables = { into: { schema, table: sweep.into }, runs: { schema, table: `${sweep.into}_run` } };
@@ -104,10 +102,10 @@ class Pass {
     let going = Promise.resolve();
     for (let shapes = await coming; shapes.length > 0; shapes = await coming) {
       coming = next();
-      // It is thrown where it is waited for.
+      // The failure is thrown where the work is awaited.
       coming.catch(() => undefined);
       for (const shape of shapes) await this.#take(shape, mosaic, project, sampler);
-      // Rows go while the next shapes are worked on.
+      // Rows are written while the next shapes are sampled.
       await going;
       going = this.#send();
       going.catch(() => undefined);
@@ -158,7 +156,7 @@ class Pass {
   }
 }
 
-/** Rows on their way into a table. */
+/** Buffers rows for a table. */
 class Batch {
   readonly writer: RowWriter;
   readonly #session: Session;

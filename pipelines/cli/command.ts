@@ -37,7 +37,7 @@ export function parseRegion(text: string): Region {
     const [meant = 'REGION'] = nearest(text, slugs);
     throw new MappaleError(`there is no region ${text}`, {
       code: 'REGION_UNKNOWN', kind: 'usage', detail: `expected one of ${slugs.join(', ')}, or a code 1–20`, hint: `${didYouMean(text, slugs)}Type one of these.`,
-      mend: retyped(withWord(text, meant), `npx mappale load-region ${meant}`),
+      fix: retyped(withWord(text, meant), `npx mappale load-region ${meant}`),
     });
   }
   return region;
@@ -45,7 +45,7 @@ export function parseRegion(text: string): Region {
 
 /** What `--accept` says, and who said it. @throws MappaleError `REASON_MISSING` (exit 2) */
 export function acceptance({ config }: Context, why: string | undefined): Acceptance | null {
-  if (why?.trim() === '') throw new MappaleError('--accept needs a reason', { code: 'REASON_MISSING', kind: 'usage', hint: 'Say why: --accept "ISTAT merged three comuni, checked by hand".', mend: retyped(withOption('--accept', 'REASON'), 'npx mappale refresh --accept REASON') });
+  if (why?.trim() === '') throw new MappaleError('--accept needs a reason', { code: 'REASON_MISSING', kind: 'usage', hint: 'Say why: --accept "ISTAT merged three comuni, checked by hand".', fix: retyped(withOption('--accept', 'REASON'), 'npx mappale refresh --accept REASON') });
   return why === undefined ? null : { who: `${config.user}@${config.host}`, why };
 }
 
@@ -55,7 +55,7 @@ export function parseWithin(minimum: number, maximum: number): (text: string) =>
     const value = Number(text);
     if (/^\d{1,16}$/.test(text) && value >= minimum && value <= maximum) return value;
     const expected = maximum === Number.MAX_SAFE_INTEGER ? '' : `expected ${minimum}–${maximum}, `;
-    throw new MappaleError('a whole number is expected', { code: 'NUMBER_EXPECTED', kind: 'usage', detail: `${expected}found ${text}`, hint: 'Write digits only.', mend: retyped(withWord(text, String(minimum)), 'npx mappale --help') });
+    throw new MappaleError('a whole number is expected', { code: 'NUMBER_EXPECTED', kind: 'usage', detail: `${expected}found ${text}`, hint: 'Write digits only.', fix: retyped(withWord(text, String(minimum)), 'npx mappale --help') });
   };
 }
 

@@ -17,9 +17,9 @@ interface Finding {
   readonly found: string;
   /** Code of the error. */
   readonly code?: string | undefined;
-  /** How to mend it; of what is in order, how to make it better. */
+  /** How to fix it, or how to improve what works. */
   readonly hint?: string | undefined;
-  readonly mend?: string | undefined;
+  readonly fix?: string | undefined;
 }
 
 export function doctorCommand(): Command {
@@ -32,8 +32,8 @@ export function doctorCommand(): Command {
     });
 }
 
-function describe({ check, ok, found, hint, mend }: Finding): string {
-  const more = [hint, mend === undefined ? undefined : `type: ${mend}`].filter((line) => line !== undefined);
+function describe({ check, ok, found, hint, fix }: Finding): string {
+  const more = [hint, fix === undefined ? undefined : `type: ${fix}`].filter((line) => line !== undefined);
   return [`${ok ? more.length === 0 ? 'ok  ' : 'note' : 'FAIL'} ${check}: ${found}`, ...more].join('\n     ');
 }
 
@@ -46,13 +46,13 @@ async function examine(): Promise<Finding[]> {
       findings.push({ check, ok: true, ...(typeof found === 'string' ? { found } : found) });
     } catch (error) {
       if (!(error instanceof MappaleError)) findings.push({ check, ok: false, found: String(error) });
-      else findings.push({ check, ok: false, found: `${error.message} [${error.code}]${error.detail === undefined ? '' : `: ${error.detail}`}`, code: error.code, hint: error.hint, mend: error.mend });
+      else findings.push({ check, ok: false, found: `${error.message} [${error.code}]${error.detail === undefined ? '' : `: ${error.detail}`}`, code: error.code, hint: error.hint, fix: error.fix });
     }
   };
   await attempt('Node is 20.19 or newer', async () => {
     const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
     if (major < 20 || (major === 20 && minor < 19)) {
-      throw new MappaleError(`found Node ${process.versions.node}`, { code: 'NODE_TOO_OLD', kind: 'usage', hint: 'Install Node 20.19 or newer.', mend: 'nvm install 22' });
+      throw new MappaleError(`found Node ${process.versions.node}`, { code: 'NODE_TOO_OLD', kind: 'usage', hint: 'Install Node 20.19 or newer.', fix: 'nvm install 22' });
     }
     return `Node ${process.versions.node}`;
   });
@@ -71,9 +71,11 @@ async function examine(): Promise<Finding[]> {
   await attempt('the server takes loads', async () => {
     if (config.databaseUrl.startsWith('pglite:')) return 'not used (the database is embedded)';
     // As a load opens it: what stands in its way is the error. Nothing is written.
-    const { encoding, searchPath, statementTimeout, extensions } = await onDatabase(config.databaseUrl, 'write', serverFacts);
+    const { encoding, searchPath, statementTimeout, extensions, pooling } = await onDatabase(config.databaseUrl, 'write', async (database) => ({
+      ...await serverFacts(database), pooling: database.pooling,
+    }));
     const schemas = [...new Set(Object.values(extensions))].join(', ') || 'no schema yet';
-    return `encoding ${encoding}, extensions in ${schemas}, no standby, not read-only; each session sets search_path ${searchPath} and statement_timeout ${statementTimeout}`;
+    return `encoding ${encoding}, extensions in ${schemas}, no standby, not read-only; each session sets search_path ${searchPath} and statement_timeout ${statementTimeout}${pooling === null ? '' : '; through a connection pooler that keeps sessions'}`;
   });
   await attempt('the database has every table, index, function and grant of this version', () => looking(config.databaseUrl, async (database) => {
     const applied = database === null ? null : await appliedFiles(database);
@@ -92,7 +94,7 @@ async function examine(): Promise<Finding[]> {
     const [example] = lost;
     if (example === undefined) return 'all there';
     throw new MappaleError(`${lost.length} are missing or detached, e.g. ${example.partition} of ${example.relation}`, {
-      code: 'PARTITION_MISSING', kind: 'database', hint: 'Load the region again.', mend: 'npx mappale load-region REGION --data FOLDER',
+      code: 'PARTITION_MISSING', kind: 'database', hint: 'Load the region again.', fix: 'npx mappale load-region REGION --data FOLDER',
     });
   }));
   await attempt('the role of the server may ask and nothing else', () => looking(config.databaseUrl, async (database) => {
@@ -105,7 +107,7 @@ async function examine(): Promise<Finding[]> {
   await attempt('room on the disk of the embedded database', async () => {
     if (!config.databaseUrl.startsWith('pglite:')) return 'not used (DATABASE_URL is a server)';
     const free = (await freeBytes(config.databaseUrl.slice('pglite:'.length))) / 1024 ** 3;
-    if (free < 1) throw new MappaleError(`${free.toFixed(1)} GiB free`, { code: 'DISK_FULL', kind: 'usage', hint: 'Free at least 1 GiB, or name a folder on another disk.', mend: 'export DATABASE_URL=pglite:/OTHER_DISK/mappale' });
+    if (free < 1) throw new MappaleError(`${free.toFixed(1)} GiB free`, { code: 'DISK_FULL', kind: 'usage', hint: 'Free at least 1 GiB, or name a folder on another disk.', fix: 'export DATABASE_URL=pglite:/OTHER_DISK/mappale' });
     return `${free.toFixed(1)} GiB free`;
   });
   return findings;

@@ -8,7 +8,7 @@ import { enrichFile, type EnrichedFile } from '../deliver/enrich-file.ts';
 import { KEYS, KEY_HELP, type Key } from '../deliver/keys.ts';
 import { STATUSES, type Status } from '../deliver/places.ts';
 import { MappaleError } from '../errors.ts';
-import { mustBePlace } from '../formats/write-beside.ts';
+import { mustBePlace } from '../formats/atomic-write.ts';
 import { group } from '../progress.ts';
 import { withContext } from '../run/context.ts';
 import { textTable } from '../text-table.ts';
@@ -54,7 +54,7 @@ function parseKey(text: string): Key {
   const [meant = KEYS[0]] = nearest(text, KEYS);
   throw new MappaleError(`there is no key ${text}`, {
     code: 'KEY_UNKNOWN', kind: 'usage', detail: `expected ${KEYS.join(', ')}`, hint: 'Leave --by out: the header tells it.',
-    mend: retyped(withOption('--by', meant), `npx mappale enrich FILE.csv --by ${meant} --out OTHER.csv`),
+    fix: retyped(withOption('--by', meant), `npx mappale enrich FILE.csv --by ${meant} --out OTHER.csv`),
   });
 }
 
@@ -64,13 +64,13 @@ async function mustBeTable(from: string, out: string): Promise<void> {
   if (basename(from) === '-' || there?.isFile() === false) {
     throw new MappaleError('the table is no file', {
       code: 'TABLE_MISSING', kind: 'usage', at: from, detail: `expected a CSV file, found ${there?.isDirectory() === true ? 'a folder' : 'standard input, a pipe or a device'}`,
-      hint: 'Save it first: it is read again where another publication comes into force.', mend: 'npx mappale enrich FILE.csv --out OTHER.csv',
+      hint: 'Save it first: it is read again where another publication comes into force.', fix: 'npx mappale enrich FILE.csv --out OTHER.csv',
     });
   }
   if (there === null) {
-    throw new MappaleError('there is no table', { code: 'TABLE_MISSING', kind: 'usage', at: from, hint: 'Name a CSV file with a header.', mend: 'npx mappale enrich FILE.csv --out OTHER.csv' });
+    throw new MappaleError('there is no table', { code: 'TABLE_MISSING', kind: 'usage', at: from, hint: 'Name a CSV file with a header.', fix: 'npx mappale enrich FILE.csv --out OTHER.csv' });
   }
-  if (await realpath(from) === await realpath(out).catch(() => out)) throw new MappaleError('the table would be written over', { code: 'TABLE_OVERWRITTEN', kind: 'usage', at: out, hint: 'Name another file with --out.', mend: retyped(withOption('--out', 'OTHER.csv'), 'npx mappale enrich FILE.csv --out OTHER.csv') });
+  if (await realpath(from) === await realpath(out).catch(() => out)) throw new MappaleError('the table would be written over', { code: 'TABLE_OVERWRITTEN', kind: 'usage', at: out, hint: 'Name another file with --out.', fix: retyped(withOption('--out', 'OTHER.csv'), 'npx mappale enrich FILE.csv --out OTHER.csv') });
   await mustBePlace(out);
 }
 

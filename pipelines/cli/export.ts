@@ -6,7 +6,7 @@ import { parseSections } from '../deliver/columns.ts';
 import { exportRegion, type Exported } from '../deliver/export.ts';
 import { FORMATS } from '../deliver/formats.ts';
 import { MappaleError } from '../errors.ts';
-import { mustBePlace } from '../formats/write-beside.ts';
+import { mustBePlace } from '../formats/atomic-write.ts';
 import { mustBePublished } from '../ledger/published.ts';
 import { group } from '../progress.ts';
 import { VERSION, withContext } from '../run/context.ts';
@@ -39,7 +39,7 @@ export function exportCommand(): Command {
         const [meant = names[0] ?? ''] = nearest(name, names);
         throw new MappaleError('there is no such format', {
           code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${names.join(', ')}, found ${name}`, hint: `Leave --format out for ${names[0] ?? ''}.`,
-          mend: retyped(withOption('--format', meant), `npx mappale export REGION --format ${meant}`),
+          fix: retyped(withOption('--format', meant), `npx mappale export REGION --format ${meant}`),
         });
       }
       const out = expandPath(path ?? `${region.slug}.${format.ending}`);

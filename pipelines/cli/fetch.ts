@@ -44,7 +44,7 @@ export function fetchCommand(): Command {
 function splitIds(text: string, before: readonly string[] = []): string[] {
   const ids = text.split(',').map((id) => id.trim().toLowerCase()).filter((id) => id !== '');
   if (ids.length > 0) return [...before, ...ids];
-  throw new MappaleError('--sources names none', { code: 'SOURCE_MISSING', kind: 'usage', hint: 'Name some, or leave --sources out for all.', mend: 'npx mappale sources' });
+  throw new MappaleError('--sources names none', { code: 'SOURCE_MISSING', kind: 'usage', hint: 'Name some, or leave --sources out for all.', fix: 'npx mappale sources' });
 }
 
 /** A line for each source, then what failed, then what a person does, then what to type. */

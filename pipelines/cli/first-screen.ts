@@ -61,10 +61,10 @@ async function look(url: string): Promise<Found> {
   }
 }
 
-function inTheWay({ message, code, at, detail, hint, mend }: MappaleError): Found {
+function inTheWay({ message, code, at, detail, hint, fix }: MappaleError): Found {
   return {
     lines: [`${message} [${code}]`, ...[at, detail, hint].filter((line) => line !== undefined)],
-    next: [...(mend === undefined ? [] : [[mend, 'fix this'] as const]), ['npx mappale doctor', 'check this machine and database']],
+    next: [...(fix === undefined ? [] : [[fix, 'fix this'] as const]), ['npx mappale doctor', 'check this machine and database']],
   };
 }
 
@@ -87,7 +87,7 @@ const LAST_RUN = `select r.run_id as id, r.command, r.arguments, r.exit_code::in
  limit 1`;
 
 /** Describes the last run, with the command that continues it. */
-function toldOf(run: LastRun, dead: ReadonlySet<number>): readonly [lines: readonly string[], again: Next] {
+function describeLastRun(run: LastRun, dead: ReadonlySet<number>): readonly [lines: readonly string[], again: Next] {
   const { id, command, arguments: { data, regions }, code, ended } = run;
   if (!ended && !dead.has(id)) return [[`${command} is under way`], []];
   if (code === 0) return [[], []];
@@ -126,7 +126,7 @@ async function published(database: Database): Promise<Found> {
      order by p.unit_code`,
   );
   const [run] = await database.query<LastRun>(LAST_RUN);
-  const [last, again] = run === undefined ? [[], []] : toldOf(run, await deadRuns(database));
+  const [last, again] = run === undefined ? [[], []] : describeLastRun(run, await deadRuns(database));
   const withdrawn = [...(await holds(database)).values()].filter(({ kind }) => kind === 'withdrawn');
   const gone = withdrawn.map((hold) => `${unitName(hold.unit)}: ${describeHold(hold)}`);
   const back: Next = withdrawn.map(({ unit }) => [`npx mappale rollback ${unitSlug(unit)}`, 'publish it again']);

@@ -35,7 +35,7 @@ async function writeDemo(context: Context): Promise<string> {
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {
     throw new MappaleError('the raw files of the synthetic region cannot be written here', {
       code: 'FOLDER_UNWRITABLE', kind: 'usage', at: resolve(folder), detail: `expected a place that this user may write to, found: ${(error as Error).message}`,
-      hint: 'Write them elsewhere, and load them from there: npx mappale load-region molise --data /OTHER_FOLDER/demo', mend: 'npx mappale synth --out /OTHER_FOLDER/demo', cause: error,
+      hint: 'Write them elsewhere, and load them from there: npx mappale load-region molise --data /OTHER_FOLDER/demo', fix: 'npx mappale synth --out /OTHER_FOLDER/demo', cause: error,
     });
   });
   context.log.info(`writing the raw files of a synthetic region (${DEMO.parcels} parcels, seed ${DEMO.seed}) to ${folder}`);

@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { VERSION } from '../run/context.ts';
 import { MappaleError } from '../errors.ts';
-import { isForbidden, isFull } from '../formats/file-error.ts';
+import { diskFull, isForbidden, isFull } from '../formats/file-error.ts';
 import { quoted } from '../typed.ts';
 import { usageExit } from './command.ts';
 import { diffCommand } from './diff.ts';
@@ -15,6 +15,7 @@ import { historyCommand } from './history.ts';
 import { loadRegionCommand } from './load-region.ts';
 import { mcpCommand } from './mcp.ts';
 import { migrateCommand } from './migrate.ts';
+import { guardOutput } from './output.ts';
 import { explainCommand, parcelCommand } from './parcel.ts';
 import { planCommand } from './plan.ts';
 import { forgetCommand, pinCommand, pruneCommand, rollbackCommand, unpinCommand, withdrawCommand } from './publications.ts';
@@ -42,20 +43,30 @@ export function program(): Command {
     .exitOverride(usageExit)
     .description('Load the files of Italy\'s public bodies into one PostGIS database that describes every cadastral parcel.')
     .version(VERSION)
+    .option('--verbose', 'print each step and its time')
+    .option('--quiet', 'print warnings and results only')
+    .hook('preAction', (_program, command) => setLogLevel(command.optsWithGlobals<LogOptions>()))
     .addHelpText('after', `
 Exit codes: 0 done, 1 bug, 2 usage or configuration, 3 input missing or changed, 4 too many rejects, 5 checks failed, 6 database, 7 already running.
-Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default: the embedded database in .mappale/database), MAPPALE_LOG=json, NO_COLOR.`);
+Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default: the embedded database in .mappale/database), MAPPALE_LOG=json, MAPPALE_LOG_LEVEL, NO_COLOR.`);
   for (const make of COMMANDS) all.addCommand(make());
   return all;
 }
 
-/** Runs one command; failures that are foreseen are told, bugs keep their stack. */
+interface LogOptions {
+  readonly verbose?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** Sets the level for this process and for worker processes, which inherit the environment. */
+function setLogLevel({ verbose = false, quiet = false }: LogOptions): void {
+  if (verbose) process.env['MAPPALE_LOG_LEVEL'] = 'debug';
+  else if (quiet) process.env['MAPPALE_LOG_LEVEL'] = 'warn';
+}
+
+/** Runs one command. Expected failures are printed, bugs keep their stack. */
 export async function main(argv: readonly string[]): Promise<void> {
-  // A reader that has seen enough (`| head`) is no failure.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0);
-    throw error;
-  });
+  guardOutput();
   try {
     if (argv.length === 2) process.stdout.write(`${await firstScreen()}\n`);
     else await program().parseAsync([...argv]);
@@ -73,13 +84,6 @@ function forbidden(error: NodeJS.ErrnoException): MappaleError | null {
   const { path, message } = error;
   if (path === undefined || !isForbidden(error)) return null;
   return new MappaleError('the system does not let this user read or write there', {
-    code: 'FOLDER_UNWRITABLE', kind: 'usage', at: path, detail: `expected the right to, found: ${message}`, hint: 'Give this user the right, or name another place.', mend: `ls -ld ${quoted(path)}`,
-  });
-}
-
-/** Wherever it filled up: a folder that a command makes files in, or the one for temporary files. */
-function diskFull({ path, message }: NodeJS.ErrnoException): MappaleError {
-  return new MappaleError('the disk is full', {
-    code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected room, found: ${message}`, hint: 'Free room there, then run the same command again.', mend: 'npx mappale prune',
+    code: 'FOLDER_UNWRITABLE', kind: 'usage', at: path, detail: `expected the right to, found: ${message}`, hint: 'Give this user the right, or name another place.', fix: `ls -ld ${quoted(path)}`,
   });
 }

@@ -7,9 +7,9 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { CancelledNotificationSchema, isJSONRPCRequest, type JSONRPCMessage, type RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Command } from 'commander';
 import { memoryCount } from '../../api/counts.ts';
-import { admitter, identifier, turnsFor, type Admit, type Scope } from '../../api/access.ts';
-import { bodyTurns, receiver, type Receive } from '../../api/body.ts';
-import { plainAddress } from '../../api/callers.ts';
+import { admitter, identifier, queueFor, type Admit, type Scope } from '../../api/access.ts';
+import { bodyQueue, receiver, type Receive } from '../../api/body.ts';
+import { plainAddress } from '../../api/client-address.ts';
 import { ApiError, CHALLENGE, describeFailure, refusal, refusalOf } from '../../api/errors.ts';
 import { httpServer, JSON_TYPE } from '../../api/http.ts';
 import { isLoopback } from '../../api/sign-in.ts';
@@ -18,7 +18,7 @@ import type { Log } from '../log.ts';
 import { withContext } from '../run/context.ts';
 import { command, parseWithin } from './command.ts';
 import { mcpServer, TOOLS, type Asked } from './mcp-tools.ts';
-import { listenError, stopSignal } from './serving.ts';
+import { continueThroughRotation, listenError, stopSignal } from './serving.ts';
 
 interface Options {
   readonly http: boolean;
@@ -92,6 +92,7 @@ class AnsweringTransport extends StdioServerTransport {
 
 /** @throws MappaleError `PORT_IN_USE`, `ADDRESS_UNAVAILABLE` */
 async function overHttp(asked: Asked, { host, port }: Options, log: Log): Promise<void> {
+  continueThroughRotation(log);
   const { server, listening } = listen(asked, host, port, log);
   try {
     await listening;
@@ -108,8 +109,8 @@ async function overHttp(asked: Asked, { host, port }: Options, log: Log): Promis
 }
 
 function listen(asked: Asked, host: string, port: number, log: Log): { server: Server; listening: Promise<void> } {
-  const turns = turnsFor(asked.reader.parallel);
-  const bodies = bodyTurns();
+  const turns = queueFor(asked.reader.parallel);
+  const bodies = bodyQueue();
   const counter = { reader: asked.reader, count: memoryCount() };
   const door: Door = {
     admit: admitter(counter, (caller) => turns.take(caller), null),
@@ -157,8 +158,8 @@ async function answer(asked: Asked, { admit, receive }: Door, request: IncomingM
   if (request.method !== 'POST') throw new ApiError('METHOD_NOT_ALLOWED', `${request.method ?? ''} is not allowed; allowed: POST`, { allowed: ['POST'] }, { allow: 'POST' });
   const credential = { key: keyOf(request), session: null };
   // The message names the tool, and the tool its scope.
-  const message = messageOf(await receive(request, [credential, null, address], MESSAGE));
-  await admit(credential, scopeOf(message), address, () => request.socket.destroyed, ({ headers }) => {
+  const message = messageOf(await receive(request, { credential, scope: null, address }, MESSAGE));
+  await admit({ credential, scope: scopeOf(message), address, gone: () => request.socket.destroyed }, ({ headers }) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   }, async () => {
     const done = new Promise((resolve) => response.once('close', resolve));

@@ -91,13 +91,13 @@ async function goneParcel({ database }: Context, id: string, fid: number): Promi
   return new MappaleError(`parcel ${id} is no longer published`, {
     code: 'GONE', kind: 'usage',
     detail: successor === null ? 'no parcel in force, or several, are drawn the same' : `its successor is ${successor}: drawn the same, in another comune or region`,
-    hint: successor === null ? 'Look for what is there now.' : 'Ask for its successor.', mend: successor === null ? 'npx mappale status' : `npx mappale parcel ${successor}`,
+    hint: successor === null ? 'Look for what is there now.' : 'Ask for its successor.', fix: successor === null ? 'npx mappale status' : `npx mappale parcel ${successor}`,
   });
 }
 
 export function notFound(id: string): MappaleError {
   return new MappaleError(`there is no parcel ${id}`, {
     code: 'NOT_FOUND', kind: 'usage', detail: 'expected a fid of a published region, or a reference like H833_001300.594',
-    hint: 'See which regions are published.', mend: 'npx mappale status',
+    hint: 'See which regions are published.', fix: 'npx mappale status',
   });
 }

@@ -5,7 +5,7 @@ import { unitName, type Region } from '../contract/regions.ts';
 import { vintageText } from '../contract/vintage.ts';
 import { staleOf } from '../plan/plan.ts';
 import { gib, type Price } from '../plan/price.ts';
-import { outlook, type Outlook } from '../run/refresh.ts';
+import { preview, type Preview } from '../run/refresh.ts';
 import { collectPaths, command, look, parseRegion } from './command.ts';
 import { foldersOf } from './refresh.ts';
 import { describeFiles } from './refresh-report.ts';
@@ -16,13 +16,13 @@ export function planCommand(): Command {
     .option('--data <folder>', 'folder with downloaded files; repeatable', collectPaths)
     .option('--json', 'print as JSON')
     .action((region: Region | undefined, options: { data?: string[]; json?: boolean }) => look(options, async (context) => {
-      const found = await outlook(context, { data: foldersOf(options), regions: region === undefined ? null : [region.code] });
+      const found = await preview(context, { data: foldersOf(options), regions: region === undefined ? null : [region.code] });
       if (found.survey.broken.length > 0) process.exitCode = EXIT.input;
       return [toJson(found), () => `${describe(found)}\n${describePrice(found.price)}`];
     }));
 }
 
-function toJson({ plan, survey, price }: Outlook): Record<string, unknown> {
+function toJson({ plan, survey, price }: Preview): Record<string, unknown> {
   return {
     load: plan.loads.map(({ located, why }) => {
       const { source, vintage, region, files } = located;
@@ -39,7 +39,7 @@ function toJson({ plan, survey, price }: Outlook): Record<string, unknown> {
   };
 }
 
-function describe({ plan, survey }: Outlook): string {
+function describe({ plan, survey }: Preview): string {
   const lines: string[] = [];
   for (const { located: { source, vintage, region, files }, why } of plan.loads) {
     lines.push(`load  ${source.id} ${vintageText(vintage)}${region === null ? '' : ` ${unitName(region)}`} (${files.length} file${files.length === 1 ? '' : 's'}): ${why}`);

@@ -186,7 +186,7 @@ function checks({ checks: { all }, added_columns: added, cut_exports: cut, publi
   const accepted = publications.filter(({ state, reason }) => state === 'current' && reason !== null);
   const warned = releases.flatMap(({ source, vintage, warnings }) => (warnings ?? []).map((warning) => [`${source} ${vintageText(vintage)}`, warning.expects, warning.rows]));
   const answer = ({ asked, rows }: (typeof all)[number]): Html => {
-    if (rows > 0) return html`<strong>${group(rows)} rows say otherwise</strong>`;
+    if (rows > 0) return html`<strong>${group(rows)} rows violate it</strong>`;
     if (asked === null) return html`<span class="soft">not noted when this was published</span>`;
     return asked ? html`so it is` : html`not asked again: nothing that it looks at was made anew`;
   };
@@ -206,8 +206,8 @@ ${cut.length === 0 ? null : htmlTable('Exports of web services that may be cut (
 function acceptanceOf({ reason, accepted }: Publication): Html {
   const by = accepted === null ? '' : ` by ${accepted.who} on ${accepted.at}`;
   return html`<p><strong>Accepted${by}</strong>, although the quality gate refused: “${reason ?? ''}”</p>
-${accepted === null ? null : htmlTable('What the gate refused', ['section', 'table', 'place', 'figure', 'before', 'after', 'allowed'], accepted.figures.map((offence) => [
-  offence.section, offence.relation, offence.place, offence.figure, offence.before, offence.after, offence.limit,
+${accepted === null ? null : htmlTable('What the gate refused', ['section', 'table', 'place', 'figure', 'before', 'after', 'allowed'], accepted.figures.map((violation) => [
+  violation.section, violation.relation, violation.place, violation.figure, violation.before, violation.after, violation.limit,
 ]))}`;
 }
 
@@ -282,6 +282,6 @@ ${htmlTable(`Figures of ${table}`, header, Object.entries(fields).map(([name, fi
 }
 
 /** One line for each comune and section that is not simply mapped, for people at a terminal. */
-export function worthSaying(sections: readonly SectionCoverage[]): string[] {
+export function unusualCoverage(sections: readonly SectionCoverage[]): string[] {
   return sections.filter(({ state }) => state !== 'mapped' && state !== 'not_applicable').map((section) => `${mapName(section)}: ${STATE_WORDS[section.state]}`);
 }

@@ -7,13 +7,13 @@ import { expandPath } from '../config.ts';
 import type { Region } from '../contract/regions.ts';
 import { openReader, type Reader } from '../db/reader.ts';
 import { MappaleError } from '../errors.ts';
-import { mustBePlace, writeBeside } from '../formats/write-beside.ts';
+import { mustBePlace, writeAtomically } from '../formats/atomic-write.ts';
 import { readOutlines, readRegionReport, type RegionReport } from '../operate/region-report.ts';
 import { group } from '../progress.ts';
 import type { Context } from '../run/context.ts';
 import { vintageText } from '../contract/vintage.ts';
 import { command, look, parseRegion } from './command.ts';
-import { comunePage, regionPage, worthSaying, type Passport } from './quality-pages.ts';
+import { comunePage, regionPage, unusualCoverage, type Passport } from './quality-pages.ts';
 
 interface Options {
   readonly comune?: string;
@@ -35,7 +35,7 @@ export function reportCommand(): Command {
       if ((region === undefined) === (comune === undefined)) {
         throw new MappaleError('report is of a region or of a comune', {
           code: 'REPORT_OF_WHAT', kind: 'usage', detail: `expected one of REGION and --comune, found ${region === undefined ? 'none' : 'both'}`,
-          hint: 'One of a comune is: npx mappale report --comune H501', mend: 'npx mappale report REGION',
+          hint: 'One of a comune is: npx mappale report --comune H501', fix: 'npx mappale report REGION',
         });
       }
       // Looked at before long work; where the name follows from what is found, again before it is written.
@@ -58,7 +58,7 @@ async function write({ out, json }: Options, name: string, page: () => Promise<s
   if (out === undefined && json === true) return null;
   const path = expandPath(out ?? name);
   await mustBePlace(path);
-  await writeBeside(path, async (unfinished) => writeFile(unfinished, await page()));
+  await writeAtomically(path, async (unfinished) => writeFile(unfinished, await page()));
   return path;
 }
 
@@ -71,14 +71,14 @@ export async function readPassport(reader: Reader, comune: string): Promise<Pass
   const named = /^\d{6}$/.test(comune) ? [comune] : await comuniNamed(reader, comune);
   const [code, ...others] = named;
   if (code === undefined) {
-    throw new MappaleError(`there is no comune ${comune}`, { code: 'COMUNE_UNKNOWN', kind: 'usage', hint: 'Use its cadastral code, such as H501, or its ISTAT code, 6 digits.', mend: 'npx mappale report --comune CODE' });
+    throw new MappaleError(`there is no comune ${comune}`, { code: 'COMUNE_UNKNOWN', kind: 'usage', hint: 'Use its cadastral code, such as H501, or its ISTAT code, 6 digits.', fix: 'npx mappale report --comune CODE' });
   }
   if (others.length > 0) {
-    throw new MappaleError(`several comuni are called ${comune}`, { code: 'COMUNE_AMBIGUOUS', kind: 'usage', detail: `found ${named.join(', ')}`, hint: 'Use one of these codes.', mend: `npx mappale report --comune ${code}` });
+    throw new MappaleError(`several comuni are called ${comune}`, { code: 'COMUNE_AMBIGUOUS', kind: 'usage', detail: `found ${named.join(', ')}`, hint: 'Use one of these codes.', fix: `npx mappale report --comune ${code}` });
   }
   const { answer } = await reader.call<{ answer: string | null }>('select answer from api.municipality_quality($1)', [code]);
   if (answer === null) {
-    throw new MappaleError(`nothing is published of ${comune}`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published.', mend: 'npx mappale status' });
+    throw new MappaleError(`nothing is published of ${comune}`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published.', fix: 'npx mappale status' });
   }
   return municipalityQuality.parse(JSON.parse(answer));
 }
@@ -100,7 +100,7 @@ function describe({ region, publications, releases, rejects, added_columns: adde
   const now = publications.find(({ unit, state }) => unit === region.code && state === 'current');
   const wrong = releases.filter(({ holds }) => !holds);
   const unusual = new Map<string, number>();
-  for (const { sections } of coverage) for (const said of worthSaying(sections)) unusual.set(said, (unusual.get(said) ?? 0) + 1);
+  for (const { sections } of coverage) for (const said of unusualCoverage(sections)) unusual.set(said, (unusual.get(said) ?? 0) + 1);
   return [
     `${region.name}: publication ${now?.publication ?? ''} of ${now?.published_at ?? ''}: ${group(tables.length)} tables of ${group(releases.length)} releases`,
     wrong.length === 0
@@ -116,6 +116,6 @@ function describe({ region, publications, releases, rejects, added_columns: adde
 function describePassport({ municipality: { code, name }, coverage, files, rejects }: Passport): string[] {
   return [
     `${name ?? code} (${code}): ${group(files.length)} files speak for it, ${group(rejects.reduce((sum, { records }) => sum + records, 0))} records refused that name it`,
-    ...worthSaying(coverage.sections),
+    ...unusualCoverage(coverage.sections),
   ];
 }

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { expandPath } from '../config.ts';
 import { withContext, type Context } from '../run/context.ts';
 import { exitCodeOf, refresh } from '../run/refresh.ts';
@@ -10,6 +10,8 @@ export interface RefreshArguments {
   readonly parallel: number;
   readonly accept?: string;
   readonly force?: boolean;
+  readonly concurrent?: boolean;
+  /** The name of `concurrent` before 0.2. */
   readonly beside?: boolean;
   readonly json?: boolean;
 }
@@ -21,7 +23,8 @@ export function refreshing(name: string, purpose: string, examples: readonly str
     .option('--parallel <n>', 'number of releases, regions or tables to work on at the same time', parseCount, 2)
     .option('--accept <reason>', 'publish although the quality gate refuses; user, reason and statistics are kept in the ledger')
     .option('--force', 'start even if the disk seems too small')
-    .option('--beside', 'run at the same time as other runs with this option, on any host; one run at a time reads files, and one run builds each region')
+    .option('--concurrent', 'run at the same time as other runs with this option, on any host; one run at a time reads files, and one run builds each region')
+    .addOption(new Option('--beside', 'old name of --concurrent').hideHelp())
     .option('--json', 'print the report as JSON');
 }
 
@@ -32,11 +35,12 @@ export function foldersOf({ data = ['data'] }: { readonly data?: readonly string
 
 /** Brings regions up to date, and prints the report. @param more what stands below it for people @returns the exit code */
 export async function bringUpToDate(
-  context: Context, name: string, { parallel, accept, force, beside, json }: RefreshArguments, data: readonly string[], regions: readonly number[] | null,
-  more: () => Promise<string> = async () => '',
+  context: Context, name: string, { parallel, accept, force, concurrent, beside, json }: RefreshArguments, data: readonly string[],
+  regions: readonly number[] | null, more: () => Promise<string> = async () => '',
 ): Promise<number> {
+  if (beside === true) context.log.warn('--beside is now --concurrent; the old name will be removed in the next version');
   const report = await refresh(context, {
-    command: name, data, regions, parallel, accept: acceptance(context, accept), force: force === true, beside: beside === true,
+    command: name, data, regions, parallel, accept: acceptance(context, accept), force: force === true, concurrent: concurrent === true || beside === true,
   });
   const below = await more();
   print(json, report, () => `${describe(report)}${below}`);

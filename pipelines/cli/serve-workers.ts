@@ -2,7 +2,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { turnsFor } from '../../api/access.ts';
+import { queueFor } from '../../api/access.ts';
 import { Primary } from '../../api/workers.ts';
 import { MappaleError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -44,7 +44,7 @@ interface Started {
  * @throws MappaleError `WORKER_ENDED` where it could not say why
  */
 export async function serveByWorkers({ workers, connections, link }: WorkersOptions, log: Log): Promise<void> {
-  const primary = new Primary(turnsFor(connections), link);
+  const primary = new Primary(queueFor(connections), link);
   const alive = new Set<Started>();
   const stopping = new AbortController();
   let state: 'starting' | 'serving' | 'stopping' = 'starting';

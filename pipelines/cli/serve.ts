@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import type { Command } from 'commander';
-import { trusting } from '../../api/callers.ts';
+import { trusting } from '../../api/client-address.ts';
 import type { Explain } from '../../api/explain.ts';
 import type { SignInLink } from '../../api/sign-in.ts';
 import type { Link } from '../../api/workers.ts';
@@ -15,7 +15,7 @@ import { MappaleError } from '../errors.ts';
 import { makeLog, type Log } from '../log.ts';
 import { loadSources, type RegisteredSource } from '../contract/registry.ts';
 import { command, parseWithin } from './command.ts';
-import { GRACE_MS, listenError, sayWhere, signInLink, stopSignal } from './serving.ts';
+import { continueThroughRotation, GRACE_MS, listenError, sayWhere, signInLink, stopSignal } from './serving.ts';
 import { retyped, withOption } from '../typed.ts';
 
 interface ServeOptions {
@@ -48,12 +48,13 @@ export function serveCommand(): Command {
       // What was typed is looked at before the database is.
       if (options.host.trim() === '') {
         throw new MappaleError('--host is empty', {
-          code: 'ADDRESS_UNAVAILABLE', kind: 'usage', hint: 'Use 127.0.0.1 for this machine only, 0.0.0.0 or :: for all networks.', mend: 'npx mappale serve --host 127.0.0.1',
+          code: 'ADDRESS_UNAVAILABLE', kind: 'usage', hint: 'Use 127.0.0.1 for this machine only, 0.0.0.0 or :: for all networks.', fix: 'npx mappale serve --host 127.0.0.1',
         });
       }
       trusting([...options.trustProxy ?? [], ...options.metricsFrom ?? []]);
       const config = readConfig();
       const log = makeLog(config, process.stderr);
+      continueThroughRotation(log);
       const connections = shareOf(options, config);
       // The others of several processes are started by this one, with the same words.
       if (options.workers > 1 && cluster.isPrimary) return (await import('./serve-workers.ts')).serveByWorkers({ ...options, connections, link: signInLink(options, config) }, log);
@@ -78,14 +79,14 @@ function shareOf({ workers, connections }: ServeOptions, { databaseUrl }: Config
   if (workers > 1 && databaseUrl.startsWith('pglite:')) {
     throw new MappaleError('the embedded database is open to one process only', {
       code: 'WORKERS_EMBEDDED', kind: 'usage', detail: `expected --workers 1, found ${workers}`, hint: 'Leave --workers out, or set DATABASE_URL=postgres://… to a server.',
-      mend: retyped(withOption('--workers', '1'), 'npx mappale serve'),
+      fix: retyped(withOption('--workers', '1'), 'npx mappale serve'),
     });
   }
   const share = connectionsOfEach(connections, workers);
   if (share === 0) {
     throw new MappaleError('there are too few connections for so many workers', {
       code: 'CONNECTIONS_TOO_FEW', kind: 'usage', detail: `expected --connections ${leastFor(workers)} or more for ${workers} workers, found ${connections}`,
-      hint: 'Give it so many, or fewer workers.', mend: retyped(withOption('--connections', String(leastFor(workers))), `npx mappale serve --workers ${workers} --connections ${leastFor(workers)}`),
+      hint: 'Give it so many, or fewer workers.', fix: retyped(withOption('--connections', String(leastFor(workers))), `npx mappale serve --workers ${workers} --connections ${leastFor(workers)}`),
     });
   }
   return share;
@@ -103,10 +104,10 @@ const EXPLAINING_MS = 20_000;
 
 /**
  * What `mappale explain` does, by the login that may type it: on PostgreSQL on a connection beside those that answer, which is closed when it is idle.
- * @returns null where the login reads no tables
+ * @returns null if the login reads no tables, or if a pooler does not keep sessions
  */
 function explainer(database: Database, sources: readonly RegisteredSource[], { login }: Reader): Explain | null {
-  if (login === 'ordinary') return null;
+  if (login === 'ordinary' || database.pooling === 'transaction') return null;
   return async (fid, section) => (await import('../operate/explain.ts')).explain({ database, sources }, fid, section, EXPLAINING_MS);
 }
 

@@ -1,10 +1,12 @@
 /** What a server does alone and the process that keeps several does for them. */
+import cluster from 'node:cluster';
 import { createServer } from 'node:net';
 import { isLoopback, LINK_MS, SignInLink } from '../../api/sign-in.ts';
 import type { Config } from '../config.ts';
 import { MappaleError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { retyped, withOption } from '../typed.ts';
+import { continueWithoutOutput } from './output.ts';
 
 /** How long a request may still run after the server was told to stop; milliseconds. */
 export const GRACE_MS = 10_000;
@@ -27,6 +29,23 @@ export function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     process.once('SIGINT', resolve);
     process.once('SIGTERM', resolve);
+    if (isOnTerminal()) process.once('SIGHUP', resolve);
+  });
+}
+
+/** A closed terminal sends SIGHUP to its programs. Without a terminal, SIGHUP comes from a log rotation. */
+function isOnTerminal(): boolean {
+  return !cluster.isWorker && [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
+}
+
+/**
+ * Keeps a server without a terminal running when a log rotation sends SIGHUP or when its output is lost. A worker leaves SIGHUP to the process that started it.
+ */
+export function continueThroughRotation(log: Log): void {
+  continueWithoutOutput();
+  if (isOnTerminal()) return;
+  process.on('SIGHUP', () => {
+    if (!cluster.isWorker) log.info('SIGHUP: the server keeps running; it writes to standard error and has no file to reopen');
   });
 }
 
@@ -37,12 +56,12 @@ export async function listenError(error: unknown, host: string, port: number): P
     case 'EADDRINUSE':
       return new MappaleError(`port ${port} is in use`, {
         code: 'PORT_IN_USE', kind: 'usage', at: `${host}:${port}`, detail: `expected a free port, found ${await programAt(host, port)}`, hint: 'Choose another one, or end what listens there.',
-        mend: retyped(withOption('--port', String(await freePort(host, port + 1))), 'npx mappale serve --port 0'), cause: error,
+        fix: retyped(withOption('--port', String(await freePort(host, port + 1))), 'npx mappale serve --port 0'), cause: error,
       });
     case 'EACCES': case 'EADDRNOTAVAIL': case 'ENOTFOUND': case 'EAI_AGAIN': case 'EINVAL':
       return new MappaleError(`${host}:${port} cannot be listened on`, {
         code: 'ADDRESS_UNAVAILABLE', kind: 'usage', detail: message, hint: 'Use an address of this machine and a port from 1024 on.',
-        mend: retyped((words) => withOption('--port', '8080')(withOption('--host', '127.0.0.1')(words)), 'npx mappale serve'), cause: error,
+        fix: retyped((words) => withOption('--port', '8080')(withOption('--host', '127.0.0.1')(words)), 'npx mappale serve'), cause: error,
       });
     default:
       return error;

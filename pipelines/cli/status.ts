@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Context } from '../run/context.ts';
-import type { Offence } from '../build/gate-rule.ts';
+import type { Violation } from '../build/gate-rule.ts';
 import { unitName, unitSlug } from '../contract/regions.ts';
 import { SECTIONS } from '../contract/sections.ts';
 import type { Database } from '../db/index.ts';
@@ -30,7 +30,7 @@ type Published = {
   readonly published_at: string;
   /** Why it was published although the quality gate refused, who said so, and the figures; null: it did not refuse. */
   readonly reason: string | null;
-  readonly accepted: { readonly who: string; readonly at: string; readonly figures: readonly Offence[] } | null;
+  readonly accepted: { readonly who: string; readonly at: string; readonly figures: readonly Violation[] } | null;
   /** Rows of each. */
   readonly tables: Readonly<Record<string, number>>;
   readonly sources: readonly string[];

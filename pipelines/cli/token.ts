@@ -63,7 +63,7 @@ function parseScopes(text: string): Scope[] {
   if (names.every(isScope)) return names;
   throw new MappaleError(`there is no scope ${names.filter((name) => !isScope(name)).join(', ')}`, {
     code: 'SCOPE_UNKNOWN', kind: 'usage', detail: `expected names of ${SCOPES.join(', ')}`, hint: 'Separate several by commas.',
-    mend: `npx mappale token create --scopes ${SCOPES.join(',')}`,
+    fix: `npx mappale token create --scopes ${SCOPES.join(',')}`,
   });
 }
 
@@ -82,10 +82,10 @@ function otherDay(): string {
 /** The end of a day. @throws MappaleError `DATE_EXPECTED`, `DATE_PAST` (exit 2) */
 function parseDay(text: string): Date {
   if (!z.iso.date().safeParse(text).success) {
-    throw new MappaleError('a day is expected', { code: 'DATE_EXPECTED', kind: 'usage', detail: `expected YYYY-MM-DD, found ${text}`, hint: ENDLESS, mend: otherDay() });
+    throw new MappaleError('a day is expected', { code: 'DATE_EXPECTED', kind: 'usage', detail: `expected YYYY-MM-DD, found ${text}`, hint: ENDLESS, fix: otherDay() });
   }
   const end = new Date(Date.parse(text) + 86_400_000);
-  if (end.getTime() <= CLOCK.now()) throw new MappaleError('the day is over', { code: 'DATE_PAST', kind: 'usage', detail: `expected today or later, found ${text}`, hint: ENDLESS, mend: otherDay() });
+  if (end.getTime() <= CLOCK.now()) throw new MappaleError('the day is over', { code: 'DATE_PAST', kind: 'usage', detail: `expected today or later, found ${text}`, hint: ENDLESS, fix: otherDay() });
   return end;
 }
 
@@ -117,5 +117,5 @@ export async function listTokens(session: Session): Promise<Token[]> {
 /** @throws MappaleError `TOKEN_UNKNOWN` (exit 2) */
 export async function revokeToken(session: Session, id: number): Promise<void> {
   const rows = await session.query('update access.token set revoked_at = coalesce(revoked_at, now()) where token_id = $1 returning token_id', [id]);
-  if (rows.length === 0) throw new MappaleError(`there is no token ${id}`, { code: 'TOKEN_UNKNOWN', kind: 'usage', hint: 'See which there are.', mend: 'npx mappale token list' });
+  if (rows.length === 0) throw new MappaleError(`there is no token ${id}`, { code: 'TOKEN_UNKNOWN', kind: 'usage', hint: 'See which there are.', fix: 'npx mappale token list' });
 }

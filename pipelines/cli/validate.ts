@@ -23,7 +23,7 @@ export function validateCommand(): Command {
     .option('--json', 'the same as --format json')
     .action(async (files: string[], options: { format: string; sample?: number; json?: boolean }) => {
       const format = (options.json === true ? 'json' : options.format) as Format;
-      if (!FORMATS.includes(format)) throw new MappaleError('there is no such format', { code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${FORMATS.join(', ')}, found ${options.format}`, hint: 'Leave --format out for text.', mend: retyped(withOption('--format', 'text'), 'npx mappale validate FILE') });
+      if (!FORMATS.includes(format)) throw new MappaleError('there is no such format', { code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${FORMATS.join(', ')}, found ${options.format}`, hint: 'Leave --format out for text.', fix: retyped(withOption('--format', 'text'), 'npx mappale validate FILE') });
       const paths = files.map(expandPath);
       for (const path of paths) await mustExist(path);
       const verdicts = await validate(paths, await loadSources(), options.sample ?? null, (verdict) => {

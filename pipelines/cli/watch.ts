@@ -3,10 +3,11 @@ import { CLOCK } from '../clock.ts';
 import { expandPath, readConfig, readProxies, sourceSettings } from '../config.ts';
 import { loadSources } from '../contract/registry.ts';
 import { MappaleError } from '../errors.ts';
-import { mustBePlace } from '../formats/write-beside.ts';
+import { mustBePlace } from '../formats/atomic-write.ts';
 import { makeLog } from '../log.ts';
 import { withContext } from '../run/context.ts';
 import { collectPaths, command, parseCount, parseRegion, MOST_MONTHS, parseWithin } from './command.ts';
+import { continueWithoutOutput } from './output.ts';
 import { foldersOf } from './refresh.ts';
 import { retyped, withOption } from '../typed.ts';
 
@@ -38,24 +39,25 @@ export function watchCommand(): Command {
     .option('--metrics-file <file>', 'write metrics to a Prometheus text file after each run')
     .action(async (names: string[], options: Options) => {
       // Loaded when they are asked for: they bring the HTTP client and the writer of figures.
-      const { describeTurn, sleepUntil, turn, untilNext } = await import('../operate/watch.ts');
+      const { describeNight, sleepUntil, runNight, untilNext } = await import('../operate/watch.ts');
       const config = readConfig();
       const [first = '', ...others] = foldersOf(options);
       const regions = names.map(parseRegion);
       // One line a night: besides it only what a person should know.
-      const log = Object.assign(makeLog(config, process.stderr), { info: () => undefined, progress: () => undefined });
+      const log = Object.assign(makeLog(config, process.stderr), { debug: () => undefined, info: () => undefined, progress: () => undefined });
       const sources = await loadSources();
       const metrics = options.metricsFile === undefined ? null : expandPath(options.metricsFile);
       if (metrics !== null) await mustBePlace(metrics, '--metrics-file');
-      // SIGHUP ends the program after the run under way: a closed terminal or a reload interrupts no run.
+      continueWithoutOutput();
+      // SIGHUP ends the program after the current run, however often it comes: a closed terminal or a log rotation interrupts no run.
       const ending = new AbortController();
-      process.once('SIGHUP', () => ending.abort());
+      process.on('SIGHUP', () => ending.abort());
       for (;;) {
-        const line = await turn({ sources, settings: sourceSettings, proxies: readProxies(), log, open: (work) => withContext({ access: 'write', log }, work) }, {
+        const line = await runNight({ sources, settings: sourceSettings, proxies: readProxies(), log, open: (work) => withContext({ access: 'write', log }, work) }, {
           regions: regions.length === 0 ? null : regions, data: [first, ...others], parallel: options.parallel, webhook: options.webhook ?? null,
           webhookPrivate: options.webhookPrivate === true, metrics, keep: options.keep ?? null,
         });
-        process.stdout.write(`${config.log === 'json' ? JSON.stringify(line) : describeTurn(line)}\n`);
+        process.stdout.write(`${config.log === 'json' ? JSON.stringify(line) : describeNight(line)}\n`);
         if (options.once === true) {
           process.exitCode = line.exit_code;
           return;
@@ -70,11 +72,11 @@ export function watchCommand(): Command {
 /** @throws MappaleError `TIME_EXPECTED` (exit 2) */
 function parseTime(text: string): string {
   if (/^(?:[01]\d|2[0-3]):[0-5]\d$/.test(text)) return text;
-  throw new MappaleError('a time of day is expected', { code: 'TIME_EXPECTED', kind: 'usage', detail: `expected hours and minutes such as 02:15, found ${text}`, hint: 'Leave --at out for 02:15.', mend: retyped(withOption('--at', '02:15'), 'npx mappale watch --at 02:15') });
+  throw new MappaleError('a time of day is expected', { code: 'TIME_EXPECTED', kind: 'usage', detail: `expected hours and minutes such as 02:15, found ${text}`, hint: 'Leave --at out for 02:15.', fix: retyped(withOption('--at', '02:15'), 'npx mappale watch --at 02:15') });
 }
 
 /** @throws MappaleError `ADDRESS_EXPECTED` (exit 2) */
 function parseAddress(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new MappaleError('the address of a webhook is expected', { code: 'ADDRESS_EXPECTED', kind: 'usage', detail: 'expected http://… or https://…, found another beginning', hint: 'Leave --webhook out, or write the whole address.', mend: retyped(withOption('--webhook', 'https://HOST/PATH'), 'npx mappale watch --webhook https://HOST/PATH') });
+  throw new MappaleError('the address of a webhook is expected', { code: 'ADDRESS_EXPECTED', kind: 'usage', detail: 'expected http://… or https://…, found another beginning', hint: 'Leave --webhook out, or write the whole address.', fix: retyped(withOption('--webhook', 'https://HOST/PATH'), 'npx mappale watch --webhook https://HOST/PATH') });
 }

@@ -22,9 +22,29 @@ export function sqlFacts(...files: readonly SqlFile[]): Facts {
   ]));
 }
 
-/** Facts that a reader's rows depend on, in addition to the files: the manifest's version and the SQL. */
-export function readerFacts(id: string, version: number, files: readonly SqlFile[]): Facts {
-  return { [`version of ${id}`]: String(version), ...sqlFacts(...files) };
+/** Inputs that determine the rows of a source's files. */
+interface ReaderInputs {
+  readonly id: string;
+  readonly manifest: { readonly version: number };
+  readonly staging: SqlFile;
+  readonly load: SqlFile;
+  readonly placesOf: SqlFile | null;
+  readonly places?: unknown;
+  readonly repeats?: Readonly<Record<string, string>>;
+  readonly keys?: Readonly<Record<string, readonly string[]>>;
+  readonly layers: Readonly<Record<string, { readonly areasOf?: string }>>;
+}
+
+/** Facts that a reader's rows depend on, in addition to the files: the manifest's version, the SQL, and the fields of the source that SQL is filled with. */
+export function readerFacts({ id, manifest, staging, load, placesOf, places, layers, repeats, keys }: ReaderInputs): Facts {
+  const areas = Object.entries(layers).flatMap(([layer, { areasOf }]) => (areasOf === undefined ? [] : [[layer, areasOf]]));
+  return {
+    [`version of ${id}`]: String(manifest.version),
+    ...sqlFacts(staging, load, ...(placesOf === null ? [] : [placesOf])),
+    ...(places === undefined ? {} : { [`places of ${id}`]: sha256(JSON.stringify(places)) }),
+    ...(repeats === undefined ? {} : { [`repeats of ${id}`]: sha256(JSON.stringify([repeats, keys])) }),
+    ...(areas.length === 0 ? {} : { [`areas of ${id}`]: sha256(JSON.stringify(areas)) }),
+  };
 }
 
 /** Returns the reason why a result must be built again, or null. @param before null if no facts were recorded */

@@ -8,7 +8,7 @@ import { didYouMean } from '../typed.ts';
 import { digestOfFacts, readerFacts, type Facts } from './fingerprint.ts';
 import { readSqlFile, type Relation, type SqlFile } from './sql-files.ts';
 import type { Source } from './source.ts';
-import { stagingTables } from './staging-tables.ts';
+import { layerTables, stagingTables } from './source-tables.ts';
 
 export interface RegisteredSource extends Source {
   readonly id: string;
@@ -21,8 +21,9 @@ export interface RegisteredSource extends Source {
   readonly staging: SqlFile;
   readonly layer: SqlFile;
   readonly load: SqlFile;
-  readonly checks: SqlFile;
-  /** SQL that lists the places of each file of a release; null if the layers have no places. */
+  /** Checks of this source alone; null if it has none. */
+  readonly checks: SqlFile | null;
+  /** SQL that lists the places of each file of a release; null if they follow from the columns that `places` names. */
   readonly placesOf: SqlFile | null;
 }
 
@@ -45,7 +46,7 @@ export function chooseSources<S extends { readonly id: string }>(sources: readon
   const unknown = ids?.find((id) => !known.includes(id));
   if (unknown !== undefined) {
     throw new MappaleError(`there is no source ${unknown}`, {
-      code: 'SOURCE_UNKNOWN', kind: 'usage', detail: `expected some of ${known.join(', ')}`, hint: `${didYouMean(unknown, known)}See them with their publishers.`, mend: 'npx mappale sources',
+      code: 'SOURCE_UNKNOWN', kind: 'usage', detail: `expected some of ${known.join(', ')}`, hint: `${didYouMean(unknown, known)}See them with their publishers.`, fix: 'npx mappale sources',
     });
   }
   return ids === null ? sources : sources.filter(({ id }) => ids.includes(id));
@@ -57,9 +58,10 @@ export async function registerSource(id: string): Promise<RegisteredSource> {
   const { default: source } = (await import(pathToFileURL(join(folder, 'source.ts')).href)) as { default: Source };
   if (source.manifest.id !== id) throw new Error(`sources/${id}: manifest.id is ${source.manifest.id}`);
   const sql = (name: string): SqlFile => readSqlFile(join(folder, `${name}.sql`));
-  const [staging, load, placesOf] = [stagingTables(id, source.tables), sql('load'), source.places === undefined ? null : sql('places')];
-  const facts = readerFacts(id, source.manifest.version, [staging, load, ...(placesOf === null ? [] : [placesOf])]);
-  return { ...source, id, folder: `sources/${id}`, facts, reader: digestOfFacts(facts), staging, layer: sql('layer'), load, checks: sql('checks'), placesOf };
+  const optional = (name: string): SqlFile | null => (existsSync(join(folder, `${name}.sql`)) ? sql(name) : null);
+  const parts = { ...source, id, staging: stagingTables(id, source.tables), load: sql('load'), placesOf: optional('places') };
+  const facts = readerFacts(parts);
+  return { ...parts, folder: `sources/${id}`, facts, reader: digestOfFacts(facts), layer: layerTables(id, source.layers), checks: optional('checks') };
 }
 
 /** Adds the engine to the facts of each source, because a newer PROJ may move a corner. */
@@ -70,7 +72,7 @@ export function onEngine(sources: readonly RegisteredSource[], engine: Facts): R
   });
 }
 
-/** The source whose layer.sql makes this layer; undefined when its folder is not here. */
+/** Returns the source that fills this layer; undefined if its folder is missing. */
 export function sourceOfLayer(sources: readonly RegisteredSource[], relation: Relation): RegisteredSource | undefined {
   return sources.find((source) => source.layer.writes.includes(relation));
 }

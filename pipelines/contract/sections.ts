@@ -41,7 +41,7 @@ export function chooseSections(text: string, also = ''): string[] {
       const [meant = 'SECTION'] = nearest(name, SECTION_NAMES);
       throw new MappaleError(`there is no section ${name}`, {
         code: 'SECTION_UNKNOWN', kind: 'usage', detail: `expected ${also}names of ${SECTION_NAMES.join(', ')}`, hint: `${didYouMean(name, SECTION_NAMES)}Separate several by commas.`,
-        mend: retyped(withWord(name, meant), `npx mappale explain PARCEL ${meant}`),
+        fix: retyped(withWord(name, meant), `npx mappale explain PARCEL ${meant}`),
       });
     }
   }

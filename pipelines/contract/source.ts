@@ -10,7 +10,7 @@
  * - row: a record that was accepted into a staging table. Records = rows + rejects + duplicates, for every member.
  */
 import type { Readable } from 'node:stream';
-import type { Columns, RowWriter } from '../formats/copy.ts';
+import type { Column, Columns, RowWriter } from '../formats/copy.ts';
 import type { ZipArchive, ZipEntry } from '../formats/zip.ts';
 
 export { MappaleError, inputError } from '../errors.ts';
@@ -66,7 +66,7 @@ export interface Manifest {
   readonly optional?: Readonly<Record<string, string>>;
   readonly envelope: Envelope;
   /**
-   * Layer tables (created by layer.sql, filled by load.sql) whose rows count as accepted records:
+   * Layer tables (stated in `layers.ts`, filled by load.sql) whose rows count as accepted records:
    * one row per (member_id, position). Children (subdivided pieces, tokens) are not listed.
    */
   readonly layers: readonly string[];
@@ -205,6 +205,69 @@ export interface Sink {
   progress(bytes: number): void;
 }
 
+/** SQL type of a column of a layer, with `not null` and `default '…'` behind it, and the description of the column. */
+export type LayerColumn = readonly [type: string, description: string];
+
+/** Columns of a layer by name, in their order. */
+export type LayerColumns = Readonly<Record<string, LayerColumn>>;
+
+/** Columns with their descriptions that a staging table and a layer have in common. */
+export type SharedColumns = Readonly<Record<string, readonly [type: Column, description: string]>>;
+
+/** Returns the columns of a staging table without their descriptions. */
+export function stagedColumns(columns: SharedColumns): Columns {
+  return Object.fromEntries(Object.entries(columns).map(([name, [type]]) => [name, type]));
+}
+
+/** A layer table. The columns `release_id`, `member_id` and `position` come before its columns, and the release is its partition key. */
+export interface Layer {
+  readonly description: string;
+  /** Description of `position`: `Line of the file, from 1.` */
+  readonly position: string;
+  /** Staging table whose polygons load.sql repairs for this layer. A staged row that is not in the layer is a reject, `geometry_without_area`. */
+  readonly areasOf?: string;
+  readonly columns: LayerColumns;
+  /** Indexed columns, by the query that the index serves. An index of a geometry is a GiST index. */
+  readonly indexes?: Readonly<Record<string, readonly string[]>>;
+  readonly checks?: LayerChecks;
+}
+
+/** Columns of a layer that state the places of its rows. */
+export interface PlaceColumns {
+  /** Columns that distinguish series of the same place: a year, a level. Values of several columns are joined by a blank. */
+  readonly series?: readonly string[];
+  /** Code of the comune or unit. A null counts as the empty code. */
+  readonly place: string;
+  /** Region of the place, as the publisher states it. */
+  readonly region?: string;
+  /** Region of the place, used where the list of comuni lacks the place. */
+  readonly likelyRegion?: string;
+  /** ISTAT code of the comune, whose province gives that region. */
+  readonly istatCode?: string;
+  /** Day of the row. The newest one distinguishes issues of one vintage. */
+  readonly dated?: string;
+}
+
+/** Edges in degrees: west, south, east, north. */
+export type Box = readonly [west: number, south: number, east: number, north: number];
+
+/** Checks of a layer that several sources share. Other checks are queries in `checks.sql`. */
+export interface LayerChecks {
+  /** Every geometry is inside this box. */
+  readonly within?: Box;
+  /** The box of every geometry overlaps this box. */
+  readonly overlaps?: Box;
+  /** Layer with the pieces of each polygon, whose areas add up to the polygon. */
+  readonly pieces?: string;
+  /** Usual bounds of `area_m2`. Others are a warning. */
+  readonly area?: readonly [least: number, most: number];
+  /** `one`: the tiles continue each other's cells. */
+  readonly grid?: 'one';
+}
+
+/** Layer tables by name, without their schema. */
+export type Layers = Readonly<Record<string, Layer>>;
+
 export interface Source {
   readonly manifest: Manifest;
   /**
@@ -214,13 +277,20 @@ export interface Source {
   readonly names: readonly RegExp[];
   /** Staging tables by name, each `raw_<thing>`, with their columns behind `member_id` and `position`. */
   readonly tables: Readonly<Record<string, Columns>>;
+  /** Layer tables, filled by load.sql. */
+  readonly layers: Layers;
   /**
-   * Columns of a layer by which newer files replace older ones, for layers whose rows state their comune or unit. `places.sql` of the source
-   * lists the places of a file. In layers that are not named here a file is replaced as a whole.
+   * Columns of a layer by which newer files replace older ones, for layers whose rows state their comune or unit. The places of a file follow from these
+   * columns, or from `places.sql` if the source has that file. In layers that are not named here a file is replaced as a whole.
    */
-  readonly places?: Readonly<Record<string, { readonly series?: readonly string[]; readonly place: string }>>;
+  readonly places?: Readonly<Record<string, PlaceColumns>>;
   /** Columns that identify a row of a layer inside one file, whatever members it has. */
   readonly unique?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * Codes of the duplicates of staging tables: if rows of one file repeat the key in `keys`, the first one counts, and the others are in the table
+   * `duplicate` before load.sql runs. Nulls are equal.
+   */
+  readonly repeats?: Readonly<Record<string, string>>;
   /** Columns that identify a row of a staging table, by table: `validate` reports a file that repeats a key. */
   readonly keys?: Readonly<Record<string, readonly string[]>>;
   /** Is this file mine? By content, never by its place; null when not. May throw an input error for a broken file that is surely mine. */
@@ -229,12 +299,22 @@ export interface Source {
   read(file: InputFile, sink: Sink): Promise<void>;
 }
 
-/** Declares a source; checks at start what the types cannot. */
+const NAME = /^[a-z][a-z0-9_]*$/;
+const LAYER_TYPE = /^[a-z][a-z0-9]*(?:\[\]|\([a-z]+, \d+\))?(?: not null)?(?: default '[a-z]+')?$/;
+
+/** Declares a source. Checks what the types cannot. @throws Error for a name or type that is not plain SQL */
 export function defineSource(source: Source): Source {
-  for (const [table, columns] of Object.entries(source.tables)) {
-    if (!/^raw_[a-z0-9_]+$/.test(table)) throw new Error(`${source.manifest.id}: staging table ${table} must be named raw_<thing>`);
-    const odd = Object.keys(columns).find((column) => !/^[a-z][a-z0-9_]*$/.test(column));
-    if (odd !== undefined) throw new Error(`${source.manifest.id}: ${table} has a column that is no plain name: ${odd}`);
-  }
+  const refuse = (expected: string, found: string | undefined): void => {
+    if (found !== undefined) throw new Error(`${source.manifest.id}: expected ${expected}, found ${found}`);
+  };
+  refuse('staging tables named raw_<thing>', Object.keys(source.tables).find((table) => !/^raw_[a-z0-9_]+$/.test(table)));
+  const layers = Object.values(source.layers);
+  const columns = [...Object.values(source.tables), ...layers.map((layer) => layer.columns)].flatMap((each) => Object.keys(each));
+  const indexed = layers.flatMap(({ indexes = {} }) => Object.values(indexes).flat());
+  refuse('a key for each table in repeats', Object.keys(source.repeats ?? {}).find((table) => source.keys?.[table] === undefined));
+  refuse('places of its layers', Object.keys(source.places ?? {}).find((layer) => !(layer in source.layers)));
+  refuse('plain names of layers and columns', [...Object.keys(source.layers), ...columns, ...indexed].find((name) => !NAME.test(name)));
+  refuse('plain types of columns', layers.flatMap((layer) => Object.values(layer.columns)).map(([type]) => type).find((type) => !LAYER_TYPE.test(type)));
+  refuse('queries of indexes in one line', layers.flatMap(({ indexes = {} }) => Object.keys(indexes)).find((query) => query.includes('\n')));
   return source;
 }

@@ -46,12 +46,18 @@ export interface SqlFile {
   readonly cites: readonly string[];
   /** File in the same folder that sweeps rasters, between the statements above and below the line that names it; null without a sweep. */
   readonly sweep: string | null;
+  /** The statements of the file, with those of its steps in their place. */
   readonly text: string;
-  /** SHA-256 of the bytes. */
+  /** The same in the order in which they run. */
+  readonly parts: readonly SqlPart[];
+  /** SHA-256 of the text. */
   readonly sha256: string;
   /** Digest of the text without comments and layout. */
   readonly digest: string;
 }
+
+/** Consecutive statements of one file, or the sweep that runs between two of them. Statements keep their line numbers. */
+export type SqlPart = { readonly file: string; readonly text: string } | { readonly sweep: string };
 
 /** A named query that returns violations. */
 export interface Check {
@@ -72,8 +78,26 @@ export function readSqlFile(path: string): SqlFile {
   return parseSqlFile(relative(ROOT, path), readFileSync(path, 'utf8'));
 }
 
+/** Folder of the steps: statements that several files run, each by a line `-- step: <name>.sql`. */
+const STEP_FOLDER = 'sql/steps';
+
+/** Splits a file at its lines `-- step:` and `-- sweep:`. */
+function partsOf(file: string, text: string): SqlPart[] {
+  let line = 0;
+  return text.split(/^(-- (?:step|sweep): .*\n)/m).flatMap((part): SqlPart[] => {
+    const [, kind, name = ''] = /^-- (step|sweep): (\S+)\s*$/.exec(part) ?? [];
+    const above = '\n'.repeat(line);
+    line += part.split('\n').length - 1;
+    if (kind === 'sweep') return [{ sweep: name }];
+    if (kind === 'step') return [...readSqlFile(join(ROOT, STEP_FOLDER, name)).parts];
+    return part.trim() === '' ? [] : [{ file, text: above + part }];
+  });
+}
+
 /** A text as if it were this file. @throws Error when the header lacks a line */
 export function parseSqlFile(file: string, text: string): SqlFile {
+  const parts = partsOf(file, text);
+  const whole = text.replace(/^-- step: (\S+)\n/gm, (_, name: string) => readSqlFile(join(ROOT, STEP_FOLDER, name)).text);
   const line = (key: string): string | null => new RegExp(`^-- ${key}: *(.+)$`, 'm').exec(text)?.[1]?.trim() ?? null;
   const list = (key: string): Relation[] => {
     const value = line(key);
@@ -94,9 +118,10 @@ export function parseSqlFile(file: string, text: string): SqlFile {
     parcels: line('parcels') === 'comune' ? 'comune' : 'one',
     cites: line('cites')?.split(',').map((id) => id.trim()) ?? [],
     sweep: line('sweep'),
-    text,
-    sha256: sha256(text),
-    digest: digestOf(text, normalSql),
+    text: whole,
+    parts,
+    sha256: sha256(whole),
+    digest: digestOf(whole, normalSql),
   };
 }
 

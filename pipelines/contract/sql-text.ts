@@ -77,3 +77,8 @@ export function effectiveSql(text: string): string {
   }
   return statements.join(' ; ');
 }
+
+/** Quotes a text of the program. */
+export function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}

@@ -5,7 +5,7 @@ import { ident, one, type Session } from './types.ts';
 const statement = statementsOf('distributed');
 
 /** Whether a table lies on other nodes. */
-export async function liesElsewhere(session: Pick<Session, 'query'>, { schema, table }: Place): Promise<boolean> {
+export async function isOnNodes(session: Pick<Session, 'query'>, { schema, table }: Place): Promise<boolean> {
   if (!(await one<{ there: boolean }>(session, statement('has_citus'))).there) return false;
   return (await one<{ there: boolean }>(session, statement('is_distributed'), [ident(schema, table)])).there;
 }
@@ -21,7 +21,7 @@ export function atHandSchema(schema: string): string {
  * @param rows `none`: of a parent, which has the columns
  */
 export async function atHand(session: Session, workspace: string, from: Place, rows: 'all' | 'none' = 'all'): Promise<Place> {
-  if (!(await liesElsewhere(session, from))) return from;
+  if (!(await isOnNodes(session, from))) return from;
   const isTemporary = workspace === 'pg_temp';
   const to = { schema: isTemporary ? workspace : atHandSchema(workspace), table: `${rows}_${from.table}` };
   if ((await one<{ there: boolean }>(session, statement('is_there'), [ident(to.schema, to.table)])).there) return to;

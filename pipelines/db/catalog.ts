@@ -1,7 +1,9 @@
 /** Schemas, tables, partitions and views, whose names the program makes itself (workspaces, releases, publications). */
 import { firstFid } from '../contract/regions.ts';
+import type { PlaceColumns } from '../contract/source.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
-import { atHand, liesElsewhere } from './at-hand.ts';
+import { atHand, isOnNodes } from './at-hand.ts';
+import { sessionsNotKept } from './pooler.ts';
 import { runEach, statementsOf, type Names, type Place } from './statements.ts';
 import { ident, one, type Database, type Row, type Session } from './types.ts';
 
@@ -40,8 +42,12 @@ export async function lookIn(session: Session, schemas: readonly string[]): Prom
   await session.query(`set search_path to ${[...schemas.map((schema) => ident(schema)), 'public'].join(', ')}`);
 }
 
-/** Work inside a workspace: unqualified names are its tables; memory as bulk work needs it. */
+/**
+ * Work inside a workspace: unqualified names are its tables; memory as bulk work needs it.
+ * @throws MappaleError `SESSIONS_NOT_KEPT` (exit 6) behind a pooler that keeps only transactions
+ */
 export async function inWorkspace<T>(database: Database, schema: string, work: (session: Session) => Promise<T>): Promise<T> {
+  if (database.pooling === 'transaction') throw sessionsNotKept(database.label, 'transaction');
   return database.session(async (session) => {
     await lookIn(session, [schema]);
     const [sorting, indexing] = database.engine === 'postgres' ? ['256MB', '512MB'] : ['64MB', '64MB'];
@@ -82,14 +88,6 @@ export interface LayerRows {
   readonly parts: readonly FilePart[];
   /** Columns of the layer that say series and place; null: it has none, and no parts. */
   readonly columns: PlaceColumns | null;
-}
-
-/** The columns of a layer by which newer files supersede older ones. */
-export interface PlaceColumns {
-  /** Columns that together say half-year, year or kind; none: the layer has one state. */
-  readonly series?: readonly string[];
-  /** Code of a comune, or of another unit. */
-  readonly place: string;
 }
 
 function distinct(values: readonly number[]): number[] {
@@ -134,6 +132,15 @@ export async function recordWholeFiles(session: Session, schema: string, layer: 
   await session.query(workspace('note_whole_files', { schema, layer }), [layer, releaseId]);
 }
 
+/** Writes the places of the files of a layer into the ledger. */
+export async function recordPlaces(session: Session, schema: string, layer: string, columns: PlaceColumns): Promise<void> {
+  const { series = [], place, region, likelyRegion, istatCode, dated } = columns;
+  const optional = (column: string | undefined): readonly string[] => (column === undefined ? [] : [column]);
+  await session.query(workspace('note_layer_places', {
+    schema, layer, series, place, region: optional(region), likely_region: optional(likelyRegion), istat_code: optional(istatCode), dated: optional(dated),
+  }), [layer]);
+}
+
 /** Members of which a row says, in these columns, what one of another member of the same file says. */
 export async function repeatingMembers(session: Session, schema: string, layer: string, columns: readonly string[]): Promise<number[]> {
   const rows = await session.query<{ id: number }>(workspace('repeating_members', { schema, layer, columns }));
@@ -164,7 +171,7 @@ export async function provideParcels(session: Session, schema: string, partition
   const from = { schema: 'core', table: partition };
   const rows = { sql: workspace(scope === 'one' ? 'some_parcels' : 'parcels_of_comuni', { from, fids }) };
   // On other nodes they cannot be joined with the tables here.
-  await session.query(workspace((await liesElsewhere(session, from)) ? 'rows' : 'view', { schema, view: 'parcel', rows }));
+  await session.query(workspace((await isOnNodes(session, from)) ? 'rows' : 'view', { schema, view: 'parcel', rows }));
 }
 
 /** The one-row view `region (code, name)` of a region's workspace. */

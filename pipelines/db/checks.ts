@@ -4,7 +4,7 @@ import { MappaleError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Session } from './types.ts';
 
-export interface Offence extends Check {
+export interface Violation extends Check {
   /** How many rows the query returned, at most 1,000 are counted. */
   readonly rows: number;
   readonly samples: readonly Record<string, unknown>[];
@@ -14,29 +14,29 @@ const COUNTED = 1000;
 const SAMPLES = 10;
 
 /** Runs checks in the workspace that is the session's search path. @returns those that found something */
-export async function runChecks(session: Session, checks: readonly Check[]): Promise<Offence[]> {
-  const offences: Offence[] = [];
+export async function runChecks(session: Session, checks: readonly Check[]): Promise<Violation[]> {
+  const violations: Violation[] = [];
   for (const check of checks) {
     await session.query('begin');
     try {
       await session.script(`declare offences no scroll cursor for\n${check.sql}`, check.file);
       const rows = await session.query('fetch 1000 from offences');
-      if (rows.length > 0) offences.push({ ...check, rows: Math.min(rows.length, COUNTED), samples: rows.slice(0, SAMPLES) });
+      if (rows.length > 0) violations.push({ ...check, rows: Math.min(rows.length, COUNTED), samples: rows.slice(0, SAMPLES) });
     } finally {
       await session.query('rollback');
     }
   }
-  return offences;
+  return violations;
 }
 
 /** An offence that stops nothing, as the ledger keeps it. */
-export type Warning = Pick<Offence, 'name' | 'expects' | 'rows'>;
+export type Warning = Pick<Violation, 'name' | 'expects' | 'rows'>;
 
-/** Says what was found that is to be looked at. @returns that @throws MappaleError `CHECKS_FAILED` (exit 5), naming what may not be, with examples */
-export function refuseOffences(subject: string, offences: readonly Offence[], log: Log): Warning[] {
-  const warnings = offences.filter(({ level }) => level === 'warn').map(({ name, expects, rows }) => ({ name, expects, rows }));
-  for (const { expects, rows, name } of warnings) log.warn(`${subject}: ${expects}: ${rows} rows say otherwise`, { check: name });
-  const errors = offences.filter(({ level }) => level === 'error');
+/** Returns the warnings among the violations. @throws MappaleError `CHECKS_FAILED` (exit 5) for errors among them, with examples */
+export function refuseViolations(subject: string, violations: readonly Violation[], log: Log): Warning[] {
+  const warnings = violations.filter(({ level }) => level === 'warn').map(({ name, expects, rows }) => ({ name, expects, rows }));
+  for (const { expects, rows, name } of warnings) log.debug(`${subject}: expected: ${expects}; ${rows} rows violate it`, { check: name });
+  const errors = violations.filter(({ level }) => level === 'error');
   if (errors.length === 0) return warnings;
   throw new MappaleError(`${subject}: checks failed`, {
     code: 'CHECKS_FAILED', kind: 'checks',

@@ -6,7 +6,7 @@
 import { MappaleError } from '../errors.ts';
 import { firstFid } from '../contract/regions.ts';
 import { schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
-import { atHandSchema, liesElsewhere } from './at-hand.ts';
+import { atHandSchema, isOnNodes } from './at-hand.ts';
 import { analyze, boundOf, columnNames, createSchema, splitOf, tablesIn } from './catalog.ts';
 import { statementsOf, type Names, type Part, type Place } from './statements.ts';
 import { ident, one, type Database, type Session } from './types.ts';
@@ -23,7 +23,7 @@ function nameOf({ schema, table }: Place): string {
 
 /** Whether this database is distributed: its parcels are. */
 export function isDistributed(session: Session): Promise<boolean> {
-  return liesElsewhere(session, { schema: 'core', table: 'parcel' });
+  return isOnNodes(session, { schema: 'core', table: 'parcel' });
 }
 
 /**
@@ -81,12 +81,12 @@ export class OnNodes {
   readonly #database: Database;
   readonly #build: string;
   readonly #schema: string;
-  readonly #published: ReadonlyMap<Relation, { readonly stands: string }>;
+  readonly #published: ReadonlyMap<Relation, { readonly currentTable: string }>;
   readonly #made = new Map<string, Promise<Place>>();
   /** Tables are distributed one after another: side by side they wait for one another's locks, and stop one another. */
   #last: Promise<unknown> = Promise.resolve();
 
-  private constructor(database: Database, unit: number, published: ReadonlyMap<Relation, { readonly stands: string }>) {
+  private constructor(database: Database, unit: number, published: ReadonlyMap<Relation, { readonly currentTable: string }>) {
     this.#database = database;
     this.#build = buildSchema(unit);
     this.#schema = shardSchema(unit);
@@ -94,7 +94,7 @@ export class OnNodes {
   }
 
   /** @returns null where the database is not distributed; what is keyed by fid is a region's */
-  static async open(database: Database, unit: number, published: ReadonlyMap<Relation, { readonly stands: string }>): Promise<OnNodes | null> {
+  static async open(database: Database, unit: number, published: ReadonlyMap<Relation, { readonly currentTable: string }>): Promise<OnNodes | null> {
     if (unit === 0 || !(await isDistributed(database))) return null;
     await createSchema(database, shardSchema(unit));
     await createSchema(database, atHandSchema(buildSchema(unit)));
@@ -141,7 +141,7 @@ export class OnNodes {
     if (made !== undefined) return made;
     const isBuilt = (await tablesIn(this.#database, this.#build)).includes(table);
     const standing = this.#published.get(relation);
-    if (!isBuilt && standing !== undefined) return { schema: schemaOf(relation), table: standing.stands };
+    if (!isBuilt && standing !== undefined) return { schema: schemaOf(relation), table: standing.currentTable };
     return this.#once(table, async (session, to) => {
       await this.#makeDistributed(session, to, relation);
       await this.#fill(session, { schema: this.#build, table }, to);

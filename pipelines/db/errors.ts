@@ -15,17 +15,17 @@ interface Mend {
   readonly means: string;
   readonly hint: string;
   /** Of a server on this machine with its usual names. */
-  readonly mend?: string;
+  readonly fix?: string;
 }
 
 /** By what PostgreSQL or the system calls them. What hangs on the address of the server is said where it is known: `server-address.ts`. */
-export const SQL_MENDS: Readonly<Record<string, Mend>> = {
-  '28P01': { means: 'the password is wrong', hint: 'Check user and password in DATABASE_URL.', mend: 'export DATABASE_URL=postgres://USER:PASSWORD@localhost:5432/DATABASE' },
-  28000: { means: 'the server does not let this user in', hint: 'Make the role if there is none of this name; else let it in: pg_hba.conf of the server, and a reload.', mend: 'sudo -u postgres createuser USER' },
-  '3D000': { means: 'there is no such database', hint: 'Create it first.', mend: 'createdb DATABASE' },
-  42501: { means: 'the role may not do this', hint: 'Name the role in DATABASE_URL that loaded the database; one that is to load a new one needs the right to create schemas in it.', mend: 'export DATABASE_URL=postgres://ROLE:PASSWORD@HOST:5432/DATABASE' },
+export const SERVER_ERRORS: Readonly<Record<string, Mend>> = {
+  '28P01': { means: 'the password is wrong', hint: 'Check user and password in DATABASE_URL.', fix: 'export DATABASE_URL=postgres://USER:PASSWORD@localhost:5432/DATABASE' },
+  28000: { means: 'the server does not let this user in', hint: 'Make the role if there is none of this name; else let it in: pg_hba.conf of the server, and a reload.', fix: 'sudo -u postgres createuser USER' },
+  '3D000': { means: 'there is no such database', hint: 'Create it first.', fix: 'createdb DATABASE' },
+  42501: { means: 'the role may not do this', hint: 'Name the role in DATABASE_URL that loaded the database; one that is to load a new one needs the right to create schemas in it.', fix: 'export DATABASE_URL=postgres://ROLE:PASSWORD@HOST:5432/DATABASE' },
   53100: {
-    means: 'the disk of the server is full', mend: 'npx mappale prune',
+    means: 'the disk of the server is full', fix: 'npx mappale prune',
     hint: 'The disk of the server is full. Free room, then run the same command again: nothing published was touched. What earlier runs left half-made is freed by prune.',
   },
   53200: { means: 'the server ran out of memory', hint: 'The server ran out of memory. Lower work_mem or --parallel, then run the same command again.' },
@@ -33,10 +33,10 @@ export const SQL_MENDS: Readonly<Record<string, Mend>> = {
   '57P02': { means: 'the server went down', hint: 'The server went down. When it is up, run the same command again: nothing published was touched.' },
   '57P03': { means: 'the server is starting or stopping', hint: 'The server is starting or stopping. Run the same command again in a minute.' },
   58030: { means: 'the server could not read or write its disk', hint: 'The server could not read or write its disk. Look at its log and its free room, then run the same command again.' },
-  ECONNREFUSED: { means: 'no server answers at this address', hint: 'Start the server, or unset DATABASE_URL to use the embedded database.', mend: 'sudo systemctl start postgresql' },
-  ENOENT: { means: 'there is no socket of a server in this folder', hint: 'Start the server, or name the folder of its socket.', mend: 'sudo systemctl start postgresql' },
-  ENOTFOUND: { means: 'there is no such host', hint: 'Check the host name in DATABASE_URL.', mend: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE' },
-  EAI_AGAIN: { means: 'the name of the host cannot be looked up now', hint: 'Check the host name in DATABASE_URL, and the network.', mend: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE' },
+  ECONNREFUSED: { means: 'no server answers at this address', hint: 'Start the server, or unset DATABASE_URL to use the embedded database.', fix: 'sudo systemctl start postgresql' },
+  ENOENT: { means: 'there is no socket of a server in this folder', hint: 'Start the server, or name the folder of its socket.', fix: 'sudo systemctl start postgresql' },
+  ENOTFOUND: { means: 'there is no such host', hint: 'Check the host name in DATABASE_URL.', fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE' },
+  EAI_AGAIN: { means: 'the name of the host cannot be looked up now', hint: 'Check the host name in DATABASE_URL, and the network.', fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE' },
   CONNECTION_LOST: { means: 'the connection to the database was lost', hint: 'Look whether the server is up, then run the same command again: nothing published was touched.' },
 };
 
@@ -61,8 +61,8 @@ export function databaseError(error: unknown, sql: string | null, origin: string
     at: origin === null ? server.where : place === null ? origin : `${origin}:${place.line}:${place.column}`,
     detail: [lost ? server.message : undefined, server.detail, excerpt].filter((text) => text !== undefined && text !== '').join('\n') || undefined,
     // Ours says what to type; the server only what is wrong.
-    hint: SQL_MENDS[code]?.hint ?? server.hint,
-    mend: SQL_MENDS[code]?.mend,
+    hint: SERVER_ERRORS[code]?.hint ?? server.hint,
+    fix: SERVER_ERRORS[code]?.fix,
     cause: error,
   });
 }

@@ -61,7 +61,7 @@ function serviceOf(name: string, { serviceFiles }: LibpqSettings): Map<string, s
   throw new MappaleError('the service of the database is not known', {
     code: 'PGSERVICE_UNKNOWN', kind: 'usage', at: 'PGSERVICE', detail: `expected a section [${name}] in ${serviceFiles.join(' or ')}, found none`,
     hint: 'Add the service to that file, or write host, port, database and user into DATABASE_URL.',
-    mend: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE',
+    fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE',
   });
 }
 

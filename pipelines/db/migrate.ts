@@ -123,7 +123,7 @@ async function makeExtensions(session: Session, place: ServerPlace, label: strin
       throw new MappaleError(`the role may not make the extension ${name}`, {
         code: 'EXTENSION_FORBIDDEN', kind: 'database', at: label, detail: `expected ${lacking.join(', ')} in the database, or the right to make them, found neither`,
         hint: 'Have an administrator of the server make them once; then run the same command again.',
-        mend: byAdministrator(place, lacking.map((each) => `create extension if not exists ${each} schema ${SEARCH_PATH}`).join('; ')), cause: error,
+        fix: byAdministrator(place, lacking.map((each) => `create extension if not exists ${each} schema ${SEARCH_PATH}`).join('; ')), cause: error,
       });
     });
   }
@@ -132,7 +132,7 @@ async function makeExtensions(session: Session, place: ServerPlace, label: strin
 function mayNotWrite({ message, hint }: MappaleError, place: ServerPlace, label: string): MappaleError {
   return new MappaleError('the role may not make what a load needs', {
     code: 'SQL_42501', kind: 'database', at: label, detail: `expected the right to create schemas, found: ${message}`, hint,
-    mend: byAdministrator(place, `grant create on database ${ident(place.database)} to ${ident(place.user)}`),
+    fix: byAdministrator(place, `grant create on database ${ident(place.database)} to ${ident(place.user)}`),
   });
 }
 
@@ -215,7 +215,7 @@ async function applyLayer(
 ): Promise<{ steps: readonly string[]; loss: Loss | null }> {
   if (!known) {
     await session.script(file.text, file.file);
-    return { steps: [`${file.file}: ${file.purpose}`], loss: null };
+    return { steps: [`${source.folder}: ${file.purpose}`], loss: null };
   }
   const former = await session.query<{ name: string }>(server('former_layers'), [source.id]);
   const { steps, losses } = await reshapeLayers(session, file, former.map(({ name }) => name));
@@ -241,8 +241,8 @@ async function lossOf(session: Session, source: RegisteredSource, why: readonly 
 /** What cannot be kept, in words, with what to type. */
 function lossError(losses: readonly Loss[]): MappaleError {
   return new MappaleError('the database cannot be brought to this version with all its rows', {
-    code: 'MIGRATION_LOSES', kind: 'usage', at: losses.map(({ source }) => `sources/${source}/layer.sql`).join(', '), detail: losses.map(describeLoss).join('\n          '),
-    hint: 'Nothing was done. Put files that are gone back first; a refresh after it reads them again.', mend: 'npx mappale migrate --yes',
+    code: 'MIGRATION_LOSES', kind: 'usage', at: losses.map(({ source }) => `sources/${source}`).join(', '), detail: losses.map(describeLoss).join('\n          '),
+    hint: 'Nothing was done. Put files that are gone back first; a refresh after it reads them again.', fix: 'npx mappale migrate --yes',
   });
 }
 
@@ -259,7 +259,7 @@ export async function checkServer(session: Session, label: string): Promise<void
   if (postgres < MINIMUM.postgres) {
     throw new MappaleError('the PostgreSQL server is too old', {
       code: 'POSTGRES_TOO_OLD', kind: 'database', at: label, detail: `expected PostgreSQL 15 or newer, found ${version}`, hint: 'Upgrade the server, or unset DATABASE_URL to use the embedded database.',
-      mend: 'sudo apt-get install -y postgresql-15 postgresql-15-postgis-3',
+      fix: 'sudo apt-get install -y postgresql-15 postgresql-15-postgis-3',
     });
   }
   const available = await session.query<{ name: string; version: string; installed: boolean }>(server('extensions'), [EXTENSIONS]);
@@ -269,7 +269,7 @@ export async function checkServer(session: Session, label: string): Promise<void
       throw new MappaleError(`the server has no extension ${extension}`, {
         code: 'EXTENSION_MISSING', kind: 'database', at: label,
         hint: 'Install it on the machine of the server; then run the same command again.',
-        mend: extension === 'postgis' ? `sudo apt-get install -y postgresql-${postgres}-postgis-3` : 'sudo apt-get install -y postgresql-contrib',
+        fix: extension === 'postgis' ? `sudo apt-get install -y postgresql-${postgres}-postgis-3` : 'sudo apt-get install -y postgresql-contrib',
       });
     }
     if (extension === 'postgis') {
@@ -277,7 +277,7 @@ export async function checkServer(session: Session, label: string): Promise<void
       if (major < MINIMUM.postgis[0] || (major === MINIMUM.postgis[0] && minor < MINIMUM.postgis[1])) {
         throw new MappaleError('PostGIS is too old', {
           code: 'POSTGIS_TOO_OLD', kind: 'database', at: label, detail: `expected PostGIS 3.3 or newer, found ${found.version}`, hint: 'Install a newer one on the machine of the server; where the database has an older one than the server, bring it along: alter extension postgis update.',
-          mend: `sudo apt-get install -y postgresql-${postgres}-postgis-3`,
+          fix: `sudo apt-get install -y postgresql-${postgres}-postgis-3`,
         });
       }
     }

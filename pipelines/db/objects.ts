@@ -181,7 +181,7 @@ export function damaged(damage: readonly Damage[]): MappaleError {
     hint: lost.length === 0
       ? 'A restore may have left them out, or somebody changed them. This command repairs them.'
       : 'Tables and columns are lost with their rows. Restore a dump into a new database. Without a dump, create a new database and load the regions again.',
-    mend: lost.length === 0 ? 'npx mappale migrate' : 'npx mappale load-region REGION --data FOLDER',
+    fix: lost.length === 0 ? 'npx mappale migrate' : 'npx mappale load-region REGION --data FOLDER',
   });
 }
 

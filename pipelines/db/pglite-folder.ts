@@ -25,7 +25,7 @@ export async function inspectFolder(folder: string, unfinished: boolean): Promis
   const refuse = (found: string, hint: string): MappaleError => new MappaleError('the folder cannot be that of an embedded database', {
     code: 'PGLITE_FOLDER', kind: 'usage', at: folder === '' ? 'DATABASE_URL=pglite:' : folder, detail: `expected a folder of its own, or a path at which nothing is, found ${found}`, hint: `${hint} It was left as it is.`,
     // What blocks the folder that is used without a setting is not mended by naming it.
-    mend: resolve(folder) === resolve(USUAL_FOLDER) ? OTHER_FOLDER : `export DATABASE_URL=pglite:${USUAL_FOLDER}`,
+    fix: resolve(folder) === resolve(USUAL_FOLDER) ? OTHER_FOLDER : `export DATABASE_URL=pglite:${USUAL_FOLDER}`,
   });
   if (folder.trim() === '') throw refuse('an empty name', 'Name a folder: DATABASE_URL=pglite:.mappale/database, or unset it.');
   let names: string[];
@@ -48,13 +48,13 @@ export async function inspectFolder(folder: string, unfinished: boolean): Promis
   const version = (await readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
   if (Number(version) > EMBEDDED_MAJOR) {
     throw new MappaleError('the embedded database was made by a newer version of this program', {
-      code: 'DATABASE_NEWER', kind: 'database', at: folder, detail: `expected PostgreSQL ${EMBEDDED_MAJOR}, found ${version}`, hint: 'Use the newer program, or name another folder in DATABASE_URL. It was left as it is.', mend: OTHER_FOLDER,
+      code: 'DATABASE_NEWER', kind: 'database', at: folder, detail: `expected PostgreSQL ${EMBEDDED_MAJOR}, found ${version}`, hint: 'Use the newer program, or name another folder in DATABASE_URL. It was left as it is.', fix: OTHER_FOLDER,
     });
   }
   if (Number(version) !== EMBEDDED_MAJOR) {
     throw new MappaleError('the folder holds a database of another version of PostgreSQL', {
       code: 'PGLITE_OTHER_VERSION', kind: 'database', at: folder, detail: `expected PostgreSQL ${EMBEDDED_MAJOR}, found ${version === '' ? 'no number' : version}`,
-      hint: 'If it belongs to a server, name another folder in DATABASE_URL. If an earlier version of this program made it, load again into another folder. It was left as it is.', mend: OTHER_FOLDER,
+      hint: 'If it belongs to a server, name another folder in DATABASE_URL. If an earlier version of this program made it, load again into another folder. It was left as it is.', fix: OTHER_FOLDER,
     });
   }
   return 'database';
@@ -70,7 +70,7 @@ export async function takeFolder(folder: string, made: boolean): Promise<void> {
   try {
     await mkdir(dirname(folder), { recursive: true });
     await takeLock(lockOf(folder), (found) => new MappaleError('the embedded database is in use', {
-      code: 'DATABASE_IN_USE', kind: 'locked', at: folder, detail: found, hint: 'Wait until it ends. Several programs at once need a PostgreSQL server.', mend: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE',
+      code: 'DATABASE_IN_USE', kind: 'locked', at: folder, detail: found, hint: 'Wait until it ends. Several programs at once need a PostgreSQL server.', fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE',
     }));
   } catch (error) {
     throw error instanceof MappaleError ? error : unwritable(folder, error);
@@ -98,7 +98,7 @@ async function mustHaveRoom(folder: string, made: boolean): Promise<void> {
     throw new MappaleError('there is not enough room for the embedded database', {
       code: 'DISK_FULL', kind: 'usage', at: folder,
       detail: `expected ${Math.ceil(bytes / 1024 ** 2)} MiB free on its disk, found ${Math.floor(free / 1024 ** 2)} MiB`,
-      hint: 'Free room, or name a folder on another disk. Nothing was made.', mend: 'export DATABASE_URL=pglite:/OTHER_DISK/mappale',
+      hint: 'Free room, or name a folder on another disk. Nothing was made.', fix: 'export DATABASE_URL=pglite:/OTHER_DISK/mappale',
     });
   }
 }
@@ -107,7 +107,7 @@ function unwritable(folder: string, error: unknown): MappaleError {
   const { code, message } = error as NodeJS.ErrnoException;
   return new MappaleError('the embedded database cannot be written where it is named', {
     code: 'PGLITE_FOLDER', kind: 'usage', at: folder, detail: `expected a place that can be written, found: ${code === undefined ? String(error) : message}`,
-    hint: 'Give this user the right to write there, or name another folder.', mend: OTHER_FOLDER, cause: error,
+    hint: 'Give this user the right to write there, or name another folder.', fix: OTHER_FOLDER, cause: error,
   });
 }
 

@@ -78,6 +78,7 @@ class EmbeddedSession extends OneSession {
 class Embedded extends SessionDatabase {
   readonly engine = 'pglite';
   readonly label: string;
+  readonly pooling = null;
   readonly parallel = 1;
   readonly #session: EmbeddedSession;
   /** Where it lives; null: in memory. */
@@ -203,7 +204,7 @@ export async function openPglite(folder: string, readOnly: boolean): Promise<Dat
       hint: existsSync(unfinished)
         ? 'It was not yet made. Look whether the disk is full or broken, then run the same command again.'
         : 'Look whether the disk is full or broken. To begin anew, put the folder aside and load again, or set DATABASE_URL to a PostgreSQL server.',
-      mend: existsSync(unfinished) ? undefined : `mv ${quoted(folder)} ${quoted(`${folder}.aside`)}`,
+      fix: existsSync(unfinished) ? undefined : `mv ${quoted(folder)} ${quoted(`${folder}.aside`)}`,
       cause: error,
     });
   }

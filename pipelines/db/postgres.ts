@@ -4,10 +4,11 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { MappaleError } from '../errors.ts';
 import { COPY_HEADER, COPY_TRAILER } from '../formats/copy.ts';
 import { databaseError } from './errors.ts';
+import { applySettings, backendOf, beginPooled, isPooled, poolModeOf, refusesSettings, sessionsNotKept } from './pooler.ts';
 import { OneSession, SessionDatabase } from './session.ts';
 import { serverFacts, serverFaults, SESSION_SETTINGS } from './server-facts.ts';
-import { mendedAt, resolveAddress, type ServerAddress } from './server-address.ts';
-import { ident, type CopyIn, type Database, type Row } from './types.ts';
+import { repairedAt, resolveAddress, type ServerAddress } from './server-address.ts';
+import { ident, type CopyIn, type Database, type Row, type Session } from './types.ts';
 
 // int8 as number where it fits (ids, counts), numeric stays text unless a query asks for float8.
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
@@ -17,10 +18,13 @@ pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
 
 class PostgresSession extends OneSession {
   readonly #client: pg.ClientBase;
+  readonly #settings: readonly string[];
 
-  constructor(client: pg.ClientBase) {
+  /** @param settings set again after a reset: those that the connection did not start with */
+  constructor(client: pg.ClientBase, settings: readonly string[]) {
     super();
     this.#client = client;
+    this.#settings = settings;
   }
 
   async query<T extends Row>(sql: string, parameters: readonly unknown[] = []): Promise<T[]> {
@@ -34,6 +38,7 @@ class PostgresSession extends OneSession {
   /** Where that fails the connection is lost, which the next one who gets it is told. */
   async reset(): Promise<void> {
     await this.#client.query('reset all').catch(() => undefined);
+    if (this.#settings.length > 0) await applySettings(this.#client, this.#settings, 'session').catch(() => undefined);
   }
 
   async script(sql: string, origin: string): Promise<void> {
@@ -59,6 +64,45 @@ class PostgresSession extends OneSession {
       throw databaseError(error, sql, null);
     }
   }
+}
+
+/** Runs each statement in a read-only transaction with our settings, because a pooler may give each transaction another server process. */
+class PooledSession extends PostgresSession {
+  readonly #begin: () => Promise<unknown>;
+  #isOpen = false;
+
+  constructor(client: pg.ClientBase, settings: readonly string[]) {
+    super(client, []);
+    this.#begin = () => beginPooled(client, 'read only', settings).catch((error: unknown) => {
+      throw databaseError(error, null, null);
+    });
+  }
+
+  override async query<T extends Row>(sql: string, parameters: readonly unknown[] = []): Promise<T[]> {
+    return this.#isOpen ? super.query<T>(sql, parameters) : this.transaction(() => super.query<T>(sql, parameters));
+  }
+
+  override async script(sql: string, origin: string): Promise<void> {
+    return this.#isOpen ? super.script(sql, origin) : this.transaction(() => super.script(sql, origin));
+  }
+
+  override async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    this.#isOpen = true;
+    try {
+      await this.#begin();
+      const result = await work(this);
+      await super.query('commit');
+      return result;
+    } catch (error) {
+      await super.query('rollback').catch(() => undefined);
+      throw error;
+    } finally {
+      this.#isOpen = false;
+    }
+  }
+
+  /** Nothing: settings end with each transaction. */
+  override async reset(): Promise<void> {}
 }
 
 function copyStatement(schema: string, table: string): string {
@@ -119,29 +163,50 @@ class PostgresCopy implements CopyIn {
   }
 }
 
+/** Where connections get our settings: in the options that they start with, in their session, or in each transaction. */
+interface Settings {
+  readonly scope: 'startup' | 'session' | 'transaction';
+  readonly settings: readonly string[];
+}
+
 class Postgres extends SessionDatabase {
   readonly engine = 'postgres';
   readonly label: string;
-  readonly parallel: number;
+  readonly parallel = 4;
+  readonly pooling: Database['pooling'];
   readonly #pool: pg.Pool;
+  readonly #settings: readonly string[];
+  readonly #isSet = new WeakSet<pg.PoolClient>();
 
-  constructor(pool: pg.Pool, label: string, parallel: number) {
+  constructor(pool: pg.Pool, label: string, { scope, settings }: Settings) {
     super();
     this.#pool = pool;
     this.label = label;
-    this.parallel = parallel;
+    this.pooling = scope === 'startup' ? null : scope;
+    this.#settings = scope === 'startup' ? [] : settings;
+  }
+
+  /** Connects, with our settings if they last for the session. */
+  async #client(): Promise<pg.PoolClient> {
+    let client: pg.PoolClient | undefined;
+    try {
+      client = await this.#pool.connect();
+      if (this.pooling === 'session' && !this.#isSet.has(client)) {
+        await applySettings(client, this.#settings, 'session');
+        this.#isSet.add(client);
+      }
+      return client;
+    } catch (error) {
+      client?.release(true);
+      throw databaseError(error, null, this.label);
+    }
   }
 
   protected async connected<T>(work: (session: OneSession) => Promise<T>): Promise<T> {
-    let client: pg.PoolClient;
-    try {
-      client = await this.#pool.connect();
-    } catch (error) {
-      throw databaseError(error, null, this.label);
-    }
+    const client = await this.#client();
     let broken = true;
     try {
-      const result = await work(new PostgresSession(client));
+      const result = await work(this.pooling === 'transaction' ? new PooledSession(client, this.#settings) : new PostgresSession(client, this.#settings));
       broken = false;
       return result;
     } finally {
@@ -151,11 +216,7 @@ class Postgres extends SessionDatabase {
   }
 
   async copyIn(schema: string, table: string): Promise<CopyIn> {
-    try {
-      return new PostgresCopy(await this.#pool.connect(), schema, table);
-    } catch (error) {
-      throw databaseError(error, null, this.label);
-    }
+    return new PostgresCopy(await this.#client(), schema, table);
   }
 
   async checkpoint(): Promise<void> {}
@@ -175,7 +236,7 @@ const SETTINGS = [
 /** A process that was killed: its statement ends within a second, and does not stand in the way of the next run until it is done. */
 const WATCH_CLIENT = 'client_connection_check_interval=1s';
 
-/** Connects. @throws MappaleError `DATABASE_URL_UNREADABLE`, `SQL_*` when no server answers, and those of `serverFaults` */
+/** Connects. @throws MappaleError `DATABASE_URL_UNREADABLE`, `SQL_*` when no server answers, `SESSIONS_NOT_KEPT`, and those of `serverFaults` */
 export async function openPostgres(url: string, readOnly: boolean): Promise<Database> {
   const address = await resolveAddress(url);
   const settings = [...SETTINGS, ...(readOnly ? ['default_transaction_read_only=on'] : [])];
@@ -188,22 +249,52 @@ export async function openPostgres(url: string, readOnly: boolean): Promise<Data
   }
 }
 
-async function connect({ place, connectionString, options, label }: ServerAddress, settings: readonly string[], writes: boolean): Promise<Database> {
+async function connect(address: ServerAddress, settings: readonly string[], writes: boolean): Promise<Database> {
+  const { label, place } = address;
+  let pool = openPool(address, settings);
+  try {
+    let scope: Settings['scope'] = 'startup';
+    if (await reachesPooler(pool)) {
+      const mode = await poolModeOf(address);
+      if (mode !== 'session' && (writes || mode !== 'transaction')) throw sessionsNotKept(label, mode);
+      scope = mode;
+      await pool.end();
+      pool = openPool(address, []);
+    }
+    const database = new Postgres(pool, label, { scope, settings });
+    const [fault] = serverFaults(await serverFacts(database), { label, place }, writes);
+    if (fault !== undefined) throw fault;
+    return database;
+  } catch (error) {
+    await pool.end();
+    throw error instanceof MappaleError ? repairedAt(error, place) : error;
+  }
+}
+
+/** @param settings that connections start with; a pooler drops or refuses them */
+function openPool({ connectionString, options }: ServerAddress, settings: readonly string[]): pg.Pool {
   const pool = new pg.Pool({
-    connectionString, max: 24, application_name: 'mappale', options: [options, ...settings.map((setting) => `-c ${setting}`)].join(' '),
-    keepAlive: true, keepAliveInitialDelayMillis: 60_000,
+    connectionString, max: 24, application_name: 'mappale', keepAlive: true, keepAliveInitialDelayMillis: 60_000,
+    ...(settings.length === 0 ? {} : { options: [options, ...settings.map((setting) => `-c ${setting}`)].join(' ') }),
   });
   // An idle connection that the server drops is reported by the next query that needs it.
   pool.on('error', () => undefined);
   // A connection that breaks while it works rejects its query; without a listener the event would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const database = new Postgres(pool, label, 4);
+  return pool;
+}
+
+/** Opens the first connection. @throws MappaleError `SQL_*` */
+async function reachesPooler(pool: pg.Pool): Promise<boolean> {
+  let client: pg.PoolClient | undefined;
   try {
-    const [fault] = serverFaults(await serverFacts(database), { label, place }, writes);
-    if (fault !== undefined) throw fault;
+    client = await pool.connect();
+    const pooled = isPooled(client, await backendOf(client));
+    client.release();
+    return pooled;
   } catch (error) {
-    await pool.end();
-    throw error instanceof MappaleError ? mendedAt(error, place) : error;
+    client?.release(true);
+    if (refusesSettings(error)) return true;
+    throw databaseError(error, null, null);
   }
-  return database;
 }

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { databaseError } from './errors.ts';
+import { beginPooled, isPooled } from './pooler.ts';
 import { ROLE } from './role.ts';
 import { resolveAddress } from './server-address.ts';
 import { SESSION_SETTINGS } from './server-facts.ts';
@@ -97,17 +98,18 @@ function embeddedReader(database: Database): Reader {
  */
 export async function openPostgresReader(url: string, { connections, statementTimeoutMs }: ReaderOptions): Promise<Reader> {
   const { connectionString, options } = await resolveAddress(url);
-  const { restricted, login, citus } = await whoLogsIn(connectionString);
+  const { restricted, login, citus, pooled } = await whoLogsIn(connectionString);
   // An answer takes a millisecond, and starting workers ten: where a point was sought among a million parcels the planner thought them worth it.
   const settings = [
-    '-c jit=off', '-c max_parallel_workers_per_gather=0', ...SESSION_SETTINGS.map((setting) => `-c ${setting}`),
+    'jit=off', 'max_parallel_workers_per_gather=0', ...SESSION_SETTINGS,
     // Citus can plan nothing in several steps without the values: it prices such a plan so that it is not taken, unless it is forced.
-    `-c plan_cache_mode=${citus ? 'auto' : 'force_generic_plan'}`,
-    `-c statement_timeout=${Math.trunc(statementTimeoutMs)}`, ...(restricted ? [`-c role=${ROLE}`] : []),
+    `plan_cache_mode=${citus ? 'auto' : 'force_generic_plan'}`,
+    `statement_timeout=${Math.trunc(statementTimeoutMs)}`, ...(restricted ? [`role=${ROLE}`] : []),
   ];
   const open = (max: number, more: readonly string[]): pg.Pool => {
     const pool = new pg.Pool({
-      connectionString, max, application_name: 'mappale server', options: [options, ...settings, ...more].join(' '), connectionTimeoutMillis: 2000,
+      connectionString, max, application_name: 'mappale server', connectionTimeoutMillis: 2000,
+      ...(pooled ? {} : { options: [options, ...[...settings, ...more].map((setting) => `-c ${setting}`)].join(' ') }),
       // The server's own limit comes first; this one is for a server that no longer answers at all.
       query_timeout: statementTimeoutMs + 2000,
       // A connection has to learn what it is asked before it is quick: it is kept, and watched for firewalls that drop what is silent.
@@ -117,17 +119,12 @@ export async function openPostgresReader(url: string, { connections, statementTi
     pool.on('connect', (client) => client.on('error', () => undefined));
     return pool;
   };
-  const reading = open(connections, ['-c default_transaction_read_only=on']);
+  const reading = open(connections, ['default_transaction_read_only=on']);
   const counting = open(countingOf(connections), []);
-  const names = new Map<string, string>();
-  const nameOf = (statement: string): string => {
-    let name = names.get(statement);
-    if (name === undefined) names.set(statement, name = createHash('sha256').update(statement).digest('hex').slice(0, 32));
-    return name;
-  };
-  const ask = async <T extends Row>(on: pg.Pool | pg.PoolClient, statement: string, parameters: readonly unknown[]): Promise<T> => {
+  const askPlain = pooled ? askInTransaction(settings) : askPrepared();
+  const ask = async <T extends Row>(on: pg.Pool | pg.PoolClient, kind: Pool['name'], statement: string, parameters: readonly unknown[]): Promise<T> => {
     try {
-      return first((await on.query<T>({ name: nameOf(statement), text: statement, values: [...parameters] })).rows, statement);
+      return first(await askPlain<T>(on, kind, statement, parameters), statement);
     } catch (error) {
       throw databaseError(error, statement, null);
     }
@@ -137,13 +134,13 @@ export async function openPostgresReader(url: string, { connections, statementTi
     restricted,
     login,
     parallel: connections,
-    call: (statement, parameters) => ask(reading, statement, parameters),
-    count: (statement, parameters) => ask(counting, statement, parameters),
+    call: (statement, parameters) => ask(reading, 'answers', statement, parameters),
+    count: (statement, parameters) => ask(counting, 'counts', statement, parameters),
     async onEach(work) {
       const opened = await Promise.allSettled(Array.from({ length: connections }, () => reading.connect()));
       const clients = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
       try {
-        await Promise.all(clients.map((client) => work({ ...reader, call: (statement, parameters) => ask(client, statement, parameters) })));
+        await Promise.all(clients.map((client) => work({ ...reader, call: (statement, parameters) => ask(client, 'answers', statement, parameters) })));
       } finally {
         for (const client of clients) client.release();
       }
@@ -158,6 +155,48 @@ export async function openPostgresReader(url: string, { connections, statementTi
   return reader;
 }
 
+type Asking = <T extends Row>(on: pg.Pool | pg.PoolClient, kind: Pool['name'], statement: string, parameters: readonly unknown[]) => Promise<T[]>;
+
+/** Prepares each statement once on each connection. */
+function askPrepared(): Asking {
+  const names = new Map<string, string>();
+  const nameOf = (statement: string): string => {
+    let name = names.get(statement);
+    if (name === undefined) names.set(statement, name = createHash('sha256').update(statement).digest('hex').slice(0, 32));
+    return name;
+  };
+  return async <T extends Row>(on: pg.Pool | pg.PoolClient, _kind: Pool['name'], statement: string, parameters: readonly unknown[]) =>
+    (await on.query<T>({ name: nameOf(statement), text: statement, values: [...parameters] })).rows;
+}
+
+/** Sets our settings in each transaction and prepares nothing, because a pooler may give each transaction another server process. */
+function askInTransaction(settings: readonly string[]): Asking {
+  const onClient = async <T extends Row>(client: pg.ClientBase, kind: Pool['name'], statement: string, parameters: readonly unknown[]): Promise<T[]> => {
+    try {
+      await beginPooled(client, kind === 'answers' ? 'read only' : 'default', settings);
+      const { rows } = await client.query<T>(statement, [...parameters]);
+      await client.query('commit');
+      return rows;
+    } catch (error) {
+      await client.query('rollback').catch(() => undefined);
+      throw error;
+    }
+  };
+  return async <T extends Row>(on: pg.Pool | pg.PoolClient, kind: Pool['name'], statement: string, parameters: readonly unknown[]) => {
+    if (!(on instanceof pg.Pool)) return onClient<T>(on, kind, statement, parameters);
+    const client = await on.connect();
+    let failed = true;
+    try {
+      const rows = await onClient<T>(client, kind, statement, parameters);
+      failed = false;
+      return rows;
+    } finally {
+      // The rollback may have failed, too.
+      client.release(failed);
+    }
+  };
+}
+
 function stateOf(name: Pool['name'], { totalCount, idleCount, waitingCount }: pg.Pool): Pool {
   return { name, size: totalCount, idle: idleCount, waiting: waitingCount };
 }
@@ -167,6 +206,8 @@ interface Login {
   readonly login: 'superuser' | 'owner' | 'ordinary';
   /** The database may lie on several nodes. */
   readonly citus: boolean;
+  /** A connection pooler is between the program and the server. */
+  readonly pooled: boolean;
 }
 
 /** Whether the role exists and whoever logs in is a member of it, and what else the login may. */
@@ -176,7 +217,8 @@ async function whoLogsIn(connectionString: string): Promise<Login> {
   try {
     await client.connect();
     const statement = statementsOf('server')('login');
-    return first((await client.query<Login>(statement, [ROLE])).rows, statement);
+    const { backend, ...login } = first((await client.query<Omit<Login, 'pooled'> & { backend: number }>(statement, [ROLE])).rows, statement);
+    return { ...login, pooled: isPooled(client, backend) };
   } catch (error) {
     throw databaseError(error, null, null);
   } finally {

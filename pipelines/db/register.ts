@@ -1,6 +1,6 @@
 /** The register of fids: what a build sees of the parcels that it takes the place of, and what becomes of those that leave. */
 import { firstFid } from '../contract/regions.ts';
-import { atHand, liesElsewhere } from './at-hand.ts';
+import { atHand, isOnNodes } from './at-hand.ts';
 import { retireDistributed } from './distributed.ts';
 import { statementsOf, type Part, type Place } from './statements.ts';
 import type { Session } from './types.ts';
@@ -29,7 +29,7 @@ export async function providePublishedParcels(session: Session, schema: string, 
 export async function retireParcels(session: Session, swap: number, region: number, now: Place, leaving: Place | null, among: Place | null): Promise<void> {
   // The region that loses a comune and the one that gains it must see one another.
   await session.query('lock table ledger.publication_lock in share row exclusive mode');
-  if (await liesElsewhere(session, now)) return retireDistributed(session, region, now, leaving);
+  if (await isOnNodes(session, now)) return retireDistributed(session, region, now, leaving);
   await session.query(register('come_back', { now }), [region, swap]);
   const parcels = [register('parcels_on', { table: now })];
   const moved = [register('is_on', { table: now, unless: leaving === null ? { sql: '' } : part('unless', { table: leaving }) })];

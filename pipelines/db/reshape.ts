@@ -1,6 +1,6 @@
 /**
- * Layers follow their `layer.sql` without losing rows: what the file says now is made beside what stands, and the difference is applied. What cannot be
- * kept is named, and nothing is done about it.
+ * Changes layers to what their source states, without losing rows. The stated tables are created in a schema of their own, and the difference is applied. If
+ * rows cannot be kept, the reasons are returned and nothing changes.
  */
 import { schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
 import { MappaleError } from '../errors.ts';

@@ -73,8 +73,8 @@ function hostPort({ host, port }: ServerPlace): string {
 }
 
 /** @returns the error with what mends it at this very address */
-export function mendedAt(error: MappaleError, place: ServerPlace): MappaleError {
-  return error.knowing({ mend: mendOf(error.code, place) ?? undefined });
+export function repairedAt(error: MappaleError, place: ServerPlace): MappaleError {
+  return error.knowing({ fix: fixOf(error.code, place) ?? undefined });
 }
 
 /** Whom a server on this machine lets in as its own administrator; elsewhere that is asked of the server. */
@@ -100,7 +100,7 @@ export function asRole(place: ServerPlace, role: string): string {
   return `export DATABASE_URL=${quoted(`postgres://${encodeURIComponent(role)}${address}`)}`;
 }
 
-function mendOf(code: string, place: ServerPlace): string | null {
+function fixOf(code: string, place: ServerPlace): string | null {
   const { host, port, database, user } = place;
   switch (code) {
     case 'SQL_28P01': return host.startsWith('/') ? 'export PGPASSWORD=PASSWORD' : asRole(place, user);
@@ -116,6 +116,6 @@ function unreadable(found: string): MappaleError {
   return new MappaleError('DATABASE_URL cannot be read', {
     code: 'DATABASE_URL_UNREADABLE', kind: 'usage', at: 'DATABASE_URL (not shown: it may hold a password)', detail: `expected postgres://user:password@host:port/database, found ${found}`,
     hint: 'In user, password and database write @ as %40, / as %2F, ? as %3F, # as %23, : as %3A, % as %25 and a blank as %20; or leave the password out and set PGPASSWORD.',
-    mend: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE',
+    fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE',
   });
 }

@@ -47,7 +47,7 @@ export function serverFacts(session: Pick<Session, 'query'>): Promise<ServerFact
 /** @returns what is wrong for what a command does, the worst first */
 export function serverFaults(facts: ServerFacts, { label, place }: Pick<ServerAddress, 'label' | 'place'>, writes: boolean): MappaleError[] {
   const faults: MappaleError[] = [];
-  const fault = (message: string, code: string, detail: string, hint: string, mend?: string): void => void faults.push(new MappaleError(message, { code, kind: 'database', at: label, detail, hint, mend }));
+  const fault = (message: string, code: string, detail: string, hint: string, fix?: string): void => void faults.push(new MappaleError(message, { code, kind: 'database', at: label, detail, hint, fix }));
   const { database, user } = place;
   if (facts.encoding !== 'UTF8') {
     fault('the database has another encoding', 'DATABASE_ENCODING', `expected UTF8, found ${facts.encoding}`, 'Names have letters that it cannot hold. Create another one, and name it in DATABASE_URL.',

@@ -27,6 +27,7 @@ export abstract class OneSession implements Session {
 export abstract class SessionDatabase implements Database {
   abstract readonly engine: Database['engine'];
   abstract readonly label: string;
+  abstract readonly pooling: Database['pooling'];
   abstract readonly parallel: number;
   /** A connection for work that leaves its settings as they are; after a failure the next one gets another, or one that was reset. */
   protected abstract connected<T>(work: (session: OneSession) => Promise<T>): Promise<T>;

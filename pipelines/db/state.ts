@@ -68,7 +68,7 @@ export function requireApplied(applied: Applied | null, sources: readonly Regist
 export function emptyDatabase(at?: string): MappaleError {
   return new MappaleError('the database is empty', {
     code: 'DATABASE_OUT_OF_DATE', kind: 'database', at, detail: 'expected what a load makes, found none of it; this command only looks',
-    hint: 'Load a region first: with --data your files, without arguments the synthetic one.', mend: 'npx mappale load-region',
+    hint: 'Load a region first: with --data your files, without arguments the synthetic one.', fix: 'npx mappale load-region',
   });
 }
 
@@ -76,7 +76,7 @@ function outOfDate(missing: readonly string[]): MappaleError {
   return new MappaleError('the database is not at this version', {
     code: 'DATABASE_OUT_OF_DATE', kind: 'database',
     detail: `expected what ${group(missing.length)} file${missing.length === 1 ? '' : 's'} of this version say, found it as an earlier version left it: ${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ', …' : ''}`,
-    hint: 'Bring it to this version. This command only looks, and changes nothing.', mend: 'npx mappale migrate',
+    hint: 'Bring it to this version. This command only looks, and changes nothing.', fix: 'npx mappale migrate',
   });
 }
 
@@ -93,7 +93,7 @@ export function refuseNewer(parts: readonly Part[], applied: Applied): void {
   if (found.length === 0) return;
   throw new MappaleError('the database was made by a newer version of this program', {
     code: 'DATABASE_NEWER', kind: 'database', detail: `expected what this version knows, found ${found.join(', ')}`, hint: 'Use the newer program, or another database.',
-    mend: 'export DATABASE_URL=postgres://USER@HOST:5432/OTHER_DATABASE',
+    fix: 'export DATABASE_URL=postgres://USER@HOST:5432/OTHER_DATABASE',
   });
 }
 

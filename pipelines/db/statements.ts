@@ -6,6 +6,7 @@
 import { join } from 'node:path';
 import { ROOT } from '../config.ts';
 import { readSqlFile } from '../contract/sql-files.ts';
+import { literal as quoted } from '../contract/sql-text.ts';
 import { ident, type Session } from './types.ts';
 
 /** A table by schema and name. */
@@ -51,7 +52,7 @@ export async function runEach(session: Session, sql: string, parameters: readonl
 }
 
 function literal(value: Literal): string {
-  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value);
+  return typeof value === 'string' ? quoted(value) : String(value);
 }
 
 function read(file: string): Map<string, string> {

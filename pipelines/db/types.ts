@@ -28,6 +28,8 @@ export interface Database extends Session {
   readonly engine: 'postgres' | 'pglite';
   /** For messages: no password. */
   readonly label: string;
+  /** A connection pooler between the program and the server: it keeps sessions, or only transactions. Null: there is none. */
+  readonly pooling: 'session' | 'transaction' | null;
   /** How many sessions may work at the same time. */
   readonly parallel: number;
   /** A connection of its own for the work. */

@@ -24,7 +24,7 @@ export function laneSchema(unit: number, lane: number): string {
 }
 
 /** What lies beside the workspace of a unit: of an interrupted run, or of one that works now. */
-export function leftBeside(session: Session, unit: number): Promise<string[]> {
+export function leftLanes(session: Session, unit: number): Promise<string[]> {
   return schemasLike(session, `${buildSchema(unit)}_`);
 }
 

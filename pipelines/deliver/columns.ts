@@ -82,7 +82,7 @@ function plain(schema: z.ZodType): z.ZodType {
 export type Ask = <T extends Record<string, unknown>>(statement: string, parameters: readonly unknown[]) => Promise<T>;
 
 /** Result of such a function. */
-export type Told = {
+export type AnswerRows = {
   /** The publications that it was found in. */
   readonly publication: string;
   /** JSON text; null: nothing. */
@@ -102,13 +102,13 @@ export interface Rows {
  * @throws MappaleError (kind `database`)
  */
 export async function rowsOf(ask: Ask, fids: readonly number[], sections: readonly string[]): Promise<Rows> {
-  const { publication, answer } = await ask<Told>('select publication, answer from api.parcel_columns($1, $2)', [fids, sections]);
+  const { publication, answer } = await ask<AnswerRows>('select publication, answer from api.parcel_columns($1, $2)', [fids, sections]);
   return { publication, cells: cellsOf(answer, sections) };
 }
 
 /** Parses the answer of `api.parcel_columns`: the cells of `columnsOf` by fid. */
 export function cellsOf(answer: string | null, sections: readonly string[]): ReadonlyMap<number, readonly Cell[]> {
-  const told = JSON.parse(answer ?? '{}') as Readonly<Record<string, readonly SectionRow[]>>;
+  const found = JSON.parse(answer ?? '{}') as Readonly<Record<string, readonly SectionRow[]>>;
   const list = chosen(sections);
   const width = columnsOf(sections).length;
   const cells = new Map<number, Cell[]>();
@@ -116,7 +116,7 @@ export function cellsOf(answer: string | null, sections: readonly string[]): Rea
   for (const section of list) {
     const own = Object.keys(section.flat).length;
     const counts = Object.values(section.flat).findIndex(({ of }) => of === 'length');
-    for (const [fid, coverage, values] of told[section.name] ?? []) {
+    for (const [fid, coverage, values] of found[section.name] ?? []) {
       let row = cells.get(fid);
       // Where `basic` is asked for it comes first, and has every parcel that there is.
       if (row === undefined) cells.set(fid, row = new Array<Cell>(width).fill(null));
@@ -143,6 +143,6 @@ export interface Licence {
 
 /** Returns the licences to show with the columns. @param region code; null for all published regions */
 export async function licencesOf(ask: Ask, region: number | null, sections: readonly string[]): Promise<readonly Licence[]> {
-  const { answer } = await ask<Told>('select publication, answer from api.column_licenses($1, $2)', [region, sections]);
+  const { answer } = await ask<AnswerRows>('select publication, answer from api.column_licenses($1, $2)', [region, sections]);
   return JSON.parse(answer ?? '[]') as Licence[];
 }

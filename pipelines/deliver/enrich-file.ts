@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { one, type Database } from '../db/index.ts';
 import { counted } from '../formats/streams.ts';
-import { writeBeside } from '../formats/write-beside.ts';
+import { writeAtomically } from '../formats/atomic-write.ts';
 import type { Log } from '../log.ts';
 import { progressLine, secondsSince } from '../progress.ts';
 import { licencesOf, type Ask } from './columns.ts';
@@ -80,9 +80,9 @@ async function enrichOnce(database: Database, log: Log, { from, out, sections, b
     const metadata = metadataPath(out);
     const own = header.map((name) => ({ name, type: 'text' as const, description: `As in ${basename(from)}` }));
     const facts = { url: basename(out), title: `${basename(from)}, enriched by parcel`, delimiter, columns: [...own, ...added], licences, publishedAt: null };
-    await writeBeside(out, async (unfinished) => {
+    await writeAtomically(out, async (unfinished) => {
       await pipeline(Readable.from(lines()), createWriteStream(unfinished));
-      await writeBeside(metadata, (beside) => writeFile(beside, csvMetadata(facts)));
+      await writeAtomically(metadata, (beside) => writeFile(beside, csvMetadata(facts)));
     });
     return {
       out, metadata, by: key.key, key_columns: key.columns, delimiter, sections, columns_added: added.map(({ name }) => name), rows, statuses,

@@ -7,7 +7,7 @@ import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
 import type { Extent } from '../formats/parquet-writer.ts';
 import { sha256OfFile } from '../formats/streams.ts';
-import { writeBeside } from '../formats/write-beside.ts';
+import { writeAtomically } from '../formats/atomic-write.ts';
 import type { Log } from '../log.ts';
 import { progressLine, secondsSince } from '../progress.ts';
 import { ahead } from '../together.ts';
@@ -118,13 +118,13 @@ async function exportOnce(database: Database, log: Log, { region, sections, form
   };
   const { mediaType, geometry } = format;
   // Additional files are written before the rename, so that a full disk leaves the earlier export unchanged.
-  const { note, bytes, sha256, beside } = await writeBeside(out, async (unfinished) => {
+  const { note, bytes, sha256, beside } = await writeAtomically(out, async (unfinished) => {
     const told = await format.write(unfinished, facts, rows(), tilesOf(database, facts, sections));
     const { size } = await stat(unfinished);
     const digest = await sha256OfFile(unfinished);
     const metadata = await format.beside?.(out, facts);
     const stac = stacPath(out);
-    await writeBeside(stac, (item) => writeFile(item, stacItem(facts, { name: basename(out), mediaType, geometry, bytes: size, sha256: digest })));
+    await writeAtomically(stac, (item) => writeFile(item, stacItem(facts, { name: basename(out), mediaType, geometry, bytes: size, sha256: digest })));
     return { note: told, bytes: size, sha256: digest, beside: [stac, ...(metadata === undefined ? [] : [metadata])] };
   }, `.${format.ending}`);
   return {
@@ -140,13 +140,13 @@ async function look(
 ): Promise<{ facts: ExportFacts; fids: Int32Array }> {
   const [publication] = await database.query<Publication>(statement('publication'), [region.code]);
   if (publication === undefined) {
-    throw new MappaleError(`${region.name} is not published`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published.', mend: 'npx mappale status' });
+    throw new MappaleError(`${region.name} is not published`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published.', fix: 'npx mappale status' });
   }
   const found = await one<{ fids: Uint8Array | null } & Readonly<Record<'west' | 'south' | 'east' | 'north', number>>>(
     database, statement('order'), [firstFid(region.code), firstFid(region.code + 1)],
   );
   if (found.fids === null) {
-    throw new MappaleError(`${region.name} has no parcels`, { code: 'NOTHING_TO_EXPORT', kind: 'usage', detail: 'expected parcels, found addresses alone', hint: 'Load its cadastral map first.', mend: `npx mappale load-region ${region.slug} --data FOLDER` });
+    throw new MappaleError(`${region.name} has no parcels`, { code: 'NOTHING_TO_EXPORT', kind: 'usage', detail: 'expected parcels, found addresses alone', hint: 'Load its cadastral map first.', fix: `npx mappale load-region ${region.slug} --data FOLDER` });
   }
   const bytes = Buffer.from(found.fids.buffer, found.fids.byteOffset, found.fids.byteLength);
   const fids = Int32Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readInt32BE(index * 4));

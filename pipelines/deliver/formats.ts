@@ -9,7 +9,7 @@ import { GeoParquetFile, PARQUET_CODEC } from '../formats/parquet-writer.ts';
 import { PmtilesFile } from '../formats/pmtiles-writer.ts';
 import { gdal } from '../formats/vector.ts';
 import type { GeoPackageLayer, WrittenFormat } from '../formats/gdal.ts';
-import { writeBeside } from '../formats/write-beside.ts';
+import { writeAtomically } from '../formats/atomic-write.ts';
 import { quoted } from '../typed.ts';
 import type { OutputColumn } from './columns.ts';
 import { csvMetadata, metadataPath } from './csvw.ts';
@@ -56,7 +56,7 @@ const csv: Format = {
   async beside(path, { title, columns, licences, publishedAt }) {
     const metadata = metadataPath(path);
     const facts = { url: basename(path), title, delimiter: ',', columns, licences, publishedAt };
-    await writeBeside(metadata, (unfinished) => writeFile(unfinished, csvMetadata(facts)));
+    await writeAtomically(metadata, (unfinished) => writeFile(unfinished, csvMetadata(facts)));
     return metadata;
   },
 };
@@ -103,7 +103,7 @@ function notWritten(path: string, format: WrittenFormat, error: Error): MappaleE
   return new MappaleError('GDAL could not write the file', {
     code: 'FILE_NOT_WRITTEN', kind: 'usage', at: path, detail: `expected a whole ${format}, found: ${error.message}`,
     hint: 'The disk is probably full: writing a FlatGeobuf needs twice its size. The unfinished file was removed; existing files are unchanged.',
-    mend: `df -h ${quoted(dirname(path))}`, cause: error,
+    fix: `df -h ${quoted(dirname(path))}`, cause: error,
   });
 }
 

@@ -1,7 +1,7 @@
 /** Parcels of what rows name, a batch at a time: each kind of key is one question to the database. */
 import { findCity, parseQuery, type ComuneHit, type FindComune, type Reading } from '../address/parse-query.ts';
 import { unitName } from '../contract/regions.ts';
-import type { Ask, Cell, OutputColumn, Told } from './columns.ts';
+import type { Ask, Cell, OutputColumn, AnswerRows } from './columns.ts';
 import type { Key, Named } from './keys.ts';
 
 /** How a row ended. */
@@ -129,7 +129,7 @@ export async function placesOf(ask: Ask, key: Key, named: readonly Named[], gaze
 async function answered(
   ask: Ask, named: readonly Named[], statement: string, parameters: readonly unknown[], nothing: (index: number) => Placed = () => NOTHING,
 ): Promise<Places> {
-  const { publication, answer } = await ask<Told>(statement, parameters);
+  const { publication, answer } = await ask<AnswerRows>(statement, parameters);
   const placed: Placed[] = named.map((_, index) => nothing(index));
   for (const line of JSON.parse(answer ?? '[]') as Line[]) placed[line[0] - 1] = placedBy(line, placed[line[0] - 1] ?? NOTHING);
   return { publications: [publication], placed };
@@ -186,7 +186,7 @@ interface FoundAddress {
 async function placesOfAddresses(ask: Ask, named: readonly (Named & { key: 'street' })[], gazetteer: FindComune): Promise<Places> {
   const parsed = await Promise.all(named.map(({ query, city }) => parseQuery(query, city, gazetteer)));
   const readings: (readonly Reading[])[] = parsed.map(({ readings: all, contradiction }) => (contradiction === null ? all : []));
-  const { publication, answer } = await ask<Told>('select publication, answer from api.parcels_of_queries($1)', [JSON.stringify(readings)]);
+  const { publication, answer } = await ask<AnswerRows>('select publication, answer from api.parcels_of_queries($1)', [JSON.stringify(readings)]);
   const placed = parsed.map(({ contradiction, readings: all }): Placed => {
     const match = unmatched('street');
     if (contradiction !== null) return { ...NOTHING, status: 'invalid', reason: 'address and city name different comuni', match };

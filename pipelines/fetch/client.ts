@@ -196,7 +196,7 @@ export class Publisher {
     return inputError('the proxy asks for a login', {
       code: 'DOWNLOAD_PROXY', at: this.#hide(url), detail: `expected a way to the publisher, found: ${this.#hide(reasonOf(error))}`,
       hint: 'Write user and password into the proxy\'s address, with @ / ? # : % in them as %40 %2F %3F %23 %3A %25, and run the same command again.',
-      mend: `export ${url.startsWith('https:') ? 'HTTPS' : 'HTTP'}_PROXY=http://USER:PASSWORD@PROXY:PORT`, cause: error,
+      fix: `export ${url.startsWith('https:') ? 'HTTPS' : 'HTTP'}_PROXY=http://USER:PASSWORD@PROXY:PORT`, cause: error,
     });
   }
 
@@ -204,7 +204,7 @@ export class Publisher {
     return inputError('the publisher\'s certificate cannot be verified', {
       code: 'DOWNLOAD_CERTIFICATE', at: this.#hide(url), detail: `expected a chain of certificates to one that this machine trusts, found: ${reasonOf(error)}`,
       hint: 'Nothing was downloaded. Where the server leaves out a certificate of its chain, or yours replaces it, save that one as PEM, name it, and run the same command again. '
-        + 'Or download the file in a browser and put it into the data folder.', mend: 'export NODE_EXTRA_CA_CERTS=FILE.pem', cause: error,
+        + 'Or download the file in a browser and put it into the data folder.', fix: 'export NODE_EXTRA_CA_CERTS=FILE.pem', cause: error,
     });
   }
 

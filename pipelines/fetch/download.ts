@@ -270,7 +270,7 @@ export async function statusError(answer: Answer, url: string, wanted: Wanted, a
     return inputError('the publisher asks for a login', {
       code: 'DOWNLOAD_LOGIN', at: around.hide(url), detail: `expected the file, found status ${status}`,
       hint: wanted.token === null ? byHand(wanted).replace('Or d', 'D') : `The token has expired: get a new one, set ${settingOf(wanted, 'TOKEN')} to it and run the same command again.`,
-      mend: wanted.token === null ? undefined : `export ${settingOf(wanted, 'TOKEN')}=NEW_TOKEN`,
+      fix: wanted.token === null ? undefined : `export ${settingOf(wanted, 'TOKEN')}=NEW_TOKEN`,
     });
   }
   const text = isPage(head) ? titleOf(head) : around.hide(head.toString('utf8')).trim().slice(0, 80);
@@ -336,7 +336,7 @@ export async function refuseWithoutRoom(path: string, bytes: number | null, { fr
 function diskFull(path: string, detail: string, cause?: unknown): MappaleError {
   return new MappaleError('there is not enough room for the download', {
     code: 'DISK_FULL', kind: 'usage', at: dirname(path), detail, hint: 'Free room there, or name a folder on another disk. The next run goes on where this one stopped, if the publisher allows it.',
-    mend: retyped(withOption('--data', '/OTHER_DISK/data'), 'npx mappale fetch REGION --data /OTHER_DISK/data'), cause,
+    fix: retyped(withOption('--data', '/OTHER_DISK/data'), 'npx mappale fetch REGION --data /OTHER_DISK/data'), cause,
   });
 }
 
@@ -347,7 +347,7 @@ export function unwritable(error: unknown, folder: string): MappaleError | null 
   if (!isForbidden(error) && !['ENOTDIR', 'EISDIR', 'EEXIST'].includes(code)) return null;
   return new MappaleError('the data folder cannot be written', {
     code: 'FOLDER_UNWRITABLE', kind: 'usage', at: folder, detail: `expected a folder, or a place for one, that this user may write to, found: ${message}`,
-    hint: 'Name another one, or give this user the right to write there.', mend: retyped(withOption('--data', 'OTHER_FOLDER'), 'npx mappale fetch REGION --data OTHER_FOLDER'), cause: error,
+    hint: 'Name another one, or give this user the right to write there.', fix: retyped(withOption('--data', 'OTHER_FOLDER'), 'npx mappale fetch REGION --data OTHER_FOLDER'), cause: error,
   });
 }
 
@@ -514,7 +514,7 @@ async function accept(part: string, answer: Answer, { source, folder }: Wanted, 
     throw inputError('the publisher sent another file', {
       code: 'DOWNLOAD_OTHER', at: name, detail: `expected a file of ${source.id}, found ${what}`,
       hint: `Nothing was kept, and what was there stays. Its publisher may have changed it: download it by hand, save it as ${join(folder, name)}, and look what it is.`,
-      mend: `npx mappale validate ${quoted(join(folder, name))}`,
+      fix: `npx mappale validate ${quoted(join(folder, name))}`,
     });
   } catch (error) {
     // What has nothing to do with the file (no GDAL on this machine) does not undo its download.
@@ -528,7 +528,7 @@ async function accept(part: string, answer: Answer, { source, folder }: Wanted, 
     throw inputError(`the publisher sent what is no file of ${source.id}${shown.message}`, {
       code: error.code, at: name, detail: shown.detail, cause: shown.cause,
       hint: `Nothing was kept, and what was there stays. Run the same command again later; if it stays so, download it by hand, save it as ${join(folder, name)}, and look what it is.`,
-      mend: `npx mappale validate ${quoted(join(folder, name))}`,
+      fix: `npx mappale validate ${quoted(join(folder, name))}`,
     });
   }
 }

@@ -105,7 +105,10 @@ async function fetchAll(context: FetchContext, options: FetchOptions): Promise<F
   const tasks = await tasksOf(context, options, clock);
   const hide = hiding([...tasks.flatMap(({ settings: { token, login } }) => [token, login]), ...[proxies.http, proxies.https].flatMap(loginOf)]);
   const log: Log = {
-    ...plainLog, info: (message, facts) => plainLog.info(hide(message), facts), warn: (message, facts) => plainLog.warn(hide(message), facts),
+    ...plainLog,
+    debug: (message, facts) => plainLog.debug(hide(message), facts),
+    info: (message, facts) => plainLog.info(hide(message), facts),
+    warn: (message, facts) => plainLog.warn(hide(message), facts),
     progress: (message) => plainLog.progress(message),
   };
   const progress = new Progress(log, tasks.reduce((sum, { files }) => sum + files.length, 0));
@@ -166,7 +169,7 @@ async function remember({ folder, regions }: Task, at: Date, hide: (text: string
     for (const region of regions) await writeAsked(folder, region, at);
     return null;
   } catch (error) {
-    return told(error, { name: folder, folder, hide });
+    return withContext(error, { name: folder, folder, hide });
   }
 }
 
@@ -248,12 +251,12 @@ function refuseOneForMany(base: string | null, wanted: readonly Wanted[]): void 
   if (name === null) return;
   throw new MappaleError(`${settingOf(first, 'URL')} is the address of one file`, {
     code: 'CONFIG_UNKNOWN', kind: 'usage', at: settingOf(first, 'URL'), detail: `expected the place of ${wanted.length} files, ${wanted.slice(0, 3).map(({ file }) => file.editions[0].name).join(', ')}${wanted.length > 3 ? ', …' : ''}, found ${name}`,
-    hint: 'Leave the file\'s own part out.', mend: `export ${settingOf(first, 'URL')}=${base.slice(0, base.length - name.length)}`,
+    hint: 'Leave the file\'s own part out.', fix: `export ${settingOf(first, 'URL')}=${base.slice(0, base.length - name.length)}`,
   });
 }
 
 /** Where a failure is told. */
-interface Told {
+interface ErrorContext {
   /** Of the file. */
   readonly name: string;
   readonly folder: string;
@@ -261,23 +264,23 @@ interface Told {
 }
 
 /** @param before why this publisher is not asked any more */
-async function attempt(where: Told, before: MappaleError | undefined, work: () => Promise<Downloaded>): Promise<FileReport> {
+async function attempt(where: ErrorContext, before: MappaleError | undefined, work: () => Promise<Downloaded>): Promise<FileReport> {
   try {
     if (before !== undefined) throw before;
     return { ...await work(), error: null };
   } catch (error) {
-    const known = before ?? told(error, where);
+    const known = before ?? withContext(error, where);
     return { outcome: 'failed', name: where.name, url: known.at ?? '', bytes: null, received: 0, sha256: null, role: null, vintage: null, error: known };
   }
 }
 
 /** A failure in words, without secrets: also what a source says of a file may hold some. @throws what is a bug */
-function told(error: unknown, { name, folder, hide }: Told): MappaleError {
+function withContext(error: unknown, { name, folder, hide }: ErrorContext): MappaleError {
   const known = error instanceof MappaleError ? error : unwritable(error, folder) ?? fileError(error, name);
   if (known === null) throw error;
   const { code, kind, data, cause } = known;
-  const [at, detail, hint, mend] = [known.at, known.detail, known.hint, known.mend].map((text) => (text === undefined ? undefined : hide(text)));
-  return new MappaleError(hide(known.message), { code, kind, at, detail, hint, mend, data, cause });
+  const [at, detail, hint, fix] = [known.at, known.detail, known.hint, known.fix].map((text) => (text === undefined ? undefined : hide(text)));
+  return new MappaleError(hide(known.message), { code, kind, at, detail, hint, fix, data, cause });
 }
 
 /** @throws MappaleError `FOLDER_UNWRITABLE` (exit 2), `FETCH_RUNNING` (exit 7) */
@@ -285,7 +288,7 @@ async function takeFolder(folder: string, lock: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
     await takeLock(lock, (found) => new MappaleError('another program downloads into this folder', {
-      code: 'FETCH_RUNNING', kind: 'locked', at: folder, detail: found, hint: 'Wait until it ends, or name another folder.', mend: retyped(withOption('--data', 'OTHER_FOLDER'), 'npx mappale fetch REGION --data OTHER_FOLDER'),
+      code: 'FETCH_RUNNING', kind: 'locked', at: folder, detail: found, hint: 'Wait until it ends, or name another folder.', fix: retyped(withOption('--data', 'OTHER_FOLDER'), 'npx mappale fetch REGION --data OTHER_FOLDER'),
     }));
   } catch (error) {
     if (error instanceof MappaleError) throw error;

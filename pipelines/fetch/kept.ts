@@ -3,7 +3,7 @@ import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { MappaleError } from '../errors.ts';
-import { writeBeside } from '../formats/write-beside.ts';
+import { writeAtomically } from '../formats/atomic-write.ts';
 import { retyped, withOption } from '../typed.ts';
 
 /** What a server says of the version of a file. */
@@ -93,7 +93,7 @@ async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T | null
 }
 
 export async function writeJson(path: string, value: unknown): Promise<void> {
-  await writeBeside(path, (unfinished) => writeFile(unfinished, `${JSON.stringify(value, null, 2)}\n`)).catch((error: unknown) => {
-    throw error instanceof MappaleError ? error.knowing({ mend: retyped(withOption('--data', '/OTHER_DISK/data'), 'npx mappale fetch REGION --data /OTHER_DISK/data') }) : error;
+  await writeAtomically(path, (unfinished) => writeFile(unfinished, `${JSON.stringify(value, null, 2)}\n`)).catch((error: unknown) => {
+    throw error instanceof MappaleError ? error.knowing({ fix: retyped(withOption('--data', '/OTHER_DISK/data'), 'npx mappale fetch REGION --data /OTHER_DISK/data') }) : error;
   });
 }

@@ -7,7 +7,7 @@ import { Readable, pipeline } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { CsvError, parse, type Info } from 'csv-parse';
 import { MappaleError, inputError } from '../errors.ts';
-import { ODD_TEXT, withoutDoubles } from './odd-text.ts';
+import { ODD_TEXT, withoutDoubles } from './malformed-text.ts';
 import { isUtf8 } from './streams.ts';
 
 /** A quote that is never closed would swallow the rest of the file; no record of a publisher comes near this size. */

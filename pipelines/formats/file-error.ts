@@ -12,6 +12,13 @@ export function isFull(error: unknown): boolean {
   return FULL.includes((error as NodeJS.ErrnoException | null)?.code);
 }
 
+/** A disk that filled up: the folder that a command writes to, or the one for temporary files. */
+export function diskFull({ path, message }: NodeJS.ErrnoException): MappaleError {
+  return new MappaleError('the disk is full', {
+    code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected room, found: ${message}`, hint: 'Free room there, then run the same command again.', fix: 'npx mappale prune',
+  });
+}
+
 /** Is this what the system says where this user may not read or write? */
 export function isForbidden(error: unknown): boolean {
   const { code = '', syscall } = error as NodeJS.ErrnoException;
@@ -21,10 +28,12 @@ export function isForbidden(error: unknown): boolean {
 
 /**
  * @param at how the file is named in messages
- * @returns an input error with its reason; null: it is not the system that speaks, or not of this file
+ * @returns an input error with its reason, or `DISK_FULL` (exit 2); null: it is not the system that speaks, or not of this file
  */
 export function fileError(error: unknown, at: string): MappaleError | null {
   if (error instanceof MappaleError) return error;
+  // A full disk is not a fault of the file that is read. The file must not be left out of its region for it.
+  if (isFull(error)) return diskFull(error as NodeJS.ErrnoException);
   const { code, syscall, message } = error as NodeJS.ErrnoException;
   if (code === undefined || syscall === undefined || NOT_OF_THE_FILE.includes(code)) return null;
   const [words, name, found, hint] = FILE_WORDS[code]

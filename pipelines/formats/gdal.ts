@@ -87,7 +87,7 @@ export async function loadGdal(load: () => Promise<{ readonly default: unknown }
       detail: `expected the optional package gdal-async, found: ${(error instanceof Error ? error.message : String(error)).replace(/\n.*/s, '')}`,
       hint: 'Install it: make setup does so, and says what it lacks; by hand it is `npm install --include=optional gdal-async`, and where no binary is offered for this '
         + 'platform libgdal-dev and a C++ compiler first, with `--build-from-source --shared_gdal`. GeoJSON, and all files that are no maps, are read without it.',
-      mend: 'make setup',
+      fix: 'make setup',
       cause: error,
     });
   }

@@ -54,7 +54,7 @@ export function isRaster(head: Buffer): boolean {
 /**
  * @param path of the file
  * @param member path inside a zip; the member is kept in a temporary file until the raster is closed
- * @throws input errors `RASTER_*` with the reason, those of `ZipArchive`, `TEMP_FULL`
+ * @throws input errors `RASTER_*` with the reason, those of `ZipArchive`; MappaleError `TEMP_FULL` (exit 2)
  */
 export async function openRaster(path: string, member: string = ''): Promise<Raster> {
   if (member === '') return openPlain(path, basename(path), basename(path));

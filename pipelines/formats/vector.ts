@@ -321,8 +321,8 @@ export class VectorDataset {
 function unreadable(at: string, error: unknown): MappaleError {
   // A reader treats a missing GDAL like a file that cannot be read.
   if (error instanceof MappaleError && error.code === 'GDAL_MISSING') {
-    const { message, code, detail, hint, mend } = error;
-    return inputError(message, { code, at, detail, hint, mend, cause: error });
+    const { message, code, detail, hint, fix } = error;
+    return inputError(message, { code, at, detail, hint, fix, cause: error });
   }
   if (error instanceof MappaleError) return error;
   return inputError('vector file cannot be read', {

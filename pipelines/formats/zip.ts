@@ -362,7 +362,7 @@ export class ZipArchive {
 
   /**
    * Inflates an entry into a file, when there is room for it.
-   * @throws input error `TEMP_FULL` with the member and the folder
+   * @throws MappaleError `TEMP_FULL` (exit 2) with the member and the folder
    */
   async spool(path: string, target: string): Promise<void> {
     const extent = await this.extent(path);
@@ -521,10 +521,10 @@ function refuseBomb({ fileName, uncompressedSize, compressedSize }: yauzl.Entry,
 }
 
 function tempFull({ at, size }: EntryExtent, folder: string, free: number | null, cause?: unknown): MappaleError {
-  return inputError('there is not enough room for temporary files', {
-    code: 'TEMP_FULL', at,
+  return new MappaleError('there is not enough room for temporary files', {
+    code: 'TEMP_FULL', kind: 'usage', at,
     detail: `expected ${mib(size + SPARE_BYTES)} free in ${folder} for this member, found ${free === null ? 'that it filled up' : mib(free)}`,
-    hint: 'Free room there, or set TMPDIR to a folder on a larger disk.', mend: 'export TMPDIR=/OTHER_DISK/tmp', cause,
+    hint: 'Free room there, or set TMPDIR to a folder on a larger disk.', fix: 'export TMPDIR=/OTHER_DISK/tmp', cause,
   });
 }
 

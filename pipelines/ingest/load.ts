@@ -1,15 +1,16 @@
 /** Steps 3 and 4a: staging → layers of one release, accounted for, checked, and attached as partitions. */
 import type { Database, Session } from '../db/index.ts';
 import {
-  analyze, analyzeRoughly, attach, copyMembers, countByMember, countRows, createSchema, dropSchema, inWorkspace, proveBound, provideRelease, recordWholeFiles,
-  renameIndexes, repeatingMembers, tablesIn,
+  analyze, analyzeRoughly, attach, copyMembers, countByMember, countRows, createSchema, dropSchema, inWorkspace, proveBound, provideRelease, recordPlaces,
+  recordWholeFiles, renameIndexes, repeatingMembers, tablesIn,
 } from '../db/catalog.ts';
 import { inputError } from '../errors.ts';
 import { NO_DATA } from '../readers/no-data.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
-import { readChecks, tableOf } from '../contract/sql-files.ts';
+import { tableOf } from '../contract/sql-files.ts';
 import type { Log } from '../log.ts';
-import { refuseOffences, runChecks, type Warning } from '../db/checks.ts';
+import { refuseViolations, runChecks, type Warning } from '../db/checks.ts';
+import { checksOf } from '../db/source-checks.ts';
 import { statementsOf } from '../db/statements.ts';
 import { leftStaging, stagingSchema } from '../db/workspace.ts';
 import { labelOf, refuseLoss, refuseRejects, type Counts, type Staged } from './stage.ts';
@@ -37,7 +38,7 @@ export async function load(database: Database, staged: Staged, runId: number, lo
     // Those that are read: rows of members that are taken over come from where they were made.
     await provideMembers(session, releaseId, false);
     for (const table of Object.keys(source.tables)) await analyze(session, schema, table);
-    await session.script(source.load.text, source.load.file);
+    await runLoad(session, source);
     await takeOver(session, staged);
     await provideMembers(session, releaseId, true);
     await refuseRepetition(session, staged);
@@ -48,13 +49,13 @@ export async function load(database: Database, staged: Staged, runId: number, lo
       await (staged.reused.length > 0 ? analyzeRoughly : analyze)(session, schema, tableOf(layer));
     }
     const accounted = await account(session, staged);
-    const found = refuseOffences(source.id, await runChecks(session, readChecks(source.checks)), log);
+    const found = refuseViolations(source.id, await runChecks(session, checksOf(source)), log);
     if (located.complete && accounted.counts.rows === 0) {
       throw inputError('a file that is packaged as complete holds no record that can be used', {
         code: 'NO_RECORDS', at: located.files.map(({ name }) => name).join(', '), detail: 'expected records, found none', hint: 'Download it again and compare its size with the publisher\'s.',
       });
     }
-    await recordPlaces(session, schema, source, releaseId);
+    await recordPlacesOf(session, schema, source, releaseId);
     return { ...accounted, warnings: found };
   });
   await database.session(async (session) => {
@@ -71,6 +72,20 @@ export async function load(database: Database, staged: Staged, runId: number, lo
     await dropSchema(session, schema);
   });
   return { releaseId, ...counts, warnings };
+}
+
+/** Fills the layers in a workspace: finds the rows that repeat a key, runs the source's load.sql, and rejects the polygons of which nothing is left. */
+export async function runLoad(session: Session, source: Pick<RegisteredSource, 'load' | 'layers' | 'repeats' | 'keys'>): Promise<void> {
+  const { load: file, layers, repeats = {}, keys = {} } = source;
+  for (const [staging, code] of Object.entries(repeats)) {
+    await session.query(statement('duplicates'));
+    await session.query(statement('note_repeats', { staging, columns: keys[staging] ?? [] }), [code]);
+  }
+  await session.script(file.text, file.file);
+  await session.query(statement('rejects'));
+  for (const [layer, { areasOf }] of Object.entries(layers)) {
+    if (areasOf !== undefined) await session.query(statement('reject_without_area', { staging: areasOf, layer }));
+  }
 }
 
 /** The table `member`: the members of a release and their files. @param all also those that were taken over */
@@ -109,13 +124,17 @@ async function refuseRepetition(session: Session, { schema, located, reused }: S
   if (paths.length > 0) throw new Repetition(new Set(paths));
 }
 
-/** Writes into the ledger what each file of a release speaks of, layer by layer. In the workspace that holds its layers. */
-async function recordPlaces(session: Session, schema: string, source: RegisteredSource, releaseId: number): Promise<void> {
+/** Writes the places of each file of a release into the ledger, layer by layer. Runs in the workspace of the layers. */
+async function recordPlacesOf(session: Session, schema: string, source: RegisteredSource, releaseId: number): Promise<void> {
   if (source.placesOf !== null) {
     await session.script(source.placesOf.text, source.placesOf.file);
     await session.query(statement('note_places'));
   }
-  for (const layer of source.layer.writes.map(tableOf)) if (source.places?.[layer] === undefined) await recordWholeFiles(session, schema, layer, releaseId);
+  for (const layer of source.layer.writes.map(tableOf)) {
+    const columns = source.places?.[layer];
+    if (columns === undefined) await recordWholeFiles(session, schema, layer, releaseId);
+    else if (source.placesOf === null) await recordPlaces(session, schema, layer, columns);
+  }
 }
 
 /** Releases that were loaded before places were noted. Their files may be gone: what they speak of is asked of their layers. */
@@ -129,7 +148,7 @@ export async function notePlacesOfOldReleases(database: Database, sources: reado
     await inWorkspace(database, schema, (session) => session.transaction(async () => {
       await provideMembers(session, id, true);
       for (const layer of source.layer.writes) await provideRelease(session, schema, layer, id);
-      await recordPlaces(session, schema, source, id);
+      await recordPlacesOf(session, schema, source, id);
     }));
     await dropSchema(database, schema);
   }
@@ -155,9 +174,8 @@ async function account(session: Session, { schema, releaseId, located }: Staged)
     }
     held[layer] = found.reduce((sum, { n }) => sum + n, 0);
   }
-  // A source makes of these what it needs.
-  await session.query('create table if not exists reject (member_id int4, position int8, code text, message text, raw text)');
-  await session.query('create table if not exists duplicate (member_id int4, code text)');
+  // load.sql creates these tables if it needs them.
+  await session.query(statement('duplicates'));
   await session.query('create table if not exists entangled (member_id int4)');
   for (const name of ['note_rejects', 'note_duplicates']) await session.query(statement(name), [releaseId]);
   const members = await session.query<Counts & { name: string; path: string } & Record<string, unknown>>(statement('account'), [releaseId, [...rows.keys()], [...rows.values()]]);

@@ -29,7 +29,7 @@ export async function locate(folders: readonly string[], sources: readonly Regis
     throw new MappaleError('the data folder is empty', {
       code: 'DATA_EMPTY', kind: 'usage', at: folders.join(', '), detail: 'expected the files that were downloaded, found none',
       hint: 'Give the folder that holds them, or have them downloaded into this one. Files that are loaded stay in force without it: to take one out: npx mappale forget FILE.',
-      mend: besides(folders, sources) ?? `npx mappale fetch REGION --data ${quoted(folders[0] ?? 'data')}`,
+      fix: folderHint(folders, sources) ?? `npx mappale fetch REGION --data ${quoted(folders[0] ?? 'data')}`,
     });
   }
   const broken = [...here.broken];
@@ -77,7 +77,7 @@ const NAMES_LOOKED_AT = 1_000;
  * A folder was given that is one too deep: beside it, or in the folders beside it, lie files that are called as publishers call theirs.
  * @returns the same command with the folder above it; null: nothing lies there
  */
-export function besides(folders: readonly string[], sources: readonly RegisteredSource[]): string | null {
+export function folderHint(folders: readonly string[], sources: readonly RegisteredSource[]): string | null {
   const isNamed = (name: string): boolean => sources.some(({ names }) => names.some((pattern) => pattern.test(name)));
   const inside = (folder: string): string[] => {
     try {
@@ -167,7 +167,7 @@ function downloadAgain(source: string): string {
 
 /** A zip that bears a publisher's name and lacks its end. */
 function cutShort({ message, code, at, detail, cause }: MappaleError, source: string): MappaleError {
-  return inputError(message, { code, at, detail, cause, source, hint: 'The download was probably cut short: compare its size with the publisher\'s, or download it again.', mend: downloadAgain(source) });
+  return inputError(message, { code, at, detail, cause, source, hint: 'The download was probably cut short: compare its size with the publisher\'s, or download it again.', fix: downloadAgain(source) });
 }
 
 function sidecarMissing(name: string, source: string, part: string): MappaleError {
@@ -208,7 +208,7 @@ async function notWhatItsNameSays(probe: Probe, source: string): Promise<Mappale
   const { name, size, head, entries } = probe;
   const again = 'Compare its size with the publisher\'s, and download it again.';
   const stop = (message: string, code: string, found: string, hint: string): MappaleError =>
-    inputError(message, { code, at: name, source, detail: `expected a file of ${source}, found ${found}`, hint, mend: downloadAgain(source) });
+    inputError(message, { code, at: name, source, detail: `expected a file of ${source}, found ${found}`, hint, fix: downloadAgain(source) });
   if (size === 0) return stop('the file is empty', 'FILE_EMPTY', 'no byte', again);
   if (isPage(head)) {
     const title = titleOf(head);

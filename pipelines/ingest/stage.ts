@@ -6,7 +6,7 @@ import { MappaleError, inputError } from '../errors.ts';
 import { RowWriter, typesOf } from '../formats/copy.ts';
 import { fileError } from '../formats/file-error.ts';
 import { NO_DATA } from '../readers/no-data.ts';
-import { OddText, mayBeDoubled } from '../formats/odd-text.ts';
+import { MalformedText, mayBeDoubled } from '../formats/malformed-text.ts';
 import type { Columns, InputFile, MemberFacts, MemberSink, Sink } from '../contract/source.ts';
 import { ZipArchive } from '../formats/zip.ts';
 import type { Log } from '../log.ts';
@@ -113,11 +113,11 @@ interface OpenTable {
   readonly copy: CopyIn;
   readonly columns: Columns;
   /** What the open file's texts are like; null: a table of shapes, which has hardly any, and bytes that look like letters. */
-  texts: OddText | null;
+  texts: MalformedText | null;
 }
 
-function textsOf(columns: Columns): OddText | null {
-  return typesOf(columns).includes('geometry') ? null : new OddText(columns);
+function textsOf(columns: Columns): MalformedText | null {
+  return typesOf(columns).includes('geometry') ? null : new MalformedText(columns);
 }
 
 interface Staging {
@@ -193,7 +193,7 @@ class StageSink implements Sink {
   }
 
   aside(path: string, reason: string): void {
-    this.#given.log.info(`${labelOf(this.#fileName, path)} is known and not read: ${reason}`);
+    this.#given.log.debug(`${labelOf(this.#fileName, path)} is known and not read: ${reason}`);
   }
 
   async member(facts: MemberFacts): Promise<MemberSink> {

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { MappaleError, inputError } from '../errors.ts';
 import type { BrokenEntry, FoundFile, SeenFile, Stamp } from '../contract/survey.ts';
 import { fileError, notAFile } from '../formats/file-error.ts';
-import { isBeingWritten } from '../formats/write-beside.ts';
+import { isBeingWritten } from '../formats/atomic-write.ts';
 import { quoted } from '../typed.ts';
 
 /** What browsers and download managers call a file until it is whole. What came of it may look like all of it: a table has no end. */
@@ -34,7 +34,7 @@ export class Folders {
       if (!isThere(root)) {
         throw new MappaleError('the data folder does not exist', {
           code: 'DATA_MISSING', kind: 'usage', at: root, hint: 'Give the folder that holds the downloaded files: --data FOLDER (it may be given more than once). Or have them downloaded into this one.',
-          mend: `npx mappale fetch REGION --data ${quoted(root)}`,
+          fix: `npx mappale fetch REGION --data ${quoted(root)}`,
         });
       }
       found.#at(root, () => {
@@ -159,17 +159,29 @@ export function isUntouched(before: Stamp | SeenFile, now: Stamp): boolean {
   return before.size === now.size && before.modifiedMs === now.modifiedMs && before.changedUs === now.changedUs;
 }
 
-/** Is it as it was when it was found? @throws input error `FILE_CHANGED_WHILE_READ` */
+/**
+ * Checks that files are as they were when they were found.
+ * @throws input error `FILE_CHANGED_WHILE_READ`; `FILE_UNREADABLE` or `LINK_CIRCULAR` if the disk or the path of a file fails
+ */
 export function refuseChanged(files: readonly FoundFile[], cause?: unknown): void {
   for (const file of files) {
     const { path, size, changedUs } = file;
-    const now = statSync(path, { throwIfNoEntry: false });
+    const now = infoOf(path);
     if (now !== undefined && isUntouched(file, stampOf(now))) continue;
     throw inputError('the file changed while it was read', {
       code: 'FILE_CHANGED_WHILE_READ', at: path,
       detail: `expected ${size} bytes, untouched since ${new Date(changedUs / 1000).toISOString()}, found ${now === undefined ? 'no file any more' : `${now.size} bytes, touched ${now.ctime.toISOString()}`}`,
       hint: 'Nothing of it is used. Wait until it is downloaded or copied to its end, then run the same command again.', cause,
     });
+  }
+}
+
+/** @returns undefined if nothing has this path @throws input error if its disk or its path fails */
+function infoOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw fileError(error, path) ?? error;
   }
 }
 

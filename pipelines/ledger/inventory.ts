@@ -4,7 +4,7 @@ import type { Database, Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { PARCEL_LAYERS, tableOf, type Relation } from '../contract/sql-files.ts';
-import { countable, inForce, regionOf, type Force, type LoadedFile, type Register } from './force.ts';
+import { countable, currentFiles, currentPlaces, regionOf, type CurrentFiles, type LoadedFile, type Register } from './current-files.ts';
 import { loadedFiles, releases as readReleases, type Release } from './ledger.ts';
 
 /** A region is published when it has parcels or addresses. */
@@ -19,14 +19,15 @@ export function mayWithhold({ layer }: Pick<RegisteredSource, 'layer'>): boolean
   return layer.writes.some((relation) => FOUNDATION.includes(relation));
 }
 
-const NONE: Force = { files: [], ties: [], elsewhere: [], fewer: [] };
+const NONE: CurrentFiles = { files: [], ties: [], elsewhere: [], fewer: [] };
 
 export class Inventory {
   readonly files: readonly LoadedFile[];
   readonly releases: ReadonlyMap<number, Release>;
   readonly register: Register;
   readonly #sources: readonly RegisteredSource[];
-  readonly #known = new Map<string, Force>();
+  readonly #known = new Map<string, CurrentFiles>();
+  readonly #kept = new Map<number, ReadonlySet<string>>();
 
   constructor(files: readonly LoadedFile[], releases: readonly Release[], register: Register, sources: readonly RegisteredSource[]) {
     this.files = files;
@@ -53,15 +54,28 @@ export class Inventory {
   }
 
   /** @param unit region code, or 0 for Italy */
-  force(unit: number, relation: Relation): Force {
+  force(unit: number, relation: Relation): CurrentFiles {
     const key = `${unit} ${relation}`;
     let found = this.#known.get(key);
     if (found === undefined) {
       const source = sourceOfLayer(this.#sources, relation);
-      found = source === undefined ? NONE : inForce(this.files, source, unit, tableOf(relation), this.register);
+      // Parcels and addresses are in one region only.
+      const kept = unit === 0 || source === undefined || mayWithhold(source) ? undefined : this.#keptComuni(unit);
+      found = source === undefined ? NONE : currentFiles(this.files, source, unit, tableOf(relation), this.register, kept);
       this.#known.set(key, found);
     }
     return found;
+  }
+
+  /** Returns the comuni whose parcels or addresses a region has, although the list has them in another region. */
+  #keptComuni(unit: number): ReadonlySet<string> {
+    let kept = this.#kept.get(unit);
+    if (kept === undefined) {
+      const held = PUBLISHABLE.flatMap((relation) => currentPlaces(this.force(unit, relation), tableOf(relation)));
+      kept = new Set(held.filter((place) => (this.register.get(place) ?? unit) !== unit));
+      this.#kept.set(unit, kept);
+    }
+    return kept;
   }
 
   /** Returns the current files of a unit, in any layer. */
@@ -91,7 +105,7 @@ export class Inventory {
 async function registerOf(session: Session, files: readonly LoadedFile[], sources: readonly RegisteredSource[]): Promise<Register> {
   const source = sourceOfLayer(sources, COMUNI);
   if (source === undefined || !(await hasRelation(session, COMUNI))) return new Map();
-  const list = inForce(files, source, 0, tableOf(COMUNI), new Map());
+  const list = currentFiles(files, source, 0, tableOf(COMUNI), new Map());
   const rows = await session.query<{ belfiore: string; region: number }>(statementsOf('workspace')('listed_regions'), [list.files.map(({ file }) => file.fileId)]);
   return new Map(rows.map(({ belfiore, region }) => [belfiore, region]));
 }

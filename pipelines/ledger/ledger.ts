@@ -7,7 +7,7 @@ import type { Facts } from '../contract/fingerprint.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
 import type { Relation } from '../contract/sql-files.ts';
 import type { SampledColumn } from '../contract/added-columns.ts';
-import type { FilePlaces, LoadedFile } from './force.ts';
+import type { FilePlaces, LoadedFile } from './current-files.ts';
 import type { LocatedFile, SeenFile, SeenFiles } from '../contract/survey.ts';
 
 const ledger = statementsOf('ledger');
@@ -212,6 +212,8 @@ export interface Run {
    * @throws MappaleError `LOCK_LOST` (exit 6) when the run no longer holds its place
    */
   step<T>(step: string, subject: string, work: () => Promise<T>, detailOf?: (result: T) => unknown): Promise<T>;
+  /** Returns what is known, or reads it again if other runs may have changed it in the meantime. */
+  current<T>(known: T, again: () => Promise<T>): Promise<T>;
   /** Changes data that all regions are built from (releases, files). One run at a time does this; others wait. */
   shared<T>(work: () => Promise<T>): Promise<T>;
   /** Italy's tables, in which regions look things up: waits until no other run builds a region. Within `shared`. */
@@ -224,22 +226,27 @@ export interface Run {
   region<T>(unit: number, work: () => Promise<T>, wait: (() => void) | null): Promise<T | null>;
 }
 
+export interface RunOptions<T> {
+  /** Returns the exit code of the result, and facts to keep with the run. */
+  readonly endingOf?: (result: T) => { readonly exitCode: number; readonly report: unknown };
+  /** Lets other runs with this option work at the same time, on any host (PostgreSQL only). */
+  readonly concurrent?: boolean;
+}
+
 /**
  * Runs a command that writes: takes the writer's lock, opens a run in the ledger, and closes it with the result.
- * @param endingOf returns the exit code of the result, and facts to keep with the run
- * @param beside lets other runs with this option work at the same time, on any host (PostgreSQL only)
  * @throws MappaleError `ALREADY_RUNNING` (exit 7), naming the other one
  */
 export async function withRun<T>(
   database: Database,
   facts: { command: string; arguments: unknown; version: string; host: string },
   work: (run: Run) => Promise<T>,
-  endingOf: (result: T) => { readonly exitCode: number; readonly report: unknown } = () => ({ exitCode: EXIT.done, report: null }),
-  beside = false,
+  { endingOf = () => ({ exitCode: EXIT.done, report: null }), concurrent = false }: RunOptions<T> = {},
 ): Promise<T> {
-  return asWriter(database, beside, async (turns) => {
+  const withLocks = concurrent ? asOneOfWriters : asOnlyWriter;
+  return withLocks(database, async (writer) => {
     const { command, version, host } = facts;
-    const { id: runId } = await turns.open(async (session) => {
+    const { id: runId } = await writer.open(async (session) => {
       await session.query(ledger('close_dead_runs'));
       return one<{ id: number }>(session, ledger('add_run'), [command, JSON.stringify(facts.arguments), version, host, process.pid]);
     });
@@ -249,10 +256,10 @@ export async function withRun<T>(
       const result = await work({
         runId,
         step: async (step, subject, inner, detailOf) => {
-          await turns.verify();
+          await writer.verify();
           return recordStep(database, runId, step, subject, inner, detailOf);
         },
-        shared: turns.shared, italy: turns.italy, region: turns.region,
+        current: writer.current, shared: writer.shared, italy: writer.italy, region: writer.region,
       });
       const { exitCode, report } = endingOf(result);
       await finish('done', exitCode, report);
@@ -303,26 +310,41 @@ export async function fence(session: Session, runId: number): Promise<void> {
   if (rows.length === 0) throw lockLost();
 }
 
+type Coordination = Pick<Run, 'current' | 'shared' | 'italy' | 'region'>;
+
 /** Operations of the connection that holds a writer's locks. */
-interface Turns extends Pick<Run, 'shared' | 'italy' | 'region'> {
+interface Writer extends Coordination {
   /** Opens a run in one transaction; it counts as alive while this connection lives. */
   open(work: (session: Session) => Promise<{ id: number }>): Promise<{ id: number }>;
   /** @throws MappaleError `LOCK_LOST` (exit 6) */
   verify(): Promise<unknown>;
 }
 
-/** Nobody else can write: every turn is ours. */
-const OWN_TURNS: Pick<Turns, 'shared' | 'italy' | 'region'> = { shared: (work) => work(), italy: (work) => work(), region: (_unit, work) => work() };
+/** Coordination of a run that is the only writer. */
+const ALONE: Coordination = { current: async (known) => known, shared: (work) => work(), italy: (work) => work(), region: (_unit, work) => work() };
 
-/** Works while a connection of its own holds the locks of a writer, which the server frees when the process dies. */
-async function asWriter<T>(database: Database, beside: boolean, work: (turns: Turns) => Promise<T>): Promise<T> {
-  if (database.engine === 'pglite') return work({ ...OWN_TURNS, open: (inner) => database.session(inner), verify: async () => undefined });
+function asOnlyWriter<T>(database: Database, work: (writer: Writer) => Promise<T>): Promise<T> {
+  return asWriter(database, { lock: 'alone', coordinate: () => ALONE }, work);
+}
+
+function asOneOfWriters<T>(database: Database, work: (writer: Writer) => Promise<T>): Promise<T> {
+  return asWriter(database, { lock: 'shared', coordinate: concurrentLocks }, work);
+}
+
+interface WriterOptions {
+  readonly lock: 'alone' | 'shared';
+  readonly coordinate: (locks: Locks) => Coordination;
+}
+
+/** Holds the locks of a writer on a connection of their own. The server frees them when the process dies. */
+async function asWriter<T>(database: Database, { lock, coordinate }: WriterOptions, work: (writer: Writer) => Promise<T>): Promise<T> {
+  if (database.engine === 'pglite') return work({ ...ALONE, open: (inner) => database.session(inner), verify: async () => undefined });
   return database.session(async (session) => {
     const locks = new Locks(session);
-    if (!(await locks.take('writer', beside ? 'shared' : 'alone'))) throw await alreadyRunning(session);
+    if (!(await locks.take('writer', lock))) throw await alreadyRunning(session);
     try {
       return await work({
-        ...(beside ? turnsBeside(locks) : OWN_TURNS),
+        ...coordinate(locks),
         open: (inner) => session.transaction(async () => {
           const run = await inner(session);
           await session.query(ledger('live'), [run.id]);
@@ -336,7 +358,7 @@ async function asWriter<T>(database: Database, beside: boolean, work: (turns: Tu
   });
 }
 
-function turnsBeside(locks: Locks): Pick<Turns, 'shared' | 'italy' | 'region'> {
+function concurrentLocks(locks: Locks): Coordination {
   const during = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -345,6 +367,7 @@ function turnsBeside(locks: Locks): Pick<Turns, 'shared' | 'italy' | 'region'> {
     }
   };
   return {
+    current: (_known, again) => again(),
     async shared(work) {
       await locks.wait('shared', 'alone');
       return during('shared', async () => {
@@ -412,6 +435,6 @@ async function alreadyRunning(session: Session): Promise<MappaleError> {
     detail: writer === undefined
       ? 'expected no other writer, found one that has not yet written its name'
       : `expected no other writer, found ${writer.command} as process ${writer.pid} on ${writer.host}, since ${writer.started_at.toISOString()}`,
-    hint: 'Wait until it ends, then run the same command again. Loads of several regions may work at the same time when each is given --beside.',
+    hint: 'Wait until it ends, then run the same command again. Loads of several regions may work at the same time when each is given --concurrent.',
   });
 }

@@ -8,7 +8,7 @@ import { firstFid } from '../contract/regions.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { tableOf, type Relation } from '../contract/sql-files.ts';
 import { vintageText } from '../contract/vintage.ts';
-import { countable, placesInForce, regionOf, type Force, type LoadedFile } from './force.ts';
+import { countable, currentPlaces, regionOf, type CurrentFiles, type LoadedFile } from './current-files.ts';
 import type { Inventory } from './inventory.ts';
 import { fence, type Acceptance } from './ledger.ts';
 
@@ -16,7 +16,7 @@ const ledger = statementsOf('ledger');
 
 interface LayerForce {
   readonly relation: Relation;
-  readonly force: Force;
+  readonly force: CurrentFiles;
 }
 
 /** Comuni named in a message; of more than so many the number is enough. */
@@ -111,7 +111,7 @@ export async function unlistedComuni(
 function strange(inventory: Inventory, unit: number, relations: readonly Relation[]): string[] {
   const found = new Set<string>();
   for (const relation of relations) {
-    for (const place of placesInForce(inventory.force(unit, relation), tableOf(relation))) if (place !== '' && inventory.register.get(place) !== unit) found.add(place);
+    for (const place of currentPlaces(inventory.force(unit, relation), tableOf(relation))) if (place !== '' && inventory.register.get(place) !== unit) found.add(place);
   }
   return [...found].sort();
 }

@@ -13,7 +13,7 @@ export interface PublishedTable {
   /** Name of the table when detached or in `previous`. */
   readonly partition: string;
   /** Name of the table while it is published; tables of Italy are swapped as a whole and have the parent's name. */
-  readonly stands: string;
+  readonly currentTable: string;
   readonly fingerprint: string;
   readonly inputs: Readonly<Record<string, string>>;
   readonly rows: number;
@@ -36,11 +36,11 @@ export async function notPublished(session: Session, unit: number): Promise<Mapp
   const hold = (await holds(session)).get(unit);
   if (hold?.kind === 'withdrawn') {
     return new MappaleError(`${name} is withdrawn`, {
-      code: 'NOT_PUBLISHED', kind: 'usage', detail: describeHold(hold), hint: 'Nothing of it is served. Bring it back, if it is to be.', mend: `npx mappale rollback ${slug}`,
+      code: 'NOT_PUBLISHED', kind: 'usage', detail: describeHold(hold), hint: 'Nothing of it is served. Bring it back, if it is to be.', fix: `npx mappale rollback ${slug}`,
     });
   }
   return new MappaleError(`${name} is not published`, {
-    code: 'NOT_PUBLISHED', kind: 'usage', hint: 'Load it first; npx mappale status says what is published.', mend: `npx mappale load-region ${slug} --data FOLDER`,
+    code: 'NOT_PUBLISHED', kind: 'usage', hint: 'Load it first; npx mappale status says what is published.', fix: `npx mappale load-region ${slug} --data FOLDER`,
   });
 }
 
@@ -51,11 +51,11 @@ export function publications(session: Session): Promise<Map<number, Map<Relation
 
 /** @param unit null: all */
 async function tablesOf(session: Session, unit: number | null, state: 'current' | 'previous'): Promise<Map<number, Map<Relation, PublishedTable>>> {
-  const rows = await session.query<Omit<PublishedTable, 'stands'> & { unit: number }>(ledger('published_tables'), [unit, state]);
+  const rows = await session.query<Omit<PublishedTable, 'currentTable'> & { unit: number }>(ledger('published_tables'), [unit, state]);
   const found = new Map<number, Map<Relation, PublishedTable>>();
   for (const { unit: of, ...table } of rows) {
     const tables = found.get(of) ?? new Map<Relation, PublishedTable>();
-    found.set(of, tables.set(table.relation, { ...table, stands: of === 0 && state === 'current' ? tableOf(table.relation) : table.partition }));
+    found.set(of, tables.set(table.relation, { ...table, currentTable: of === 0 && state === 'current' ? tableOf(table.relation) : table.partition }));
   }
   return found;
 }

@@ -21,7 +21,7 @@ export async function diff(database: Database, unit: number): Promise<Difference
     const was = await publishedTables(session, unit, 'previous');
     const parcels = { was: was.get('core.parcel'), now: now.get('core.parcel') };
     if (was.size === 0 || parcels.was === undefined || parcels.now === undefined) {
-      throw new MappaleError('there is no previous publication to compare with', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'See what is published.', mend: 'npx mappale status' });
+      throw new MappaleError('there is no previous publication to compare with', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'See what is published.', fix: 'npx mappale status' });
     }
     const standing = new Set([...now.values()].map(({ partition }) => partition));
     const place = (table: PublishedTable): { schema: string; table: string } => ({ schema: standing.has(table.partition) ? schemaOf(table.relation) : 'previous', table: table.partition });

@@ -14,10 +14,10 @@ import { productFiles } from '../plan/products.ts';
 import { publishedTables } from '../ledger/published.ts';
 import type { Session } from '../db/types.ts';
 import { periodOf } from '../build/attribution.ts';
-import { provideInForce } from '../build/join.ts';
+import { provideCurrentRows } from '../build/join.ts';
 import { runTableFile } from '../build/sweep.ts';
 import { providePublishedParcels } from '../db/register.ts';
-import { rankFiles } from '../ledger/force.ts';
+import { rankFiles } from '../ledger/current-files.ts';
 import { Inventory } from '../ledger/inventory.ts';
 
 /** One feature that took part in a value. */
@@ -77,7 +77,7 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
   const parcels = published.get('core.parcel');
   const file = readSectionFiles('explain').find((each) => each.section === section);
   if (region === undefined || parcels === undefined) {
-    throw new MappaleError(`there is no parcel ${fid}`, { code: 'NOT_FOUND', kind: 'usage', hint: 'See which regions are published.', mend: 'npx mappale status' });
+    throw new MappaleError(`there is no parcel ${fid}`, { code: 'NOT_FOUND', kind: 'usage', hint: 'See which regions are published.', fix: 'npx mappale status' });
   }
   if (file === undefined) throw new Error(`sql/sections/${section} has no explain.sql`);
   const unfit = await notApplicable(database, parcels.partition, fid, section);
@@ -157,7 +157,7 @@ async function onRerun<T>(
       await provideParcels(session, WORKSPACE, parcels.partition, fids, file.parcels);
       await providePublishedParcels(session, WORKSPACE, { schema: 'core', table: parcels.partition }, null);
       for (const read of reads) {
-        if (schemaOf(read) === 'layer') await provideInForce(session, WORKSPACE, read, sources, inventory, unit);
+        if (schemaOf(read) === 'layer') await provideCurrentRows(session, WORKSPACE, read, sources, inventory, unit);
         else await providePublished(session, WORKSPACE, read, published.get(read)?.partition ?? null);
       }
       if (!isBasic) {

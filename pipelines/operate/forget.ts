@@ -29,14 +29,14 @@ export async function forget(context: Context, file: string, undo: boolean, reas
   const [first] = matches;
   if (first === undefined) {
     throw new MappaleError(undo ? 'no forgotten file is called so' : 'no file in the ledger is called so', {
-      code: 'FILE_NOT_LOADED', kind: 'usage', at: file, detail: `expected the path, name or sha256 of a file that is ${undo ? 'forgotten' : 'loaded'}, found none`, hint: 'See what is loaded.', mend: 'npx mappale status',
+      code: 'FILE_NOT_LOADED', kind: 'usage', at: file, detail: `expected the path, name or sha256 of a file that is ${undo ? 'forgotten' : 'loaded'}, found none`, hint: 'See what is loaded.', fix: 'npx mappale status',
     });
   }
   const digests = [...new Set(matches.map(({ sha256 }) => sha256))];
   if (digests.length > 1) {
     throw new MappaleError('several files are called so', {
       code: 'FILE_NOT_UNIQUE', kind: 'usage', at: file, detail: `expected one, found ${matches.map(({ name, vintage, sha256 }) => `${name} (${vintageText(vintage)}, ${sha256.slice(0, 12)})`).join(', ')}`,
-      hint: 'Give the beginning of the sha256 instead.', mend: `npx mappale forget ${matches[0]?.sha256.slice(0, 12) ?? 'SHA256'}`,
+      hint: 'Give the beginning of the sha256 instead.', fix: `npx mappale forget ${matches[0]?.sha256.slice(0, 12) ?? 'SHA256'}`,
     });
   }
   const mark = (forgotten: boolean): Promise<unknown> => database.query(

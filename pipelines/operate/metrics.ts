@@ -5,7 +5,7 @@ import { CLOCK } from '../clock.ts';
 import { findRegion, unitSlug } from '../contract/regions.ts';
 import type { Database } from '../db/index.ts';
 import { one } from '../db/types.ts';
-import { writeBeside } from '../formats/write-beside.ts';
+import { writeAtomically } from '../formats/atomic-write.ts';
 
 /** As `api.published_state` tells it. Moments are seconds since 1970. */
 export interface PublishedState {
@@ -99,5 +99,5 @@ export async function writeMetrics(database: Database | null, path: string, exit
   const { state } = database === null ? { state: { regions: [], sources: [], warnings: [] } } : await one<{ state: PublishedState }>(database, STATE_STATEMENT);
   const refreshed = { exitCode, ended: Math.floor(CLOCK.now() / 1000) };
   const text = await describeState({ ...state, refreshed }, false, downloads);
-  await writeBeside(path, (unfinished) => writeFile(unfinished, text));
+  await writeAtomically(path, (unfinished) => writeFile(unfinished, text));
 }

@@ -1,6 +1,6 @@
 /** Everything that the ledger and the gate know of what is published of a region, for the report that people read and programs take. */
 import type { Checked } from '../build/check.ts';
-import type { Offence } from '../build/gate-rule.ts';
+import type { Violation } from '../build/gate-rule.ts';
 import { GATES } from '../contract/gates.ts';
 import type { Region } from '../contract/regions.ts';
 import { readChecks, readSectionFiles, type Relation } from '../contract/sql-files.ts';
@@ -26,7 +26,7 @@ export interface Publication {
   readonly digest: string | null;
   /** Why it was published although the quality gate refused, and who said so; null: it did not refuse. */
   readonly reason: string | null;
-  readonly accepted: { readonly who: string; readonly at: string; readonly figures: readonly Offence[] } | null;
+  readonly accepted: { readonly who: string; readonly at: string; readonly figures: readonly Violation[] } | null;
   readonly run: number;
   readonly command: string;
   readonly version: string;

@@ -9,7 +9,7 @@ import { KeySet } from './key-set.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
 import { whyCut, type ReadMember } from '../readers/cut-export.ts';
 import { NO_DATA } from '../readers/no-data.ts';
-import { OddText, isOddRecord } from '../formats/odd-text.ts';
+import { MalformedText, isMalformedRecord } from '../formats/malformed-text.ts';
 import { ZipArchive, isZip } from '../formats/zip.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import type { LocatedFile } from '../contract/survey.ts';
@@ -124,7 +124,7 @@ export async function validate(
 }
 
 function findingOf(error: MappaleError, path: string): Finding {
-  return { level: 'error', code: error.code, message: error.message, at: error.at ?? basename(path), detail: error.detail, hint: error.hint, ...(error.mend === undefined ? {} : { mend: error.mend }) };
+  return { level: 'error', code: error.code, message: error.message, at: error.at ?? basename(path), detail: error.detail, hint: error.hint, ...(error.fix === undefined ? {} : { fix: error.fix }) };
 }
 
 /** An export of a service that may lack features. */
@@ -162,8 +162,8 @@ export class ValidationSink implements Sink {
   readonly #source: RegisteredSource;
   readonly #name: string;
   readonly #sample: number | null;
-  readonly #tables = new Map<string, { readonly writer: RowWriter; readonly texts: OddText; readonly keys: KeySet | null }>();
-  readonly #oddRejects: { readonly at: string; readonly message: string }[] = [];
+  readonly #tables = new Map<string, { readonly writer: RowWriter; readonly texts: MalformedText; readonly keys: KeySet | null }>();
+  readonly #malformedRejects: { readonly at: string; readonly message: string }[] = [];
   readonly #refusals = new Map<string, Refusals>();
   readonly #lost: Finding[] = [];
   readonly #aside: Finding[] = [];
@@ -178,7 +178,7 @@ export class ValidationSink implements Sink {
     for (const [table, columns] of Object.entries(source.tables)) {
       const key = source.keys?.[table];
       const keys = key === undefined ? null : new KeySet(columns, key);
-      const texts = new OddText(columns);
+      const texts = new MalformedText(columns);
       const writer = new RowWriter(columns, (chunk) => {
         keys?.addRows(chunk, this.#label);
         texts.addRows(chunk, this.#label);
@@ -304,9 +304,9 @@ export class ValidationSink implements Sink {
   #encoding(): Finding[] {
     const message = 'text is in another encoding than the publisher uses';
     const hint = 'Use the file as downloaded; a program that saves it again may change its encoding.';
-    const [refused] = this.#oddRejects;
+    const [refused] = this.#malformedRejects;
     if (refused !== undefined) {
-      return [{ level: 'error', code: 'ENCODING_WRONG', message, at: this.#oddRejects.map(({ at }) => at).join(', '), detail: `expected text, found bytes or signs that are none; ${refused.message}`, hint }];
+      return [{ level: 'error', code: 'ENCODING_WRONG', message, at: this.#malformedRejects.map(({ at }) => at).join(', '), detail: `expected text, found bytes or signs that are none; ${refused.message}`, hint }];
     }
     const all = [...this.#tables.values()].map(({ texts }) => texts);
     const odd = all.reduce((sum, texts) => sum + texts.odd, 0);
@@ -348,13 +348,13 @@ export class ValidationSink implements Sink {
     this.#refusals.set(code, kind);
     kind.count += 1;
     if (kind.examples.length < EXAMPLES) kind.examples.push(example);
-    if (this.#oddRejects.length < EXAMPLES && isOddRecord(raw)) this.#oddRejects.push(example);
+    if (this.#malformedRejects.length < EXAMPLES && isMalformedRecord(raw)) this.#malformedRejects.push(example);
   }
 }
 
 /** A path that was named must exist. @throws MappaleError `FILE_MISSING` (exit 2) */
 export async function mustExist(path: string): Promise<void> {
   await stat(path).catch(() => {
-    throw new MappaleError('the file does not exist', { code: 'FILE_MISSING', kind: 'usage', at: path, hint: 'Check the path.', mend: retyped(withWord(path, 'FILE'), 'npx mappale validate FILE') });
+    throw new MappaleError('the file does not exist', { code: 'FILE_MISSING', kind: 'usage', at: path, hint: 'Check the path.', fix: retyped(withWord(path, 'FILE'), 'npx mappale validate FILE') });
   });
 }

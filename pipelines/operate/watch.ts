@@ -19,12 +19,12 @@ import { exitCodeOf, refresh, type RefreshReport } from '../run/refresh.ts';
 import { writeMetrics, type Downloads } from './metrics.ts';
 import { prune } from './prune.ts';
 
-export interface TurnContext extends FetchContext {
+export interface WatchContext extends FetchContext {
   /** Opens the database for one piece of work: while publishers are asked nobody waits for it. */
   readonly open: <T>(work: (context: Context) => Promise<T>) => Promise<T>;
 }
 
-export interface TurnOptions {
+export interface NightlyOptions {
   /** Null: those that are published. */
   readonly regions: readonly Region[] | null;
   /** Data folders; downloads go into the first. */
@@ -41,7 +41,7 @@ export interface TurnOptions {
 }
 
 /** The line, for machines. */
-export interface Turn {
+export interface NightlyRun {
   readonly time: string;
   readonly regions: readonly string[];
   /** False if no publisher could be asked, for example because the data folder cannot be written. */
@@ -67,7 +67,9 @@ export interface Turn {
  * Asks publishers and refreshes the regions. Failures are in the line, and the exit code is that of the worst one. The refresh also runs if a publisher does
  * not answer or the download folder cannot be written.
  */
-export async function turn(context: TurnContext, { regions, data, parallel, metrics, webhook, webhookPrivate, keep }: TurnOptions): Promise<Turn> {
+export async function runNight(
+  context: WatchContext, { regions, data, parallel, metrics, webhook, webhookPrivate, keep }: NightlyOptions,
+): Promise<NightlyRun> {
   const startedAt = performance.now();
   const { log, clock = CLOCK } = context;
   const now = new Date(clock.now());
@@ -102,7 +104,7 @@ export async function turn(context: TurnContext, { regions, data, parallel, metr
   const pruned = keep === null || refreshed === null ? null : await attempt(() => context.open((opened) => prunedTo(keep, opened)));
   failures.push(...refreshed?.failures ?? [], ...fetched?.failures ?? []);
   const exitCode = exitCodeOf({ failures, leftOut: refreshed?.leftOut ?? [] });
-  const line: Turn = {
+  const line: NightlyRun = {
     time: now.toISOString(), regions: (chosen ?? []).map(({ slug }) => slug),
     publishers_reached: fetched !== null,
     asked: fetched?.sources.filter(({ files }) => files.length > 0).map(({ source }) => source) ?? [], not_due: [...notDue].sort(),
@@ -122,17 +124,17 @@ export async function turn(context: TurnContext, { regions, data, parallel, metr
     // A database that does not answer is what the figures are there to tell.
     if (await attempt(() => context.open(({ database }) => write(database))) === null) await write(null);
   }
-  if (webhook !== null) await tell({ url: webhook, mayBePrivate: webhookPrivate }, line, context);
+  if (webhook !== null) await notify({ url: webhook, mayBePrivate: webhookPrivate }, line, context);
   return line;
 }
 
 /** Leaves out a download folder that could not be made, if there are other folders. */
-function readable([first, ...others]: TurnOptions['data']): string[] {
+function readable([first, ...others]: NightlyOptions['data']): string[] {
   return others.length > 0 && !existsSync(first) ? others : [first, ...others];
 }
 
 /** Prunes as `mappale prune --keep` does. */
-async function prunedTo(keep: number, { database, sources, config }: Context): Promise<Turn['pruned']> {
+async function prunedTo(keep: number, { database, sources, config }: Context): Promise<NightlyRun['pruned']> {
   const facts = { command: 'prune', arguments: { keep }, version: VERSION, host: config.host };
   const { partitions, releases, runs } = await withRun(database, facts, () => prune(database, sources, false, keep));
   return { partitions: partitions.length, releases: releases.length, runs };
@@ -143,7 +145,7 @@ async function publishedRegions({ database }: Context): Promise<Region[]> {
   const found = [...(await publications(database)).keys()].flatMap((unit) => (unit === 0 ? [] : findRegion(unit) ?? []));
   if (found.length > 0) return found;
   throw new MappaleError('nothing is published yet, so nobody knows which regions are meant', {
-    code: 'REGION_MISSING', kind: 'usage', detail: 'expected regions that are published or named, found none', hint: 'Name them.', mend: 'npx mappale watch molise puglia --data FOLDER',
+    code: 'REGION_MISSING', kind: 'usage', detail: 'expected regions that are published or named, found none', hint: 'Name them.', fix: 'npx mappale watch molise puglia --data FOLDER',
   });
 }
 
@@ -160,7 +162,7 @@ async function whyNotDue(folder: string, cycle: Download['cycle'], { slug }: Reg
   return `not due: asked on ${asked.toISOString().slice(0, 10)}, issued ${cycle === 'daily' ? 'daily' : `on ${cycle.join(', ')}`}`;
 }
 
-function sumOf(report: FetchReport | null): Turn['downloaded'] {
+function sumOf(report: FetchReport | null): NightlyRun['downloaded'] {
   const came = report?.sources.flatMap(({ files }) => files).filter(({ outcome }) => outcome === 'new' || outcome === 'changed') ?? [];
   return { files: came.length, bytes: came.reduce((sum, { received }) => sum + received, 0) };
 }
@@ -185,7 +187,7 @@ interface Webhook {
 }
 
 /** The address is not shown: those of chats are secrets. */
-async function tell({ url, mayBePrivate }: Webhook, line: Turn, { log, proxies = NO_PROXIES, clock = CLOCK, lookup }: TurnContext): Promise<void> {
+async function notify({ url, mayBePrivate }: Webhook, line: NightlyRun, { log, proxies = NO_PROXIES, clock = CLOCK, lookup }: WatchContext): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {
       await postJson(url, line, proxies, mayBePrivate, lookup);
@@ -204,7 +206,7 @@ async function tell({ url, mayBePrivate }: Webhook, line: Turn, { log, proxies =
 }
 
 /** The line, for people. */
-export function describeTurn(line: Turn): string {
+export function describeNight(line: NightlyRun): string {
   const { time, regions, publishers_reached, asked, not_due, downloaded, loaded, published, failures, left_out: leftOut, warnings, exit_code, seconds } = line;
   const parts = [
     !publishers_reached ? 'no publisher was asked' : asked.length === 0 ? 'no publisher is due' : `asked ${asked.length} of ${asked.length + not_due.length} sources`,
@@ -219,7 +221,7 @@ export function describeTurn(line: Turn): string {
 }
 
 /** Describes a file that was left out: its source, and the sections that it touches in any region. */
-function describeLeft({ source, files, regions }: Turn['left_out'][number]): string {
+function describeLeft({ source, files, regions }: NightlyRun['left_out'][number]): string {
   const sections = [...new Set(regions.flatMap((region) => region.sections.map(({ section }) => section)))];
   return `${files.join(' ')} (${source}${sections.length === 0 ? '' : `: ${sections.join(' ')}`})`;
 }

@@ -7,7 +7,7 @@ import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { sha256, tableOf, type Relation } from '../contract/sql-files.ts';
 import { releaseOf, type Located, type LocatedFile, type Survey } from '../contract/survey.ts';
 import { mayBeExport } from '../readers/cut-export.ts';
-import { bytesKey, logicalKey, type LoadedFile } from '../ledger/force.ts';
+import { bytesKey, logicalKey, type LoadedFile } from '../ledger/current-files.ts';
 import { vintageText } from '../contract/vintage.ts';
 import type { Hold } from '../ledger/hold.ts';
 import { COMUNI, PUBLISHABLE, type Inventory } from '../ledger/inventory.ts';

@@ -65,7 +65,7 @@ export function refuseWithoutRoom(cost: Price, { embedded, parcels }: Pick<Exper
   if (force || cost.freeBytes === null || cost.diskBytes * SPARE <= cost.freeBytes) return;
   throw new MappaleError('there is not enough room for this load', {
     code: 'NO_ROOM', kind: 'usage', detail: `expected ${gib(cost.diskBytes * SPARE)} free (the estimate and a fifth), found ${gib(cost.freeBytes)}`,
-    hint: 'Free room, use another disk, or run again with --force.', mend: embedded && parcels.size === 0 ? 'export DATABASE_URL=pglite:/OTHER_DISK/mappale' : 'npx mappale prune',
+    hint: 'Free room, use another disk, or run again with --force.', fix: embedded && parcels.size === 0 ? 'export DATABASE_URL=pglite:/OTHER_DISK/mappale' : 'npx mappale prune',
   });
 }
 

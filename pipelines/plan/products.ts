@@ -2,7 +2,7 @@
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { digestOfFacts, sqlFacts, whyChanged, type Facts } from '../contract/fingerprint.ts';
 import { schemaOf, sha256, tableFilesOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
-import type { InForce } from '../ledger/force.ts';
+import type { CurrentFile } from '../ledger/current-files.ts';
 import type { Inventory } from '../ledger/inventory.ts';
 import type { Release } from '../ledger/ledger.ts';
 import type { PublishedTable } from '../ledger/published.ts';
@@ -102,7 +102,7 @@ export function planProducts(
       releases: [...used.values()].sort((a, b) => a.releaseId - b.releaseId),
       cited: [...cited.values()],
       stale: before === undefined ? 'not published yet' : isStale ? whyChanged(before.inputs, inputs) ?? 'its inputs are recorded in another form' : null,
-      published: before?.stands ?? null,
+      published: before?.currentTable ?? null,
       hasNewSource: before !== undefined && isNoted(before.inputs, (input) => published.get(input)?.inputs)
         && isMore(sourcesOf(inputs, (input) => products.get(input)?.inputs, ids), sourcesOf(before.inputs, (input) => published.get(input)?.inputs, ids)),
     });
@@ -142,7 +142,7 @@ export function productsDigest(products: readonly Pick<Product, 'relation' | 'fi
 }
 
 /** Digests of the files of a layer, by source, vintage and region: of their bytes, of what read them, of the places that count, and of their order. */
-function inputsOf(files: readonly InForce[], layer: Relation): Record<string, string> {
+function inputsOf(files: readonly CurrentFile[], layer: Relation): Record<string, string> {
   const lines = new Map<string, string[]>();
   for (const { file, rank, whole, places } of files) {
     const key = `${file.sourceId} ${file.vintage}${file.region === null ? '' : ` region ${file.region}`}`;

@@ -2,7 +2,7 @@
 import { unitName } from '../contract/regions.ts';
 import type { Relation } from '../contract/sql-files.ts';
 import { vintageText } from '../contract/vintage.ts';
-import { countable, regionOf, type FilePlaces, type InForce, type LoadedFile } from '../ledger/force.ts';
+import { countable, regionOf, type FilePlaces, type CurrentFile, type LoadedFile } from '../ledger/current-files.ts';
 import type { Inventory } from '../ledger/inventory.ts';
 
 /** Regions named in a message; of more than so many the number is enough. */
@@ -33,14 +33,14 @@ function ofOtherRegions(regions: readonly number[]): string {
 }
 
 /** A file in use for a unit in the place of another one: it has one of its places, or is complete, or the layer knows no places. */
-function supersedes(file: LoadedFile, held: FilePlaces, unit: number, inventory: Inventory): InForce | null {
+function supersedes(file: LoadedFile, held: FilePlaces, unit: number, inventory: Inventory): CurrentFile | null {
   const mine = held.places.filter((place) => {
     const region = regionOf(file, held, place, inventory.register);
     return unit === 0 || region === null || region === unit;
   });
   if (mine.length === 0) return null;
   const { files } = inventory.force(unit, `layer.${held.layer}` as Relation);
-  const has = (place: string, other: InForce): boolean => (other.whole
+  const has = (place: string, other: CurrentFile): boolean => (other.whole
     ? other.file.held.some((each) => each.layer === held.layer && each.series === held.series && each.places.includes(place))
     : other.places.some((each) => each.series === held.series && each.place === place));
   return files.find((other) => mine.some((place) => has(place, other))) ?? files.find((other) => other.file.complete && other.file.place === null) ?? null;

@@ -4,7 +4,7 @@
 import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import { inputError } from '../contract/source.ts';
-import { ODD_TEXT } from '../formats/odd-text.ts';
+import { ODD_TEXT } from '../formats/malformed-text.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;

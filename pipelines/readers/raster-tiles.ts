@@ -4,32 +4,40 @@
  */
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { inputError, type Columns, type MappaleError, type InputFile, type Probe, type Recognition, type Sink } from '../contract/source.ts';
+import { inputError, stagedColumns, type Columns, type InputFile, type MappaleError, type Probe, type Recognition, type SharedColumns, type Sink } from '../contract/source.ts';
 import { isRaster, openRaster, type Raster } from '../formats/raster.ts';
 import { isZip } from '../formats/zip.ts';
 import { ITALY, isInDegrees } from './italy.ts';
 import { newestEntry } from './packaging.ts';
 import { firstIssue, shown } from './refusal.ts';
 
+/**
+ * Columns of a raster, in `raw_tile` and in the layer of its source.
+ * @param unit of the values
+ */
+export function tileColumns(unit: string) {
+  return {
+    name: ['text not null', 'Name of the raster as published, without its extension. Where rasters overlap, the first by name counts.'],
+    epsg: ['int4 not null', 'EPSG number of the CRS of the cells.'],
+    width: ['int4 not null', 'Number of cells from west to east.'],
+    height: ['int4 not null', 'Number of cells from north to south.'],
+    west: ['float8 not null', 'Western edge of the first column, in units of the CRS.'],
+    north: ['float8 not null', 'Northern edge of the first row, in units of the CRS.'],
+    cell_width: ['float8 not null', 'Width of a cell, in units of the CRS.'],
+    cell_height: ['float8 not null', 'Height of a cell, in units of the CRS. Rows run from north to south.'],
+    // Text, because it is not a value: −9999 never is.
+    no_data: ['text', 'Value that the file uses for no data; null if the file declares none, or NaN.'],
+    sample_type: ['text not null', 'Type of the numbers in the file.'],
+    block_width: ['int4 not null', 'Number of columns of the blocks in which the file is stored.'],
+    block_height: ['int4 not null', 'Number of rows of these blocks.'],
+    cells: ['int8 not null', 'Number of cells with a value, in blocks that overlap Italy.'],
+    min_value: ['float8', `Lowest value of these cells, ${unit}; null if no cell has a value.`],
+    max_value: ['float8', `Highest value of these cells, ${unit}; null if no cell has a value.`],
+  } as const satisfies SharedColumns;
+}
+
 /** Columns of `raw_tile`. */
-export const TILE_COLUMNS = {
-  name: 'text not null',
-  epsg: 'int4 not null',
-  width: 'int4 not null',
-  height: 'int4 not null',
-  west: 'float8 not null',
-  north: 'float8 not null',
-  cell_width: 'float8 not null',
-  cell_height: 'float8 not null',
-  // A text, because it is no value: −9999 never is.
-  no_data: 'text',
-  sample_type: 'text not null',
-  block_width: 'int4 not null',
-  block_height: 'int4 not null',
-  cells: 'int8 not null',
-  min_value: 'float8',
-  max_value: 'float8',
-} as const satisfies Columns;
+export const TILE_COLUMNS: Columns = stagedColumns(tileColumns(''));
 
 /** Columns of a raster; a source narrows them to its rasters. */
 export const TILE = z.strictObject({

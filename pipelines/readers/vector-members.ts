@@ -167,7 +167,7 @@ async function readDataset<K extends string>(
       const own = layers.length === 1 ? facts : { ...facts, path: `${facts.path}#${layer.name}` };
       if (layers.length > 1 && (await sink.reuse(own))) continue;
       const member = await sink.member(own);
-      const place = placing(layer, member, reading, !UNDECLARED.test(dataset.label));
+      const place = placing(layer, member, reading, UNDECLARED.test(dataset.label) ? 'free' : 'declared');
       let bytes = 0;
       let records = 0;
       const progress = (): void => sink.progress((weight * records) / Math.max(1, total));
@@ -203,12 +203,12 @@ function refuseRetyped<K extends string>(layer: VectorLayer, columns: readonly (
   if (retyped.length > 0) throw columnsChanged(layer.at, `expected ${retyped.join('; ')}`);
 }
 
-/** @param declared the format declares the types of its columns @returns what writes a feature as a row, or rejects it */
-function placing<K extends string>(layer: VectorLayer, member: MemberSink, reading: VectorReading<K>, declared: boolean): (feature: VectorFeature) => void {
+/** Returns a function that writes a feature as a row, or rejects the feature. @param types of the columns: declared by the format, or left to each value */
+function placing<K extends string>(layer: VectorLayer, member: MemberSink, reading: VectorReading<K>, types: 'declared' | 'free'): (feature: VectorFeature) => void {
   const names = layer.fields.map((field) => field.name);
   const found = expectColumns(names, { ...reading.columns, at: layer.at });
   const columns = Object.entries(found.indexes) as [K, number][];
-  if (declared) refuseRetyped(layer, columns, reading.types);
+  if (types === 'declared') refuseRetyped(layer, columns, reading.types);
   found.reportTo(member);
   return (feature) => {
     const { position, properties, ewkb } = feature;

@@ -192,7 +192,7 @@ export function withOneMissingGdal(failures: readonly MappaleError[], leftOut: r
   const names = [...new Set(leftOut.filter(({ failure }) => missing.includes(failure)).map(({ source }) => source.id))].sort();
   const count = missing.length === 1 ? '1 file was' : `${missing.length} files were`;
   const one = inputError(`GDAL is not installed, so ${count} left out${names.length === 0 ? '' : `: ${names.join(', ')}`}`, {
-    code: first.code, at: first.at, detail: first.detail, hint: first.hint, mend: first.mend, cause: first,
+    code: first.code, at: first.at, detail: first.detail, hint: first.hint, fix: first.fix, cause: first,
   });
   return failures.flatMap((failure) => (failure === first ? [one] : missing.includes(failure) ? [] : [failure]));
 }

@@ -264,8 +264,8 @@ function isResidential({ use }: SyntheticBuilding): boolean {
 }
 
 /** @returns those that count: of identical footprints one. @param told the source says what is a ruin, under construction or underground */
-function once(buildings: Iterable<Drawn>, told: boolean): Drawn[] {
-  const standing = [...buildings].filter(({ state, underground }) => !told || (state !== '01' && state !== '02' && !underground));
+function once(buildings: Iterable<Drawn>, hasState: boolean): Drawn[] {
+  const standing = [...buildings].filter(({ state, underground }) => !hasState || (state !== '01' && state !== '02' && !underground));
   const seen = new Set<string>();
   return standing.filter(({ polygon }) => {
     const key = polygon.map((ring) => ring.slice(1).map(String).sort().join(' ')).join('|');

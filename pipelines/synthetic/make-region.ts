@@ -103,7 +103,7 @@ const GERMAN_TAILS: readonly string[] = ['dorf', 'berg', 'bach', 'tal', 'feld', 
 
 function cannotMake(option: string, expected: string, found: number): MappaleError {
   return new MappaleError('there is no such synthetic region', {
-    code: 'SYNTHETIC_REGION', kind: 'usage', detail: `expected ${option} to be ${expected}, found ${found}`, hint: 'See what each option may be.', mend: 'npx mappale synth --help',
+    code: 'SYNTHETIC_REGION', kind: 'usage', detail: `expected ${option} to be ${expected}, found ${found}`, hint: 'See what each option may be.', fix: 'npx mappale synth --help',
   });
 }
 

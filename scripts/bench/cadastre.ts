@@ -101,7 +101,7 @@ async function measure(database: Database, url: string, folder: string, parcels:
 
   const runs = { stage: [] as number[], ogr2ogr: [] as number[], copy: [] as number[] };
   let peak = 0;
-  for (let turn = 0; turn < repeats; turn += 1) {
+  for (let repeat = 0; repeat < repeats; repeat += 1) {
     const staged = await stageInChild(url, zip, parcels);
     peak = Math.max(peak, staged.peakMiB);
     runs.stage.push(parcels / staged.seconds);
@@ -164,8 +164,8 @@ function parcel(index: number, lat: number, lon: number): string {
   const id = `CadastralParcel.IT.AGE.PLA.${reference}`;
   let ring = '';
   for (let i = 0; i < POSITIONS; i += 1) {
-    const turn = ((i % (POSITIONS - 1)) / (POSITIONS - 1)) * 2 * Math.PI;
-    ring += `${(lat + 0.0002 * Math.sin(turn)).toFixed(8)} ${(lon + 0.0002 * Math.cos(turn)).toFixed(8)} `;
+    const repeat = ((i % (POSITIONS - 1)) / (POSITIONS - 1)) * 2 * Math.PI;
+    ring += `${(lat + 0.0002 * Math.sin(repeat)).toFixed(8)} ${(lon + 0.0002 * Math.cos(repeat)).toFixed(8)} `;
   }
   return `    <wfs:member>\n      <CP:CadastralParcel gml:id="${id}">\n${box('        ', lat - 0.0002, lon - 0.0002, lat + 0.0002, lon + 0.0002)}`
     + `        <CP:msGeometry>\n          <gml:Polygon gml:id="${id}.1" srsName="${SRS}">\n            <gml:exterior>\n              <gml:LinearRing>\n`

@@ -3,14 +3,14 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { ROOT } from '../../pipelines/config.ts';
-import { SQL_MENDS } from '../../pipelines/db/errors.ts';
+import { SERVER_ERRORS } from '../../pipelines/db/errors.ts';
 import { EXIT, type ExitKind } from '../../pipelines/errors.ts';
 import { FILE_WORDS } from '../../pipelines/formats/file-error.ts';
 import { code, escaped, heading, paragraph, prose, table } from './html.ts';
 import { exitCodes } from './commands.ts';
 import type { Page } from './page.ts';
 
-export interface ToldError {
+export interface DocumentedError {
   readonly code: string;
   readonly kind: ExitKind;
   readonly message: string;
@@ -19,10 +19,10 @@ export interface ToldError {
   /** Sentences that say what to do; empty: there are none. */
   readonly hint: string;
   /** The command that mends it; empty: none does. */
-  readonly mend: string;
+  readonly fix: string;
 }
 
-const WORDS = ['message', 'code', 'kind', 'detail', 'hint', 'mend'] as const;
+const WORDS = ['message', 'code', 'kind', 'detail', 'hint', 'fix'] as const;
 
 type Expressions = Partial<Record<(typeof WORDS)[number], ts.Expression>>;
 
@@ -121,16 +121,16 @@ function giverOf(node: ts.Node, code: ts.Expression | undefined): Giver | null {
   return null;
 }
 
-function told(made: Expressions, given: Given): ToldError[] {
+function told(made: Expressions, given: Given): DocumentedError[] {
   const texts = (word: (typeof WORDS)[number]): string => [...new Set(textsOf(made[word], given))].filter((each) => each !== '').join(' / ');
   const codes = textsOf(made.code, given).filter((one) => /^[A-Z][A-Z0-9_]+$/.test(one));
   const kinds = textsOf(made.kind, given).filter((kind): kind is ExitKind => kind in EXIT);
-  return codes.flatMap((each) => kinds.map((kind) => ({ code: each, kind, message: texts('message'), detail: texts('detail'), hint: texts('hint'), mend: texts('mend') })));
+  return codes.flatMap((each) => kinds.map((kind) => ({ code: each, kind, message: texts('message'), detail: texts('detail'), hint: texts('hint'), fix: texts('fix') })));
 }
 
 /** @param files all of the program: what a method of one tells is called in others */
-function inFile(file: ts.SourceFile, files: readonly ts.SourceFile[]): ToldError[] {
-  const found: ToldError[] = [];
+function inFile(file: ts.SourceFile, files: readonly ts.SourceFile[]): DocumentedError[] {
+  const found: DocumentedError[] = [];
   for (const node of below(file)) {
     const made = errorMade(node);
     if (made === null) continue;
@@ -151,19 +151,19 @@ function inFile(file: ts.SourceFile, files: readonly ts.SourceFile[]): ToldError
 }
 
 /** What every error of the program says, by code; an error that is told in several places is there as often. */
-export function toldErrors(): ToldError[] {
+export function documentedErrors(): DocumentedError[] {
   const files = ['pipelines', 'api', 'sources'].flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !/(?:^|\/)(?:fixture|golden|synthetic)/.test(name)).map((name) => join(ROOT, folder, name)).sort())
     .map((name) => ts.createSourceFile(name, readFileSync(name, 'utf8'), ts.ScriptTarget.Latest, true));
-  const ofServer = Object.entries(SQL_MENDS).map(([state, { means, hint, mend = '' }]): ToldError => ({ code: `SQL_${state}`, kind: 'database', message: means, detail: '', hint, mend }));
-  const ofFiles = Object.values(FILE_WORDS).map(([message, code, found, hint]): ToldError => ({ code, kind: 'input', message, detail: found, hint, mend: '' }));
+  const ofServer = Object.entries(SERVER_ERRORS).map(([state, { means, hint, fix = '' }]): DocumentedError => ({ code: `SQL_${state}`, kind: 'database', message: means, detail: '', hint, fix }));
+  const ofFiles = Object.values(FILE_WORDS).map(([message, code, found, hint]): DocumentedError => ({ code, kind: 'input', message, detail: found, hint, fix: '' }));
   return [...files.flatMap((file) => inFile(file, files)), ...ofServer, ...ofFiles].sort((a, b) => (a.code < b.code ? -1 : a.code > b.code ? 1 : 0));
 }
 
 /** Of several places that tell one error the one that says most. */
-function byCode(errors: readonly ToldError[]): ToldError[] {
-  const found = new Map<string, ToldError>();
-  const weight = ({ message, hint, mend }: ToldError): number => [message, hint, mend].filter((text) => text !== '' && !text.includes('…')).length * 2 + [hint, mend].filter((text) => text !== '').length;
+function byCode(errors: readonly DocumentedError[]): DocumentedError[] {
+  const found = new Map<string, DocumentedError>();
+  const weight = ({ message, hint, fix }: DocumentedError): number => [message, hint, fix].filter((text) => text !== '' && !text.includes('…')).length * 2 + [hint, fix].filter((text) => text !== '').length;
   for (const each of errors) {
     const before = found.get(each.code);
     if (before === undefined || weight(each) > weight(before)) found.set(each.code, each);
@@ -181,7 +181,7 @@ const GROUPS: readonly (readonly [title: string, kinds: readonly ExitKind[], wha
 ];
 
 export function errorPage(): Page {
-  const all = byCode(toldErrors());
+  const all = byCode(documentedErrors());
   return {
     path: 'errors.html', title: 'When something goes wrong', part: 'Begin', below: null,
     body: [
@@ -189,7 +189,7 @@ export function errorPage(): Page {
       paragraph(`First look at what ${code('npx mappale')} says, then at ${code('npx mappale doctor')}: they change nothing.`),
       exitCodes(),
       ...GROUPS.flatMap(([title, kinds, what]) => [heading(2, title), paragraph(escaped(what)), table(['Error', 'Says', 'What to do', 'What to type'], all.filter(({ kind }) => kinds.includes(kind)).map((each) => [
-        `<code id="${escaped(each.code)}">${escaped(each.code)}</code>`, prose(each.message), prose(each.hint), each.mend === '' ? '' : code(each.mend),
+        `<code id="${escaped(each.code)}">${escaped(each.code)}</code>`, prose(each.message), prose(each.hint), each.fix === '' ? '' : code(each.fix),
       ]))]),
       paragraph('A code that begins with <code>SQL_</code> and is not here is PostgreSQL\'s own, five characters, with its words.'),
     ].join(''),

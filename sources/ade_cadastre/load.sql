@@ -12,7 +12,7 @@ select
   'parcel' as layer,
   p.member_id,
   p.position,
-  st_normalize(st_multi(st_collectionextract(st_makevalid(p.geom), 3))) as mended
+  st_normalize(st_multi(st_collectionextract(st_makevalid(p.geom), 3))) as repaired
 from raw_parcel p
 where not st_isvalid(p.geom)
 union all
@@ -40,7 +40,7 @@ join (
   union all
   select 'sheet', member_id, position, reference, geom from raw_sheet
 ) r using (layer, member_id, position)
-where st_isempty(u.mended)
+where st_isempty(u.repaired)
   and not starts_with(r.reference, 'A000')
 union all
 select
@@ -178,10 +178,10 @@ select
     when core.upper_case(substr(p.reference, 13, 5)) = 'ACQUA' and core.lower_case(substr(p.reference, 18)) ~ '^([^a-z].*|[a-z]|bis|ter|quater)?$' then 'water'
     else 'land'
   end as kind,
-  u.mended is not null as made_valid,
+  u.repaired is not null as made_valid,
   p.administrative_unit,
   p.file_belfiore,
-  st_setsrid(coalesce(u.mended, p.geom), 4326)::geometry(multipolygon, 4326) as geom
+  st_setsrid(coalesce(u.repaired, p.geom), 4326)::geometry(multipolygon, 4326) as geom
 from raw_parcel p
 cross join release
 left join suspect u on u.layer = 'parcel' and u.member_id = p.member_id and u.position = p.position
@@ -204,10 +204,10 @@ select
   s.begin_date,
   s.end_date,
   s.scale_denominator,
-  u.mended is not null as made_valid,
+  u.repaired is not null as made_valid,
   s.administrative_unit,
   s.file_belfiore,
-  st_setsrid(coalesce(u.mended, s.geom), 4326)::geometry(multipolygon, 4326) as geom
+  st_setsrid(coalesce(u.repaired, s.geom), 4326)::geometry(multipolygon, 4326) as geom
 from raw_sheet s
 cross join release
 left join suspect u on u.layer = 'sheet' and u.member_id = s.member_id and u.position = s.position

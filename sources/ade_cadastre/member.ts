@@ -26,7 +26,7 @@ export interface Input {
 export async function readDocument(input: Input, sink: Pick<Sink, 'member'>, progress: (bytes: number) => void): Promise<void> {
   const { from } = input;
   const entry = typeof from === 'function' ? null : from;
-  const verified = entry !== null;
+  const origin = entry === null ? 'file' : 'entry';
   const open = typeof from === 'function' ? from : (): AsyncIterable<Buffer> => inflated(from);
   const document = new GmlDocument({ at: input.at });
   const lines = new Lines(open);
@@ -37,14 +37,6 @@ export async function readDocument(input: Input, sink: Pick<Sink, 'member'>, pro
     ...(entry === null ? {} : { crc32: entry.crc32, size: entry.size }),
     envelope: { before, after },
   });
-  const report = async (target: MemberSink): Promise<void> => {
-    for (const problem of document.problems.splice(0)) {
-      const start = await lines.at(problem.position);
-      const line = start.line + problem.place.line - 1;
-      const column = problem.place.line === 1 ? start.column + problem.place.column - 1 : problem.place.column;
-      target.reject({ position: problem.position, code: problem.code, message: `${problem.message} (line ${line}, column ${column})`, raw: problem.raw });
-    }
-  };
   try {
     for await (const chunk of open()) {
       document.push(chunk);
@@ -58,39 +50,51 @@ export async function readDocument(input: Input, sink: Pick<Sink, 'member'>, pro
         document.open({ parcels: member.writer('raw_parcel'), sheets: member.writer('raw_sheet'), fileBelfiore: FILE_BELFIORE.exec(input.name)?.[1] ?? null, columns: featureColumns(member, input.at) });
       }
       document.process();
-      if (document.problems.length > 0) await report(member);
+      if (document.problems.length > 0) await report(document, lines, member);
       const full = member.drain();
       if (full !== undefined) await full;
     }
     document.finish();
-    if (document.truncated || document.root === null || member === null) throw truncated(input.at, verified);
+    if (document.truncated || document.root === null || member === null) throw truncated(input.at, origin);
     const { numberMatched, numberReturned } = document.root;
-    if (verified && numberMatched !== null && numberReturned !== null && numberMatched !== numberReturned) {
+    if (origin === 'entry' && numberMatched !== null && numberReturned !== null && numberMatched !== numberReturned) {
       document.report('count_contradicts_header', `expected all features, found ${numberReturned} of ${numberMatched} as numberReturned and numberMatched say`);
     }
-    await report(member);
+    await report(document, lines, member);
     await member.close(document.records);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     // The prologue itself is broken, so there are no members. The number of lost parcels is unknown, so the document is never rejected as one record.
-    if (error.code === 'document_truncated') throw truncated(input.at, verified);
+    if (error.code === 'document_truncated') throw truncated(input.at, origin);
     throw inputError('the document is not well-formed', {
-      code: 'XML_MALFORMED', at: `${input.at}:${error.place.line}`, detail: `${error.message} (column ${error.place.column})`, hint: again(verified),
+      code: 'XML_MALFORMED', at: `${input.at}:${error.place.line}`, detail: `${error.message} (column ${error.place.column})`, hint: again(origin),
     });
   } finally {
     await lines.close();
   }
 }
 
-function truncated(at: string, verified: boolean): Error {
+/** Rejects the features with problems, with their lines and columns. */
+async function report(document: GmlDocument, lines: Lines, member: MemberSink): Promise<void> {
+  for (const problem of document.problems.splice(0)) {
+    const start = await lines.at(problem.position);
+    const line = start.line + problem.place.line - 1;
+    const column = problem.place.line === 1 ? start.column + problem.place.column - 1 : problem.place.column;
+    member.reject({ position: problem.position, code: problem.code, message: `${problem.message} (line ${line}, column ${column})`, raw: problem.raw });
+  }
+}
+
+/** The checksum of an entry of a zip verifies the publisher's bytes; a file has none. */
+type Origin = 'entry' | 'file';
+
+function truncated(at: string, origin: Origin): Error {
   return inputError('the document ends too early', {
-    code: 'GML_TRUNCATED', at, detail: 'expected the end tag of the root element, found the end of the file', hint: again(verified),
+    code: 'GML_TRUNCATED', at, detail: 'expected the end tag of the root element, found the end of the file', hint: again(origin),
   });
 }
 
-/** @param verified whether the zip's checksum matches */
-function again(verified: boolean): string {
-  return verified ? 'The document was already broken when the zip was created. Remove it from the zip to load the others, or wait for the publisher\'s next release.' : 'The download was probably cut short. Download the file again.';
+function again(origin: Origin): string {
+  return origin === 'entry' ? 'The document was already broken when the zip was created. Remove it from the zip to load the others, or wait for the publisher\'s next release.' : 'The download was probably cut short. Download the file again.';
 }
 
 /**

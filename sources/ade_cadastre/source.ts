@@ -1,6 +1,7 @@
 import { REGIONS } from '../../pipelines/contract/regions.ts';
 import { defineSource } from '../../pipelines/contract/source.ts';
 import { REGION_NAMES } from './download.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { read } from './read.ts';
 import { recognise } from './recognise.ts';
@@ -10,6 +11,7 @@ export default defineSource({
   manifest,
   names: [/_(?:ple|map)\.gml$/i, /^[A-Z]\d{3}_[^/]*\.zip$/, /^[A-Z]{2}\.zip$/, new RegExp(`^(?:ITALIA|${[...REGION_NAMES, ...REGIONS.map(({ name }) => name.toUpperCase())].filter((name) => name !== null).join('|')})\\.zip$`)],
   tables,
+  layers,
   keys: { raw_parcel: ['reference'], raw_sheet: ['reference'] },
   places: { cadastral_parcel: { place: 'belfiore' }, cadastral_sheet: { place: 'belfiore' } },
   unique: { cadastral_parcel: ['reference'], cadastral_sheet: ['reference'] },

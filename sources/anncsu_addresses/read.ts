@@ -8,12 +8,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import type { ZodError } from 'zod';
-import { localityKey, mendLetters, streetNames } from '../../pipelines/address/normalise.ts';
+import { localityKey, repairLetters, streetNames } from '../../pipelines/address/normalise.ts';
 import { titleCase } from '../../pipelines/address/title-case.ts';
 import { columnsChanged, expectColumns, resembles, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import type { RowWriter } from '../../pipelines/formats/copy.ts';
 import { inputError, type ColumnType, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
-import { isZip } from '../../pipelines/formats/zip.ts';
+import type { ZipArchive, ZipEntry } from '../../pipelines/formats/zip.ts';
+import { partsOf } from '../../pipelines/readers/file-parts.ts';
 import { GHOST_COLUMN, manifest } from './manifest.ts';
 import { AccessScanner } from './scan.ts';
 import {
@@ -77,23 +78,15 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   const role = file.role as Role;
   const header = `${(role === 'INDIR' ? INDIR_COLUMNS : STRAD_COLUMNS).join(';')}\n`;
   const envelope = { before: header, after: '' };
-  if (!(await isZip(file.path))) {
-    const member = await sink.member({ path: '', size: file.size, envelope });
-    await readCsv(file.open(), file.name, role, member, (bytes) => sink.progress(bytes));
-    return;
-  }
-  const archive = await file.zip();
-  try {
-    const entry = archive.entries.find(({ path, isFolder }) => !isFolder && /\.csv$/i.test(path));
-    if (entry === undefined) {
-      throw inputError('the ANNCSU zip has no CSV', { code: 'ANNCSU_ZIP', at: file.name, detail: 'expected one .csv, found none', hint: 'Download the file again.' });
-    }
-    // Members are never reused from an earlier release: which rows repeat others depends on all members of the release.
-    const member = await sink.member({ path: entry.path, crc32: entry.crc32, size: entry.size, envelope });
-    const ratio = entry.size === 0 ? 0 : entry.compressedSize / entry.size;
-    await readCsv(await archive.stream(entry.path), `${file.name}!${entry.path}`, role, member, (bytes) => sink.progress(bytes * ratio));
-  } finally {
-    await archive.close();
+  const table = ({ entries }: ZipArchive): readonly ZipEntry[] => {
+    const entry = entries.find(({ path, isFolder }) => !isFolder && /\.csv$/i.test(path));
+    if (entry !== undefined) return [entry];
+    throw inputError('the ANNCSU zip has no CSV', { code: 'ANNCSU_ZIP', at: file.name, detail: 'expected one .csv, found none', hint: 'Download the file again.' });
+  };
+  // Members are never reused from an earlier release: which rows repeat others depends on all members of the release.
+  for await (const { facts, at, open, progress } of partsOf(file, sink, table)) {
+    const member = await sink.member({ ...facts, envelope });
+    await readCsv(await open(), at, role, member, progress);
   }
 }
 
@@ -253,8 +246,8 @@ function namesOf(street: IndirStreet): Names {
   const localita = street["LOCALITA'"];
   const names = streetNames(street.ODONIMO, street.DIZIONE_LINGUA1, street.DIZIONE_LINGUA2);
   return {
-    displayName: titleCase(mendLetters(street.ODONIMO)),
-    displayLocalita: localita === null ? null : titleCase(mendLetters(localita)),
+    displayName: titleCase(repairLetters(street.ODONIMO)),
+    displayLocalita: localita === null ? null : titleCase(repairLetters(localita)),
     localitaKey: localita === null ? null : localityKey(localita),
     kinds: names.map(({ kind }) => kind),
     types: names.map(({ type }) => type),

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
-import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
+import { defineSource, inputError, stagedColumns, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { findRegion } from '../../pipelines/contract/regions.ts';
+import { layers, STREET } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { parseHeader, read } from './read.ts';
 
@@ -95,24 +96,9 @@ export default defineSource({
       search_types: 'text[]',
       search_tokens: 'text[]',
     },
-    raw_street: {
-      progressivo_nazionale: 'int8 not null',
-      belfiore: 'text not null',
-      istat_code: 'text',
-      codice_comunale: 'text',
-      odonimo: 'text not null',
-      localita: 'text',
-      name_1: 'text',
-      name_2: 'text',
-      total_accesses: 'int4',
-      display_name: 'text not null',
-      display_localita: 'text',
-      localita_key: 'text',
-      search_kinds: 'text[] not null',
-      search_types: 'text[] not null',
-      search_tokens: 'text[] not null',
-    },
+    raw_street: stagedColumns(STREET),
   },
+  layers,
   keys: { raw_access: ['progressivo_accesso'], raw_street: ['progressivo_nazionale'] },
   places: { odonimo: { place: 'belfiore' }, odonimo_indir: { place: 'belfiore' }, accesso: { place: 'belfiore' } },
   unique: { odonimo: ['progressivo_nazionale'], odonimo_indir: ['progressivo_nazionale'], accesso: ['progressivo_accesso'] },

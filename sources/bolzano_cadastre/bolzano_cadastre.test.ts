@@ -79,7 +79,7 @@ describeDatabase('loading parcels of Bolzano', (engine) => {
       parcels: await session.query('select position, reference, pieces, st_numgeometries(geom) as parts from bolzano_parcel order by position'),
       pieces: await session.query('select position, ccat, code from bolzano_piece'),
       comuni: await session.query('select ccat, name_other, istat_code, parcels from bolzano_comune order by ccat'),
-      offences: (await checks()).map(({ name, level }) => [name, level]),
+      violations: (await checks()).map(({ name, level }) => [name, level]),
     }));
     expect(found).toEqual({
       parcels: [
@@ -87,7 +87,7 @@ describeDatabase('loading parcels of Bolzano', (engine) => {
       ],
       pieces: [{ position: 3, ccat: '501', code: '7' }],
       comuni: [{ ccat: '501', name_other: 'Märchendorf', istat_code: '021901', parcels: 2 }, { ccat: '502', name_other: null, istat_code: null, parcels: 1 }],
-      offences: [['comune_catastale_says_its_comune', 'error'], ['comune_catastale_in_one_comune', 'warn']],
+      violations: [['comune_catastale_says_its_comune', 'error'], ['comune_catastale_in_one_comune', 'warn']],
     });
   });
 });

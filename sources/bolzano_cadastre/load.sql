@@ -5,7 +5,7 @@
 -- crs: from the file's CRS to EPSG:4326
 
 -- Repair invalid geometries and put their rings in a fixed order, which differs between versions of GEOS.
-create unlogged table mended as
+create unlogged table repaired as
 select
   member_id,
   position,
@@ -20,7 +20,7 @@ select
   'geometry_empty' as code,
   'expected a polygon with an area, found ' || st_isvalidreason(r.geom) as message,
   r.ccat || '.' || r.code || ' ' || st_asewkt(r.geom) as raw
-from mended m
+from repaired m
 join raw_parcel r using (member_id, position)
 where st_isempty(m.geom);
 
@@ -36,7 +36,7 @@ select
   row_number() over (partition by p.member_id, p.ccat, p.code order by p.position) as nth,
   count(*) over (partition by p.member_id, p.ccat, p.code) as pieces
 from raw_parcel p
-left join mended m using (member_id, position)
+left join repaired m using (member_id, position)
 where not coalesce(st_isempty(m.geom), false);
 
 -- Edges are divided to 200 m before they are reprojected: see core.in_degrees. Geometries in degrees are not divided.
@@ -119,4 +119,4 @@ from (
 cross join release
 order by c.member_id, c.ccat, c.parcels desc, c.position;
 
-drop table mended, piece;
+drop table repaired, piece;

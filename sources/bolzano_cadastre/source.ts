@@ -5,6 +5,7 @@ import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/re
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { lookAtVectors, readVectorFile, sidecarsOf, type VectorLook, type VectorReading } from '../../pipelines/readers/vector-members.ts';
 import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, parcelSchema, TYPES } from './schema.ts';
 
@@ -62,6 +63,7 @@ export default defineSource({
       geom: 'geometry not null',
     },
   },
+  layers,
   places: { bolzano_parcel: { place: 'ccat' }, bolzano_piece: { place: 'ccat' }, bolzano_comune: { place: 'ccat' } },
   unique: { bolzano_parcel: ['reference'] },
   recognise,

@@ -104,7 +104,7 @@ describeDatabase('loading the map of land cover', (engine) => {
       classes: await session.query('select member_id, code, description, position from land_cover_class order by 1, 2'),
       reach: await session.query('select member_id, position, 14::int2 = any (regions) as reaches_molise, cardinality(regions) < 15 as is_part from land_cover_reach order by 1'),
       rejects: await session.query('select position, code from reject'),
-      offences: (await checks()).map(({ name, level }) => [name, level]),
+      violations: (await checks()).map(({ name, level }) => [name, level]),
     }));
     expect(found.rows).toEqual([
       { member_id: 1, position: 1, code: '211', valid: true, hectares: 7854 },
@@ -120,6 +120,6 @@ describeDatabase('loading the map of land cover', (engine) => {
     ]);
     expect(found.reach).toMatchObject([{ member_id: 1, position: 1, reaches_molise: true, is_part: true }, { member_id: 2, position: 1 }]);
     expect(found.rejects).toEqual([{ position: 3, code: 'geometry_without_area' }]);
-    expect(found.offences).toEqual([['land_cover_polygon_repeated', 'warn']]);
+    expect(found.violations).toEqual([['land_cover_polygon_repeated', 'warn']]);
   });
 });

@@ -4,26 +4,16 @@
 -- grain: one row per published polygon; one per piece; one per class of a member; one per member
 -- crs: from the file's CRS to EPSG:4326
 
--- Edges are divided to 40 m before they are reprojected: see core.in_degrees. Neighbours share their edges and are divided alike. Validity is checked
--- first, because repairing is expensive and most polygons need no repair.
+-- Edges are divided to 40 m before they are reprojected: see core.in_degrees. Neighbours share their edges and are divided alike.
 create table land_cover_polygon as
-with reprojected as materialized (
+with clean as materialized (
   select
     member_id,
     position,
     clc_id,
     code,
-    core.in_degrees(geom, 40) as geom
+    core.valid_polygons(core.in_degrees(geom, 40)) as geom
   from raw_land_cover
-),
-clean as materialized (
-  select
-    member_id,
-    position,
-    clc_id,
-    code,
-    st_multi(case when st_isvalid(geom) then geom else st_collectionextract(st_makevalid(geom), 3) end)::geometry(multipolygon, 4326) as geom
-  from reprojected
 )
 select
   release.release_id,
@@ -32,25 +22,10 @@ select
   clean.clc_id,
   clean.code,
   core.area_m2(clean.geom) as area_m2,
-  clean.geom
+  clean.geom::geometry(multipolygon, 4326) as geom
 from clean
 cross join release
 where not st_isempty(clean.geom);
-
-create table reject as
-select
-  raw.member_id,
-  raw.position,
-  'geometry_without_area' as code,
-  'expected a polygon with an area, found one that is empty once it is made valid' as message,
-  left(st_asewkt(raw.geom), 2000) as raw
-from raw_land_cover as raw
-where not exists (
-  select
-  from land_cover_polygon
-  where land_cover_polygon.member_id = raw.member_id
-    and land_cover_polygon.position = raw.position
-);
 
 -- The pieces are in the order of a Hilbert curve, so that neighbours are together on disk for the joins.
 create table land_cover_piece as
@@ -81,30 +56,22 @@ order by raw.member_id, raw.code, raw.position;
 
 create table land_cover_reach as
 with reached as (
-  select distinct
+  select
     piece.member_id,
-    box.region_code
+    array_agg(distinct box.region_code order by box.region_code) as regions
   from land_cover_piece as piece
   join core.region_box as box
     on piece.geom && box.geom
     and (piece.geom @ box.geom or st_intersects(piece.geom, box.geom))
+  group by piece.member_id
 )
 select
   release.release_id,
   held.member_id,
-  held.position,
-  array(
-    select reached.region_code
-    from reached
-    where reached.member_id = held.member_id
-    order by reached.region_code
-  ) as regions
-from (
-  select
-    member_id,
-    min(position) as position
-  from land_cover_polygon
-  group by member_id
-) as held
+  min(held.position) as position,
+  coalesce(reached.regions, '{}') as regions
+from land_cover_polygon as held
 cross join release
+left join reached using (member_id)
+group by release.release_id, held.member_id, reached.regions
 order by held.member_id;

@@ -2,6 +2,7 @@ import { newestEntry, stemOf } from '../../pipelines/readers/packaging.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { lookAtVectors, readVectorFile, sidecarsOf, whyAside, type LayerNames, type VectorLook } from '../../pipelines/readers/vector-members.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { landCoverRow } from './schema.ts';
 
@@ -50,6 +51,7 @@ export default defineSource({
   manifest,
   names: [/CLC2018[^/]*\.(?:zip|shp|gpkg|geojson)$/i],
   tables: { raw_land_cover: { clc_id: 'text', code: 'text not null', description: 'text not null', geom: 'geometry not null' } },
+  layers,
   recognise,
   read: (file, sink) =>
     readVectorFile(file, sink, ({ name }) => (OVERSEAS.test(name) ? { aside: 'overseas department of France' } : whyAside(name, LAYERS) ?? {

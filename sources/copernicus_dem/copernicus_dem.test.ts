@@ -49,9 +49,9 @@ describeDatabase('loading tiles of the surface', (engine) => {
       `(${member}, 1, '${name}', 4326, 3600, 3600, ${west} - 0.5 / 3600, ${north} + 0.5 / 3600, 1.0 / 3600, 1.0 / 3600, null, 'float32', 1024, 1024, 12960000, 1, 900)`;
     const found = await loaded(database, 'copernicus_dem', `insert into raw_tile values ${tile(1, 'N41_E014', 14, 42)}, ${tile(2, 'N41_E015', 15, 42)}, ${tile(3, 'N55_E014', 14, 56)}`, async ({ session, checks }) => ({
       tiles: await session.query('select name, round(st_xmin(geom)::numeric, 6)::float8 as west, round(st_ymin(geom)::numeric, 6)::float8 as south from copernicus_tile where member_id < 3 order by name'),
-      offences: (await checks()).map(({ name, rows }) => [name, rows]),
+      violations: (await checks()).map(({ name, rows }) => [name, rows]),
     }));
     expect(found.tiles).toEqual([{ name: 'N41_E014', west: 13.999861, south: 41.000139 }, { name: 'N41_E015', west: 14.999861, south: 41.000139 }]);
-    expect(found.offences).toEqual([['copernicus_tile_in_italy', 1]]);
+    expect(found.violations).toEqual([['copernicus_tile_in_italy', 1]]);
   });
 });

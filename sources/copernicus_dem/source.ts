@@ -1,6 +1,7 @@
 import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { ITALY } from '../../pipelines/readers/italy.ts';
 import { lookAtRasters, readTile, TILE_COLUMNS } from '../../pipelines/readers/raster-tiles.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { NAME, tile } from './schema.ts';
 
@@ -26,6 +27,7 @@ export default defineSource({
   manifest,
   names: [/^Copernicus_DSM_(?:COG_)?10_[^/]*\.(?:zip|tiff?)$/i],
   tables: { raw_tile: TILE_COLUMNS },
+  layers,
   keys: { raw_tile: ['name'] },
   recognise,
   read: (file, sink) => readTile(file, sink, NAME, tile),

@@ -63,7 +63,7 @@ describeDatabase('loading the structural aggregates', (engine) => {
       rows: await session.query('select member_id, position, st_isvalid(geom) as valid, round(area_m2)::int4 as area_m2 from dpc_building order by 1, 2'),
       drawings: await session.query('select count(distinct drawing)::int4 as n from dpc_building'),
       rejects: await session.query('select position, code from reject'),
-      offences: (await checks()).map(({ name, level }) => [name, level]),
+      violations: (await checks()).map(({ name, level }) => [name, level]),
     }));
     expect(found.rows).toEqual([
       { member_id: 1, position: 1, valid: true, area_m2: 200 },
@@ -73,6 +73,6 @@ describeDatabase('loading the structural aggregates', (engine) => {
     ]);
     expect(found.drawings).toEqual([{ n: 3 }]);
     expect(found.rejects).toEqual([{ position: 3, code: 'geometry_without_area' }]);
-    expect(found.offences).toEqual([['dpc_building_of_a_size', 'warn']]);
+    expect(found.violations).toEqual([['dpc_building_of_a_size', 'warn']]);
   });
 });

@@ -7,23 +7,14 @@
 -- Walls are divided to 10 m before they are reprojected: see core.in_degrees. The rows are in the order of a
 -- Hilbert curve, so that neighbours are together on disk for the join with parcels.
 create table dpc_building as
-with reprojected as materialized (
+with clean as materialized (
   select
     member_id,
     position,
     aggregate_id,
     istat_code,
-    core.in_degrees(geom, 10) as geom
+    core.valid_polygons(core.in_degrees(geom, 10)) as geom
   from raw_dpc_building
-),
-clean as materialized (
-  select
-    member_id,
-    position,
-    aggregate_id,
-    istat_code,
-    st_multi(case when st_isvalid(geom) then geom else st_collectionextract(st_makevalid(geom), 3) end)::geometry(multipolygon, 4326) as geom
-  from reprojected
 )
 select
   release.release_id,
@@ -33,26 +24,11 @@ select
   clean.istat_code,
   core.area_m2(clean.geom) as area_m2,
   core.drawing(clean.geom) as drawing,
-  clean.geom
+  clean.geom::geometry(multipolygon, 4326) as geom
 from clean
 cross join release
 where core.drawing(clean.geom) is not null
 order by clean.geom, clean.member_id, clean.position;
-
-create table reject as
-select
-  raw.member_id,
-  raw.position,
-  'geometry_without_area' as code,
-  'expected a polygon with an area, found one that is empty once it is made valid' as message,
-  left(st_asewkt(raw.geom), 2000) as raw
-from raw_dpc_building as raw
-where not exists (
-  select
-  from dpc_building
-  where dpc_building.member_id = raw.member_id
-    and dpc_building.position = raw.position
-);
 
 -- serves: section buildings, which reads the footprints that intersect a region's box
 create index dpc_building_geom_idx on dpc_building using gist (geom);

@@ -3,6 +3,7 @@ import { newestEntry } from '../../pipelines/readers/packaging.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/readers/vector-members.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { EDITIONS, record } from './schema.ts';
 
@@ -23,8 +24,9 @@ export default defineSource({
   manifest,
   names: [/aggregati[^/]*struttural[^/]*\.(?:zip|shp)$/i],
   tables: { raw_dpc_building: { aggregate_id: 'text not null', istat_code: 'text not null', geom: 'geometry not null' } },
+  layers,
   keys: { raw_dpc_building: ['aggregate_id'] },
-  places: { dpc_building: { place: 'istat_code' } },
+  places: { dpc_building: { place: 'istat_code', istatCode: 'istat_code' } },
   recognise,
   read: (file, sink) =>
     readVectorFile(file, sink, {

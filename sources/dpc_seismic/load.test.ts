@@ -19,7 +19,7 @@ describeDatabase('loading seismic zones', (engine) => {
       expect(await checks()).toEqual([]);
     });
     await loaded(database, 'dpc_seismic', [zone(2, '070901', '2', 2), zone(3, '070901', '3', 3), zone(4, '070902', '1-2A', 2), zone(5, '070903', '3', 4)].join('\n'), async ({ checks }) => {
-      expect((await checks()).map((offence) => [offence.name, offence.level, offence.rows])).toEqual([['one_zone_per_comune', 'error', 1], ['zone_is_in_its_label', 'error', 2]]);
+      expect((await checks()).map((violation) => [violation.name, violation.level, violation.rows])).toEqual([['one_zone_per_comune', 'error', 1], ['zone_is_in_its_label', 'error', 2]]);
     });
   });
 });

@@ -5,6 +5,7 @@ import { peekWorkbook, readXlsxRows } from '../../pipelines/readers/xlsx-rows.ts
 import { isZip } from '../../pipelines/formats/zip.ts';
 import { isWhole, workbookDate, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/contract/source.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, schema } from './schema.ts';
 
@@ -27,6 +28,8 @@ export default defineSource({
   manifest,
   names: [/classificazione[-_ ]?(?:sismica)?[^/]*\d{4}[^/]*\.(?:csv|xlsx)$/i],
   tables: { raw_seismic },
+  layers,
+  repeats: { raw_seismic: 'comune_repeated' },
   keys: { raw_seismic: ['istat_code', 'label'] },
 
   async recognise(probe: Probe): Promise<Recognition | null> {

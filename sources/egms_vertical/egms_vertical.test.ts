@@ -246,7 +246,7 @@ describeDatabase('loading tiles', (engine) => {
       tiles: await session.query('select member_id, tile_x, tile_y, position from egms_tile order by 1, 2'),
       cells: await session.query('select member_id, position from egms_cell order by 1, 2'),
       duplicates: await session.query('select member_id, position from duplicate'),
-      offences: (await checks()).map(({ name }) => name),
+      violations: (await checks()).map(({ name }) => name),
     }));
     expect(found.tiles).toEqual([
       { member_id: 1, tile_x: 46, tile_y: 19, position: 1 },
@@ -257,6 +257,6 @@ describeDatabase('loading tiles', (engine) => {
     ]);
     expect(found.duplicates).toEqual([{ member_id: 1, position: 2 }]);
     expect(found.cells.map(({ member_id, position }) => [member_id, position])).toEqual([[1, 3], [2, 2], [2, 3], [4, 7], [4, 8], [4, 9]]);
-    expect(found.offences).toEqual([]);
+    expect(found.violations).toEqual([]);
   });
 });

@@ -48,12 +48,7 @@ select
   raw.pid
 from raw_egms_cell as raw
 cross join release
-where not exists (
-  select
-  from duplicate
-  where duplicate.member_id = raw.member_id
-    and duplicate.position = raw.position
-)
+where not exists (select from duplicate as d where d.member_id = raw.member_id and d.position = raw.position)
 order by iy, ix;
 
 -- serves: section subsidence, which reads the rows of the grid that a region spans

@@ -6,7 +6,8 @@ import type { Readable } from 'node:stream';
 import { columnsChanged, expectColumns, resembles, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import type { RowWriter } from '../../pipelines/formats/copy.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
-import { isZip } from '../../pipelines/formats/zip.ts';
+import type { ZipArchive, ZipEntry } from '../../pipelines/formats/zip.ts';
+import { partsOf } from '../../pipelines/readers/file-parts.ts';
 import { manifest } from './manifest.ts';
 import { CELL_M, COLUMNS, EDITIONS, FIELDS, HEIGHT_M, MAX_ACCELERATION_MM_YEAR2, MAX_COORDINATE_M, MAX_VELOCITY_MM_YEAR, egmsRow, refusal } from './schema.ts';
 
@@ -112,22 +113,11 @@ export function csvEntry(paths: readonly string[], at: string): string {
 
 /** Streams one tile, zipped or plain. Positions are line numbers; the header is line 1. */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
-  if (!(await isZip(file.path))) {
-    const member = await sink.member({ path: '', size: file.size });
-    await readCsv(file.open(), file.name, member, (bytes) => sink.progress(bytes));
-    return;
-  }
-  const archive = await file.zip();
-  try {
-    const path = csvEntry(archive.entries.map((entry) => entry.path), file.name);
-    const entry = archive.entry(path);
-    const facts = { path, crc32: entry.crc32, size: entry.size };
-    if (await sink.reuse(facts)) return;
+  const tile = (zip: ZipArchive): readonly ZipEntry[] => [zip.entry(csvEntry(zip.entries.map((entry) => entry.path), file.name))];
+  for await (const { facts, at, open, progress } of partsOf(file, sink, tile)) {
+    if (facts.path !== '' && (await sink.reuse(facts))) continue;
     const member = await sink.member(facts);
-    const ratio = entry.size === 0 ? 0 : entry.compressedSize / entry.size;
-    await readCsv(await archive.stream(path), `${file.name}!${path}`, member, (bytes) => sink.progress(bytes * ratio));
-  } finally {
-    await archive.close();
+    await readCsv(await open(), at, member, progress);
   }
 }
 

@@ -1,4 +1,5 @@
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { columnNames, csvEntry, headerOf, read, type Header } from './read.ts';
 import { FIELDS } from './schema.ts';
@@ -120,6 +121,7 @@ export default defineSource({
       acceleration_mm_year2: 'float8 not null',
     },
   },
+  layers,
   keys: { raw_egms_cell: ['easting', 'northing'] },
   recognise,
   read,

@@ -189,9 +189,24 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   }
   for (const [tx, ty] of tiles) await writeTile(folder, tileName(tx, ty, 'U', RELEASE), rowsOf(tx, ty));
 
-  // A plain tile outside the region, with fewer dates, that repeats cells of its neighbour and has rows that must be rejected.
-  const [lastX, lastY] = itemAt(tiles, tiles.length - 1);
   const middle: readonly [number, number] = [Math.floor((x0 + x1) / 2), Math.floor((y0 + y1) / 2)];
+  await writeLooseTile(region, folder, itemAt(tiles, tiles.length - 1), middle);
+
+  // These must not be served: the other component, and an older release with other motions.
+  const [tx, ty] = itemAt(tiles, 0);
+  const others = (ends: readonly string[]): string[] =>
+    Array.from({ length: 20 }, (_, i) => line(seed, middle[0] + i, middle[1], { velocity: 55.5, acceleration: 5.55 }, ends));
+  await writeTile(folder, tileName(tx, ty, 'E', RELEASE), [header, ...others(tail)]);
+  const olderHeader = `${OLDER_LAYOUT.columns},${dateColumns('2018-01-03', dates)}\n`;
+  await writeTile(folder, tileName(tx, ty, 'U', OLDER_RELEASE), [olderHeader, ...others(tails(dates, OLDER_LAYOUT))]);
+}
+
+/** Writes a plain tile outside the region, with fewer dates, that repeats cells of its neighbour and has rows that must be rejected. */
+async function writeLooseTile(
+  region: SyntheticRegion, folder: string, [lastX, lastY]: readonly [number, number], middle: readonly [number, number],
+): Promise<void> {
+  const { seed } = region;
+  const [, , x1] = gridOf(region);
   const fewer = tails(2, LAYOUT);
   const repeated: string[] = [];
   for (let ix = middle[0]; ix < x1 && repeated.length < 3; ix += 1) {
@@ -206,14 +221,6 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   ];
   const loose = [`${LAYOUT.columns},${dateColumns('2020-01-03', 2)}\n`, ...repeated, ...good, ...refused];
   await pipeline(loose, createWriteStream(join(folder, `${tileName(lastX + 1, lastY, 'U', RELEASE)}.csv`)));
-
-  // These must not be served: the other component, and an older release with other motions.
-  const [tx, ty] = itemAt(tiles, 0);
-  const others = (ends: readonly string[]): string[] =>
-    Array.from({ length: 20 }, (_, i) => line(seed, middle[0] + i, middle[1], { velocity: 55.5, acceleration: 5.55 }, ends));
-  await writeTile(folder, tileName(tx, ty, 'E', RELEASE), [header, ...others(tail)]);
-  const olderHeader = `${OLDER_LAYOUT.columns},${dateColumns('2018-01-03', dates)}\n`;
-  await writeTile(folder, tileName(tx, ty, 'U', OLDER_RELEASE), [olderHeader, ...others(tails(dates, OLDER_LAYOUT))]);
 }
 
 /** Rounds half away from zero on the 15 digits of a double, like PostgreSQL's numeric. */

@@ -63,9 +63,9 @@ describeDatabase('loading the yield of photovoltaics', (engine) => {
     const found = await loaded(database, 'gsa_pvout', `insert into raw_tile values
       (1, 1, 'PVOUT', 4326, 1440, 1440, 6.5, 47.5, 1.0 / 120, 1.0 / 120, null, 'float32', 1440, 1, 1000000, 700, 1700)`, async ({ session, checks }) => ({
       tiles: await session.query('select name, st_xmin(geom) as west, st_ymin(geom) as south, round(st_xmax(geom)::numeric, 9)::float8 as east, st_ymax(geom) as north from pvout_tile'),
-      offences: await checks(),
+      violations: await checks(),
     }));
     expect(found.tiles).toEqual([{ name: 'PVOUT', west: 6.5, south: 35.5, east: 18.5, north: 47.5 }]);
-    expect(found.offences).toEqual([]);
+    expect(found.violations).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { lookAtRasters, readTile, TILE_COLUMNS } from '../../pipelines/readers/raster-tiles.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { MONTHLY, NAME, tile } from './schema.ts';
 
@@ -17,6 +18,7 @@ export default defineSource({
   manifest,
   names: [/^PVOUT[^/]*\.(?:zip|tiff?)$/i, /GISdata_LTAym?_[^/]*GlobalSolarAtlas[^/]*\.zip$/i],
   tables: { raw_tile: TILE_COLUMNS },
+  layers,
   keys: { raw_tile: ['name'] },
   recognise,
   read: (file, sink) => readTile(file, sink, NAME, tile),

@@ -84,11 +84,11 @@ describeDatabase('loading the national topographic database', (engine) => {
       rows: await session.query('select member_id, count(*)::int4 as n, count(distinct drawing)::int4 as drawings, round(sum(area_m2))::int4 as area_m2 from dbsn_building group by 1 order by 1'),
       drawings: await session.query('select count(distinct drawing)::int4 as n from dbsn_building'),
       extent: await session.query('select member_id, position, province from dbsn_extent order by 1'),
-      offences: (await checks()).map(({ name }) => name),
+      violations: (await checks()).map(({ name }) => name),
     }));
     expect(found.rows).toEqual([{ member_id: 1, n: 2, drawings: 2, area_m2: 240 }, { member_id: 2, n: 1, drawings: 1, area_m2: 120 }]);
     expect(found.drawings).toEqual([{ n: 2 }]);
     expect(found.extent).toEqual([{ member_id: 1, position: 1, province: 'potenza' }, { member_id: 2, position: 1, province: 'reggio emilia' }]);
-    expect(found.offences).toEqual([]);
+    expect(found.violations).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@
 -- Walls are divided to 10 m before they are reprojected: see core.in_degrees. The rows are in the order of a
 -- Hilbert curve, so that neighbours are together on disk for the join with parcels.
 create table dbsn_building as
-with reprojected as materialized (
+with clean as materialized (
   select
     member_id,
     position,
@@ -19,23 +19,8 @@ with reprojected as materialized (
     origin,
     counts,
     residential,
-    core.in_degrees(geom, 10) as geom
+    core.valid_polygons(core.in_degrees(geom, 10)) as geom
   from raw_dbsn_building
-),
-clean as materialized (
-  select
-    member_id,
-    position,
-    use,
-    type,
-    state,
-    level,
-    name,
-    origin,
-    counts,
-    residential,
-    st_multi(case when st_isvalid(geom) then geom else st_collectionextract(st_makevalid(geom), 3) end)::geometry(multipolygon, 4326) as geom
-  from reprojected
 )
 select
   release.release_id,
@@ -51,26 +36,11 @@ select
   clean.residential,
   core.area_m2(clean.geom) as area_m2,
   core.drawing(clean.geom) as drawing,
-  clean.geom
+  clean.geom::geometry(multipolygon, 4326) as geom
 from clean
 cross join release
 where core.drawing(clean.geom) is not null
 order by clean.geom, clean.member_id, clean.position;
-
-create table reject as
-select
-  raw.member_id,
-  raw.position,
-  'geometry_without_area' as code,
-  'expected a polygon with an area, found one that is empty once it is made valid' as message,
-  left(st_asewkt(raw.geom), 2000) as raw
-from raw_dbsn_building as raw
-where not exists (
-  select
-  from dbsn_building
-  where dbsn_building.member_id = raw.member_id
-    and dbsn_building.position = raw.position
-);
 
 -- serves: section buildings, which reads the footprints that intersect a region's box
 create index dbsn_building_geom_idx on dbsn_building using gist (geom);

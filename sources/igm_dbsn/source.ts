@@ -2,6 +2,7 @@ import { newestEntry, stemOf } from '../../pipelines/readers/packaging.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { geodatabaseFolders, readVectorFile, type VectorReading } from '../../pipelines/readers/vector-members.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { record } from './schema.ts';
 
@@ -62,6 +63,7 @@ export default defineSource({
       use: 'text', type: 'text', state: 'text', level: 'text', name: 'text', origin: 'text', counts: 'bool not null', residential: 'bool not null', geom: 'geometry not null',
     },
   },
+  layers,
   recognise,
   async read(file, sink) {
     const zip = await file.zip();

@@ -11,7 +11,7 @@ import { pointOnSurface } from '../../pipelines/synthetic/point-on-surface.ts';
 import type { LonLat } from '../../pipelines/synthetic/region.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import type { MemberSink, Recognition } from '../../pipelines/contract/source.ts';
-import { inForce, type LoadedFile } from '../../pipelines/ledger/force.ts';
+import { currentFiles, type LoadedFile } from '../../pipelines/ledger/current-files.ts';
 import { readGml } from './gml.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
@@ -92,7 +92,7 @@ describe('the grid of ground acceleration', () => {
     });
     for (const each of fine) {
       for (const other of coarse) {
-        const force = inForce([loadedAs(each, 1), loadedAs(other, 2)], { id: 'ingv_mps04', manifest: source.manifest }, 14, 'pga_node', new Map());
+        const force = currentFiles([loadedAs(each, 1), loadedAs(other, 2)], { id: 'ingv_mps04', manifest: source.manifest }, 14, 'pga_node', new Map());
         expect(force.files.map(({ file }) => file.fileId)).toEqual([1]);
         expect(force.ties).toEqual([]);
       }
@@ -130,7 +130,7 @@ describeDatabase('loading the grid of ground acceleration', (engine) => {
       nodes: await session.query('select position, ix, iy, ag_g, spacing_deg from pga_node order by position'),
       rejects: await session.query('select position, code, message from reject order by position'),
       duplicates: await session.query('select position, code from duplicate'),
-      offences: await checks(),
+      violations: await checks(),
     }));
     expect(found.nodes).toEqual([
       { position: 2, ix: 700, iy: 2100, ag_g: 0.1234, spacing_deg: 0.02 },
@@ -142,7 +142,7 @@ describeDatabase('loading the grid of ground acceleration', (engine) => {
       { position: 7, code: 'node_off_grid', message: 'expected multiples of 0.02 degrees, found 14.033 42' },
     ]);
     expect(found.duplicates).toEqual([{ position: 5, code: 'node_repeated' }]);
-    expect(found.offences).toEqual([]);
+    expect(found.violations).toEqual([]);
   });
 
   it('accepts two files with the same nodes in one release', async () => {
@@ -151,21 +151,21 @@ describeDatabase('loading the grid of ground acceleration', (engine) => {
       insert into raw_pga_node values (1, 2, 14.00, 42.00, 0.1234), (1, 3, 14.02, 42.00, 0.1250), (2, 2, 14.00, 42.00, 0.1234), (3, 2, 14.00, 42.00, 0.1301), (3, 3, 14.05, 42.00, 0.1301)`,
     async ({ session, checks }) => ({
       nodes: await session.query('select member_id, ix, iy, spacing_deg from pga_node order by member_id, ix'),
-      offences: await checks(),
+      violations: await checks(),
     }));
     expect(found.nodes).toEqual([[1, 700, 2100, 0.02], [1, 701, 2100, 0.02], [2, 700, 2100, 0.02], [3, 280, 840, 0.05], [3, 281, 840, 0.05]]
       .map(([member_id, ix, iy, spacing_deg]) => ({ member_id, ix, iy, spacing_deg })));
-    expect(found.offences).toEqual([]);
+    expect(found.violations).toEqual([]);
   });
 
   it('recognises the coarser grid by its nodes, and warns about a jump between neighbours', async () => {
     const found = await loaded(database, 'ingv_mps04', `
       insert into raw_pga_node values (1, 2, 14.00, 42.00, 0.1234), (1, 3, 14.05, 42.00, 0.25), (1, 4, 14.05, 42.05, 0.1260), (1, 5, 14.10, 42.05, 0.1270)`, async ({ session, checks }) => ({
       nodes: await session.query('select ix, iy, spacing_deg from pga_node order by position'),
-      offences: (await checks()).map(({ name, rows }) => [name, rows]),
+      violations: (await checks()).map(({ name, rows }) => [name, rows]),
     }));
     expect(found.nodes).toEqual([[280, 840], [281, 840], [281, 841], [282, 841]].map(([ix, iy]) => ({ ix, iy, spacing_deg: 0.05 })));
-    expect(found.offences).toEqual([['pga_node_smooth', 1]]);
+    expect(found.violations).toEqual([['pga_node_smooth', 1]]);
   });
 
   it('computes the same representative point as the database', async () => {

@@ -6,7 +6,8 @@ import type { Readable } from 'node:stream';
 import { expectColumns, fieldsOf, normaliseHeader, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import { firstLine } from '../../pipelines/readers/head.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
-import { isZip } from '../../pipelines/formats/zip.ts';
+import type { ZipArchive, ZipEntry } from '../../pipelines/formats/zip.ts';
+import { partsOf } from '../../pipelines/readers/file-parts.ts';
 import { gmlDegrees, isGmlGrid, readGml } from './gml.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, isNodeTable, node, refusal } from './schema.ts';
@@ -33,23 +34,17 @@ function isTextGrid(head: Buffer): boolean {
 
 /** Streams the file, zipped or plain. Positions are line numbers, with the header as line 1; in a GML they are numbers of features. */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
-  if (!(await isZip(file.path))) {
-    const member = await sink.member({ path: '', size: file.size });
-    await (isGml(file.name) ? readGml : readText)(file.open(), file.name, member, (bytes) => sink.progress(bytes));
-    return;
+  for await (const { facts, at, open, progress } of partsOf(file, sink, grids)) {
+    if (facts.path !== '' && (await sink.reuse(facts))) continue;
+    const member = await sink.member(facts);
+    await (isGml(at) ? readGml : readText)(await open(), at, member, progress);
   }
-  const zip = await file.zip();
-  try {
-    for (const entry of zip.entries.filter(({ isFolder }) => !isFolder)) {
-      if (!isGridName(entry.path) || !isGrid(entry.path, await zip.head(entry.path))) continue;
-      const facts = { path: entry.path, crc32: entry.crc32, size: entry.size };
-      if (await sink.reuse(facts)) continue;
-      const ratio = entry.size === 0 ? 0 : entry.compressedSize / entry.size;
-      await (isGml(entry.path) ? readGml : readText)(await zip.stream(entry.path), `${file.name}!${entry.path}`, await sink.member(facts), (bytes) => sink.progress(bytes * ratio));
-    }
-  } finally {
-    await zip.close();
-  }
+}
+
+async function grids(zip: ZipArchive): Promise<ZipEntry[]> {
+  const found: ZipEntry[] = [];
+  for (const entry of zip.entries) if (!entry.isFolder && isGridName(entry.path) && isGrid(entry.path, await zip.head(entry.path))) found.push(entry);
+  return found;
 }
 
 /** Whether a file of this name may be the grid. */

@@ -1,5 +1,6 @@
 import { isWhole, newestEntry, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { isGrid, isGridName, nodesPerDegree, read } from './read.ts';
 
@@ -43,6 +44,7 @@ export default defineSource({
   manifest,
   names: [/^(?:italia_ag_\d+|OPCM3519_1B_ag_\d+)[^/]*\.(?:zip|txt)$/i],
   tables: { raw_pga_node: { lon: 'float8 not null', lat: 'float8 not null', ag_g: 'float8 not null' } },
+  layers,
   keys: { raw_pga_node: ['lon', 'lat'] },
   unique: { pga_node: ['ix', 'iy'] },
   recognise,

@@ -102,7 +102,7 @@ describeDatabase('loading the flood mosaic', (engine) => {
       rows: await session.query('select member_id, position, class, st_isvalid(geom) as valid, round(st_area(geom)::numeric, 9)::float8 as area, st_npoints(geom) as points from flood_hazard order by 1, 2'),
       rejects: await session.query('select member_id, position, code from reject'),
       coverage: await session.query('select member_id, position, class, missing_provinces, regions from flood_coverage order by member_id, class'),
-      offences: (await checks()).map(({ name }) => name),
+      violations: (await checks()).map(({ name }) => name),
     }));
     expect(found.rows).toEqual([
       { member_id: 1, position: 1, class: 'P3', valid: true, area: 0.0002, points: 10 },
@@ -116,7 +116,7 @@ describeDatabase('loading the flood mosaic', (engine) => {
       { member_id: 1, position: 1, class: 'P3', missing_provinces: ['021', '041', '042', '043', '044', '109'], regions: [12, 13, 14] },
       { member_id: 2, position: 1, class: 'HPH', missing_provinces: [], regions: [15, 16] },
     ]);
-    expect(found.offences).toEqual(['flood_scenarios_complete', 'flood_class_missing']);
+    expect(found.violations).toEqual(['flood_scenarios_complete', 'flood_class_missing']);
   });
 
   it('covers the 20 regions class by class for all of Italy, and none for an area in the sea', async () => {

@@ -2,6 +2,7 @@ import { normaliseHeader } from '../../pipelines/formats/csv.ts';
 import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { editionOf, hasColumn, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/readers/vector-members.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { classOf, classOfLayer, MOSAIC, SERVICES } from './schema.ts';
 
@@ -40,6 +41,7 @@ export default defineSource({
   manifest,
   names: [/peric(?:olosit)?\S*_idraulica[^/]*\.(?:zip|shp|gpkg|geojson|json)$/i],
   tables: { raw_flood_hazard: { class: 'text', scenario: 'text', geom: 'geometry not null' } },
+  layers,
   recognise,
   read: (file, sink) =>
     readVectorFile<'scenario'>(file, sink, (layer) => {

@@ -30,17 +30,19 @@ interface Zone {
 
 const WORDS = { P3: ['elevata', 'High'], P2: ['media', 'Medium'], P1: ['bassa', 'Low'] } as const;
 
+type Spelling = 'ascii' | 'accented';
+
 /** Returns the text of a scenario. Both spellings occur in the published files. */
-function scenario(level: 'P1' | 'P2' | 'P3', ascii: boolean): string {
+function scenario(level: 'P1' | 'P2' | 'P3', spelling: Spelling): string {
   const [italian, english] = WORDS[level];
-  return `${ascii ? "Pericolosita'" : 'Pericolosità'} idraulica ${italian} - ${english}ProbabilityHazard`;
+  return `${spelling === 'ascii' ? "Pericolosita'" : 'Pericolosità'} idraulica ${italian} - ${english}ProbabilityHazard`;
 }
 
 /** Returns the three nested areas of the valley that starts at row `south`, between two columns, which both end in .5. */
 function valley(cornersPerCell: number, south: number, west: number, east: number): Zone[] {
   return [
-    { class: 'P1', area: jaggedArea([west, south + 3.5, east, south + 15.5], cornersPerCell), scenario: scenario('P1', false) },
-    { class: 'P2', area: jaggedArea([west, south + 5.5, east, south + 13.5], cornersPerCell), scenario: scenario('P2', false) },
+    { class: 'P1', area: jaggedArea([west, south + 3.5, east, south + 15.5], cornersPerCell), scenario: scenario('P1', 'accented') },
+    { class: 'P2', area: jaggedArea([west, south + 5.5, east, south + 13.5], cornersPerCell), scenario: scenario('P2', 'accented') },
     // Blank text: the class is in the file's name.
     { class: 'P3', area: jaggedArea([west, south + 8.5, east, south + 10.5], cornersPerCell), scenario: null },
   ];
@@ -48,16 +50,16 @@ function valley(cornersPerCell: number, south: number, west: number, east: numbe
 
 /** Returns the areas between the valleys, in the block whose south-west cell is (x, y). */
 function quirks(x: number, y: number): Zone[] {
-  const P = (level: 'P1' | 'P2' | 'P3', area: CellArea, ascii = true): Zone => ({ class: level, area, scenario: scenario(level, ascii) });
+  const P = (level: 'P1' | 'P2' | 'P3', area: CellArea, spelling: Spelling = 'ascii'): Zone => ({ class: level, area, scenario: scenario(level, spelling) });
   return [
     // A parcel inside the hole is not in the area.
     P('P1', holedArea([x + 10.5, y + 20.5, x + 18.5, y + 28.5], [x + 12.5, y + 22.5, x + 16.5, y + 26.5])),
     P('P2', crossedArea(x + 22.5, y + 20.5)),
     // One record with two polygons.
-    P('P1', boxArea([x + 28.5, y + 20.5, x + 30.5, y + 22.5], [x + 32.5, y + 24.5, x + 34.5, y + 26.5]), false),
+    P('P1', boxArea([x + 28.5, y + 20.5, x + 30.5, y + 22.5], [x + 32.5, y + 24.5, x + 34.5, y + 26.5]), 'accented'),
     // The same position twice in one class.
     P('P2', boxArea([x + 28.5, y + 29.5, x + 30.5, y + 31.5])),
-    P('P2', boxArea([x + 29.5, y + 29.5, x + 31.5, y + 31.5]), false),
+    P('P2', boxArea([x + 29.5, y + 29.5, x + 31.5, y + 31.5]), 'accented'),
     P('P3', spikedArea([x + 2.5, y + 30.5, x + 4.5, y + 32.5], 4)),
     // Without a class in text and file name; partly under a class.
     { class: 'HPH', area: boxArea([x + 36.5, y + 20.5, x + 38.5, y + 26.5]), scenario: null },
@@ -68,7 +70,7 @@ function quirks(x: number, y: number): Zone[] {
 /** Returns the brook of a comune, in its south-western corner. */
 function brook(grid: CellGrid, comune: SyntheticComune): Zone[] {
   const [x, y] = grid.cornerOf(comune);
-  return (['P1', 'P2', 'P3'] as const).map((level, i) => ({ class: level, area: boxArea([x + 0.5, y + 0.5, x + 3.5 - i, y + 1.5]), scenario: scenario(level, false) }));
+  return (['P1', 'P2', 'P3'] as const).map((level, i) => ({ class: level, area: boxArea([x + 0.5, y + 0.5, x + 3.5 - i, y + 1.5]), scenario: scenario(level, 'accented') }));
 }
 
 function* zones(region: SyntheticRegion): Generator<Zone> {
@@ -97,7 +99,7 @@ function layer(region: SyntheticRegion, level: Class, encoding: ShapefileLayer['
     }
     if (level !== 'P2') return;
     for (const parcel of region.parcels()) {
-      if (isDrawn(region, grid, parcel)) yield { geometry: { type: 'polygon', polygons: mapPoints(parcel.polygons, laeaEurope.forward) }, values: [scenario('P2', true)] };
+      if (isDrawn(region, grid, parcel)) yield { geometry: { type: 'polygon', polygons: mapPoints(parcel.polygons, laeaEurope.forward) }, values: [scenario('P2', 'ascii')] };
     }
   }
   return { type: 'polygon', srid: 3035, fields: [{ name: 'scenario', type: 'text', length: 80 }], features: features(), ...(encoding === undefined ? {} : { encoding }) };

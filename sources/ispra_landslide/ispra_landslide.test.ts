@@ -100,7 +100,7 @@ describeDatabase('loading the landslide mosaic', (engine) => {
       pieces: await session.query('select position, class, count(*)::int4 as pieces from landslide_hazard_piece group by 1, 2 order by 1'),
       rejects: await session.query('select position, code from reject'),
       coverage: await session.query('select member_id, position, regions from landslide_coverage'),
-      offences: (await checks()).map(({ name, level }) => [name, level]),
+      violations: (await checks()).map(({ name, level }) => [name, level]),
     }));
     // About 9° E 41.5° N, in the north-eastern corner of Sardegna.
     expect(found.coverage).toEqual([{ member_id: 1, position: 1, regions: [] }]);
@@ -110,6 +110,6 @@ describeDatabase('loading the landslide mosaic', (engine) => {
     ]);
     expect(found.pieces).toEqual([{ position: 1, class: 'P3', pieces: 12 }, { position: 2, class: null, pieces: 2 }]);
     expect(found.rejects).toEqual([{ position: 3, code: 'geometry_without_area' }]);
-    expect(found.offences).toEqual([['landslide_class_determined', 'warn']]);
+    expect(found.violations).toEqual([['landslide_class_determined', 'warn']]);
   });
 });

@@ -2,6 +2,7 @@ import { normaliseHeader } from '../../pipelines/formats/csv.ts';
 import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { editionOf, hasColumn, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/readers/vector-members.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { classOf, MOSAIC, SERVICES } from './schema.ts';
 
@@ -32,6 +33,7 @@ export default defineSource({
   manifest,
   names: [/peric(?:olosit)?\S*_fran[ae][^/]*\.(?:zip|shp|gpkg|geojson|json)$/i],
   tables: { raw_landslide_hazard: { class: 'text', label: 'text', geom: 'geometry not null' } },
+  layers,
   recognise,
   read: (file, sink) =>
     readVectorFile<'per_fr_ita'>(file, sink, (layer) => {

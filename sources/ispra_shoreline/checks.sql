@@ -4,17 +4,6 @@
 -- grain: one row per violation
 -- crs: EPSG:4326
 
--- check: shoreline_in_italy
--- level: error
--- expects: every segment is on the coasts of Italy, between 6 and 19 degrees east and 35 and 46 degrees north
-select
-  member_id,
-  position,
-  st_xmin(geom) as west,
-  st_ymin(geom) as south
-from shoreline_segment
-where not geom @ st_makeenvelope(6, 35, 19, 46, 4326);
-
 -- check: shoreline_change_agrees
 -- level: warn
 -- expects: an eroding segment has a negative mean change and an advancing segment a positive one

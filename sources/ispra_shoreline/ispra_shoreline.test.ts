@@ -71,7 +71,7 @@ describeDatabase('loading the shoreline change', (engine) => {
       rows: await session.query('select position, dynamic, st_srid(geom) as srid, round(st_length(geom::geography))::int4 as metres from shoreline_segment order by 1'),
       rejects: await session.query('select position, code from reject'),
       coverage: await session.query('select member_id, position, regions from shoreline_coverage'),
-      offences: (await checks()).map(({ name, samples }) => [name, samples[0]!['position']]),
+      violations: (await checks()).map(({ name, samples }) => [name, samples[0]!['position']]),
     }));
     // About 13.9° E 42.3° N, in Lazio and Abruzzo.
     expect(found.coverage).toEqual([{ member_id: 1, position: 1, regions: [12, 13] }]);
@@ -82,6 +82,6 @@ describeDatabase('loading the shoreline change', (engine) => {
       { position: 3, dynamic: null, srid: 4326, metres: 200 },
     ]);
     expect(found.rejects).toEqual([{ position: 4, code: 'geometry_without_length' }]);
-    expect(found.offences).toEqual([['shoreline_change_agrees', 2], ['shoreline_information', 3]]);
+    expect(found.violations).toEqual([['shoreline_change_agrees', 2], ['shoreline_information', 3]]);
   });
 });

@@ -33,30 +33,22 @@ create index shoreline_segment_geom_idx on shoreline_segment using gist (geom);
 
 create table shoreline_coverage as
 with reached as (
-  select distinct
+  select
     segment.member_id,
-    box.region_code
+    array_agg(distinct box.region_code order by box.region_code) as regions
   from shoreline_segment as segment
   join core.region_box as box
     on segment.geom && box.geom
     and st_intersects(segment.geom, box.geom)
+  group by segment.member_id
 )
 select
   release.release_id,
   held.member_id,
-  held.position,
-  array(
-    select reached.region_code
-    from reached
-    where reached.member_id = held.member_id
-    order by reached.region_code
-  ) as regions
-from (
-  select
-    member_id,
-    min(position) as position
-  from shoreline_segment
-  group by member_id
-) as held
+  min(held.position) as position,
+  coalesce(reached.regions, '{}') as regions
+from shoreline_segment as held
 cross join release
+left join reached using (member_id)
+group by release.release_id, held.member_id, reached.regions
 order by held.member_id;

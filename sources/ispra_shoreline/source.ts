@@ -1,6 +1,7 @@
 import { isWhole, newestEntry, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { editionOf, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/readers/vector-members.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, segmentOf, yearsOf } from './schema.ts';
 
@@ -34,6 +35,7 @@ export default defineSource({
   manifest,
   names: [/dinamica_?litoranea[^/]*\.(?:zip|shp|gpkg|geojson)$/i],
   tables: { raw_shoreline_segment: { dynamic: 'text', avg_change_m_year: 'float8', geom: 'geometry not null' } },
+  layers,
   recognise,
   read: (file, sink) =>
     readVectorFile<keyof typeof COLUMNS>(file, sink, {

@@ -6,6 +6,7 @@ import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/contract/source.ts';
 import { lookAtVectors, readVectorFile, sidecarsOf, type VectorLook, type VectorReading } from '../../pipelines/readers/vector-members.ts';
 import type { VectorLayer } from '../../pipelines/formats/vector.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, SCHEMAS, TYPES, type Level } from './schema.ts';
 
@@ -109,6 +110,7 @@ export default defineSource({
   manifest,
   names: [/^Limiti\d{4,8}[^/]*\.zip$/i, /^(?:Com|Prov|ProvCM|Reg)\d{4,8}[^/]*\.shp$/i],
   tables: { raw_boundary },
+  layers,
   keys: { raw_boundary: ['kind', 'code'] },
   places: { boundary: { series: ['kind'], place: 'code' } },
   unique: { boundary: ['kind', 'code'] },

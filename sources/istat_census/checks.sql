@@ -41,11 +41,14 @@ select
   section_id,
   reference_year,
   population_total,
-  male
-    + female as sum_of_parts
+  sum_of_parts
 from census_indicator
-where population_total <> male
-    + female;
+cross join lateral (
+  select
+    male
+    + female as sum_of_parts
+) as parts
+where population_total <> sum_of_parts;
 
 -- check: census_sum_of_ages
 -- level: warn
@@ -54,7 +57,11 @@ select
   section_id,
   reference_year,
   population_total,
-  age_0_4
+  sum_of_parts
+from census_indicator
+cross join lateral (
+  select
+    age_0_4
     + age_5_9
     + age_10_14
     + age_15_19
@@ -70,23 +77,8 @@ select
     + age_65_69
     + age_70_74
     + age_75_plus as sum_of_parts
-from census_indicator
-where population_total <> age_0_4
-    + age_5_9
-    + age_10_14
-    + age_15_19
-    + age_20_24
-    + age_25_29
-    + age_30_34
-    + age_35_39
-    + age_40_44
-    + age_45_49
-    + age_50_54
-    + age_55_59
-    + age_60_64
-    + age_65_69
-    + age_70_74
-    + age_75_plus;
+) as parts
+where population_total <> sum_of_parts;
 
 -- check: census_sum_of_ages_male
 -- level: warn
@@ -95,7 +87,11 @@ select
   section_id,
   reference_year,
   male,
-  male_0_4
+  sum_of_parts
+from census_indicator
+cross join lateral (
+  select
+    male_0_4
     + male_5_9
     + male_10_14
     + male_15_19
@@ -111,23 +107,8 @@ select
     + male_65_69
     + male_70_74
     + male_75_plus as sum_of_parts
-from census_indicator
-where male <> male_0_4
-    + male_5_9
-    + male_10_14
-    + male_15_19
-    + male_20_24
-    + male_25_29
-    + male_30_34
-    + male_35_39
-    + male_40_44
-    + male_45_49
-    + male_50_54
-    + male_55_59
-    + male_60_64
-    + male_65_69
-    + male_70_74
-    + male_75_plus;
+) as parts
+where male <> sum_of_parts;
 
 -- check: census_sum_of_ages_female
 -- level: warn
@@ -136,7 +117,11 @@ select
   section_id,
   reference_year,
   female,
-  female_0_4
+  sum_of_parts
+from census_indicator
+cross join lateral (
+  select
+    female_0_4
     + female_5_9
     + female_10_14
     + female_15_19
@@ -152,23 +137,8 @@ select
     + female_65_69
     + female_70_74
     + female_75_plus as sum_of_parts
-from census_indicator
-where female <> female_0_4
-    + female_5_9
-    + female_10_14
-    + female_15_19
-    + female_20_24
-    + female_25_29
-    + female_30_34
-    + female_35_39
-    + female_40_44
-    + female_45_49
-    + female_50_54
-    + female_55_59
-    + female_60_64
-    + female_65_69
-    + female_70_74
-    + female_75_plus;
+) as parts
+where female <> sum_of_parts;
 
 -- check: census_sum_of_households
 -- level: warn
@@ -177,19 +147,18 @@ select
   section_id,
   reference_year,
   households,
-  households_1_member
+  sum_of_parts
+from census_indicator
+cross join lateral (
+  select
+    households_1_member
     + households_2_members
     + households_3_members
     + households_4_members
     + households_5_members
     + households_6_plus_members as sum_of_parts
-from census_indicator
-where households <> households_1_member
-    + households_2_members
-    + households_3_members
-    + households_4_members
-    + households_5_members
-    + households_6_plus_members;
+) as parts
+where households <> sum_of_parts;
 
 -- check: census_sum_of_citizenship
 -- level: warn
@@ -198,15 +167,16 @@ select
   section_id,
   reference_year,
   population_total,
-  italians_0_14
+  sum_of_parts
+from census_indicator
+cross join lateral (
+  select
+    italians_0_14
     + italians_15_64
     + italians_65_plus
     + foreigners as sum_of_parts
-from census_indicator
-where population_total <> italians_0_14
-    + italians_15_64
-    + italians_65_plus
-    + foreigners;
+) as parts
+where population_total <> sum_of_parts;
 
 -- check: census_sum_of_foreigners_origin
 -- level: warn
@@ -215,11 +185,14 @@ select
   section_id,
   reference_year,
   foreigners,
-  foreigners_eu
-    + foreigners_non_eu as sum_of_parts
+  sum_of_parts
 from census_indicator
-where foreigners <> foreigners_eu
-    + foreigners_non_eu;
+cross join lateral (
+  select
+    foreigners_eu
+    + foreigners_non_eu as sum_of_parts
+) as parts
+where foreigners <> sum_of_parts;
 
 -- check: census_sum_of_foreigners_ages
 -- level: warn
@@ -228,13 +201,15 @@ select
   section_id,
   reference_year,
   foreigners,
-  foreigners_0_14
+  sum_of_parts
+from census_indicator
+cross join lateral (
+  select
+    foreigners_0_14
     + foreigners_15_64
     + foreigners_65_plus as sum_of_parts
-from census_indicator
-where foreigners <> foreigners_0_14
-    + foreigners_15_64
-    + foreigners_65_plus;
+) as parts
+where foreigners <> sum_of_parts;
 
 -- check: census_sum_of_education
 -- level: warn
@@ -243,14 +218,14 @@ select
   section_id,
   reference_year,
   aged_9_plus,
-  education_no_title
+  sum_of_parts
+from census_indicator
+cross join lateral (
+  select
+    education_no_title
     + education_elementary
     + education_middle_school
     + education_high_school
     + education_university as sum_of_parts
-from census_indicator
-where aged_9_plus <> education_no_title
-    + education_elementary
-    + education_middle_school
-    + education_high_school
-    + education_university;
+) as parts
+where aged_9_plus <> sum_of_parts;

@@ -2,48 +2,60 @@
  * Published field → meaning. Source: Istat, "TRACCIATO FILE REGIONALI", 2021 data on the 2021 bases.
  * The order is that of the staging table. Ages are bands of five years, in completed years.
  */
+import type { LayerColumns } from '../../pipelines/contract/source.ts';
 
 const BANDS = [
   '0_4', '5_9', '10_14', '15_19', '20_24', '25_29', '30_34', '35_39', '40_44', '45_49', '50_54', '55_59', '60_64', '65_69', '70_74', '75_plus',
 ] as const;
 
-/** Returns consecutive fields `P14`, `P15`, … for the age bands. */
-const bands = (prefix: string, first: number): [string, string][] => BANDS.map((band, index) => [`${prefix}_${band}`, `p${first + index}`]);
+/** Returns consecutive fields `P14`, `P15`, … for the age bands. @param of the sex, for the description */
+const bands = (prefix: string, first: number, of = ''): Field[] => BANDS.map((band, index) => {
+  const years = band === '75_plus' ? '75 and more' : band.replace('_', '–');
+  return [`${prefix}_${band}`, `p${first + index}`, `Residents aged ${years} years${of}.`];
+});
+
+/** The project's name, the publisher's as `normaliseHeader` spells it, and the description of the column. */
+type Field = readonly [name: string, published: string, description: string];
+
+const FIELDS: readonly Field[] = [
+  ['population_total', 'p1', 'Residents.'],
+  ['male', 'p2', 'Residents, male.'],
+  ['female', 'p3', 'Residents, female.'],
+  ...bands('age', 14),
+  ...bands('male', 30, ', male'),
+  // P46–P66 had other meanings in 2011 and are unused since.
+  ...bands('female', 67, ', female'),
+  ['aged_9_plus', 'p83', 'Residents aged 9 years and more, to whom the education fields refer.'],
+  ['education_no_title', 'p86', 'Residents aged 9 and more without a school title.'],
+  ['education_elementary', 'p87', 'Residents aged 9 and more with primary school (licenza elementare).'],
+  ['education_middle_school', 'p88', 'Residents aged 9 and more with lower secondary school (licenza media).'],
+  ['education_high_school', 'p89', 'Residents aged 9 and more with upper secondary school, vocational qualifications included.'],
+  ['education_university', 'p90', 'Residents aged 9 and more with a tertiary title, doctorates included.'],
+  ['employed', 'p101', 'Employed residents aged 15–64.'],
+  ['italians_0_14', 'it1', 'Italian residents aged 0–14.'],
+  ['italians_15_64', 'it2', 'Italian residents aged 15–64.'],
+  ['italians_65_plus', 'it3', 'Italian residents aged 65 and more.'],
+  ['foreigners', 'st1', 'Foreign and stateless residents.'],
+  ['foreigners_eu', 'st16', 'Foreign residents with the citizenship of an EU country.'],
+  ['foreigners_non_eu', 'st19', 'Foreign residents without the citizenship of an EU country.'],
+  ['foreigners_0_14', 'st22', 'Foreign residents aged 0–14.'],
+  ['foreigners_15_64', 'st23', 'Foreign residents aged 15–64.'],
+  ['foreigners_65_plus', 'st24', 'Foreign residents aged 65 and more.'],
+  ['households', 'pf1', 'Resident households.'],
+  ['households_1_member', 'pf3', 'Resident households of 1 member.'],
+  ['households_2_members', 'pf4', 'Resident households of 2 members.'],
+  ['households_3_members', 'pf5', 'Resident households of 3 members.'],
+  ['households_4_members', 'pf6', 'Resident households of 4 members.'],
+  ['households_5_members', 'pf7', 'Resident households of 5 members.'],
+  ['households_6_plus_members', 'pf8', 'Resident households of 6 and more members.'],
+  ['dwellings_occupied', 'a2', 'Dwellings occupied by at least one resident.'],
+];
 
 /** The project's name → the publisher's, as `normaliseHeader` spells it. All are counts of residents unless the name contains households or dwellings. */
-export const INDICATORS: Readonly<Record<string, string>> = Object.fromEntries([
-  ['population_total', 'p1'],
-  ['male', 'p2'],
-  ['female', 'p3'],
-  ...bands('age', 14),
-  ...bands('male', 30),
-  // P46–P66 had other meanings in 2011 and are unused since.
-  ...bands('female', 67),
-  ['aged_9_plus', 'p83'],
-  ['education_no_title', 'p86'],
-  ['education_elementary', 'p87'],
-  ['education_middle_school', 'p88'],
-  ['education_high_school', 'p89'],
-  ['education_university', 'p90'],
-  ['employed', 'p101'],
-  ['italians_0_14', 'it1'],
-  ['italians_15_64', 'it2'],
-  ['italians_65_plus', 'it3'],
-  ['foreigners', 'st1'],
-  ['foreigners_eu', 'st16'],
-  ['foreigners_non_eu', 'st19'],
-  ['foreigners_0_14', 'st22'],
-  ['foreigners_15_64', 'st23'],
-  ['foreigners_65_plus', 'st24'],
-  ['households', 'pf1'],
-  ['households_1_member', 'pf3'],
-  ['households_2_members', 'pf4'],
-  ['households_3_members', 'pf5'],
-  ['households_4_members', 'pf6'],
-  ['households_5_members', 'pf7'],
-  ['households_6_plus_members', 'pf8'],
-  ['dwellings_occupied', 'a2'],
-] as [string, string][]);
+export const INDICATORS: Readonly<Record<string, string>> = Object.fromEntries(FIELDS.map(([name, published]) => [name, published]));
+
+/** Columns of the indicators in their layer. */
+export const INDICATOR_COLUMNS: LayerColumns = Object.fromEntries(FIELDS.map(([name, , description]) => [name, ['int4 not null', description]]));
 
 const range = (prefix: string, from: number, to: number): string[] => Array.from({ length: to - from + 1 }, (_, index) => `${prefix}${from + index}`);
 

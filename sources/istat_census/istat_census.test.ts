@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
 import type { MultiPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import { writeShapefile, type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
@@ -14,6 +15,7 @@ import type { RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { recognise } from '../../pipelines/ingest/locate.ts';
 import source from './source.ts';
 import { collect, type Collected } from '../../test/harness/collect.ts';
+import { testEnvironment } from '../../test/harness/environment.ts';
 
 const FIXTURE = fileURLToPath(new URL('./fixture/', import.meta.url));
 const GOLDEN = fileURLToPath(new URL('./golden/', import.meta.url));
@@ -169,6 +171,33 @@ describe('reading geometry', () => {
     expect(await recognition(join(folder, 'R09_21.zip'))).toMatchObject({ role: 'sections', region: 9 });
     const { members } = await collect(source, join(folder, 'R09_21.zip'), { role: 'sections', region: 9 });
     expect(members).toMatchObject([{ path: 'SHP/R09_21_WGS84.shp', records: 1, rows: 1 }]);
+  });
+});
+
+describe('files of another census', () => {
+  const { seed } = testEnvironment();
+  const random = randomOf('census year', seed);
+  const years = [1991, 2001, 2022 + random.below(60)];
+  /** The keys that Istat has given sections: `SEZ2011` until 2011, `SEZ21_ID` since. */
+  const keysOf = (year: number): string[] => [`SEZ${year}`, ...(year > 2021 ? [`SEZ${String(year).slice(2)}_ID`] : [])];
+
+  it.each(years.flatMap((year) => keysOf(year).map((key) => [year, key] as const)))(`are ignored with their year: %i, key %s (seed ${seed})`, async (year, key) => {
+    const expected = { ignored: expect.stringContaining(`census sections of ${year};`) };
+    await writeShapefile(folder, `made_${key}`, {
+      type: 'polygon', srid: 32632, fields: ['COD_REG', 'PRO_COM', key].map((name) => ({ name, type: 'integer', length: 13 })), features: [],
+    });
+    expect(await recognition(join(folder, `made_${key}.shp`))).toMatchObject({ role: `sections_${year}`, ...expected });
+    const table = readFileSync(fixture('R02_indicatori_2021_sezioni.csv'), 'utf8').replace('SEZ21_ID', key);
+    const path = join(folder, `R02_indicatori_${year}_sezioni.csv`);
+    await writeFile(path, table);
+    expect(await recognition(path)).toMatchObject({ role: `indicators_${year}_bases`, ...expected });
+  });
+
+  it('do not enter a national zip of 2021', async () => {
+    const zip = join(folder, 'Dati_regionali_2021.zip');
+    const entry = (name: string, key: string): ZipEntry => [name, Buffer.from(readFileSync(fixture('R02_indicatori_2021_sezioni.csv'), 'utf8').replace('SEZ21_ID', key))];
+    await writeZip(zip, [entry('R02_indicatori_2021_sezioni.csv', 'SEZ21_ID'), entry('R03_indicatori_2011_sezioni.csv', 'SEZ2011')]);
+    await expect(collect(source, zip, { role: 'indicators', region: null })).rejects.toMatchObject({ code: 'CENSUS_BASES' });
   });
 });
 

@@ -4,37 +4,7 @@
 -- grain: one row per census section; one row per census section and reference year
 -- crs: from the file's CRS to EPSG:4326
 
--- Records that repeat another one of the file: the first is kept. If a census section was delivered in several
--- polygons, all of them are kept as one census section, so that no area is missing from the census.
-create table duplicate as
-select
-  member_id,
-  position,
-  'section_repeated' as code
-from (
-  select
-    raw.member_id,
-    raw.position,
-    row_number() over (partition by member.file_id, raw.section_id order by raw.member_id, raw.position) as place
-  from raw_census_section as raw
-  join member using (member_id)
-) as ranked
-where place > 1
-union all
-select
-  member_id,
-  position,
-  'section_repeated' as code
-from (
-  select
-    raw.member_id,
-    raw.position,
-    row_number() over (partition by member.file_id, raw.section_id, raw.reference_year order by raw.member_id, raw.position) as place
-  from raw_census_indicator as raw
-  join member using (member_id)
-) as ranked
-where place > 1;
-
+-- If a census section was delivered in several polygons, all of them are kept as one census section, so that no area is missing from the census.
 -- Edges are divided to 200 m before they are reprojected: see core.in_degrees.
 create table clean_section as
 with reprojected as materialized (
@@ -108,12 +78,7 @@ from raw_census_section as raw
 join member using (member_id)
 join part using (file_id, section_id)
 cross join release
-where not exists (
-  select
-  from duplicate
-  where duplicate.member_id = raw.member_id
-    and duplicate.position = raw.position
-)
+where not exists (select from duplicate as d where d.member_id = raw.member_id and d.position = raw.position)
   and not exists (
     select
     from reject
@@ -208,12 +173,7 @@ select
   raw.dwellings_occupied
 from raw_census_indicator as raw
 cross join release
-where not exists (
-  select
-  from duplicate
-  where duplicate.member_id = raw.member_id
-    and duplicate.position = raw.position
-)
+where not exists (select from duplicate as d where d.member_id = raw.member_id and d.position = raw.position)
 order by raw.section_id collate "C", raw.reference_year;
 
 drop table clean_section;

@@ -6,6 +6,7 @@ import { defineSource, type Probe, type Recognition } from '../../pipelines/cont
 import { lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/readers/vector-members.ts';
 import { firstRows } from '../../pipelines/formats/xlsx.ts';
 import { SECTION_EDITIONS } from './columns.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { INDICATOR_COLUMNS, INDICATOR_FILE, editionOf, otherRegion, readIndicators } from './read.ts';
 import { sectionRow } from './schema.ts';
@@ -21,6 +22,21 @@ const COMPANION = /^(?:(?:SEZ|LOC|ISAM|ZIC|ASC[123])_)?R\d{2}_21\b.*\.(?:csv|xls
 const FIELD_LIST = /^TRACCIATO\b.*\.(?:xlsx|csv)$/i;
 const OLD_BASES = 'the key is that of the census sections of 2011, whose geometry is not loaded; use the issue on the 2021 bases (July 2024 or later, same file name), with the key SEZ21_ID';
 
+/** Returns the census year in the key of sections of other bases than 2021: `SEZ2011`, `SEZ31_ID`. Null if there is no such key. */
+function otherBases(columns: readonly string[]): number | null {
+  for (const column of columns) {
+    const [, long, short] = /^sez(?:(\d{4})|(\d{2})_id)$/.exec(column) ?? [];
+    const year = Number(long ?? `20${short ?? '21'}`);
+    if (year !== 2021) return year;
+  }
+  return null;
+}
+
+/** Returns why a file of other bases is not read. */
+function otherBasesText(year: number): string {
+  return year === 2011 ? OLD_BASES : `the key is that of the census sections of ${year}; only those of 2021 (SEZ21_ID) are read, and years are never mixed`;
+}
+
 async function recognise(probe: Probe): Promise<Recognition | null> {
   if (FIELD_LIST.test(probe.name) && mentionsFields(await textOf(probe))) {
     return { role: 'field_list', vintage: BASES_VINTAGE, region: null, complete: false, ignored: 'list of the fields and their meaning, without data' };
@@ -30,8 +46,9 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   }
   const looks = await lookAtVectors(probe);
   for (const { path, fields } of looks) {
-    if (fields?.includes('sez2011') === true) {
-      return { role: 'sections_2011', vintage: 'basi_2011', region: null, sidecars: sidecarsOf(probe), complete: false, ignored: OLD_BASES };
+    const year = otherBases(fields ?? []);
+    if (year !== null) {
+      return { role: `sections_${year}`, vintage: `basi_${year}`, region: null, sidecars: sidecarsOf(probe), complete: false, ignored: otherBasesText(year) };
     }
     if (resembles(fields ?? [], SECTION_EDITIONS)) {
       const dated = newestEntry(probe.entries);
@@ -92,8 +109,9 @@ function recogniseIndicators(
   names: readonly string[],
 ): Recognition | null {
   const columns = header.map((cell) => normaliseHeader(cell ?? ''));
-  if (columns.includes('sez2011') && columns.includes('p1')) {
-    return { role: 'indicators_2011_bases', vintage: 'basi_2011', region: null, complete: false, ignored: OLD_BASES };
+  const bases = columns.includes('p1') ? otherBases(columns) : null;
+  if (bases !== null) {
+    return { role: `indicators_${bases}_bases`, vintage: `basi_${bases}`, region: null, complete: false, ignored: otherBasesText(bases) };
   }
   const year = editionOf(columns, name);
   if (year === null) return null;
@@ -131,9 +149,11 @@ export default defineSource({
     raw_census_section: { section_id: 'text not null', region_code: 'int2 not null', istat_code: 'text not null', tipo_loc: 'int2', population: 'int4', households: 'int4', geom: 'geometry not null' },
     raw_census_indicator: INDICATOR_COLUMNS,
   },
+  layers,
+  repeats: { raw_census_section: 'section_repeated', raw_census_indicator: 'section_repeated' },
   keys: { raw_census_section: ['section_id'], raw_census_indicator: ['section_id', 'reference_year'] },
   // Years do not supersede each other: a later edition lacks whole comuni, which keep the edition before.
-  places: { census_section: { place: 'istat_code' }, census_indicator: { series: ['reference_year'], place: 'istat_code' } },
+  places: { census_section: { place: 'istat_code', region: 'region_code' }, census_indicator: { series: ['reference_year'], place: 'istat_code', region: 'region_code' } },
   unique: { census_section: ['section_id'], census_indicator: ['section_id', 'reference_year'] },
   recognise,
   async read(file, sink) {

@@ -38,7 +38,7 @@ describeDatabase('loading the list of comuni', (engine) => {
     ['letters_lost', 'warn', [comune(4, 'Z001', '070901', { name: 'Neznam?' })]],
   ])('runs the check %s (%s), which reports a violation', async (name, level, inserts) => {
     await loaded(database, 'istat_comuni', inserts.join('\n'), async ({ checks }) => {
-      expect((await checks()).map((offence) => [offence.name, offence.level, offence.rows])).toEqual([[name, level, 1]]);
+      expect((await checks()).map((violation) => [violation.name, violation.level, violation.rows])).toEqual([[name, level, 1]]);
     });
   });
 });

@@ -5,6 +5,7 @@ import { peekWorkbook, readXlsxRows } from '../../pipelines/readers/xlsx-rows.ts
 import { isZip } from '../../pipelines/formats/zip.ts';
 import { isWhole, workbookDate, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/contract/source.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, schema } from './schema.ts';
 
@@ -45,6 +46,8 @@ export default defineSource({
   manifest,
   names: [/^Elenco-comuni-italiani[^/]*\.(?:csv|xlsx)$/i],
   tables: { raw_comune },
+  layers,
+  repeats: { raw_comune: 'comune_repeated' },
   keys: { raw_comune: ['belfiore', 'istat_code'] },
 
   async recognise(probe: Probe): Promise<Recognition | null> {

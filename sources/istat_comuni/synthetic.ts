@@ -23,13 +23,13 @@ const HEADER: readonly string[] = [
 /** Encodes text like the publisher's export, which replaces letters missing from the encoding by question marks. */
 const latin1 = (text: string): Buffer => Buffer.from(text.replace(/[\u0100-\u{10ffff}]/gu, '?'), 'latin1');
 
-function row(region: SyntheticRegion, comune: SyntheticComune, seat: boolean): string {
+function row(region: SyntheticRegion, comune: SyntheticComune, rank: 'capoluogo' | 'comune'): string {
   const { province } = comune;
   const numeric = String(Number(comune.istatCode));
   const former = String(Number(formerIstatCode(comune) ?? comune.istatCode));
   return [
     String(region.code).padStart(2, '0'), province.code, province.code, ` ${comune.istatCode.slice(3)} `, comune.istatCode, comune.name, comune.italianName,
-    comune.otherName ?? '', '4', 'Sud', region.name, province.name, '1', seat ? '1' : '0', province.sigla, numeric,
+    comune.otherName ?? '', '4', 'Sud', region.name, province.name, '1', rank === 'capoluogo' ? '1' : '0', province.sigla, numeric,
     former, former, former, former, comune.belfiore, 'ITF', 'ITF2', 'ITF2Z', 'ITF', 'ITF2', 'ITF2Z',
   ].join(';');
 }
@@ -40,7 +40,7 @@ const synthetic: Synthetic = {
       yield latin1(`${HEADER.join(';')}\r\n`);
       const seats = new Set<string>();
       for (const comune of region.comuni) {
-        yield latin1(`${row(region, comune, !seats.has(comune.province.code))}\r\n`);
+        yield latin1(`${row(region, comune, seats.has(comune.province.code) ? 'comune' : 'capoluogo')}\r\n`);
         seats.add(comune.province.code);
       }
     }

@@ -7,37 +7,16 @@
 create table comune_suppressed as
 select
   r.release_id,
-  s.member_id,
-  s.position,
-  s.istat_code,
-  s.name,
-  s.province_code,
-  s.sigla,
-  s.divided,
-  s.event_date,
-  s.successor_istat_code,
-  s.successor_name
-from (
-  select
-    raw_suppressed.*,
-    row_number() over (partition by member.file_id, istat_code, event_date, successor_istat_code, successor_name order by raw_suppressed.member_id, raw_suppressed.position) as nth
-  from raw_suppressed
-  join member using (member_id)
-) s
-cross join release r
-where s.nth = 1;
-
-create table duplicate as
-select
-  d.member_id,
-  d.position,
-  'event_repeated' as code
-from (
-  select
-    raw_suppressed.member_id,
-    raw_suppressed.position,
-    row_number() over (partition by member.file_id, istat_code, event_date, successor_istat_code, successor_name order by raw_suppressed.member_id, raw_suppressed.position) as nth
-  from raw_suppressed
-  join member using (member_id)
-) d
-where d.nth > 1;
+  raw.member_id,
+  raw.position,
+  raw.istat_code,
+  raw.name,
+  raw.province_code,
+  raw.sigla,
+  raw.divided,
+  raw.event_date,
+  raw.successor_istat_code,
+  raw.successor_name
+from raw_suppressed as raw
+cross join release as r
+where not exists (select from duplicate as d where d.member_id = raw.member_id and d.position = raw.position);

@@ -15,7 +15,7 @@ describeDatabase('loading suppressed comuni', (engine) => {
     await loaded(database, 'istat_soppressi', [event(2, '070981', '070901', true), event(3, '070981', '070902', true), event(4, '070982', null, false), event(5, '070982', null, false), event(6, '070983', '070983', false), event(7, '070984', '070901', false), event(8, '070984', '070902', false)].join('\n'), async ({ session, checks }) => {
       expect((await session.query<{ position: number }>('select position::int4 as position from comune_suppressed order by position')).map(({ position }) => position)).toEqual([2, 3, 4, 6, 7, 8]);
       expect(await session.query('select position::int4 as position, code from duplicate')).toEqual([{ position: 5, code: 'event_repeated' }]);
-      expect((await checks()).map((offence) => [offence.name, offence.level, offence.rows])).toEqual([['not_its_own_successor', 'error', 1], ['division_said', 'warn', 1]]);
+      expect((await checks()).map((violation) => [violation.name, violation.level, violation.rows])).toEqual([['not_its_own_successor', 'error', 1], ['division_said', 'warn', 1]]);
     });
   });
 });

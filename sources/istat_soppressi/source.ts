@@ -4,6 +4,7 @@ import { readCsvRows } from '../../pipelines/readers/csv-rows.ts';
 import { isWhole, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/contract/source.ts';
 import { isoDate } from '../../pipelines/readers/iso-date.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, schema } from './schema.ts';
 
@@ -25,6 +26,8 @@ export default defineSource({
   manifest,
   names: [/comuni[-_ ]soppressi[^/]*\.csv$/i],
   tables: { raw_suppressed },
+  layers,
+  repeats: { raw_suppressed: 'event_repeated' },
   keys: { raw_suppressed: ['istat_code', 'event_date', 'successor_istat_code', 'successor_name'] },
 
   async recognise(probe: Probe): Promise<Recognition | null> {

@@ -2,32 +2,23 @@
 import { expectColumns, fieldsOf, openCsv } from '../../pipelines/formats/csv.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { inputError, type InputFile, type MemberFacts, type Sink } from '../../pipelines/contract/source.ts';
-import { isZip } from '../../pipelines/formats/zip.ts';
+import type { ZipArchive, ZipEntry } from '../../pipelines/formats/zip.ts';
+import { partsOf } from '../../pipelines/readers/file-parts.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, PAIRS, record as schema, tables } from './schema.ts';
 
 const ORDER = Object.keys(tables.raw_income);
 
 export async function read(file: InputFile, sink: Sink): Promise<void> {
-  if (!(await isZip(file.path))) {
-    await readCsv(file.open() as AsyncIterable<Buffer>, { path: '', size: file.size }, file.name, file, sink);
-    sink.progress(file.size);
-    return;
-  }
-  const zip = await file.zip();
-  try {
-    const entries = zip.entries.filter((entry) => /\.csv$/i.test(entry.path));
-    if (entries.length !== 1) {
-      throw inputError('the MEF zip does not contain exactly one table', {
-        code: 'ENTRY_COUNT', at: file.name, detail: `expected one .csv, found ${entries.length}`, hint: 'Use one zip per table, as published.',
-      });
-    }
-    const [{ path, size, crc32 }] = entries as [typeof entries[0] & object];
-    await readCsv((await zip.stream(path)) as AsyncIterable<Buffer>, { path, size, crc32 }, `${file.name}!${path}`, file, sink);
-    sink.progress(file.size);
-  } finally {
-    await zip.close();
-  }
+  const table = ({ entries }: ZipArchive): readonly ZipEntry[] => {
+    const found = entries.filter((entry) => /\.csv$/i.test(entry.path));
+    if (found.length === 1) return found;
+    throw inputError('the MEF zip does not contain exactly one table', {
+      code: 'ENTRY_COUNT', at: file.name, detail: `expected one .csv, found ${found.length}`, hint: 'Use one zip per table, as published.',
+    });
+  };
+  for await (const { facts, at, open } of partsOf(file, sink, table)) await readCsv((await open()) as AsyncIterable<Buffer>, facts, at, file, sink);
+  sink.progress(file.size);
 }
 
 async function readCsv(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: string, file: InputFile, sink: Sink): Promise<void> {

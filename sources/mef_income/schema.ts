@@ -44,22 +44,29 @@ export const COLUMNS = {
 } as Readonly<Record<Field, string>>;
 
 const pairOf = (words: string): string[] => [`${words} - Frequenza`, `${words} - Ammontare in euro`];
-const editionOf = (cap: boolean, credit: 'Bonus spettante' | 'Trattamento spettante', total: boolean): string[] => [
-  'Anno di imposta', ...(cap ? ['CAP'] : []), 'Codice catastale', 'Codice Istat Comune', 'Denominazione Comune', 'Sigla Provincia', 'Regione', 'Codice Istat Regione', 'Numero contribuenti',
+/** @param key columns before the comune @param total columns before the brackets */
+const editionOf = (key: readonly string[], credit: 'Bonus spettante' | 'Trattamento spettante', total: readonly string[]): string[] => [
+  'Anno di imposta', ...key, 'Codice catastale', 'Codice Istat Comune', 'Denominazione Comune', 'Sigla Provincia', 'Regione', 'Codice Istat Regione', 'Numero contribuenti',
   ...[
     'Reddito da fabbricati', 'Reddito da lavoro dipendente e assimilati', 'Reddito da pensione', 'Reddito da lavoro autonomo (comprensivo dei valori nulli)',
     'Reddito di spettanza dell\'imprenditore in contabilita\' ordinaria (comprensivo dei valori nulli)',
     'Reddito di spettanza dell\'imprenditore in contabilita\' semplificata (comprensivo dei valori nulli)', 'Reddito da partecipazione (comprensivo dei valori nulli)',
     'Reddito imponibile', 'Imposta netta', credit, 'Reddito imponibile addizionale', 'Addizionale regionale dovuta', 'Addizionale comunale dovuta',
-    ...(total ? ['Reddito complessivo'] : []),
+    ...total,
   ].flatMap(pairOf),
   ...Object.values(BRACKETS).flatMap((words) => pairOf(`reddito_complessivo_${words}`)),
 ];
 
+const editionsOf = (key: readonly string[]) => ({
+  '2018–2020': editionOf(key, 'Bonus spettante', []),
+  '2021–2022': editionOf(key, 'Trattamento spettante', []),
+  '2023–2024': editionOf(key, 'Trattamento spettante', ['Reddito complessivo']),
+});
+
 /** All columns of each edition, by role. The credit was renamed in 2021, and the total was added in 2023. */
 export const EDITIONS = {
-  comunale: { '2018–2020': editionOf(false, 'Bonus spettante', false), '2021–2022': editionOf(false, 'Trattamento spettante', false), '2023–2024': editionOf(false, 'Trattamento spettante', true) },
-  subcomunale: { '2018–2020': editionOf(true, 'Bonus spettante', false), '2021–2022': editionOf(true, 'Trattamento spettante', false), '2023–2024': editionOf(true, 'Trattamento spettante', true) },
+  comunale: editionsOf([]),
+  subcomunale: editionsOf(['CAP']),
 } as const;
 
 /** `CAP` is only in the subcomunale files, the total since tax year 2023. */

@@ -1,6 +1,7 @@
 import { expectColumns, normaliseHeader, peekRows, resembles } from '../../pipelines/formats/csv.ts';
 import { isWhole, newestEntry, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { read } from './read.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, tables } from './schema.ts';
@@ -47,8 +48,9 @@ export default defineSource({
   manifest,
   names: [/^Redditi_e_principali_variabili_IRPEF[^/]*\.(?:zip|csv)$/i],
   tables,
+  layers,
   keys: { raw_income: ['tax_year', 'level', 'belfiore', 'cap'] },
-  places: { income: { series: ['tax_year', 'level'], place: 'belfiore' } },
+  places: { income: { series: ['tax_year', 'level'], place: 'belfiore', likelyRegion: 'region_code' } },
   recognise,
   read,
 });

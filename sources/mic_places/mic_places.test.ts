@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it, test } from 'vitest';
-import { inForce, type LoadedFile } from '../../pipelines/ledger/force.ts';
+import { currentFiles, type LoadedFile } from '../../pipelines/ledger/current-files.ts';
 import source from './source.ts';
 import { goldenOf, trial } from '../../test/harness/trial.ts';
 
@@ -35,7 +35,7 @@ describe('the answer to the query and the ministry\'s list', () => {
   async function active(listDay: string, answerDay: string): Promise<{ names: string[]; ties: number; roles: string[] }> {
     const list = await loaded(1, 'made_published-list.csv', `datasetLuoghiDellaCultura_${listDay}.csv`, ['CB campo finto', 'CB solo elenco']);
     const answer = await loaded(2, 'made_query-answer.csv', `luoghi_della_cultura_${answerDay}.csv`, ['CB campo finto', 'CB solo risposta']);
-    const { files, ties } = inForce([list, answer], { id: 'mic_places', manifest: source.manifest }, 14, 'cultural_place', new Map());
+    const { files, ties } = currentFiles([list, answer], { id: 'mic_places', manifest: source.manifest }, 14, 'cultural_place', new Map());
     return { names: files.map(({ file: { name } }) => name), ties: ties.length, roles: [list.role, answer.role] };
   }
 

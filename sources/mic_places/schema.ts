@@ -1,8 +1,6 @@
 /** Converts one place of culture to values. */
 import { z } from 'zod';
-import { ADDRESS_COLUMNS } from '../../pipelines/address/point-address.ts';
 import type { Editions } from '../../pipelines/formats/csv.ts';
-import type { Columns } from '../../pipelines/contract/source.ts';
 import { coordinate, optionalText, requiredText } from '../../pipelines/readers/point-fields.ts';
 
 const CONTACTS = ['Prenotazioni', 'Orari_di_apertura', 'Telefono', 'Fax', 'Email', 'WebSite', 'Biglietti', 'Servizi'] as const;
@@ -83,18 +81,3 @@ export const place = published.transform(({ label, lat, lon, place_lat, place_lo
   const [latitude, longitude] = pairs.find(([north, east]) => north !== null && east !== null) ?? pairs[0];
   return { ...fields, name, lat: latitude, lon: longitude };
 });
-
-export const raw_cultural_place = {
-  place_id: 'text not null',
-  name: 'text not null',
-  type: 'text',
-  class: 'text',
-  address: 'text',
-  comune: 'text',
-  province: 'text',
-  region_code: 'int2',
-  lat: 'float8',
-  lon: 'float8',
-  catalog_code: 'text',
-  ...ADDRESS_COLUMNS,
-} satisfies Columns;

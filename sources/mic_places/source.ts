@@ -2,9 +2,10 @@ import { normaliseHeader, peekRows, resembles } from '../../pipelines/formats/cs
 import { isoDate } from '../../pipelines/readers/iso-date.ts';
 import { isWhole, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
+import { layers, raw_cultural_place } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { delimiterOf, read } from './read.ts';
-import { ANSWER, COLUMNS, PUBLISHED, raw_cultural_place } from './schema.ts';
+import { ANSWER, COLUMNS, PUBLISHED } from './schema.ts';
 
 /** `luoghi_della_cultura_20260701`, `datasetLuoghiDellaCultura`, `dbunico_luoghi`. */
 const STEM = '(?:(?:dataset[-_ ]?)?luoghi[-_ ]?(?:della[-_ ]?)?cultura|dbunico[-_ ]luoghi)';
@@ -41,6 +42,8 @@ export default defineSource({
   manifest,
   names: [new RegExp(`^${STEM}[^/]*\\.csv$`, 'i')],
   tables: { raw_cultural_place },
+  layers,
+  repeats: { raw_cultural_place: 'place_repeated' },
   keys: { raw_cultural_place: ['place_id'] },
   unique: { cultural_place: ['place_id'] },
   places: { cultural_place: { place: 'place' } },

@@ -30,29 +30,13 @@ where nth > 1;
 create table school as
 select
   release.release_id,
-  r.member_id,
-  r.position,
-  r.kind,
-  r.school_year,
-  r.region_code,
-  r.province,
-  r.school_id,
-  r.name,
-  r.address,
-  r.belfiore,
-  r.comune,
-  r.type,
-  r.comune_key,
-  r.street_types,
-  r.street_words,
-  r.number,
-  r.exponent,
-  r.colour,
+  raw.*,
   reach.regions as regions_reached
-from ranked as r
+from raw_school as raw
+join member using (member_id)
 join reach using (file_id)
 cross join release
-where r.nth = 1;
+where not exists (select from duplicate as d where d.member_id = raw.member_id and d.position = raw.position);
 
 drop table ranked;
 drop table reach;

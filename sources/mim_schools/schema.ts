@@ -1,8 +1,6 @@
 /** Converts one school to values. */
 import { z } from 'zod';
-import { ADDRESS_COLUMNS } from '../../pipelines/address/point-address.ts';
 import { findRegion } from '../../pipelines/contract/regions.ts';
-import type { Columns } from '../../pipelines/contract/source.ts';
 import type { Editions } from '../../pipelines/formats/csv.ts';
 import { optionalText, requiredText, text } from '../../pipelines/readers/point-fields.ts';
 
@@ -59,17 +57,3 @@ export const school = z.strictObject({
   comune: optionalText,
   type: optionalText,
 });
-
-export const raw_school = {
-  kind: 'text not null',
-  school_year: 'text not null',
-  region_code: 'int2',
-  province: 'text',
-  school_id: 'text not null',
-  name: 'text not null',
-  address: 'text',
-  belfiore: 'text not null',
-  comune: 'text',
-  type: 'text',
-  ...ADDRESS_COLUMNS,
-} satisfies Columns;

@@ -2,9 +2,10 @@ import { expectColumns, normaliseHeader, peekRows } from '../../pipelines/format
 import { isoDate } from '../../pipelines/readers/iso-date.ts';
 import { isWhole, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
+import { layers, raw_school } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { read } from './read.ts';
-import { COLUMNS, EDITIONS, OF_STATE_ONLY, raw_school, schoolYear } from './schema.ts';
+import { COLUMNS, EDITIONS, OF_STATE_ONLY, schoolYear } from './schema.ts';
 
 /** `SCUANAGRAFESTAT20242520240901`: list, school year, day of issue. */
 const WHOLE: WholeName = { whole: /^SCUANA(?:GRAFE|AUT)(?:STAT|PAR)\d{6}(?:\d{8})?$/i, stated: /^SCUANA(?:GRAFE|AUT)/i };
@@ -44,9 +45,10 @@ export default defineSource({
   manifest,
   names: [/^SCUANA(?:GRAFE|AUT)(?:STAT|PAR)[^/]*\.csv$/i],
   tables: { raw_school },
+  layers,
   keys: { raw_school: ['school_id'] },
   unique: { school: ['school_id'] },
-  places: { school: { series: ['kind'], place: 'belfiore' } },
+  places: { school: { series: ['kind'], place: 'belfiore', likelyRegion: 'region_code' } },
   recognise,
   read,
 });

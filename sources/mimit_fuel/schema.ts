@@ -1,7 +1,5 @@
 /** Converts one fuel station to values. */
 import { z } from 'zod';
-import { ADDRESS_COLUMNS } from '../../pipelines/address/point-address.ts';
-import type { Columns } from '../../pipelines/contract/source.ts';
 import { coordinate, optionalText, text } from '../../pipelines/readers/point-fields.ts';
 
 export const COLUMNS = {
@@ -32,17 +30,3 @@ export const station = z.strictObject({
   lat: coordinate,
   lon: coordinate,
 });
-
-export const raw_fuel_station = {
-  station_id: 'text not null',
-  brand: 'text',
-  type: 'text',
-  name: 'text',
-  address: 'text',
-  comune: 'text',
-  province: 'text',
-  region_code: 'int2',
-  lat: 'float8',
-  lon: 'float8',
-  ...ADDRESS_COLUMNS,
-} satisfies Columns;

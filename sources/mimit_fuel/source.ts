@@ -3,9 +3,10 @@ import { decodeLine } from '../../pipelines/readers/delimited-lines.ts';
 import { isoDate } from '../../pipelines/readers/iso-date.ts';
 import { isWhole, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
+import { layers, raw_fuel_station } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { read, separatorOf } from './read.ts';
-import { EDITIONS, raw_fuel_station } from './schema.ts';
+import { EDITIONS } from './schema.ts';
 
 /** `anagrafica_impianti_attivi`, with or without its day. */
 const WHOLE: WholeName = { whole: /^anagrafica_impianti_attivi(?:[-_]?\d{8}|[-_]\d{4}-\d{2}-\d{2})?$/i, stated: /^anagrafica_impianti/i };
@@ -28,6 +29,8 @@ export default defineSource({
   manifest,
   names: [/^anagrafica_impianti_attivi[^/]*\.csv$/i],
   tables: { raw_fuel_station },
+  layers,
+  repeats: { raw_fuel_station: 'station_repeated' },
   keys: { raw_fuel_station: ['station_id'] },
   unique: { fuel_station: ['station_id'] },
   places: { fuel_station: { place: 'place' } },

@@ -1,5 +1,6 @@
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import type { ZipEntry } from '../../pipelines/formats/zip.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { read } from './read.ts';
 import { parseDocumentName, parseTitle, tables, type Title } from './schema.ts';
@@ -81,9 +82,12 @@ export default defineSource({
   manifest,
   names: [/^QI_[^/]*(?:VALORI|ZONE)\.csv$/i, /\b\d{4}-[12]\.km[lz]$/i, /^[A-Z]\d{3}(?: - [^/]*)?\.km[lz]$/, /^(?:QI_[^/]*|\d{4}-[12])\.zip$/i],
   tables,
+  layers,
   keys: { raw_quotation: ['half_year', 'link_zona', 'cod_tip', 'stato'], raw_zone: ['half_year', 'belfiore', 'zona'], raw_perimeter: ['half_year', 'belfiore', 'zona'] },
   places: {
-    omi_quotation: { series: ['semester'], place: 'belfiore' }, omi_zone: { series: ['semester'], place: 'belfiore' }, omi_perimeter: { series: ['semester'], place: 'belfiore' },
+    omi_quotation: { series: ['semester'], place: 'belfiore', likelyRegion: 'region_code', dated: 'elaborated' },
+    omi_zone: { series: ['semester'], place: 'belfiore', likelyRegion: 'region_code', dated: 'elaborated' },
+    omi_perimeter: { series: ['semester'], place: 'belfiore', dated: 'generated' },
   },
   recognise,
   read,

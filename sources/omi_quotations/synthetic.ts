@@ -415,56 +415,100 @@ function ratio(n: number, d: number, decimals: number): number {
 
 const euro = (tenth: number): number => tenth / 10;
 
-function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<string, unknown> {
+interface Range {
+  readonly min_eur_m2: number | null;
+  readonly max_eur_m2: number | null;
+}
+
+function range(values: readonly [number, number] | null): Range {
+  const [least, most] = values ?? [null, null];
+  return { min_eur_m2: least, max_eur_m2: most };
+}
+
+function rentRange(values: readonly [number, number] | null): Range {
+  return range(values === null ? null : [euro(values[0]), euro(values[1])]);
+}
+
+/** Returns the zone that the perimeters of a half-year have for each parcel. */
+function drawnZones(region: SyntheticRegion): (parcel: SyntheticParcel, halfYear: number) => string | null {
   const holes = new Map(region.comuni.map((comune) => [comune.index, holeParcel(region, comune).index]));
-  const byPerimeter = (parcel: SyntheticParcel, halfYear: number): string | null => {
+  return (parcel, halfYear) => {
     const era = eraOf(halfYear);
     if (era !== 'A' && holes.get(parcel.comune.index) === parcel.index) return HOLE;
     const zona = blockOf(parcel.sheet, era);
     return parcel.comune.index === 3 && halfYear === LAST && zona === 'D1' ? null : zona;
   };
-  const drawn = (comune: SyntheticComune, halfYear: number): boolean =>
-    halfYear === PROVINCIAL_PERIMETERS || (halfYear === LAST && drawnLast(region, comune)) || (halfYear === ONE_COMUNE_PERIMETERS && comune.index === 0);
+}
+
+function isDrawn(region: SyntheticRegion, comune: SyntheticComune, halfYear: number): boolean {
+  return halfYear === PROVINCIAL_PERIMETERS || (halfYear === LAST && drawnLast(region, comune)) || (halfYear === ONE_COMUNE_PERIMETERS && comune.index === 0);
+}
+
+interface Valuation {
+  readonly elements: readonly unknown[];
+  readonly price: number | null;
+}
+
+/** A zone, its name in the half-year before, and the half-year of its perimeter. */
+interface Zone {
+  readonly zona: string;
+  readonly before: string | null;
+  readonly perimeters: number;
+}
+
+/** Values of a zone in the last half-year. */
+function valuationOf(region: SyntheticRegion, comune: SyntheticComune, { zona, before, perimeters }: Zone): Valuation {
+  const earlier = before === null ? [] : quoted(region, comune, before, LAST - 1);
+  const now = quoted(region, comune, zona, LAST);
+  const order = (a: Quotation, b: Quotation): number => a.codTip - b.codTip || ((a.stato ?? '') < (b.stato ?? '') ? -1 : 1);
+  const elements = [...now].sort(order).map((quotation) => {
+    const was = earlier.find((each) => each.codTip === quotation.codTip && each.stato === quotation.stato);
+    return {
+      zone: zona,
+      fascia: fasciaOf(zona),
+      microzona: microzonaOf(comune, zona),
+      zone_description: describe(comune, zona),
+      municipality: `${omiName(comune)} (${comune.belfiore})`,
+      property_type: valueOf(PROPERTY_TYPES, quotation.codTip),
+      condition: quotation.stato,
+      purchase: range(quotation.purchase),
+      rental: rentRange(quotation.rental),
+      previous_semester: { purchase: range(was?.purchase ?? null), rental: rentRange(was?.rental ?? null) },
+      semester: text(LAST),
+      zone_perimeter_semester: text(perimeters),
+    };
+  });
+  const counts = ({ codTip, prevalent }: Quotation): boolean => [1, 19, 20, 21, 22].includes(codTip) && prevalent;
+  const residential = now.filter(counts).flatMap(({ purchase }) => (purchase === null ? [] : [purchase]));
+  const sum = residential.reduce((total, [least, most]) => total + least + most, 0);
+  return { elements, price: residential.length === 0 ? null : ratio(sum, 2 * residential.length, 2) };
+}
+
+/** Values of a parcel's zone in one half-year. @param zona null if the parcel is in no zone */
+function semesterOf(region: SyntheticRegion, comune: SyntheticComune, zona: string | null, halfYear: number): Record<string, unknown> {
+  const found = zona === null ? undefined : quoted(region, comune, zona, halfYear).find(({ codTip, stato }) => codTip === 20 && stato === 'NORMALE');
+  const purchase = found?.purchase ?? null;
+  const rental = found?.rental ?? null;
+  return {
+    semester: text(halfYear),
+    zone: zona,
+    purchase: { ...range(purchase), mid_eur_m2: purchase === null ? null : (purchase[0] + purchase[1]) / 2 },
+    rental: { ...rentRange(rental), mid_eur_m2: rental === null ? null : ratio(rental[0] + rental[1], 20, 2) },
+    gross_yield_pct: purchase === null || rental === null ? null : ratio(120 * (rental[0] + rental[1]), purchase[0] + purchase[1], 2),
+  };
+}
+
+function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<string, unknown> {
+  const byPerimeter = drawnZones(region);
   /** Uses the perimeters of the half-year; without any, the LinkZona of the parcel's zone. */
   const zoneAt = (parcel: SyntheticParcel, link: number, halfYear: number): string | null =>
-    drawn(parcel.comune, halfYear) ? byPerimeter(parcel, halfYear) : zoneByLink(link, eraOf(halfYear));
-  const range = (values: readonly [number, number] | null): { min_eur_m2: number | null; max_eur_m2: number | null } => {
-    const [least, most] = values ?? [null, null];
-    return { min_eur_m2: least, max_eur_m2: most };
-  };
-  const rentRange = (values: readonly [number, number] | null): ReturnType<typeof range> => range(values === null ? null : [euro(values[0]), euro(values[1])]);
-
-  const valuations = new Map<string, { readonly elements: unknown[]; readonly price: number | null }>();
-  const valuation = (comune: SyntheticComune, zona: string, before: string | null, perimeters: number): { elements: unknown[]; price: number | null } => {
+    isDrawn(region, parcel.comune, halfYear) ? byPerimeter(parcel, halfYear) : zoneByLink(link, eraOf(halfYear));
+  const valuations = new Map<string, Valuation>();
+  const valuation = (comune: SyntheticComune, zona: string, before: string | null, perimeters: number): Valuation => {
     const key = `${comune.index} ${zona} ${before ?? ''}`;
-    const known = valuations.get(key);
-    if (known !== undefined) return known;
-    const earlier = before === null ? [] : quoted(region, comune, before, LAST - 1);
-    const now = quoted(region, comune, zona, LAST);
-    const order = (a: Quotation, b: Quotation): number => a.codTip - b.codTip || ((a.stato ?? '') < (b.stato ?? '') ? -1 : 1);
-    const elements = [...now].sort(order).map((quotation) => {
-      const was = earlier.find((each) => each.codTip === quotation.codTip && each.stato === quotation.stato);
-      return {
-        zone: zona,
-        fascia: fasciaOf(zona),
-        microzona: microzonaOf(comune, zona),
-        zone_description: describe(comune, zona),
-        municipality: `${omiName(comune)} (${comune.belfiore})`,
-        property_type: valueOf(PROPERTY_TYPES, quotation.codTip),
-        condition: quotation.stato,
-        purchase: range(quotation.purchase),
-        rental: rentRange(quotation.rental),
-        previous_semester: { purchase: range(was?.purchase ?? null), rental: rentRange(was?.rental ?? null) },
-        semester: text(LAST),
-        zone_perimeter_semester: text(perimeters),
-      };
-    });
-    const counts = ({ codTip, prevalent }: Quotation): boolean => [1, 19, 20, 21, 22].includes(codTip) && prevalent;
-    const residential = now.filter(counts).flatMap(({ purchase }) => (purchase === null ? [] : [purchase]));
-    const sum = residential.reduce((total, [least, most]) => total + least + most, 0);
-    const result = { elements, price: residential.length === 0 ? null : ratio(sum, 2 * residential.length, 2) };
-    valuations.set(key, result);
-    return result;
+    const known = valuations.get(key) ?? valuationOf(region, comune, { zona, before, perimeters });
+    valuations.set(key, known);
+    return known;
   };
 
   return (parcel) => {
@@ -477,19 +521,7 @@ function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<str
     const current = zoneByLink(link, eraOf(LAST));
     const coverage = { valuation: current === null ? 'not_mapped' : 'mapped' };
     const semesters = [];
-    for (let halfYear = WINDOW_FIRST; halfYear <= LAST; halfYear += 1) {
-      const zona = zoneAt(parcel, link, halfYear);
-      const found = zona === null ? undefined : quoted(region, comune, zona, halfYear).find(({ codTip, stato }) => codTip === 20 && stato === 'NORMALE');
-      const purchase = found?.purchase ?? null;
-      const rental = found?.rental ?? null;
-      semesters.push({
-        semester: text(halfYear),
-        zone: zona,
-        purchase: { ...range(purchase), mid_eur_m2: purchase === null ? null : (purchase[0] + purchase[1]) / 2 },
-        rental: { ...rentRange(rental), mid_eur_m2: rental === null ? null : ratio(rental[0] + rental[1], 20, 2) },
-        gross_yield_pct: purchase === null || rental === null ? null : ratio(120 * (rental[0] + rental[1]), purchase[0] + purchase[1], 2),
-      });
-    }
+    for (let halfYear = WINDOW_FIRST; halfYear <= LAST; halfYear += 1) semesters.push(semesterOf(region, comune, zoneAt(parcel, link, halfYear), halfYear));
     const { elements, price } = current === null ? { elements: [], price: null } : valuation(comune, current, zoneAt(parcel, link, LAST - 1), perimeters);
     return {
       coverage,

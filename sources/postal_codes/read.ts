@@ -6,7 +6,8 @@ import { firstIssue, refusalOf } from '../../pipelines/readers/refusal.ts';
 import type { InputFile, MemberFacts, MemberSink, Sink } from '../../pipelines/contract/source.ts';
 import { PropertyColumns } from '../../pipelines/readers/property-columns.ts';
 import { readVectorFile } from '../../pipelines/readers/vector-members.ts';
-import { isZip } from '../../pipelines/formats/zip.ts';
+import type { ZipArchive, ZipEntry } from '../../pipelines/formats/zip.ts';
+import { partsOf } from '../../pipelines/readers/file-parts.ts';
 import { manifest } from './manifest.ts';
 import { ALIASES, cap, pair } from './schema.ts';
 
@@ -47,22 +48,14 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
       },
     });
   }
-  if (!(await isZip(file.path))) {
-    const facts = { path: '', size: file.size };
-    await (file.role === 'json' ? readJson : readCsv)(file.open() as AsyncIterable<Buffer>, facts, file.name, file, sink);
-    sink.progress(file.size);
-    return;
-  }
-  const zip = await file.zip();
-  try {
-    const entry = zip.entries.find(({ path }) => (file.role === 'json' ? /\.json$/i : /\.(?:csv|txt)$/i).test(path));
+  const [read, name] = file.role === 'json' ? [readJson, /\.json$/i] : [readCsv, /\.(?:csv|txt)$/i];
+  const table = (zip: ZipArchive): readonly ZipEntry[] => {
+    const entry = zip.entries.find(({ path }) => name.test(path));
     if (entry === undefined) throw new Error(`${file.name} has lost its table`);
-    const facts = { path: entry.path, size: entry.size, crc32: entry.crc32 };
-    await (file.role === 'json' ? readJson : readCsv)((await zip.stream(entry.path)) as AsyncIterable<Buffer>, facts, `${file.name}!${entry.path}`, file, sink);
-    sink.progress(file.size);
-  } finally {
-    await zip.close();
-  }
+    return [entry];
+  };
+  for await (const { facts, at, open } of partsOf(file, sink, table)) await read((await open()) as AsyncIterable<Buffer>, facts, at, file, sink);
+  sink.progress(file.size);
 }
 
 /** Writes one pair. The caller counts the records. */

@@ -3,6 +3,7 @@ import { firstLine, jsonKeys } from '../../pipelines/readers/head.ts';
 import { newestEntry } from '../../pipelines/readers/packaging.ts';
 import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { editionOf, lookAtVectors, sidecarsOf, type VectorLook } from '../../pipelines/readers/vector-members.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { columnsOf, delimiterOf, read } from './read.ts';
 import { ALIASES, FOREIGN, tables } from './schema.ts';
@@ -13,36 +14,39 @@ const MAX_COLUMNS = 20;
 /** Names that the notes propose. */
 const NAMES = [/(?:^|[-_ ])cap(?:[-_ ][^/]*)?\.(?:csv|txt|tsv|json|geojson|shp|gpkg)$/i];
 
+/** Whether the name of a file states that it has CAP. */
+type Name = 'cap' | 'other';
+
 /** Columns of a table: a CAP and a code of the comune; under a name that says CAP one of them is enough, and reading says what is missing. */
-function hasColumns({ cap, belfiore, istat_code }: ReturnType<typeof columnsOf>, isNamed: boolean): boolean {
+function hasColumns({ cap, belfiore, istat_code }: ReturnType<typeof columnsOf>, name: Name): boolean {
   const hasCode = belfiore !== undefined || istat_code !== undefined;
-  return isNamed ? cap !== undefined || hasCode : cap !== undefined && hasCode;
+  return name === 'cap' ? cap !== undefined || hasCode : cap !== undefined && hasCode;
 }
 
 /** Does this first line name a CAP and a comune, and nothing that belongs to other tables? */
-function isTable(head: Buffer, isNamed: boolean): boolean {
+function isTable(head: Buffer, name: Name): boolean {
   const line = firstLine(head.toString('latin1').replace(/^\u00ef\u00bb\u00bf/, ''));
   const names = line.split(delimiterOf(line)).map((cell) => normaliseHeader(cell.replace(/^"|"$/g, '')));
   const used = columnsOf(names);
   return (
     names.length <= MAX_COLUMNS
-    && hasColumns(used, isNamed)
+    && hasColumns(used, name)
     && !names.some((name) => FOREIGN.includes(name))
   );
 }
 
 /** A list whose first object has a CAP and a code of the comune. */
-function isJson(head: Buffer, isNamed: boolean): boolean {
+function isJson(head: Buffer, name: Name): boolean {
   const text = head.toString('utf8').replace(/^\uFEFF/, '');
   if (!/^\s*\[\s*\{/.test(text)) return false;
   const keys = jsonKeys(text.slice(0, 4096)).map(normaliseHeader);
   const used = columnsOf(keys);
-  return hasColumns(used, isNamed) && !keys.some((key) => FOREIGN.includes(key));
+  return hasColumns(used, name) && !keys.some((key) => FOREIGN.includes(key));
 }
 
 /** Polygons with a CAP in their columns or in their name. Of a GeoPackage and a GeoJSON the first bytes must name the column and the kind of geometry. */
-function isArea({ path, fields, head }: VectorLook, isNamed: boolean): boolean {
-  const named = (name: string): boolean => isNamed || (ALIASES.cap as readonly string[]).includes(normaliseHeader(name));
+function isArea({ path, fields, head }: VectorLook, name: Name): boolean {
+  const named = (column: string): boolean => name === 'cap' || (ALIASES.cap as readonly string[]).includes(normaliseHeader(column));
   if (fields !== null)
     return fields.some(named) && !fields.some((field) => FOREIGN.includes(field)) && [5, 15, 25].includes(head.length >= 36 ? head.readInt32LE(32) : 0);
   const text = head.toString('latin1');
@@ -51,21 +55,21 @@ function isArea({ path, fields, head }: VectorLook, isNamed: boolean): boolean {
     return /"(?:Multi)?Polygon"/.test(text) && keys.some(named) && !keys.some((key) => FOREIGN.includes(normaliseHeader(key)));
   }
   // Column definitions of the tables, as SQLite stores them: `"cap" TEXT(5)`.
-  const columns = [...text.matchAll(/"(\w{1,40})"\s+(?:TEXT|VARCHAR|INTEGER|MEDIUMINT|INT|REAL|(?:MULTI)?POLYGON|GEOMETRY)/gi)].map(([, name = '']) => name);
+  const columns = [...text.matchAll(/"(\w{1,40})"\s+(?:TEXT|VARCHAR|INTEGER|MEDIUMINT|INT|REAL|(?:MULTI)?POLYGON|GEOMETRY)/gi)].map(([, column = '']) => column);
   return /"\w+"\s+(?:MULTI)?POLYGON/i.test(text) && columns.some(named) && !columns.some((column) => FOREIGN.includes(normaliseHeader(column)));
 }
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const dated = newestEntry(probe.entries);
   const found = (role: string): Recognition => ({ role, vintage: editionOf(probe.name) ?? '0000', region: null, complete: false, ...(dated === undefined ? {} : { dated }) });
-  const isNamed = NAMES.some((name) => name.test(probe.name));
+  const name: Name = NAMES.some((pattern) => pattern.test(probe.name)) ? 'cap' : 'other';
   const looks = await lookAtVectors(probe);
   if (looks.length > 0) {
-    return looks.every((look) => isArea(look, isNamed)) ? { ...found('areas'), sidecars: sidecarsOf(probe) } : null;
+    return looks.every((look) => isArea(look, name)) ? { ...found('areas'), sidecars: sidecarsOf(probe) } : null;
   }
   if (probe.entries === null) {
-    if (/\.(?:csv|txt|tsv)$/i.test(probe.name) && isTable(probe.head, isNamed)) return found('csv');
-    if (/\.json$/i.test(probe.name) && isJson(probe.head, isNamed)) return found('json');
+    if (/\.(?:csv|txt|tsv)$/i.test(probe.name) && isTable(probe.head, name)) return found('csv');
+    if (/\.json$/i.test(probe.name) && isJson(probe.head, name)) return found('json');
     return null;
   }
   const files = probe.entries.filter((entry) => !entry.isFolder);
@@ -73,14 +77,15 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const path = tablesInside[0]?.path;
   if (path === undefined || tablesInside.length > 1) return null;
   const head = await probe.headOf(path);
-  if (/\.json$/i.test(path)) return isJson(head, isNamed) ? found('json') : null;
-  return isTable(head, isNamed) ? found('csv') : null;
+  if (/\.json$/i.test(path)) return isJson(head, name) ? found('json') : null;
+  return isTable(head, name) ? found('csv') : null;
 }
 
 export default defineSource({
   manifest,
   names: NAMES,
   tables,
+  layers,
   keys: { raw_postal_code: ['edition', 'belfiore', 'istat_code', 'cap'] },
   recognise,
   read,

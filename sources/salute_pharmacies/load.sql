@@ -33,30 +33,13 @@ where repeats;
 create table pharmacy as
 select
   release.release_id,
-  r.member_id,
-  r.position,
-  r.pharmacy_id,
-  r.name,
-  r.address,
-  r.istat_code,
-  r.comune,
-  r.type,
-  r.opened_on,
-  r.closed_on,
-  r.open,
-  r.lat,
-  r.lon,
-  r.comune_key,
-  r.street_types,
-  r.street_words,
-  r.number,
-  r.exponent,
-  r.colour,
+  raw.*,
   reach.regions as regions_reached
-from ranked as r
+from raw_pharmacy as raw
+join member using (member_id)
 join reach using (file_id)
 cross join release
-where not r.repeats;
+where not exists (select from duplicate as d where d.member_id = raw.member_id and d.position = raw.position);
 
 drop table ranked;
 drop table reach;

@@ -1,7 +1,5 @@
 /** Converts one pharmacy to values. */
 import { z } from 'zod';
-import { ADDRESS_COLUMNS } from '../../pipelines/address/point-address.ts';
-import type { Columns } from '../../pipelines/contract/source.ts';
 import { isoDate } from '../../pipelines/readers/iso-date.ts';
 import { coordinate, optionalText, requiredText, text } from '../../pipelines/readers/point-fields.ts';
 
@@ -71,18 +69,3 @@ export const pharmacy = z.strictObject({
   lat: coordinate,
   lon: coordinate,
 });
-
-export const raw_pharmacy = {
-  pharmacy_id: 'text not null',
-  name: 'text not null',
-  address: 'text',
-  istat_code: 'text not null',
-  comune: 'text',
-  type: 'text',
-  opened_on: 'date',
-  closed_on: 'date',
-  open: 'bool not null',
-  lat: 'float8',
-  lon: 'float8',
-  ...ADDRESS_COLUMNS,
-} satisfies Columns;

@@ -3,9 +3,10 @@ import { cellsOf, decodeLine } from '../../pipelines/readers/delimited-lines.ts'
 import { isoDate } from '../../pipelines/readers/iso-date.ts';
 import { isWhole, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
+import { layers, raw_pharmacy } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { read } from './read.ts';
-import { COLUMNS, raw_pharmacy } from './schema.ts';
+import { COLUMNS } from './schema.ts';
 
 const WHOLE: WholeName = { whole: /^FRM_FARMA_5_\d{8}$/i, stated: /^FRM_FARMA/i };
 /** Columns by which even a changed header is recognised. */
@@ -52,6 +53,7 @@ export default defineSource({
   manifest,
   names: [/^FRM_FARMA[^/]*\.(?:csv|json|xml)$/i],
   tables: { raw_pharmacy },
+  layers,
   places: { pharmacy: { place: 'istat_code' } },
   recognise,
   read,

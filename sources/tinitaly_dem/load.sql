@@ -7,23 +7,7 @@
 create table tinitaly_tile as
 select
   release.release_id,
-  raw.member_id,
-  raw.position,
-  raw.name,
-  raw.epsg,
-  raw.width,
-  raw.height,
-  raw.west,
-  raw.north,
-  raw.cell_width,
-  raw.cell_height,
-  raw.no_data,
-  raw.sample_type,
-  raw.block_width,
-  raw.block_height,
-  raw.cells,
-  raw.min_value,
-  raw.max_value,
+  raw.*,
   'ground' as elevation_of,
   -- Edges are divided to 1 km, because a straight edge of the projection is not straight in degrees.
   st_transform(

@@ -51,12 +51,12 @@ describeDatabase('loading tiles of the ground', (engine) => {
     const found = await loaded(database, 'tinitaly_dem', `insert into raw_tile values
       ${tile(1, 'w46590_s10', 900_000, 4_700_000)}, ${tile(2, 'w46595_s10', 950_000, 4_700_000)}, ${tile(3, 'w47090_s10', 900_005, 4_750_000)}, ${tile(4, 'w90090_s10', 900_000, 9_000_000)}`, async ({ session, checks }) => ({
       tiles: await session.query('select name, st_npoints(geom) as points, round(st_xmin(geom)::numeric, 4)::float8 as west, round(st_ymax(geom)::numeric, 4)::float8 as north from tinitaly_tile where member_id < 3 order by name'),
-      offences: (await checks()).map(({ name, rows }) => [name, rows]),
+      violations: (await checks()).map(({ name, rows }) => [name, rows]),
     }));
     expect(found.tiles).toEqual([
       { name: 'w46590_s10', points: 201, west: 13.8218, north: 42.3494 },
       { name: 'w46595_s10', points: 201, west: 14.422, north: 42.3221 },
     ]);
-    expect(found.offences).toEqual([['tinitaly_tile_in_italy', 1], ['tinitaly_tile_on_one_grid', 1]]);
+    expect(found.violations).toEqual([['tinitaly_tile_in_italy', 1], ['tinitaly_tile_on_one_grid', 1]]);
   });
 });

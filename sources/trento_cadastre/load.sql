@@ -5,7 +5,7 @@
 -- crs: from the file's CRS to EPSG:4326
 
 -- Repair invalid geometries and put their rings in a fixed order, which differs between versions of GEOS.
-create unlogged table mended as
+create unlogged table repaired as
 select
   member_id,
   position,
@@ -27,7 +27,7 @@ select
   'geometry_empty' as code,
   'expected a polygon with an area, found ' || st_isvalidreason(r.geom) as message,
   r.reference || ' ' || st_asewkt(r.geom) as raw
-from mended m
+from repaired m
 join (
   select member_id, position, ccat || '.' || code as reference, geom from raw_piece
   union all
@@ -48,7 +48,7 @@ select
   row_number() over parcel as nth,
   count(*) over (partition by p.member_id, p.ccat, p.code) as pieces
 from raw_piece p
-left join mended m using (member_id, position)
+left join repaired m using (member_id, position)
 where not coalesce(st_isempty(m.geom), false)
 window parcel as (partition by p.member_id, p.ccat, p.code order by p.type <> 'P', p.position);
 
@@ -135,7 +135,7 @@ select
   st_multi(core.in_degrees(coalesce(m.geom, b.geom), 200))::geometry(multipolygon, 4326) as geom
 from raw_boundary b
 cross join release
-left join mended m using (member_id, position)
+left join repaired m using (member_id, position)
 where not coalesce(st_isempty(m.geom), false);
 
-drop table mended, piece;
+drop table repaired, piece;

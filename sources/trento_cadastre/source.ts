@@ -6,6 +6,7 @@ import { lookAtVectors, readVectorFile, type VectorReading } from '../../pipelin
 import type { VectorLayer } from '../../pipelines/formats/vector.ts';
 import { normaliseHeader, resembles } from '../../pipelines/formats/csv.ts';
 import { defineSource, inputError, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/contract/source.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { boundarySchema, COLUMNS, EDITIONS, parcelSchema, TYPES } from './schema.ts';
 
@@ -42,7 +43,7 @@ function ccatOf(head: Buffer): string | null {
 const PARTS = ['shp', 'dbf', 'shx', 'prj', 'cpg', 'qix', 'sbn', 'sbx', 'shp.xml'] as const;
 
 /** Returns the files of a folder that belong to the pieces' shapefile: its own files and the other layers of the C.C. */
-function besides(name: string, stem: string): string[] {
+function folderHint(name: string, stem: string): string[] {
   return [name.slice(0, -4), `${stem}boundary`, `${stem}uniqueparcel_poly`].flatMap((layer) => PARTS.map((part) => `${layer}.${part}`)).filter((each) => each !== name);
 }
 
@@ -75,7 +76,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
     role: 'ccat',
     vintage: year === undefined || month === undefined ? pieces.changed ?? '0000' : `${year}-${month}-01`,
     region: 4,
-    sidecars: zipped ? [] : besides(probe.name, stem),
+    sidecars: zipped ? [] : folderHint(probe.name, stem),
     complete: false,
     ...(dated === undefined ? {} : { dated }),
     place: `CC${ccat ?? number ?? stem.replace(/\D/g, '')}`,
@@ -118,6 +119,7 @@ export default defineSource({
       ccat: 'text not null', name: 'text not null', name_other: 'text', istat_code: 'text', comune_name: 'text', comune_name_other: 'text', parcels: 'int4 not null', geom: 'geometry not null',
     },
   },
+  layers,
   unique: { trento_parcel: ['reference'], trento_boundary: ['ccat'] },
   recognise,
   read: (file: InputFile, sink: Sink) => readVectorFile(file, sink, (layer) => readingOf(file, layer), [file.name.replace(PIECES, '$1boundary.shp')]),

@@ -85,7 +85,7 @@ describeDatabase('loading a comune catastale', (engine) => {
     pieces: await session.query('select position, code, roof from trento_piece order by position'),
     buildings: await session.query('select position, reference from trento_building order by position'),
     rejects: await session.query('select position, code from reject'),
-    offences: (await checks()).map(({ name, level }) => [name, level]),
+    violations: (await checks()).map(({ name, level }) => [name, level]),
   }));
 
   it('merges the pieces of each number, keeps further pieces as rows, and separates the roofs', async () => {
@@ -100,20 +100,20 @@ describeDatabase('loading a comune catastale', (engine) => {
       pieces: [{ position: 1, code: '.7', roof: 'S' }],
       buildings: [{ position: 1, reference: 'IT.TN.001..7' }],
       rejects: [],
-      offences: [],
+      violations: [],
     });
   });
 
   it('is rejected if the number of parcels differs from its boundary, or if a part is missing', async () => {
     const found = await load(`(1, 1, 'P', '7', '001', 'N', '${box(0, 0, 20, 20)}')`);
-    expect(found.offences).toEqual([['parcels_are_as_many_as_said', 'error'], ['parcels_cover_the_boundary', 'error'], ['parcels_cover_the_boundary_exactly', 'warn']]);
+    expect(found.violations).toEqual([['parcels_are_as_many_as_said', 'error'], ['parcels_cover_the_boundary', 'error'], ['parcels_cover_the_boundary_exactly', 'warn']]);
     const moved = await load(`(1, 1, 'P', '7', '001', 'N', '${box(0, 0, 20, 20)}'), (1, 2, 'P', '8', '001', 'N', '${box(20, 0, 20, 20.001)}')`);
-    expect(moved.offences).toEqual([['parcels_cover_the_boundary_exactly', 'warn']]);
+    expect(moved.violations).toEqual([['parcels_cover_the_boundary_exactly', 'warn']]);
   });
 
   it('is rejected with the parcels of another one, and reports unknown letters', async () => {
     const found = await load(`(1, 1, 'P', '7', '001', 'T', '${box(0, 0, 20, 20)}'), (1, 2, 'P', '8', '001', 'X', '${box(20, 0, 20, 20)}'), (1, 3, 'P', '8', '002', null, '${box(20, 0, 20, 20)}')`);
-    expect(found.offences).toEqual([['parcel_without_boundary', 'error'], ['roof_known', 'warn']]);
+    expect(found.violations).toEqual([['parcel_without_boundary', 'error'], ['roof_known', 'warn']]);
     expect(found.buildings).toEqual([]);
   });
 

@@ -4,28 +4,17 @@
 -- grain: one row per published polygon; one per piece; one per class of a member; one per boundary; one per piece of it
 -- crs: from the file's CRS to EPSG:4326
 
--- Edges are divided to 20 m before they are reprojected: see core.in_degrees. Neighbours share their edges and are divided alike. Validity is checked
--- first, because repairing is expensive and most polygons need no repair.
+-- Edges are divided to 20 m before they are reprojected: see core.in_degrees. Neighbours share their edges and are divided alike.
 create table land_use_polygon as
-with reprojected as materialized (
+with clean as materialized (
   select
     member_id,
     position,
     fua_code,
     code,
     class,
-    core.in_degrees(geom, 20) as geom
+    core.valid_polygons(core.in_degrees(geom, 20)) as geom
   from raw_land_use
-),
-clean as materialized (
-  select
-    member_id,
-    position,
-    fua_code,
-    code,
-    class,
-    st_multi(case when st_isvalid(geom) then geom else st_collectionextract(st_makevalid(geom), 3) end)::geometry(multipolygon, 4326) as geom
-  from reprojected
 )
 select
   release.release_id,
@@ -35,68 +24,28 @@ select
   clean.code,
   clean.class,
   core.area_m2(clean.geom) as area_m2,
-  clean.geom
+  clean.geom::geometry(multipolygon, 4326) as geom
 from clean
 cross join release
 where not st_isempty(clean.geom);
 
 create table urban_boundary as
-with reprojected as materialized (
+with clean as materialized (
   select
     member_id,
     position,
-    core.in_degrees(geom, 20) as geom
+    core.valid_polygons(core.in_degrees(geom, 20)) as geom
   from raw_urban_area
-),
-clean as materialized (
-  select
-    member_id,
-    position,
-    st_multi(case when st_isvalid(geom) then geom else st_collectionextract(st_makevalid(geom), 3) end)::geometry(multipolygon, 4326) as geom
-  from reprojected
 )
 select
   release.release_id,
   clean.member_id,
   clean.position,
   core.area_m2(clean.geom) as area_m2,
-  clean.geom
+  clean.geom::geometry(multipolygon, 4326) as geom
 from clean
 cross join release
 where not st_isempty(clean.geom);
-
-create table reject as
-select
-  raw.member_id,
-  raw.position,
-  'geometry_without_area' as code,
-  'expected a polygon with an area, found one that is empty once it is made valid' as message,
-  left(st_asewkt(raw.geom), 2000) as raw
-from (
-  select
-    member_id,
-    position,
-    geom
-  from raw_land_use
-  union all
-  select
-    member_id,
-    position,
-    geom
-  from raw_urban_area
-) as raw
-where not exists (
-  select
-  from land_use_polygon
-  where land_use_polygon.member_id = raw.member_id
-    and land_use_polygon.position = raw.position
-)
-  and not exists (
-    select
-    from urban_boundary
-    where urban_boundary.member_id = raw.member_id
-      and urban_boundary.position = raw.position
-  );
 
 -- The pieces are in the order of a Hilbert curve, so that neighbours are together on disk for the joins.
 create table land_use_piece as

@@ -3,6 +3,7 @@ import { newestEntry, stemOf } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type InputFile, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { lookAtVectors, readVectorFile, sidecarsOf, whyAside, type LayerAside, type LayerNames, type VectorLook, type VectorReading } from '../../pipelines/readers/vector-members.ts';
 import type { VectorLayer } from '../../pipelines/formats/vector.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { LAND_USE, landUseOf, OF_THE_YEAR } from './schema.ts';
 
@@ -88,6 +89,7 @@ export default defineSource({
     raw_land_use: { fua_code: 'text not null', code: 'text not null', class: 'text', geom: 'geometry not null' },
     raw_urban_area: { geom: 'geometry not null' },
   },
+  layers,
   recognise,
   read: (file, sink) => readVectorFile(file, sink, (layer) => readingOf(file, layer)),
 });

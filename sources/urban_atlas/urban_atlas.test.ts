@@ -89,7 +89,7 @@ describeDatabase('loading the Urban Atlas', (engine) => {
       areas: await session.query('select member_id, position, round(area_m2 / 1e4)::int4 as hectares from urban_boundary'),
       pieces: await session.query('select count(*) > 3 as is_cut from urban_boundary_piece'),
       rejects: await session.query('select member_id, position, code from reject'),
-      offences: (await checks()).map(({ name, level }) => [name, level]),
+      violations: (await checks()).map(({ name, level }) => [name, level]),
     }));
     expect(found.rows).toEqual([
       { member_id: 1, position: 1, code: '11100', class: null, area_m2: 250_000 }, { member_id: 1, position: 2, code: '11100', class: 'Continuous', area_m2: 250_000 },
@@ -99,6 +99,6 @@ describeDatabase('loading the Urban Atlas', (engine) => {
     expect(found.areas).toEqual([{ member_id: 2, position: 1, hectares: 7854 }]);
     expect(found.pieces).toEqual([{ is_cut: true }]);
     expect(found.rejects).toEqual([{ member_id: 1, position: 4, code: 'geometry_without_area' }]);
-    expect(found.offences).toEqual([['land_use_bounded', 'warn']]);
+    expect(found.violations).toEqual([['land_use_bounded', 'warn']]);
   });
 });

@@ -1,5 +1,6 @@
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { lookAtRasters, readTile, TILE_COLUMNS, type RasterLook } from '../../pipelines/readers/raster-tiles.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { NAME, tile } from './schema.ts';
 
@@ -37,6 +38,7 @@ export default defineSource({
   manifest,
   names: [/^V(?:NP|J1)46A4[^/]*\.(?:h5|zip|tiff?)$/i, /^VNL_[^/]*\.(?:zip|tiff?)$/i],
   tables: { raw_tile: TILE_COLUMNS },
+  layers,
   keys: { raw_tile: ['name'] },
   recognise,
   read: (file, sink) => readTile(file, sink, NAME, tile),

@@ -93,9 +93,9 @@ describeDatabase('loading light at night', (engine) => {
         (1, 1, 'VNP46A4.A2023001.h19v04', 4326, 2400, 2400, 10, 50, 10.0 / 2400, 10.0 / 2400, '65535', 'uint16', 240, 240, 1000, 0, 80),
         (2, 1, 'vj146a4.A2023001.H18V05.002.2024045030000', 4326, 2400, 2400, 0, 40, 10.0 / 2400, 10.0 / 2400, '-999.9', 'float32', 240, 240, 1000, 0, 80)`, async ({ session, checks }) => ({
       tiles: await session.query('select name, year, product, collection, regions, st_xmin(geom) as west, round(st_ymin(geom)::numeric, 9)::float8 as south from radiance_tile order by member_id'),
-      offences: await checks(),
+      violations: await checks(),
     }));
     expect(found.tiles).toEqual([{ name: 'VNP46A4.A2023001.h19v04', year: 2020, product: 'VNP46A4', collection: 0, regions: REACHED, west: 10, south: 40 }, { name: 'vj146a4.A2023001.H18V05.002.2024045030000', year: 2020, product: 'VJ146A4', collection: 2, regions: [20], west: 0, south: 30 }]);
-    expect(found.offences).toEqual([]);
+    expect(found.violations).toEqual([]);
   });
 });

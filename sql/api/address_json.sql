@@ -1,11 +1,11 @@
--- purpose: an access as the service shows it
+-- purpose: an address as answers show it
 -- reads: core.access_point, core.street, core.comune, core.comune_found, core.region
 -- writes: api.street_number, api.address_json
 -- grain: one call per access
 -- crs: EPSG:4326, latitude and longitude in degrees
 
 create or replace function api.street_number(p_number int4, p_exponent text, p_colour text, p_metric_m int4) returns text
--- Not immutable: what it calls is not, and then it would not become part of the statements that call it.
+-- Not immutable, because the functions it calls are not. If it were, statements that call it could not inline it.
 language sql stable parallel safe as $$
   select case
     when p_number is not null then concat_ws(' ', concat_ws('/', p_number, p_exponent), p_colour)
@@ -17,7 +17,7 @@ language sql stable parallel safe as $$
     else 'SNC'
   end
 $$;
-comment on function api.street_number(int4, text, text, int4) is 'Civico as it is written: 12, 12/A, 12 ROSSO, KM 3+200, SNC';
+comment on function api.street_number(int4, text, text, int4) is 'Civico as text: 12, 12/A, 12 ROSSO, KM 3+200, SNC';
 
 create or replace function api.address_json(p_region_code int2, p_address_id int8) returns jsonb
 language plpgsql stable as $$
@@ -38,7 +38,7 @@ begin
         ', ',
         concat_ws(' ', s.name, n.shown),
         l.place,
-        -- Campobasso is in the province of Campobasso: said once.
+        -- The comune of Campobasso is in the province of Campobasso: one mention is enough.
         nullif(c.province_name, l.place)
       )
     )
@@ -54,4 +54,4 @@ begin
   );
 end
 $$;
-comment on function api.address_json(int2, int8) is 'Address of the interface: street, civico, locality, comune, province, region and point of an access; formatted_address has street and civico, locality or else comune, and province, each where it is known';
+comment on function api.address_json(int2, int8) is 'Address of an access in answers: street, civico, locality, comune, province, region and point. formatted_address joins the known ones of street and civico, locality or else comune, and province';

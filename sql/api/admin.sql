@@ -8,7 +8,7 @@ create or replace function api.admin_key(p_name text) returns text
 language sql stable as $$
   select regexp_replace(core.lower_case(unaccent(p_name)), '[^a-z0-9]+', ' ', 'g')
 $$;
-comment on function api.admin_key(text) is 'Key under which spellings of a name are one: without case, accents and punctuation';
+comment on function api.admin_key(text) is 'Key shared by all spellings of a name: without case, accents and punctuation';
 
 create or replace function api.known_regions()
 returns table (code int2, name text, area_km2 float8)
@@ -18,7 +18,7 @@ begin
   select r.code, r.name, r.area_km2
   from core.region r
   union all
-  -- Without a list of comuni regions are those that are published, as their files name them.
+  -- Without a list of comuni: the published regions, named after their files.
   select
     u.unit_code::int2,
     (select min(f.region_name) from core.comune_found f where f.region_code = u.unit_code),
@@ -29,7 +29,7 @@ begin
     and not exists (select from core.region r where r.code = u.unit_code);
 end
 $$;
-comment on function api.known_regions() is 'Regions of the list, and those that are published although it lacks them; area in square kilometres, null: no boundaries';
+comment on function api.known_regions() is 'Listed regions, and published regions that are not listed; area in square kilometres, null without boundaries';
 
 create or replace function api.find_regions(p_region text) returns int2[]
 language sql stable as $$
@@ -39,7 +39,7 @@ language sql stable as $$
     -- Names in two languages: Valle d'Aosta/Vallée d'Aoste.
     or trim(api.admin_key(p_region)) in (select trim(api.admin_key(x.part)) from string_to_table(r.name, '/') as x (part))
 $$;
-comment on function api.find_regions(text) is 'Codes of the regions that a name or code means; empty: none';
+comment on function api.find_regions(text) is 'Codes of the regions that a name or code matches; empty: none';
 
 create or replace function api.find_provinces(p_province text) returns text[]
 language sql stable as $$
@@ -48,7 +48,7 @@ language sql stable as $$
   where trim(api.admin_key(p_province)) in (trim(api.admin_key(p.name)), p.code, core.lower_case(p.abbreviation))
     or trim(api.admin_key(p_province)) in (select trim(api.admin_key(x.part)) from string_to_table(p.name, '/') as x (part))
 $$;
-comment on function api.find_provinces(text) is 'Codes of the provinces that a name, code or car plate code means; empty: none';
+comment on function api.find_provinces(text) is 'Codes of the provinces that a name, code or car plate code matches; empty: none';
 
 create or replace function api.admin_regions(out publication text, out answer text)
 language plpgsql volatile security definer
@@ -92,7 +92,7 @@ begin
   where v_regions is null or p.region_code = any (v_regions);
 end
 $$;
-comment on function api.admin_provinces(text) is 'The provinces, by code; of a region, when one is named';
+comment on function api.admin_provinces(text) is 'The provinces, by code; only those of a region if one is given';
 
 create or replace function api.admin_municipalities(p_province text, p_region text, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -126,7 +126,7 @@ begin
     from core.comune k
     left join core.region r on r.code = k.region_code
     union all
-    -- Comuni of the files that the list lacks, as the files have them.
+    -- Unlisted comuni, as named in the files.
     select
       f.belfiore,
       null,
@@ -143,4 +143,4 @@ begin
     and (v_provinces is null or c.province_code = any (v_provinces));
 end
 $$;
-comment on function api.admin_municipalities(text, text) is 'The comuni, by ISTAT code, those that the list lacks last; of a province and of a region, when they are named';
+comment on function api.admin_municipalities(text, text) is 'The comuni by ISTAT code, unlisted ones last; only those of a province or a region if one is given';

@@ -1,4 +1,4 @@
--- purpose: a parcel to try the interface with
+-- purpose: a sample parcel for trying the API
 -- reads: core.parcel
 -- writes: api.any_parcel
 -- grain: one call at the start of a server
@@ -17,4 +17,4 @@ as $$
   where p.kind = 'land'
   limit 1
 $$;
-comment on function api.any_parcel() is 'Some land parcel that is published its representative point and the code of its comune; nulls: none is';
+comment on function api.any_parcel() is 'A published land parcel, its representative point and the code of its comune; nulls if nothing is published';

@@ -1,4 +1,4 @@
--- purpose: which version the database is at, for a server that may read no table
+-- purpose: the version of the database, for a server that may not read tables
 -- reads: ledger.applied_file
 -- writes: api.applied_files
 -- grain: one call at the start of a server
@@ -11,4 +11,4 @@ as $$
   select jsonb_object_agg(a.file, jsonb_build_object('digest', a.sha256, 'version', a.version))
   from ledger.applied_file a
 $$;
-comment on function api.applied_files() is 'SQL files that were applied, each with its digest and, for a layer, the version of its source';
+comment on function api.applied_files() is 'Applied SQL files, each with its digest and, for a layer, the version of its source';

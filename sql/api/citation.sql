@@ -1,4 +1,4 @@
--- purpose: the sources that one parcel's sections cite
+-- purpose: the sources that the sections of a parcel cite
 -- reads: ledger.citation, ledger.cited, ledger.publication
 -- writes: api.cite, api.cited_licenses, api.citations
 -- grain: one call per section or record
@@ -6,14 +6,14 @@
 
 create or replace function api.cite(p_region int4, p_sections text[], p_blocks text[], p_keys text[], out blocks text, out citations uuid[])
 language plpgsql stable
--- Plans that know the lists are no better, and are made anew for every record.
+-- Custom plans that know the arrays are no better, and each record would be planned again.
 set plan_cache_mode to force_generic_plan
 set enable_seqscan to off
 as $$
 declare
   v_own int4;
   v_italy int4;
-  -- A section by itself is the key of most parcels.
+  -- For most parcels the section's name is the key.
   v_keys constant text[] := array_append(p_keys || p_sections, '*');
   v_sections text[];
   v_citations uuid[];
@@ -28,7 +28,7 @@ begin
   from ledger.publication u
   where u.unit_code in (0, p_region)
     and u.state = 'current';
-  -- The longest key of a section is found first. A plus marks combinations of the publication of Italy.
+  -- The longest key of a section comes first. A plus marks combinations of the publication of Italy.
   select
     array_agg(n.section),
     array_agg(n.citation),
@@ -57,10 +57,10 @@ begin
   citations := '{}';
   for v_nth in 1 .. cardinality(p_sections) loop
     v_own_at := array_position(v_sections, p_sections[v_nth]);
-    -- As text, which costs less than json that is taken apart. A block keeps a place for its source.
+    -- Text, because parsing JSON would cost more. Each block has a placeholder for its source.
     blocks := blocks || ',"' || p_sections[v_nth] || '":'
       || replace(p_blocks[v_nth], '"source" : null', '"source" : ' || coalesce(v_sources[v_own_at], 'null'));
-    -- Nothing shown, nothing cited. Names of comuni come from the publication of Italy.
+    -- Empty blocks cite nothing. Names of comuni come from the publication of Italy.
     if p_blocks[v_nth] not in ('null', '[]') then
       v_italy_at := array_position(v_sections, '+' || p_sections[v_nth]);
       citations := citations || v_citations[v_own_at] || v_citations[v_italy_at];
@@ -70,7 +70,7 @@ begin
   citations := array_remove(citations || v_citations[array_position(v_sections, '*')], null);
 end
 $$;
-comment on function api.cite(int4, text[], text[], text[]) is 'Blocks of the sections of one parcel as members of a JSON object, with their sources, and the combinations that they cite: those of their values, that of the names of comuni, and the mandatory ones. p_keys: facts of the sections (ledger.cited); of those that are noted of a section the longest counts';
+comment on function api.cite(int4, text[], text[], text[]) is 'Blocks of the sections of one parcel as members of a JSON object, with their sources, and the combinations that they cite: those of the values, that of the names of comuni, and the mandatory ones. p_keys: facts of the sections (ledger.cited); if several facts of a section are recorded, the longest counts';
 
 create or replace function api.cited_licenses(p_sections text[], p_cited uuid[]) returns json
 language plpgsql stable as $$
@@ -86,13 +86,13 @@ begin
     )
     select coalesce(json_agg(l.license::json order by array_position(p_sections, l.section), l.source_id collate "C"), '[]'::json)
     from license l
-    -- The cadastre names the same holder as quotations do, under another licence.
+    -- The cadastre and the quotations have the same holder, under different licences.
     where l.section <> '*'
       or not exists (select from license o where o.section <> '*' and o.term = l.term)
   );
 end
 $$;
-comment on function api.cited_licenses(text[], uuid[]) is 'Licences of combinations, by section and source; the mandatory ones last, without those whose terms another one has';
+comment on function api.cited_licenses(text[], uuid[]) is 'Licences of combinations, by section and source; the mandatory ones last, except those whose terms another licence has';
 
 create or replace function api.citations(p_cited uuid[], out combinations json)
 language plpgsql stable security definer

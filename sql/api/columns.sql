@@ -1,11 +1,11 @@
--- purpose: many parcels by the batch: found by what tables of others say of them, and their sections as columns
+-- purpose: parcels in batches: found by points, fids, references, labels or queries, and with their sections as columns
 -- reads: core.parcel, core.parcel_register, core.comune, core.comune_catastale, core.region_box, layer.boundary, ledger.publication
 -- writes: api.unpublished_region, api.parcels_of_points, api.parcels_of_fids, api.parcels_of_references, api.parcels_of_labels, api.parcels_of_queries, api.parcel_columns, api.column_licenses
 -- grain: one call per batch
 -- crs: EPSG:4326, latitude and longitude in degrees
 
--- Answers are arrays of arrays, which a program takes apart by place: what belongs to which row of the batch, from 1. Rows of which there is nothing to say
--- are left out. Statements here take a batch as a set: the planner is told nothing of its size, and goes by index either way.
+-- Answers are arrays of arrays that a program reads by position. "Place" is the number of the row in the batch, from 1. Rows without a result
+-- are left out. Statements take a batch as a set: the planner does not know its size and uses an index either way.
 
 create or replace function api.unpublished_region(p_region int4) returns int4
 language plpgsql stable as $$
@@ -16,7 +16,7 @@ begin
   );
 end
 $$;
-comment on function api.unpublished_region(int4) is 'The code of a region that is not published; null: it is, or none was given';
+comment on function api.unpublished_region(int4) is 'The code of the region if it is not published; null if it is published or none was given';
 
 create or replace function api.parcels_of_points(p_lats float8[], p_lngs float8[], out publication text, out answer text)
 language plpgsql volatile security definer
@@ -37,11 +37,12 @@ begin
         a.place,
         array_agg(p.fid order by api.shown_area(p.area_m2), p.fid) as fids
       from asked a
-      -- As api.parcels_at has it: borders and printed corners belong to all parcels that meet there.
+      -- As in api.parcels_at: borders and printed corners belong to all parcels that meet there.
       join core.parcel p on st_dwithin(p.geom, a.point, 1e-7)
       group by a.place
     ),
-    -- Where no parcel is a boundary may say that the region is not published, and without one that no box of those published holds the point.
+    -- If no parcel contains the point, its comune's boundary may show that the region is not published. Without a boundary, the point may be outside the boxes of
+    -- all published regions.
     abroad as (
       select
         a.place,
@@ -89,7 +90,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_points(float8[], float8[]) is 'JSON array of [place, fid, candidates, region]: of each point (degrees) the smallest of the parcels that contain it, border included, and how many do; region: the code of the one that it lies in and that is not published, 0: which one is not known';
+comment on function api.parcels_of_points(float8[], float8[]) is 'JSON array of [place, fid, candidates, region]: for each point (degrees) the smallest parcel that contains it, border included, and the number of such parcels; region: code of the unpublished region that contains the point, 0 if that region is unknown';
 
 create or replace function api.parcels_of_fids(p_fids int4[], out publication text, out answer text)
 language plpgsql volatile security definer
@@ -129,7 +130,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_fids(int4[]) is 'JSON array of [place, fid, candidates, region, retired, successor]: whether each fid is published; region: the code of its own that is not; retired: it was published once, and successor is drawn the same';
+comment on function api.parcels_of_fids(int4[]) is 'JSON array of [place, fid, candidates, region, retired, successor]: whether each fid is published; region: code of the fid''s region if it is not published; retired: the fid was published before; successor: the published parcel with the same drawing';
 
 create or replace function api.parcels_of_references(p_references text[], out publication text, out answer text)
 language plpgsql volatile security definer
@@ -172,7 +173,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_references(text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of each national cadastral reference; region: the code of that of its comune, which is not published';
+comment on function api.parcels_of_references(text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of each national cadastral reference; region: code of the comune''s region if it is not published';
 
 create or replace function api.parcels_of_labels(
   p_places int4[], p_comuni text[], p_names text[], p_sections text[], p_sheets text[], p_labels text[], out publication text, out answer text
@@ -187,7 +188,7 @@ begin
     with asked as materialized (
       select
         q.place,
-        -- A comune may be told by its ISTAT code.
+        -- A comune may be given by its ISTAT code.
         coalesce(q.belfiore, c.belfiore) as belfiore,
         nullif(core.comune_key(q.name), '') as name_key,
         q.section,
@@ -198,7 +199,7 @@ begin
         on q.belfiore is null
         and c.istat_code = q.name
     ),
-    -- As api.search_parcels has it: a sheet is one stretch of the references for each letter that a section may have. Read once, whoever asks for it.
+    -- As in api.search_parcels: a sheet is one range of references for each possible section letter. Each range is read once.
     sheet as (
       select distinct
         a.belfiore,
@@ -223,7 +224,7 @@ begin
         and p.reference < t.start || 'zzzz'
         and starts_with(p.reference, t.start)
     ),
-    -- Keys once, not once for each row that is asked.
+    -- The keys are computed once, not once per row of the batch.
     land_register as materialized (
       select
         c.prefix,
@@ -231,7 +232,7 @@ begin
         array[core.comune_key(c.name), core.comune_key(c.name_other)] as name_keys
       from core.comune_catastale c
     ),
-    -- A land register has no sheets: the reference is known as a whole.
+    -- A land register has no sheets: the whole reference is known.
     registered as materialized (
       select
         a.place,
@@ -295,7 +296,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_labels(int4[], text[], text[], text[], text[], text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of a comune (cadastral code, or null and its ISTAT code as its name), sheet (4 digits) and label, where there are several the one of the smallest fid; without a sheet that of a land register, whose comune catastale may be named where it is no comune; section: letter, null: any. A place may come several times, for homonyms';
+comment on function api.parcels_of_labels(int4[], text[], text[], text[], text[], text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of a comune (cadastral code, or null with the ISTAT code as its name), sheet (4 digits) and label; of several the one with the smallest fid. Without a sheet, the parcel of a land register; its name may then be that of a comune catastale. section: letter, null: any. Homonyms may repeat a place';
 
 create or replace function api.parcels_of_queries(p_readings jsonb, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -313,7 +314,7 @@ begin
       from jsonb_array_elements(p_readings) with ordinality as q (readings, place)
       cross join lateral jsonb_array_elements(api.geocode_search(jsonb_build_object('readings', q.readings), 5)) with ordinality as h (value, nth)
     ),
-    -- What is as good as the best: who asked for one place would not know which.
+    -- All hits as good as the best one: the query does not say which of them is meant.
     best as materialized (
       select h.*
       from hit h
@@ -346,14 +347,14 @@ begin
       select
         p.place,
         (array_agg(p.fid order by p.nth))[1] as fid,
-        -- Two doors of one parcel are one place.
+        -- Two addresses in one parcel are one candidate.
         count(distinct coalesce(p.fid::text, 'address ' || (p.address ->> 'address_id'))) as candidates,
         (array_agg(p.address order by p.nth))[1] as address
       from placed p
       group by p.place
     ) g
     full join (
-      -- Nothing found, and every comune that is named lies where nothing is published.
+      -- Nothing was found, and no region of the named comuni is published.
       select
         q.place,
         min(u.region_code) as region_code
@@ -368,7 +369,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_queries(jsonb) is 'JSON array of [place, fid, candidates, region, address]: what api.geocode_search finds for the readings of each query, an array of arrays; the parcel that has the address, null: none; candidates: places that are found as well as the first; region: where nothing is found the code of that of the comune named, which is not published';
+comment on function api.parcels_of_queries(jsonb) is 'JSON array of [place, fid, candidates, region, address]: results of api.geocode_search for the readings of each query, an array of arrays; fid: the parcel at the address, null: none; candidates: number of results as good as the first; region: if nothing is found, code of the named comune''s region, which is not published';
 
 create or replace function api.parcel_columns(p_fids int4[], p_sections text[], out publication text, out answer text)
 language plpgsql volatile security definer
@@ -381,13 +382,13 @@ declare
   v_belfiori text[];
   v_points geometry[];
   v_kinds text[];
-  -- With numbers that no parcel has. Of several nodes the one that alone has all parcels of a batch would be sent the whole statement with its functions, and
-  -- lacks what they read; these lie on others.
+  -- Numbers that no parcel has are added. If one of several nodes had all parcels of a batch, it would get the whole statement with its functions, although it
+  -- lacks the tables that they read. The added numbers are on other nodes.
   v_asked constant int4[] := p_fids || array(select -g.n from generate_series(1, 16) as g (n));
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
-  -- By itself, and once: where parcels lie on other nodes, a statement that also asks what lies here would be sent to the one that has them.
+  -- A separate statement: if parcels are on other nodes, a statement that also reads local tables would be sent to the node that has the parcels.
   with parcel as materialized (
     select
       p.fid,
@@ -435,7 +436,7 @@ begin
         from parcel p
         left join described d on d.fid = p.fid
       ),
-      -- Of parcels that are alike in all that decides it the coverage is asked once.
+      -- Coverage is computed once for all parcels that agree in everything that decides it.
       covered as materialized (
         select
           k.likeness,
@@ -456,7 +457,7 @@ begin
   answer := concat('{', answer, '}');
 end
 $$;
-comment on function api.parcel_columns(int4[], text[]) is 'JSON object of sections, each an array of [fid, coverage, cells]: the columns of the parcels that are published among those named, in the order in which the section states them; coverage as in a record, null: the cells say it; cells null: nothing. Sections must be known names';
+comment on function api.parcel_columns(int4[], text[]) is 'JSON object of sections, each an array of [fid, coverage, cells]: the columns of those given parcels that are published, in the order that the section defines; coverage as in a record, null if the cells contain it; cells null: no values. Sections must be known names';
 
 create or replace function api.column_licenses(p_region int4, p_sections text[], out publication text, out answer text)
 language plpgsql volatile security definer
@@ -482,4 +483,4 @@ begin
   );
 end
 $$;
-comment on function api.column_licenses(int4, text[]) is 'Attributions of sections as api.licenses gives them, of a region or, null, of all that are published, each once';
+comment on function api.column_licenses(int4, text[]) is 'Attributions of sections as in api.licenses, for a region or, if null, for all published regions, each once';

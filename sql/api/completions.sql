@@ -1,4 +1,4 @@
--- purpose: what the words at the end of a query may become, for suggestions while it is typed
+-- purpose: completions for the end of a query, suggested while it is typed
 -- reads: core.comune_name, core.street_name, core.token
 -- writes: api.completions
 -- grain: one call per query
@@ -12,7 +12,7 @@ set plan_cache_mode to force_generic_plan
 as $$
 declare
   shortest constant int4 := 2;
-  -- Each is searched: so many that a pause in typing is long enough for all.
+  -- Each completion is searched: the limits keep the whole within a pause in typing.
   most_words constant int4 := 5;
   most_comuni constant int4 := 3;
 begin
@@ -59,7 +59,7 @@ begin
       limit most_comuni
     ),
     found as (
-      -- More words than one are hardly begun by chance; one may as well be a street's.
+      -- A match of several words is hardly a coincidence. A single word may also belong to a street.
       select 1 - c.words as rank, -c.comune_located::numeric as nth, c.words, c.belfiore as text, true as is_comune
       from comune c
       union all
@@ -77,4 +77,4 @@ begin
   );
 end
 $$;
-comment on function api.completions(text, text[]) is 'JSON array of what a query may end with: words of street names that begin with p_word, those of most names first, and comuni with located addresses whose name begins with one of p_places (the last word, the last two, …): how many words it stands for, the word or the cadastral code';
+comment on function api.completions(text, text[]) is 'JSON array of completions for the end of a query: words of street names that begin with p_word, the most frequent first, and comuni with located addresses whose name begins with one of p_places (the last word, the last two, …). Each has the number of words that it replaces and the word or the cadastral code';

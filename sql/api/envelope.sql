@@ -1,4 +1,4 @@
--- purpose: what the answers of the server have in common
+-- purpose: parts shared by all answers of the server
 -- reads: ledger.publication, ledger.applied_file
 -- writes: api.publication_tag, api.envelope
 -- grain: one call per answer
@@ -7,8 +7,8 @@
 create or replace function api.publication_tag(p_unit int4) returns text
 language plpgsql stable as $$
 begin
-  -- Every answer may name a comune: the publication of Italy is always part of it. Its moment tells it from one of the same number in another
-  -- database; what the answers are made with is part of them, too.
+  -- Every answer may name a comune, so the publication of Italy is always included. The time of publication distinguishes it from a publication with the same
+  -- number in another database. The version of the SQL that builds the answers is included too.
   return (
     select concat_ws(
       '-',
@@ -24,7 +24,7 @@ begin
   );
 end
 $$;
-comment on function api.publication_tag(int4) is 'Tells apart what an answer about a region can depend on: the publications in force, by content and moment, and the SQL that answers; null: of all regions';
+comment on function api.publication_tag(int4) is 'Identifies everything that an answer about a region depends on: the current publications, by content and time, and the SQL that answers; null: of all regions';
 
 create or replace function api.envelope(p_data json, p_meta json) returns text
 language sql stable as $$

@@ -1,7 +1,7 @@
--- purpose: the gazetteer, as the reader of queries asks it
+-- purpose: the gazetteer for the reader of queries
 -- reads: core.comune_name, core.place_name, core.comune, core.province
 -- writes: api.transposed, api.similar_from, api.geocode_comune
--- grain: one call per query; keys are what core.comune_key gives
+-- grain: one call per query; keys are results of core.comune_key
 -- crs: none
 
 create or replace function api.transposed(p_word text) returns text[]
@@ -14,22 +14,22 @@ language sql immutable parallel safe as $$
   where length(p_word) between 4 and 64
     and substr(p_word, n, 1) <> substr(p_word, n + 1, 1)
 $$;
-comment on function api.transposed(text) is 'The word with each pair of neighbouring letters exchanged: roma for rmoa; none for words of fewer than 4 letters';
+comment on function api.transposed(text) is 'The word with each pair of neighbouring letters exchanged: roma for rmoa; none for words with fewer than 4 letters';
 
--- A function with `set pg_trgm...` can be restored by a superuser only.
+-- A function with `set pg_trgm...` can be restored only by a superuser.
 create or replace function api.similar_from(p_threshold real) returns text
 language plpgsql stable as $$
 declare
-  -- Loads the library, which gives the setting its value.
+  -- Loads the library, which defines the setting.
   v_former constant real := show_limit();
 begin
   perform set_config('pg_trgm.similarity_threshold', p_threshold::text, true);
   return v_former::text;
 end
 $$;
-comment on function api.similar_from(real) is 'Sets from which similarity on two words are alike for the operator % of pg_trgm, until the end of the transaction; returns the former threshold';
+comment on function api.similar_from(real) is 'Sets the similarity from which the operator % of pg_trgm matches two words, until the end of the transaction; returns the former threshold';
 
--- Names of all Italy are known, also where one region is loaded: a name that is a comune's leads there, or nowhere.
+-- The names of all Italy are known even if only one region is loaded: a comune's name leads to that comune or to nothing.
 create or replace function api.geocode_comune(p_keys text[], p_fuzzy bool) returns jsonb
 language plpgsql stable
 -- Planning takes longer than running.
@@ -58,11 +58,11 @@ begin
         and n.key = any (p_keys)
         and (
           n.kind in ('name', 'second', 'former')
-          -- A foreign name is free only where no locality has it.
+          -- A foreign name counts only if no locality has the same name.
           or n.kind = 'foreign' and not exists (select from core.comune_name o where o.key = n.key)
         )
     ),
-    -- Without the list of comuni nobody knows whether a key is another comune's name: then nothing is like anything.
+    -- Without the list of comuni a key might be the name of another comune, so no similar names are searched.
     unknown as (
       select k.asked
       from unnest(p_keys) as k (asked)
@@ -72,7 +72,7 @@ begin
         and not exists (select from core.place_name n where n.key = k.asked)
         and not exists (select from core.comune_name n where n.key = k.asked)
     ),
-    -- `Lamezia`: the whole words that one comune's name alone begins with.
+    -- `Lamezia`: whole words with which the name of exactly one comune begins.
     begun as (
       select
         u.asked,
@@ -151,7 +151,7 @@ begin
         ) as past_provinces
       from counted h
       left join core.comune c on c.belfiore = h.belfiore
-      -- Localities of many comuni (Centro, Stazione) name no comune, unless another key names theirs.
+      -- Names of localities in many comuni (Centro, Stazione) identify no comune, unless another key names the comune.
       where h.kind <> 'locality'
         or h.homonyms <= 10
         or h.belfiore in (select o.belfiore from hit o where o.kind <> 'locality')
@@ -172,7 +172,7 @@ begin
         and n.key = any (p_keys)
         and (
           n.kind = 'province' and p.code is not null
-          -- Plates of two letters are provinces wherever one is written.
+          -- Two-letter plates are read as provinces wherever they occur.
           or n.kind = 'past_province' and length(n.key) > 2
         )
     )
@@ -197,4 +197,4 @@ begin
   return v_found;
 end
 $$;
-comment on function api.geocode_comune(text[], bool) is 'Places that the keys name, by exact key or (fuzzy) one or two letters away or the beginning of one name alone: key asked, cadastral code, kind of name, province, region, plates and names of earlier provinces; an array. Comuni of all Italy are known, and provinces (without a cadastral code)';
+comment on function api.geocode_comune(text[], bool) is 'JSON array of places that the keys name: by exact key or, if p_fuzzy, by a key one or two letters away or by the beginning of exactly one name. Each has the key asked, cadastral code, kind of name, province, region, and plates and names of earlier provinces. Comuni of all Italy are known, and provinces (without a cadastral code)';

@@ -11,8 +11,8 @@ begin
     with target as (
       select st_setsrid(st_makepoint(p_lng, p_lat), 4326) as geom
     ),
-    -- The index orders by degrees, which are not metres. So the nearest few in degrees only say how far the nearest in metres
-    -- can be at most; then everything that near is measured.
+    -- The index orders by degrees, not by metres. The nearest few in degrees give an upper limit for the distance of the nearest
+    -- in metres. Then every address within that limit is measured.
     first as (
       select max(st_distance(n.geom::geography, t.geom::geography)) as reach_m, count(*) as n
       from target t
@@ -23,7 +23,7 @@ begin
         limit p_limit
       ) n
     ),
-    -- A degree of latitude has 110,574 m at least; a hundredth of a metre is what distances are rounded to.
+    -- A degree of latitude has at least 110,574 m. Distances are rounded to a hundredth of a metre.
     reach as (
       select
         least(p_radius_m, case when f.n < p_limit then p_radius_m else f.reach_m end) + 0.01 as m,

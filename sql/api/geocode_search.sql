@@ -1,17 +1,17 @@
--- purpose: search of addresses by text that was read by pipelines/address/parse-query.ts
+-- purpose: address search with queries that pipelines/address/parse-query.ts has read
 -- reads: core.token, core.street_name, core.access_point, core.comune, core.place_name, core.province, core.region, ledger.publication
 -- writes: api.geocode_tokens, api.geocode_streets, api.geocode_numbers, api.has_addresses, api.geocode_search
 -- grain: one call per query
 -- crs: EPSG:4326
 
--- Three small steps, each through one index: the words that were typed become ids, mistyped ones are corrected in the
--- dictionary; streets are found by ids inside the comune (or in all Italy) and scored by how much of them was said; the number
--- is looked for inside the best streets only, so that it never decides the comune.
+-- Three small steps, each with one index. First the typed words become ids, and mistyped words are corrected with the
+-- dictionary. Then streets are found by ids, inside the comune or in all Italy, and scored by the share of their words. At last the number
+-- is looked up in the best streets only, so that it never decides the comune.
 
 create or replace function api.geocode_tokens(p_tokens text[], p_regions int2[], p_fuzzy bool)
 returns table (place int4, id int4, weight float8, quality float8, df int4)
 language plpgsql stable rows 20
--- Here and below planning takes longer than running, and every plan is one by index, whatever is asked.
+-- Here and below planning takes longer than running, and every plan uses an index whatever the arguments are.
 set plan_cache_mode to force_generic_plan
 as $$
 #variable_conflict use_column
@@ -37,7 +37,7 @@ begin
     join core.token k on k.text = a.text
     where k.region_code = any (p_regions)
   ),
-  -- Each correction is a look into the dictionary: of more words than streets have, the rest counts as unknown.
+  -- Each correction is a dictionary lookup. A query with more words than any street is not corrected beyond that limit.
   doubtful as (
     select
       a.place,
@@ -45,7 +45,7 @@ begin
     from asked a
     cross join lateral (select exists (select from exact e where e.place = a.place) as known) k
     where (p_fuzzy or not k.known)
-      -- A number that is not there is another number, not a slip of the pen. levenshtein takes no more than 255 bytes.
+      -- A missing number is a different number, not a typing error. levenshtein takes at most 255 bytes.
       and a.text !~ '[0-9]'
       and length(a.text) between 3 and 64
     order by k.known, a.place
@@ -65,7 +65,7 @@ begin
       and length(k.text) <= 64
       and k.region_code = any (p_regions)
     union all
-    -- Two letters exchanged are one slip, though no trigram may be left of a short word.
+    -- Two exchanged letters are one error, although a short word may then share no trigram.
     select
       a.place,
       a.text,
@@ -111,7 +111,7 @@ begin
   perform set_config('pg_trgm.similarity_threshold', v_former, true);
 end
 $$;
-comment on function api.geocode_tokens(text[], int2[], bool) is 'Words of the dictionary that the typed ones mean: themselves, or where there are none (p_fuzzy: always) at most six that are one or two letters away, for at most six words; place numbers the typed word';
+comment on function api.geocode_tokens(text[], int2[], bool) is 'Dictionary words that the typed words mean: the same words or, if there are none (with p_fuzzy: always), at most six that are one or two letters away, for at most six words; place is the number of the typed word';
 
 create or replace function api.geocode_streets(p_reading jsonb, p_limit int4, p_fuzzy bool)
 returns table (region_code int2, street_id int8, belfiore text, comune_located int4, score numeric)
@@ -120,7 +120,7 @@ set plan_cache_mode to force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  -- No better guess of what a word tells that no street name of the region holds: about one name in eight thousand.
+  -- Weight of a word that is in no street name of the region: the weight of a word in one of eight thousand names.
   unknown_weight constant numeric := 9;
   v_tokens text[] := array(select jsonb_array_elements_text(p_reading -> 'tokens'));
   v_type text := p_reading ->> 'streetType';
@@ -147,7 +147,7 @@ begin
       where core.lower_case(p.abbreviation) = v_province
         or ' ' || core.comune_key(p.name) || ' ' like '% ' || v_province || ' %'
     );
-    -- A province of today has the plate or the name before an earlier one.
+    -- A current province takes precedence over an earlier one with the same plate or name.
     if cardinality(v_comuni) = 0 then
       v_comuni := array(
         select n.code
@@ -160,7 +160,7 @@ begin
   if v_comuni is not null then
     v_regions := array(select distinct s.region_code from core.street_name s where s.belfiore = any (v_comuni));
   else
-    -- Also where no list of comuni is loaded.
+    -- Works without a list of comuni too.
     v_regions := array(
       select r.code from core.region r
       union
@@ -176,7 +176,7 @@ begin
     return;
   end if;
   if v_comuni is null then
-    -- In all Italy the rarest word that is known leads to the streets.
+    -- In all Italy, streets are searched by the rarest known word.
     select w.ids
     into v_rarest
     from (
@@ -198,7 +198,7 @@ begin
       coalesce(max(w.weight)::numeric, unknown_weight) as weight
     from generate_series(1, cardinality(v_tokens)) as p (place)
     left join word w on w.place = p.place
-    -- Said twice, asked once.
+    -- A repeated word counts once.
     where v_tokens[p.place] <> all (v_tokens[: p.place - 1])
     group by p.place
   ),
@@ -225,7 +225,7 @@ begin
       w.place,
       w.weight,
       w.quality,
-      -- Typed words that mean the same word of the street (roma, rora) say it once.
+      -- Typed words that match the same word of the street (roma, rora) count once.
       row_number() over (partition by c.region_code, c.street_id, c.ordinal, t.id order by w.quality desc, w.place) as nth
     from candidate c
     cross join lateral unnest(c.token_ids) as t (id)
@@ -250,7 +250,7 @@ begin
       m.ordinal,
       sum(m.credit) as credit,
       count(*) as words,
-      -- What was asked: matched words at their weight in this region, the others at what they weigh anywhere.
+      -- The weight of the query: matched words have their weight in this region, other words their highest weight anywhere.
       sum(m.weight) + (select sum(a.weight) from asked a) - sum(a.weight) as asked
     from matched m
     join asked a on a.place = m.place
@@ -263,7 +263,7 @@ begin
       c.belfiore,
       c.comune_located,
       round(
-        -- Mostly how much of what was asked is there; a little how much of the street was asked: given names are left out at will.
+        -- Mostly the matched share of the query, and a little the matched share of the street, because given names are often omitted.
         (0.8 * s.credit / s.asked + 0.2 * s.credit / c.weight::numeric)
           * case
             when v_type is null then case when c.street_type is null then 1 else 0.98 end
@@ -276,7 +276,7 @@ begin
       ) as score
     from summed s
     join candidate c on c.region_code = s.region_code and c.street_id = s.street_id and c.ordinal = s.ordinal
-    -- Where a part of the words may name a comune, a street that is called otherwise is one of another place.
+    -- If some words may name a comune, a street with a different name is probably in another place.
     where not v_whole
       or (s.words = (select count(*) from asked) and s.words = cardinality(c.token_ids) and (v_type is null or c.street_type = v_type))
   ),
@@ -302,7 +302,7 @@ begin
   limit greatest(p_limit, 20);
 end
 $$;
-comment on function api.geocode_streets(jsonb, int4, bool) is 'Streets that a reading of a query may mean, with the share of words that agree (0–1, by their weight, type and locality counted in); only streets with a located access; of a reading that is whole, only those that are called exactly so';
+comment on function api.geocode_streets(jsonb, int4, bool) is 'Streets that a reading of a query may mean, with the share of matching words (0–1, by weight; type and locality are included); only streets with a located access; for a whole reading, only streets with exactly that name';
 
 create or replace function api.geocode_numbers(p_reading jsonb, p_limit int4, p_fuzzy bool)
 returns table (region_code int2, address_id int8, belfiore text, comune_located int4, street_score numeric, rank int4, distance int4, match_type text)
@@ -316,7 +316,7 @@ begin
       (p_reading ->> 'rangeTo')::int4 as range_to,
       nullif(regexp_replace(core.upper_case(p_reading ->> 'exponent'), '[^A-Z0-9]', '', 'g'), '') as exponent,
       p_reading ->> 'colour' as colour,
-      -- Red numbers are a series of their own; black ones are those of everyone.
+      -- Red numbers are a separate series. Black numbers belong to the common series.
       coalesce(p_reading ->> 'colour' = 'ROSSO', false) as is_red,
       (p_reading ->> 'metricM')::int4 as metric_m,
       (p_reading ->> 'snc')::bool as snc
@@ -326,7 +326,7 @@ begin
     from api.geocode_streets(p_reading, p_limit, p_fuzzy)
   ),
   found as (
-    -- The number itself, with whatever follows it.
+    -- The number itself, with any exponent.
     select
       s.region_code,
       s.street_id,
@@ -335,7 +335,7 @@ begin
       case
         when n.same_colour and n.same_exponent then case when n.number = r.number then 0 else 1 end
         when n.same_colour and n.exponent is null then 2
-        -- B and BIS, T and TER are not variants of each other.
+        -- B and BIS, or T and TER, are not variants of each other.
         when n.same_colour and r.exponent is not null and (starts_with(n.exponent, r.exponent) or starts_with(r.exponent, n.exponent)) then 7
         when n.same_colour then 3
         when n.same_exponent then 4
@@ -349,7 +349,7 @@ begin
         k.address_id,
         k.number,
         k.exponent,
-        -- Red numbers are published as a colour here and as an exponent there.
+        -- Some comuni publish red numbers as a colour, others as an exponent.
         case
           when r.colour is not null then coalesce(k.colour, case right(k.exponent, 1) when 'R' then 'ROSSO' when 'N' then 'NERO' end, '') = r.colour
           else k.colour is null or k.colour <> 'ROSSO' or r.exponent = 'R'
@@ -373,7 +373,7 @@ begin
       ) k
     ) n
     union all
-    -- The next one on the same side of the street, upwards and downwards: of the series that was asked for, and behind those of the other one.
+    -- The next numbers on the same side of the street, upwards and downwards: first of the series of the query, then of the other one.
     select
       s.region_code,
       s.street_id,
@@ -456,7 +456,7 @@ begin
     ) n
     where r.snc
     union all
-    -- The street itself, shown by its first access.
+    -- The street itself, represented by its first access.
     select
       s.region_code,
       s.street_id,
@@ -494,11 +494,11 @@ begin
   from ranked k
   join street s on s.region_code = k.region_code and s.street_id = k.street_id
   where (k.rank <= 5 or (k.best >= 6 and (k.rank <= 7 or k.best = 9)))
-    -- Where several comuni are in play each street gives one address, so that all of them are seen.
+    -- If the query may mean several comuni, each street returns one address, so that all comuni appear.
     and (k.place = 1 or (jsonb_typeof(p_reading -> 'comuni') = 'array' and jsonb_array_length(p_reading -> 'comuni') = 1));
 end
 $$;
-comment on function api.geocode_numbers(jsonb, int4, bool) is 'Accesses that a reading of a query may mean: rank 0 the number asked, 1 the end of a range, 2–5 the number with another exponent or colour, 6–7 the nearest (7: another exponent that begins alike, or one of the other series, red or black), 9 the street';
+comment on function api.geocode_numbers(jsonb, int4, bool) is 'Accesses that a reading of a query may mean. Ranks: 0 the number in the query, 1 the end of a range, 2–5 the number with another exponent or colour, 6–7 the nearest number (7: another exponent that begins alike, or a number of the other series, red or black), 9 the street';
 
 create or replace function api.has_addresses(p_comuni text[]) returns bool
 language plpgsql stable as $$
@@ -519,11 +519,11 @@ language plpgsql stable
 set jit to off
 as $$
 declare
-  -- From here on nothing that a second thought could find would be nearer to what was typed.
+  -- From this score on, a second attempt could not find anything closer to the query.
   good_enough constant numeric := 0.85;
-  -- What parse-query.ts reads, and no more, whoever asks.
+  -- The most readings that parse-query.ts returns. More are ignored.
   most_readings constant int4 := 6;
-  -- A search takes some milliseconds. One that would take this long is answered with what was found: it may not keep the others waiting.
+  -- A search usually takes milliseconds. A search that takes this long returns what it has found, so as not to block other requests.
   budget constant interval := '1 second';
   v_until timestamptz := clock_timestamp() + budget;
   v_reading jsonb;
@@ -540,11 +540,11 @@ begin
     where r.ordinality <= most_readings
     order by r.ordinality
   loop
-    -- A text that is only the name of a comune without addresses is no street.
+    -- A text that is only the name of a comune without addresses is not searched as a street.
     continue when v_reading ? 'called' and not api.has_addresses(array(select jsonb_array_elements_text(v_reading -> 'called')));
     foreach v_fuzzy in array array[false, true] loop
       exit readings when clock_timestamp() > v_until;
-      -- What may name a comune is not corrected into a street.
+      -- A word that may name a comune is not corrected into a street.
       continue when v_fuzzy and (v_reading ->> 'whole')::bool;
       select coalesce(jsonb_agg(to_jsonb(n) || jsonb_build_object('reading', v_ordinal)), '[]'::jsonb), greatest(v_best, max(n.street_score))
       into v_pass, v_best
@@ -557,7 +557,7 @@ begin
     with judged as (
       select
         x.*,
-        -- So little that a street of another type or place never passes the one that was named.
+        -- The difference is so small that a street of another type or place never ranks before the named one.
         round(
           x.street_score * case x.match_type when 'number' then 1 when 'number_without_exponent' then 0.99 when 'nearest_number' then 0.98 else 0.97 end,
           4
@@ -565,7 +565,7 @@ begin
       from jsonb_to_recordset(v_found) as x (
         region_code int2, address_id int8, belfiore text, comune_located int4, street_score numeric, rank int4, distance int4, match_type text, reading int4
       )
-      -- Far behind the best is not what was meant.
+      -- Results far behind the best one are not what the query means.
       where x.street_score >= v_best * 0.6
     ),
     hit as (
@@ -594,4 +594,4 @@ begin
   );
 end
 $$;
-comment on function api.geocode_search(jsonb, int4) is 'Addresses for a query as parse-query.ts read it ({"readings": […]}), best first in a total order, at most p_limit; each with match_type and score, which falls with it; readings beyond the sixth are not tried, nor any once the time is over';
+comment on function api.geocode_search(jsonb, int4) is 'Addresses for a query as read by parse-query.ts ({"readings": […]}), best first in a total order, at most p_limit; each with match_type and score, which decreases with the rank; readings after the sixth, or after the time limit, are not tried';

@@ -1,4 +1,4 @@
--- purpose: addresses found by text and around a point, as the server answers them
+-- purpose: the server's answers for addresses by text and around a point
 -- reads: core.comune, core.region
 -- writes: api.find_comunes, api.named_comuni, api.not_loaded, api.search_answer, api.reverse_answer
 -- grain: one call per answer
@@ -10,7 +10,7 @@ set search_path to public, pg_temp
 as $$
   select api.geocode_comune(p_keys, p_fuzzy)
 $$;
-comment on function api.find_comunes(text[], bool) is 'The gazetteer, for reading a query: see api.geocode_comune';
+comment on function api.find_comunes(text[], bool) is 'The gazetteer that reads queries: see api.geocode_comune';
 
 create or replace function api.named_comuni(p_readings jsonb) returns text[]
 language sql immutable parallel safe as $$
@@ -72,7 +72,7 @@ begin
   );
 end
 $$;
-comment on function api.search_answer(jsonb, text, text, int4) is 'Addresses for the readings of a query, best first; query and city are echoed; where nothing is found, the comuni named that have no addresses';
+comment on function api.search_answer(jsonb, text, text, int4) is 'Addresses for the readings of a query, best first; query and city are echoed; if nothing is found, the named comuni without addresses';
 
 create or replace function api.reverse_answer(p_lat float8, p_lng float8, p_radius_m int4, p_limit int4, out publication text, out answer text)
 language plpgsql volatile security definer

@@ -1,4 +1,4 @@
--- purpose: what is published, for the health endpoint
+-- purpose: published regions for the health endpoint
 -- reads: ledger.publication, ledger.publication_table, core.region
 -- writes: api.health
 -- grain: one call per answer
@@ -33,4 +33,4 @@ as $$
   join ledger.publication_table t using (publication_id)
   where p.state = 'current'
 $$;
-comment on function api.health() is 'Regions in force and how many parcels and addresses are published, from the ledger';
+comment on function api.health() is 'Published regions, and the numbers of published parcels and addresses, from the ledger';

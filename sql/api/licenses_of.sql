@@ -1,4 +1,4 @@
--- purpose: attributions of what an answer says of places in several regions
+-- purpose: attributions of answers about places in several regions
 -- reads: core.comune, core.comune_found
 -- writes: api.licenses_of
 -- grain: one call per answer
@@ -29,4 +29,4 @@ begin
   );
 end
 $$;
-comment on function api.licenses_of(int4[], text[], text[]) is 'JSON text of the attributions of sections in some regions, and in those of some comuni by their cadastral codes, each once';
+comment on function api.licenses_of(int4[], text[], text[]) is 'JSON text of the attributions of sections in some regions, and in the regions of some comuni by their cadastral codes, each once';

@@ -1,10 +1,10 @@
--- purpose: parcels at points, in a box, and by what the cadastre calls them
+-- purpose: parcels at points, in a box, and by cadastral identifiers
 -- reads: core.parcel, core.comune_catastale
 -- writes: api.located_parcel, api.located_answer, api.parcels_at, api.locate_point, api.locate_points, api.locate_box, api.search_parcels
 -- grain: one call per answer
 -- crs: EPSG:4326, longitude latitude
 
--- p_form of all these: parcel, geometry (the parcel with its geometry and kind) or feature (GeoJSON).
+-- p_form in all these functions: parcel, geometry (the parcel with its geometry and kind) or feature (GeoJSON).
 
 create or replace function api.located_parcel(p_fid int4, p_form text, p_point json) returns json
 language plpgsql stable as $$
@@ -13,7 +13,7 @@ declare
   v_facts text;
   v_geometry json;
 begin
-  -- Read first: where parcels lie on other nodes, comuni lie here.
+  -- Read first: if parcels are on other nodes, comuni are still on this one.
   select *
   into v_found
   from core.parcel p
@@ -28,7 +28,7 @@ begin
     'centroid', api.centroid(v_found.point)
   );
   v_geometry := case when p_form <> 'parcel' then api.geojson(v_found.geom) end;
-  -- Members are added as text: jsonb, which could add them, would sort them.
+  -- Members are added as text, because jsonb would sort them.
   if p_point is not null then
     v_facts := '{"point":' || p_point || ',' || substr(v_facts, 2);
   end if;
@@ -40,7 +40,7 @@ begin
   end;
 end
 $$;
-comment on function api.located_parcel(int4, text, json) is 'One parcel as locate and search answer it, in a form; p_point: the point that it was found at, null: it need not say';
+comment on function api.located_parcel(int4, text, json) is 'One parcel in answers of locate and search, in a given form; p_point: the point at which it was found, null if the answer does not show it';
 
 create or replace function api.located_answer(p_found json, p_meta json, p_form text) returns text
 language sql stable as $$
@@ -49,7 +49,7 @@ language sql stable as $$
     else api.envelope(p_found, p_meta)
   end
 $$;
-comment on function api.located_answer(json, json, text) is 'JSON text of parcels that were found, an array of what api.located_parcel gives, with their meta; found null: none';
+comment on function api.located_answer(json, json, text) is 'JSON text of found parcels, an array of results of api.located_parcel, with their meta; found null: none';
 
 create or replace function api.parcels_at(p_lat float8, p_lng float8, p_limit int4) returns int4[]
 language plpgsql stable as $$
@@ -57,14 +57,14 @@ begin
   return array(
     select p.fid
     from core.parcel p
-    -- Distance instead of st_intersects: a point on the border is in both parcels, and so is a corner as geometries print it, with 7 decimals.
+    -- Distance instead of st_intersects: a point on a border is in both parcels, and so is a corner copied from a geometry printed with 7 decimals.
     where st_dwithin(p.geom, st_setsrid(st_makepoint(p_lng, p_lat), 4326), 1e-7)
     order by api.shown_area(p.area_m2), p.fid
     limit p_limit + 1
   );
 end
 $$;
-comment on function api.parcels_at(float8, float8, int4) is 'fids of the parcels that a point (degrees) lies in or at most 1e-7° away from, smallest first; one more than the limit when there are more';
+comment on function api.parcels_at(float8, float8, int4) is 'fids of the parcels that contain a point (degrees) or are at most 1e-7° away from it, smallest first; one more than the limit if there are more';
 
 create or replace function api.locate_point(p_lat float8, p_lng float8, p_limit int4, p_form text, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -133,7 +133,7 @@ begin
   from found f;
 end
 $$;
-comment on function api.locate_points(float8[], float8[], int4, text) is 'Parcels that contain each of some points (degrees), border included: by point, then smallest first; the limit is each point''s';
+comment on function api.locate_points(float8[], float8[], int4, text) is 'Parcels that contain each of some points (degrees), border included: by point, then smallest first; the limit applies to each point';
 
 create or replace function api.locate_box(
   p_west float8, p_south float8, p_east float8, p_north float8, p_after int4, p_limit int4, p_form text, out publication text, out answer text
@@ -142,7 +142,7 @@ language plpgsql volatile security definer
 set search_path to public, pg_temp
 as $$
 declare
-  -- A box without width, without height or without both is a line or a point: as a polygon it would be none.
+  -- A box without width or height is a line or a point, because it would be an invalid polygon.
   v_box constant geometry := st_setsrid(
     case
       when p_west = p_east and p_south = p_north then st_makepoint(p_west, p_south)
@@ -157,7 +157,7 @@ declare
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
-  -- A box may touch tens of thousands of parcels: they are put in order by number alone, and looked at closely only until enough are found.
+  -- A box may touch tens of thousands of parcels. They are sorted by number only and tested one by one until enough are found.
   for v_fid in
     select q.fid
     from core.parcel q
@@ -186,7 +186,7 @@ begin
   from unnest(v_fids) as f (fid);
 end
 $$;
-comment on function api.locate_box(float8, float8, float8, float8, int4, int4, text) is 'Parcels that a box (degrees) meets or comes within 1e-7° of, by fid, from behind p_after on; -1: from the first';
+comment on function api.locate_box(float8, float8, float8, float8, int4, int4, text) is 'Parcels that meet a box (degrees) or are within 1e-7° of it, by fid, starting after p_after; -1: from the first';
 
 create or replace function api.search_parcels(
   p_comuni text[], p_asked json, p_sheet text, p_label text, p_section text, p_limit int4, out publication text, out answer text
@@ -201,9 +201,9 @@ declare
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
-  -- References are CCCCZFFFFAS.label, and have an index, which has all that is asked: a comune is one stretch of it, a sheet one for each letter that a
-  -- section may have. Small letters come behind all that a reference has, in every collation. Land registers have no sheets: there each comune catastale
-  -- is a stretch, and one that bears the name of no comune is found by its own. Looked up one by one, where the planner would rather read the table.
+  -- References are CCCCZFFFFAS.label. Their index has everything needed: a comune is one range of the index, and a sheet is one range for each possible section
+  -- letter. Small letters sort after all characters of a reference in every collation. Land registers have no sheets: each comune catastale is a range, and one
+  -- that shares its name with no comune is found by its own name. Ranges are looked up one by one, where the planner would rather read the table.
   for v_stretch in
     select
       r.start,
@@ -257,7 +257,7 @@ begin
       p.section collate "C" nulls first,
       p.attachment collate "C",
       p.development collate "C",
-      -- In a land register: by comune catastale, building parcels behind.
+      -- Land registers: by comune catastale, building parcels last.
       left(p.reference, -length(p.label)) collate "C",
       starts_with(p.label, '.'),
       -- 2 before 10, numbers before words.
@@ -276,4 +276,4 @@ begin
   from unnest(v_fids[: p_limit]) with ordinality as f (fid, place);
 end
 $$;
-comment on function api.search_parcels(text[], json, text, text, text, int4) is 'Parcels of some comuni by sheet (4 digits), label and section letter, each of them where it is not null; by sheet and label. p_asked: an object that meta begins with; without comuni its name is taken for that of a comune catastale';
+comment on function api.search_parcels(text[], json, text, text, text, int4) is 'Parcels of some comuni by sheet (4 digits), label and section letter, each ignored if null; sorted by sheet and label. p_asked: an object that starts meta; if no comuni are given, its name is read as that of a comune catastale';

@@ -1,4 +1,4 @@
--- purpose: what is published where, for the map as it opens
+-- purpose: an overview of the published regions and comuni for the opening map
 -- reads: core.comune, core.comune_catastale, core.comune_found, core.comune_register, core.parcel, core.region, core.region_box, core.sheet, layer.boundary, ledger.figure, ledger.publication, ledger.publication_table
 -- writes: api.map_publication, api.map_regions, api.map_comuni, api.map_samples
 -- grain: one call per publication and region
@@ -10,7 +10,7 @@ set search_path to public, pg_temp
 as $$
   select api.publication_tag(null)
 $$;
-comment on function api.map_publication() is 'Tells apart what the map can depend on, as api.publication_tag does for all regions';
+comment on function api.map_publication() is 'Identifies everything that the map depends on, as api.publication_tag does for all regions';
 
 create or replace function api.map_regions(out publication text, out answer text)
 language plpgsql volatile security definer
@@ -27,7 +27,7 @@ begin
           'name', coalesce(r.name, (select min(f.region_name) from core.comune_found f where f.region_code = u.unit_code)),
           'published_at', to_char(u.published_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
           'parcels', coalesce(t.rows, 0),
-          -- Land registers have no sheets: there the region's own box must do.
+          -- Land registers have no sheets: the region's box is used instead.
           'bbox', json_build_array(
             round(st_xmin(coalesce(s.box, b.geom::box2d))::numeric, 5), round(st_ymin(coalesce(s.box, b.geom::box2d))::numeric, 5),
             round(st_xmax(coalesce(s.box, b.geom::box2d))::numeric, 5), round(st_ymax(coalesce(s.box, b.geom::box2d))::numeric, 5)
@@ -53,7 +53,7 @@ begin
   );
 end
 $$;
-comment on function api.map_regions() is 'JSON array of the regions that are published: code, name, moment, parcels, and the box of their sheets, degrees; without sheets the box of the region';
+comment on function api.map_regions() is 'JSON array of the published regions: code, name, time of publication, parcels, and the box of their sheets in degrees; without sheets the box of the region';
 
 create or replace function api.map_comuni(p_region int4, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -74,7 +74,7 @@ begin
       from core.comune c
       where c.region_code = p_region
       union all
-      -- Comuni that the list lacks, as files have them.
+      -- Unlisted comuni, as named in the files.
       select
         f.belfiore,
         null,
@@ -100,7 +100,7 @@ begin
     drawn as (
       select
         coalesce(b.belfiore, m.belfiore) as belfiore,
-        -- Neighbours must keep the same corners: the server leaves out some of a border for both of them.
+        -- Neighbours must share their corners: the server removes the same corners of a border from both.
         st_snaptogrid(b.geom, 0.0001) as geom,
         dense_rank() over (partition by coalesce(b.belfiore, m.belfiore) order by b.vintage desc, b.release_id desc) as edition
       from meaning m
@@ -173,7 +173,7 @@ begin
   );
 end
 $$;
-comment on function api.map_comuni(int4) is 'JSON array of the comuni of a region: codes, name, parcels as the quality gate counted them (null: it has none), box of their sheets or else of their boundary, and the boundary, its corners to 0.0001°; null: none is known';
+comment on function api.map_comuni(int4) is 'JSON array of the comuni of a region: codes, name, number of parcels from the quality gate (null: none), box of the sheets or else of the boundary, and the boundary with corners rounded to 0.0001°; null: unknown';
 
 create or replace function api.map_samples(p_comuni text[], out publication text, out answer text)
 language plpgsql volatile security definer
@@ -186,8 +186,8 @@ declare
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
-  -- References have an index. A sheet is a stretch of it; in a land register each comune catastale is one. Looked up one by one, as parcels may lie on
-  -- other nodes.
+  -- References have an index. A sheet is a range of that index; in a land register each comune catastale is one. Ranges are looked up one by one, because
+  -- parcels may be on other nodes.
   for v_stretch in
     select
       s.belfiore,
@@ -196,7 +196,7 @@ begin
       select
         x.belfiore,
         x.reference,
-        -- The outermost on four sides, where a map that ends inside of the comune shows first, and one from within.
+        -- The outermost sheets on four sides, where a map that ends inside the comune shows first, and a sheet in the middle.
         row_number() over (partition by x.belfiore order by st_xmin(x.geom), x.reference) as west,
         row_number() over (partition by x.belfiore order by st_xmax(x.geom) desc, x.reference) as east,
         row_number() over (partition by x.belfiore order by st_ymin(x.geom), x.reference) as south,
@@ -231,4 +231,4 @@ begin
   answer := v_found::text;
 end
 $$;
-comment on function api.map_samples(text[]) is 'JSON array of [cadastral code, fid]: land parcels of some comuni that are asked what covers them, of the outermost sheets on four sides and the middle one, or of each comune catastale; a comune without land parcels has none';
+comment on function api.map_samples(text[]) is 'JSON array of [cadastral code, fid]: sample land parcels of some comuni, whose coverage represents the comune: from the outermost sheets on four sides and the middle one, or from each comune catastale; a comune without land parcels has none';

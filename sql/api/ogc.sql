@@ -1,10 +1,10 @@
--- purpose: parcels and their sections as features, by OGC API - Features
+-- purpose: parcels and their sections as OGC API - Features
 -- reads: core.comune_catastale, core.parcel, core.region_box, ledger.publication
 -- writes: api.feature_text, api.features_in_box, api.features_of_comune, api.features_by_fid, api.features, api.feature, api.features_extent
 -- grain: one call per answer
 -- crs: EPSG:4326, longitude latitude, which is CRS84
 
--- p_section of all these: the section that a collection is of; null: the parcels themselves.
+-- p_section in all these functions: the section of a collection; null: the parcels themselves.
 
 create or replace function api.feature_text(p_fid int4, p_section text) returns text
 language plpgsql stable as $$
@@ -33,7 +33,7 @@ begin
   if p_section is not null then
     v_section := api.section_record(p_section, p_fid);
     v_block := coalesce(v_section.value::text, 'null');
-    -- Added as text: jsonb, which could add members, would sort them.
+    -- Members are added as text, because jsonb would sort them.
     v_facts := left(v_facts, -1) || ','
       || (
         api.cite(
@@ -49,7 +49,7 @@ begin
   return '{"type":"Feature","id":' || p_fid || ',"geometry":' || api.geojson(v_found.geom) || ',"properties":' || v_facts || '}';
 end
 $$;
-comment on function api.feature_text(int4, text) is 'A parcel as a GeoJSON feature with what it is called, and the block of a section with what covers the place; null: there is no such parcel';
+comment on function api.feature_text(int4, text) is 'A parcel as a GeoJSON feature with its identifiers, and the block of a section with its coverage; null: there is no such parcel';
 
 create or replace function api.features_in_box(p_box geometry, p_from int4, p_until int4, p_comune text, p_kind text, p_limit int4) returns int4[]
 language plpgsql stable as $$
@@ -57,7 +57,7 @@ declare
   v_fid int4;
   v_fids int4[] := '{}';
 begin
-  -- A box may touch tens of thousands of parcels: they are put in order by number alone, and looked at closely only until enough are found.
+  -- A box may touch tens of thousands of parcels. They are sorted by number only and tested one by one until enough are found.
   for v_fid in
     select q.fid
     from core.parcel q
@@ -85,7 +85,7 @@ declare
   v_stretch text;
   v_fids int4[] := '{}';
 begin
-  -- As api.search_parcels does: references have an index, and a comune is a stretch of it; in a land register each comune catastale is one.
+  -- As in api.search_parcels: references have an index, and a comune is a range of it; in a land register each comune catastale is a range.
   for v_stretch in
     select s.start
     from (
@@ -118,14 +118,14 @@ begin
   return v_fids;
 end
 $$;
-comment on function api.features_of_comune(text, geometry, int4, int4, text, text, int4, int4) is 'fids of the parcels of a comune by reference and fid, from behind a reference and fid on';
+comment on function api.features_of_comune(text, geometry, int4, int4, text, text, int4, int4) is 'fids of the parcels of a comune, sorted by reference and fid, starting after a given reference and fid';
 
 create or replace function api.features_by_fid(
   p_box geometry, p_firsts int4[], p_from int4, p_until int4, p_kind text, p_after int4, p_limit int4, out fids int4[], out looked_until int4
 )
 language plpgsql stable as $$
 declare
-  -- What matches may lie far apart: a page looks at so many parcels and leaves the rest to the next one.
+  -- Matches may be far apart: a page reads at most this many parcels and leaves the rest to the next page.
   v_most constant int4 := case when p_box is null and p_kind is null then p_limit else 20000 end;
   v_region record;
   v_page record;
@@ -140,7 +140,7 @@ begin
     where u.state = 'current'
       and u.unit_code > 0
       and p_firsts[u.unit_code + 1] > p_after + 1
-      -- Boxes of regions are rough, and parcels lie a little beyond borders.
+      -- Boxes of regions are rough, and some parcels extend a little beyond borders.
       and (p_box is null or b.geom is null or st_expand(b.geom, 0.5) && p_box)
     order by u.unit_code
   loop
@@ -166,7 +166,7 @@ begin
   end loop;
 end
 $$;
-comment on function api.features_by_fid(geometry, int4[], int4, int4, text, int4, int4) is 'fids of parcels by fid, region by region. looked_until: as far as was looked, where there was more to look at than a page does; null: fids are as many as were asked for, or there are no more';
+comment on function api.features_by_fid(geometry, int4[], int4, int4, text, int4, int4) is 'fids of parcels by fid, region by region. looked_until: last fid read if the page reached its limit of parcels to read; null: fids has the requested number or ends with the last parcel';
 
 create or replace function api.features(
   p_section text, p_boxes float8[], p_is_small bool, p_firsts int4[], p_range int4[], p_equal json, p_after_reference text, p_after int4, p_limit int4,
@@ -181,7 +181,7 @@ declare
   v_comune constant text := p_equal ->> 'municipality_code';
   v_reference constant text := p_equal ->> 'cadastral_reference';
   v_kind constant text := p_equal ->> 'kind';
-  -- An answer has 1 MiB at most. Links and licences have the rest.
+  -- An answer has at most 1 MiB. The rest is for links and licences.
   v_most_bytes constant int4 := 1048576 - 65536;
   v_box geometry;
   v_fids int4[];
@@ -191,7 +191,7 @@ declare
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
-  -- Two boxes where one crosses the antimeridian. One without width or height is a line or a point: as a polygon it would be none.
+  -- A box across the antimeridian is two boxes. A box without width or height is a line or a point, because it would be an invalid polygon.
   v_box := (
     select st_setsrid(
       st_collect(
@@ -212,7 +212,7 @@ begin
       from generate_series(1, coalesce(cardinality(p_boxes), 0), 4) as g (n)
     ) b
   );
-  -- One more than is answered, which tells that there is more.
+  -- One more than the page needs, to tell whether there is a next page.
   if v_reference is not null then
     v_fids := array(
       select p.fid
@@ -242,7 +242,7 @@ begin
     v_fids := v_fids[: p_limit];
     next := v_fids[p_limit];
   end if;
-  -- Features are built one by one, so that no more than one is built in vain. The first one is always returned.
+  -- Features are built one by one, so that at most one is built in vain. The first one is always returned.
   for v_place in 1 .. cardinality(v_fids) loop
     v_text := api.feature_text(v_fids[v_place], p_section);
     v_bytes := v_bytes + octet_length(v_text) + 1;
@@ -263,7 +263,7 @@ begin
   );
 end
 $$;
-comment on function api.features(text, float8[], bool, int4[], int4[], json, text, int4, int4) is 'A page of features as JSON text, without brackets. p_boxes: west, south, east, north of each, degrees, null: anywhere; p_is_small: few parcels lie in them; p_firsts: first fid of each region, and of what would follow the last; p_range: fids from, and until without it; p_equal: municipality_code, cadastral_reference and kind, each where it is asked for; p_after_reference, p_after: the page begins behind, at first empty and -1. next, next_reference: where the next page begins behind; next null: this is the last';
+comment on function api.features(text, float8[], bool, int4[], int4[], json, text, int4, int4) is 'A page of features as JSON text, without brackets. p_boxes: west, south, east, north of each box in degrees, null: anywhere; p_is_small: the boxes contain few parcels; p_firsts: first fid of each region and the fid after the last region; p_range: first fid, and the fid before which to stop; p_equal: municipality_code, cadastral_reference and kind, each only if requested; p_after_reference, p_after: the page starts after these, at first empty and -1. next, next_reference: the next page starts after these; next null: this is the last page';
 
 create or replace function api.feature(p_fid int4, p_section text, out publication text, out feature text, out licenses text)
 language plpgsql volatile security definer
@@ -296,4 +296,4 @@ begin
   where e.box is not null;
 end
 $$;
-comment on function api.features_extent() is 'Box in which all features lie, roughly: west, south, east, north, degrees; null: nothing is published';
+comment on function api.features_extent() is 'Approximate box of all features: west, south, east, north, degrees; null: nothing is published';

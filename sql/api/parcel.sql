@@ -8,7 +8,7 @@ create or replace function api.licenses(p_region int4, p_sections text[]) return
 language plpgsql stable as $$
 begin
   return (
-    -- Names of comuni are Italy's, of the publication 0.
+    -- Names of comuni come from the publication of Italy (region 0).
     with cited as (
       select distinct on (a.section, a.source_id)
         a.*
@@ -19,7 +19,7 @@ begin
         and a.section = any (p_sections)
       order by a.section, a.source_id, u.unit_code
     ),
-    -- The same licence: the cadastre names its holder, too, and not the words for quotations.
+    -- Holder and licence are both compared: the cadastre has the same holder, but lacks the attribution text for quotations.
     mandatory as (
       select distinct on (a.holder, a.license)
         a.*
@@ -55,13 +55,13 @@ begin
   );
 end
 $$;
-comment on function api.licenses(int4, text[]) is 'Attributions of the sections over all parcels of a region, and always the mandatory ones (section *), of the publication in force';
+comment on function api.licenses(int4, text[]) is 'Attributions of the sections over all parcels of a region in the current publication, always including the mandatory ones (section *)';
 
 create or replace function api.included(p_include text[]) returns text[]
 language sql immutable parallel safe as $$
   select array['basic'] || array_remove(p_include, 'basic')
 $$;
-comment on function api.included(text[]) is 'Sections of a record in its order: basic is always there and comes first';
+comment on function api.included(text[]) is 'Sections of a record in their order; basic is always included and comes first';
 
 create or replace function api.parcel_record(p_fid int4, p_include text[], p_licensed bool) returns text
 language plpgsql volatile as $$
@@ -78,7 +78,7 @@ declare
   v_keys text[] := '{}';
   v_cited record;
 begin
-  -- One consistent publication: a swap waits until this transaction has read every section, and this call waits for a swap
+  -- All sections are read from one publication: a swap waits until this transaction has read every section, and this call waits for a swap
   -- before it reads the first.
   perform api.hold_publication();
   v_basic := api.section_basic(p_fid);
@@ -94,7 +94,7 @@ begin
     v_shown := coalesce(v_found.value::text, 'null');
     v_blocks := v_blocks || v_shown;
     v_keys := v_keys || v_found.keys;
-    -- Of the others the block says it itself.
+    -- In the other sections the block contains its coverage.
     if v_section = any (v_covered) then
       v_coverage := v_coverage || ',"' || v_section || '":"'
         || api.section_coverage(v_region, v_basic.belfiore, v_basic.point, v_basic.kind, v_section, v_found.linked, v_shown not in ('null', '[]')) || '"';
@@ -103,7 +103,7 @@ begin
   v_cited := api.cite(
     v_region, v_include, v_blocks, string_to_array(replace(array_to_string(v_keys, chr(10)), '@', v_basic.belfiore), chr(10))
   );
-  -- json keeps the order of the contract where jsonb sorts, and costs a third less; put together as text. Names of sections need no quoting.
+  -- json keeps the order of the contract, where jsonb sorts, and costs a third less. It is built as text. Names of sections need no quoting.
   return '{"fid":' || p_fid || ',"municipality":' || (v_basic.value -> 'municipality') || ',' || v_cited.blocks
     || ',"meta":{"sections_included":' || array_to_json(v_include)
     || ',"coverage":{' || substr(v_coverage, 2)
@@ -111,22 +111,22 @@ begin
     || ',"attribution_required":true}}';
 end
 $$;
-comment on function api.parcel_record(int4, text[], bool) is 'Record of a parcel as JSON text, with its licences or with the keys of what it cites in their place (api.citations); null when there is no such parcel. Sections must be known names';
+comment on function api.parcel_record(int4, text[], bool) is 'Record of a parcel as JSON text, with its licences or with the keys of its citations (api.citations) instead; null if there is no such parcel. Sections must be known names';
 
 create or replace function api.parcel(p_fid int4, p_include text[]) returns json
 language sql volatile as $$
   select api.region_record(p_fid, p_include, true)::json
 $$;
-comment on function api.parcel(int4, text[]) is 'Record of a parcel with the sections named, in their order, basic first; null when there is no such parcel. Sections must be known names';
+comment on function api.parcel(int4, text[]) is 'Record of a parcel with the given sections, in their order, basic first; null if there is no such parcel. Sections must be known names';
 
 create or replace function api.hold_publication() returns void
 language plpgsql volatile as $$
 begin
-  -- A swap takes the same lock for itself alone, before it touches a table: one lock here instead of one on each of thirty tables.
+  -- A swap takes the same lock exclusively before it touches a table: one lock here instead of one on each of thirty tables.
   lock table ledger.publication_lock in access share mode;
 end
 $$;
-comment on function api.hold_publication() is 'Keeps the publications in force until the end of the transaction, so that several reads agree';
+comment on function api.hold_publication() is 'Keeps the current publications until the end of the transaction, so that several reads agree';
 
 create or replace function api.parcel_by_reference(p_reference text) returns int4
 language plpgsql stable as $$
@@ -140,7 +140,7 @@ begin
   );
 end
 $$;
-comment on function api.parcel_by_reference(text) is 'fid of a national cadastral reference, CCCCZFFFFAS.label; null when there is none';
+comment on function api.parcel_by_reference(text) is 'fid of a national cadastral reference, CCCCZFFFFAS.label; null if there is none';
 
 create or replace function api.retired_parcel(p_fid int4) returns json
 language plpgsql stable security definer
@@ -157,4 +157,4 @@ begin
   );
 end
 $$;
-comment on function api.retired_parcel(int4) is 'Of a parcel that is no longer published: the only one in force with its drawing, or null; null as a whole when it is in force or was never published';
+comment on function api.retired_parcel(int4) is 'For a parcel that is no longer published: the only current parcel with the same drawing, or null; null as a whole if the parcel is published or never was';

@@ -1,4 +1,4 @@
--- purpose: one parcel's record as the server answers it
+-- purpose: one parcel's record for the server
 -- reads: none
 -- writes: api.parcel_answer
 -- grain: one call per parcel
@@ -11,8 +11,8 @@ as $$
 begin
   perform api.hold_publication();
   publication := api.publication_tag(core.region_of(p_fid));
-  -- Licences are a third of a record and the same for many: the server has them already.
+  -- Licences are a third of a record and the same for many parcels: the server caches them.
   answer := api.region_record(p_fid, p_include, false);
 end
 $$;
-comment on function api.parcel_answer(int4, text[]) is 'The record of api.parcel as JSON text, with the keys of what it cites in the place of licences (api.citations), and the publications it came from; answer null: there is no such parcel';
+comment on function api.parcel_answer(int4, text[]) is 'The record of api.parcel as JSON text, with the keys of its citations (api.citations) instead of licences, and the publications it came from; answer null: there is no such parcel';

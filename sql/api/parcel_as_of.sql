@@ -1,4 +1,4 @@
--- purpose: one parcel's record as it was answered at the end of a day
+-- purpose: one parcel's record at the end of a past day
 -- reads: history.retired, ledger.publication, ledger.swap
 -- writes: api.keeps_history, api.retired_parcel_at, api.parcel_as_of
 -- grain: one call per parcel
@@ -7,7 +7,7 @@
 create or replace function api.keeps_history() returns bool
 language plpgsql stable as $$
 begin
-  -- Only with Citus there is such a table.
+  -- This table exists only with Citus.
   if to_regclass('pg_catalog.pg_dist_partition') is null then
     return true;
   end if;
@@ -18,7 +18,7 @@ begin
   );
 end
 $$;
-comment on function api.keeps_history() is 'Whether what goes out of force is kept: not of parcels that lie on several nodes';
+comment on function api.keeps_history() is 'Whether former publications are kept: not if parcels are on several nodes';
 
 create or replace function api.retired_parcel_at(p_fid int4, p_moment timestamptz) returns json
 language plpgsql stable as $$
@@ -39,7 +39,7 @@ begin
   return case when v_then.retired then json_build_object('successor_fid', v_then.successor_fid) end;
 end
 $$;
-comment on function api.retired_parcel_at(int4, timestamptz) is 'As api.retired_parcel, as it was just before a moment';
+comment on function api.retired_parcel_at(int4, timestamptz) is 'The result of api.retired_parcel just before a given time';
 
 create or replace function api.parcel_as_of(p_fid int4, p_include text[], p_day date, out publication text, out answer text, out refusal json)
 language plpgsql volatile security definer
@@ -84,7 +84,7 @@ begin
     ) || '}}';
     return;
   end if;
-  -- Who had gone had gone whatever was withdrawn.
+  -- A parcel that had been retired is reported as gone, whatever was withdrawn.
   v_retired := api.retired_parcel_at(p_fid, v_moment);
   refusal := json_build_object(
     'reason', case when v_retired is null then coalesce(v_withdrawn, 'not_there') else 'gone' end,
@@ -94,4 +94,4 @@ begin
 end
 $$;
 comment on function api.parcel_as_of(int4, text[], date) is
-  'The record of api.parcel as it was answered at the end of a day, Europe/Rome, as JSON text with meta.as_of; or why there is none: not_kept: nothing was published by then, or it is no longer kept; never_kept: the same, and nothing is kept on several nodes; gone: the parcel was no longer published; withdrawn_then: nothing of the region was served; withdrawn: it was, and nothing of the region is served now; not_there: there was no such parcel yet. kept_since: the first day that is answered for; publication: as in other answers';
+  'The record of api.parcel at the end of a day, Europe/Rome, as JSON text with meta.as_of; or the reason why there is none. not_kept: nothing was published by then, or it is no longer kept; never_kept: the same, and nothing is kept on several nodes; gone: the parcel was no longer published; withdrawn_then: nothing of the region was served on that day; withdrawn: the region was served then, but nothing of it is served now; not_there: the parcel did not exist yet. kept_since: the first day that can be answered; publication: as in other answers';

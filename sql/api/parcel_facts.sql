@@ -1,4 +1,4 @@
--- purpose: what several answers say of a parcel, in one form
+-- purpose: facts of a parcel that several answers show in the same form
 -- reads: core.comune, core.comune_found, core.region
 -- writes: api.municipality, api.known_municipality, api.geojson, api.shown_area, api.centroid
 -- grain: one call per parcel
@@ -19,7 +19,7 @@ begin
       left join core.region r on r.code = c.region_code
       where c.belfiore = p_belfiore
     ),
-    -- A comune that the list lacks, as its files have it.
+    -- An unlisted comune, as named in its files.
     (
       select json_build_object(
         'code', f.belfiore,
@@ -35,35 +35,35 @@ begin
   );
 end
 $$;
-comment on function api.municipality(text) is 'The block municipality of a comune by its cadastral code; of one that the list lacks, what its files say; null when nothing is known of it';
+comment on function api.municipality(text) is 'The block municipality of a comune by its cadastral code; for an unlisted comune, the content of its files; null if the comune is unknown';
 
 create or replace function api.known_municipality(p_belfiore text) returns json
 language sql stable as $$
   select coalesce(api.municipality(p_belfiore), json_build_object('code', p_belfiore, 'name', null, 'province', null, 'region', null))
 $$;
-comment on function api.known_municipality(text) is 'The block municipality of a parcel''s comune; of one that nothing is known of, its code alone';
+comment on function api.known_municipality(text) is 'The block municipality of a parcel''s comune; for an unknown comune, only its code';
 
 create or replace function api.geojson(p_geom geometry) returns json
 language sql stable as $$
-  -- The cadastre prints 8 decimals, so a tenth of all coordinates lie exactly between two values of 7: a shift of a hundredth of
-  -- the last digit decides them all upwards, where two builds of PostGIS would decide differently.
+  -- The cadastre prints 8 decimals, so a tenth of all coordinates are exactly between two values of 7 decimals. A shift of a hundredth of
+  -- the last digit rounds all of them up, where two builds of PostGIS would round differently.
   select st_asgeojson(st_forcepolygonccw(st_translate(p_geom, 1e-10, 1e-10)), 7, 0)::json
 $$;
 comment on function api.geojson(geometry) is 'GeoJSON geometry of RFC 7946: longitude latitude, 7 decimals, outer rings counter-clockwise';
 
 create or replace function api.shown_area(p_area_m2 float8) returns numeric
 language sql immutable parallel safe as $$
-  -- By way of four decimals: the last bit, in which builds of PROJ differ, must not decide a tie.
+  -- Rounds to four decimals first, because the last bit differs between builds of PROJ and must not decide a tie.
   select trim_scale(round(round(p_area_m2::numeric, 4), 2))
 $$;
-comment on function api.shown_area(float8) is 'An area in m² as every answer shows it, with 2 decimals';
+comment on function api.shown_area(float8) is 'An area in m² with 2 decimals, as in every answer';
 
 create or replace function api.centroid(p_point geometry) returns json
--- Not immutable: what it calls is not, and then it would not become part of the statements that call it.
+-- Not immutable, because the functions it calls are not. If it were, statements that call it could not inline it.
 language sql stable parallel safe as $$
   select json_build_object(
     'lat', trim_scale(round(st_y(p_point)::numeric, 7)),
     'lng', trim_scale(round(st_x(p_point)::numeric, 7))
   )
 $$;
-comment on function api.centroid(geometry) is 'The representative point as every answer shows it: latitude and longitude, EPSG:4326, 7 decimals';
+comment on function api.centroid(geometry) is 'The representative point as in every answer: latitude and longitude, EPSG:4326, 7 decimals';

@@ -1,4 +1,4 @@
--- purpose: what is published, what was read for it and how the last refresh ended, for metrics
+-- purpose: metrics: published regions, the files that were read for them, and the result of the last refresh
 -- reads: ledger.added_column, ledger.file, ledger.hold, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.release, ledger.run
 -- writes: api.published_state
 -- grain: one call per answer
@@ -82,7 +82,7 @@ as $$
       order by r.run_id desc
       limit 1
     ),
-    -- A region succeeded when it was published, or when a run that looked at it ended well. Exit 3 left out a file that withholds nothing.
+    -- A region succeeded when it was published, or when a run that checked it ended well. Exit 3 means that a file was left out without withholding anything.
     'succeeded', (
       select coalesce(jsonb_agg(jsonb_build_object('region', p.unit_code, 'ended', extract(epoch from greatest(p.published_at, l.ended_at))::int8) order by p.unit_code), '[]'::jsonb)
       from ledger.publication p
@@ -136,4 +136,4 @@ as $$
     )
   )
 $$;
-comment on function api.published_state() is 'Regions in force with their moment, age in seconds and parcels; records and rejects of the releases that are loaded, by source; columns that publishers added to files of current publications, and such files that may be cut exports, counted by source and region (0: Italy); exit code and end of the last refresh in the ledger, null: none; last success by region; failures of the last run by region and source; refusals of the quality gate in the runs of the ledger; held regions; bytes of the database and of previous publications. Moments in seconds since 1970';
+comment on function api.published_state() is 'Published regions with their time of publication, age in seconds and parcels; records and rejects of the loaded releases, by source; columns that publishers added to files of current publications, and such files that may be cut exports, counted by source and region (0: Italy); exit code and end of the last refresh in the ledger, null: none; last success by region; failures of the last run by region and source; refusals of the quality gate in the runs of the ledger; held regions; bytes of the database and of previous publications. Times in seconds since 1970';

@@ -1,4 +1,4 @@
--- purpose: the quality passport of a comune: what covers it, which files speak for it, its figures beside its province's, what was refused of it
+-- purpose: the quality passport of a comune: its coverage, the files that cover it, its metrics compared with the province, and its rejects
 -- reads: core.comune, core.comune_catastale, core.comune_found, core.comune_register, core.parcel, core.region, ledger.figure, ledger.file, ledger.file_place, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release
 -- writes: api.quality_place, api.quality_parcels, api.quality_answers, api.quality_rows, api.quality_coverage, api.quality_files, api.quality_figures, api.quality_rejects, api.municipality_quality
 -- grain: one call per comune
@@ -12,18 +12,18 @@ begin
     c.belfiore,
     c.istat_code,
     c.province_code,
-    -- As files write a comune that have no codes: province or car plate code, and name.
+    -- As files without codes name a comune: province or car plate code, and name.
     array[c.belfiore, c.istat_code, concat_ws(' ', c.sigla, core.comune_key(c.name)), concat_ws(' ', core.upper_case(c.province_name), core.comune_key(c.name))]
   into region, belfiore, istat_code, province_code, names
   from core.comune c
-  -- A code that it had before, or that a comune had which went into it; one whose parts went into several is none of them.
+  -- Also matches the comune's earlier codes, and codes of comuni that merged into it. The code of a comune divided among several matches none.
   where c.belfiore = core.upper_case(p_code)
     or c.istat_code = p_code
     or c.istat_code in (select r.istat_code from core.comune_register r where r.old_istat_code = p_code and not r.divided)
   order by c.istat_code = p_code desc, c.region_code
   limit 1;
   if belfiore is null then
-    -- A comune that the list lacks, as its files have it.
+    -- An unlisted comune, as named in its files.
     select
       f.region_code,
       f.belfiore,
@@ -46,7 +46,7 @@ declare
   v_found int4[] := '{}';
   v_more int4[];
 begin
-  -- References have an index and begin with the comune's code; in land registers with that of a comune catastale.
+  -- References have an index and begin with the comune's code; in land registers with the code of a comune catastale.
   for v_stretch in
     select p_belfiore
     union all
@@ -54,9 +54,9 @@ begin
     from core.comune_catastale t
     where t.belfiore = p_belfiore
   loop
-    -- The outermost on eight sides, where a map that ends inside of the comune shows first, and four drawn by lot. Pairs are compared by their first
-    -- number, and keep the parcel's own.
-    -- Materialized: of several nodes none can put together what others found of pairs.
+    -- The outermost parcels on eight sides, where a map that ends inside the comune shows first, and four chosen by a hash. Arrays are compared by their first
+    -- number, and the second is the fid.
+    -- Materialized, because with several nodes no node can merge arrays that other nodes returned.
     with drawn as materialized (
       select
         p.fid,
@@ -87,7 +87,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_parcels(text) is 'fids of the land parcels of a comune that are asked what covers them, at most 12 (of each comune catastale): the outermost on eight sides, and four drawn by lot, the same each time';
+comment on function api.quality_parcels(text) is 'fids of sample land parcels of a comune, at most 12 (for each comune catastale), whose coverage represents the comune: the outermost on eight sides, and four chosen by a hash, the same each time';
 
 create or replace function api.quality_answers(p_fids int4[])
 returns table (section text, part text, answers jsonb)
@@ -109,7 +109,7 @@ begin
           c.value as answer
         from json_each_text(v_record #> '{meta,coverage}') c
         union all
-        -- Sections that say it themselves, map by map.
+        -- Sections whose blocks contain their coverage, map by map.
         select
           s.name,
           c.key,
@@ -139,7 +139,7 @@ begin
   group by n.section, n.part;
 end
 $$;
-comment on function api.quality_answers(int4[]) is 'What the records of some parcels say of what covers them: of each section, and of each map of a section that says it itself (part), how many parcels got which answer: mapped, partial, not_mapped, not_loaded, not_applicable';
+comment on function api.quality_answers(int4[]) is 'Coverage in the records of some parcels: for each section, and for each map of a section whose block contains its coverage (part), the number of parcels by coverage: mapped, partial, not_mapped, not_loaded, not_applicable';
 
 create or replace function api.quality_rows(p_region int4, p_belfiore text, p_section text, p_part text) returns int8
 language plpgsql stable as $$
@@ -167,7 +167,7 @@ begin
       select
         case
           when p_part = '' then f.rows
-          -- Columns that say what a map shows are called after it; the others of its name say where it reaches.
+          -- Columns that show a map's values begin with the map's name; the other columns of that name show its coverage.
           else (
             select max((x.value ->> 'values')::int8)
             from jsonb_each(f.fields) x
@@ -183,7 +183,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_rows(int4, text, text, text) is 'Rows of a section of a comune, or values of one of its maps, as the quality gate counted them; null: it did not, or the section is not published';
+comment on function api.quality_rows(int4, text, text, text) is 'Rows of a section in a comune, or values of one of its maps, as counted by the quality gate; null: not counted, or the section is not published';
 
 create or replace function api.quality_coverage(p_region int4, p_belfiore text) returns json
 language plpgsql volatile as $$
@@ -218,7 +218,7 @@ begin
           a.section,
           a.part,
           a.answers,
-          -- Parcels that the section is not made for say nothing about the comune.
+          -- Parcels without this section say nothing about the comune.
           cardinality(v_fids) - coalesce((a.answers ->> 'not_applicable')::int4, 0) as asked,
           coalesce((a.answers ->> 'mapped')::int4, 0) as mapped,
           coalesce((a.answers ->> 'partial')::int4, 0) as partly,
@@ -231,7 +231,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_coverage(int4, text) is 'What covers a comune: of each section, or each map of one that says it by map, a state. mapped; none: mapped, and nothing is there; partial: parts of it, or some of the maps; not_mapped: what is loaded does not reach it; not_loaded: nothing is; not_applicable: the section is made for none of the parcels asked. As the records of the parcels say it that api.quality_parcels chooses; rows as the quality gate counted them';
+comment on function api.quality_coverage(int4, text) is 'Coverage of a comune: a state for each section, or for each map of a section that reports coverage by map. mapped; none: mapped, and nothing is there; partial: parts of it, or some of the maps; not_mapped: the loaded files do not reach it; not_loaded: no file is loaded; not_applicable: none of the sample parcels has the section. From the records of the parcels that api.quality_parcels chooses; rows as counted by the quality gate';
 
 create or replace function api.quality_files(p_region int4, p_names text[]) returns json
 language plpgsql stable as $$
@@ -262,14 +262,14 @@ begin
       join ledger.file_place p using (file_id)
       where u.unit_code in (0, p_region)
         and u.state = 'current'
-        -- A layer that knows no comuni speaks for all that it reaches.
+        -- A layer without comuni covers everything that it reaches.
         and (p.places && p_names or p.places = '{""}')
       group by r.source_id, f.file_id
     ) s
   );
 end
 $$;
-comment on function api.quality_files(int4, text[]) is 'Files in force of a region and of Italy that name a comune (names_comune), or do not tell comuni apart; of several of one layer the newest that names it decides';
+comment on function api.quality_files(int4, text[]) is 'Current files of a region and of Italy that name a comune (names_comune), or do not distinguish comuni; of several files of one layer, the newest that names the comune decides';
 
 create or replace function api.quality_figures(p_region int4, p_belfiore text, p_istat text, p_province text) returns json
 language plpgsql stable as $$
@@ -321,7 +321,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_figures(int4, text, text, text) is 'What the quality gate measured of a comune in each published table of its region, beside what it measured of the province: rows, and by field values (not null, or true), median and 95th percentile';
+comment on function api.quality_figures(int4, text, text, text) is 'Quality gate metrics of a comune in each published table of its region, compared with the province: rows, and by field the number of values (not null, or true), median and 95th percentile';
 
 create or replace function api.quality_rejects(p_region int4, p_belfiore text, p_istat text) returns json
 language plpgsql stable as $$
@@ -346,7 +346,7 @@ begin
       join ledger.reject x using (member_id)
       where u.unit_code in (0, p_region)
         and u.state = 'current'
-        -- Bytes may be of any encoding: those beyond ASCII are looked at as numbers.
+        -- Bytes may be in any encoding: those beyond ASCII are compared as numbers.
         and (m.path ~ v_word or f.name ~ v_word or encode(x.raw, 'escape') ~ v_word)
     )
     select coalesce(
@@ -365,7 +365,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_rejects(int4, text, text) is 'Records refused of which file, member or bytes name the comune by its codes, by source and reason with three examples; others cannot be told';
+comment on function api.quality_rejects(int4, text, text) is 'Rejects whose file, member or bytes name the comune by its codes, by source and reason with three examples; other rejects cannot be assigned';
 
 create or replace function api.municipality_quality(p_code text, out publication text, out answer text)
 language plpgsql volatile security definer

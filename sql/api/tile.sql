@@ -1,10 +1,10 @@
--- purpose: what a tile of the map shows
+-- purpose: content of a map tile
 -- reads: core.comune, core.comune_register, core.parcel, layer.boundary, ledger.file, ledger.publication, ledger.publication_file
 -- writes: api.boundary_releases, api.tile_parcels, api.tile_comuni
 -- grain: one call per tile
 -- crs: EPSG:4326, longitude latitude; drawings are TWKB with 7 decimals, one after the other, cut at the box
 
--- p_box of all these: west, south, east, north, degrees. On several nodes each is asked for its parcels, and cuts them; the coordinator puts them together.
+-- p_box in all these functions: west, south, east, north, degrees. With several nodes, each cuts its own parcels and the coordinator joins them.
 
 create or replace function api.tile_parcels(
   p_box float8[], p_kinds text[], p_sections text[], p_range int4[], p_most int4,
@@ -51,7 +51,7 @@ begin
   end if;
 end
 $$;
-comment on function api.tile_parcels(float8[], text[], text[], int4[], int4) is 'Parcels of some kinds in a box, of a range of fids (until without its end), where there are too many the largest, by fid: [fid, label, kind] of each as JSON, their drawings, and the columns of sections as api.parcel_columns has them, null: none was asked for; nulls: there is no parcel';
+comment on function api.tile_parcels(float8[], text[], text[], int4[], int4) is 'Parcels of some kinds in a box with fids in a range (end excluded), by fid; if there are too many, the largest. [fid, label, kind] of each as JSON, their drawings, and the columns of sections as in api.parcel_columns, null: none requested; nulls: there is no parcel';
 
 create or replace function api.boundary_releases() returns int4[]
 language sql stable as $$
@@ -61,7 +61,7 @@ language sql stable as $$
   join ledger.file f using (file_id)
   where u.state = 'current'
 $$;
-comment on function api.boundary_releases() is 'Releases of which files are in force; boundaries are among them';
+comment on function api.boundary_releases() is 'Releases with current files; boundaries are among them';
 
 create or replace function api.tile_comuni(p_box float8[], p_step_deg float8, p_region int4, out publication text, out facts text, out drawings bytea)
 language plpgsql volatile security definer
@@ -115,7 +115,7 @@ begin
       and b.kind = 'comune'
       and b.release_id = any (v_releases)
       and (p_region is null or n.region_code = p_region)
-      -- Of several editions the newest that has it.
+      -- If several editions have it, the newest counts.
       and not exists (
         select
         from layer.boundary x
@@ -128,4 +128,4 @@ begin
   where not st_isempty(c.geom);
 end
 $$;
-comment on function api.tile_comuni(float8[], float8, int4) is 'Comuni of a region, null: of all, in a box as their boundaries are published, without points that are nearer than a step (degrees) to the line: [cadastral code, name, ISTAT code, region code] of each as JSON, and their drawings; nulls: there is none';
+comment on function api.tile_comuni(float8[], float8, int4) is 'Comuni of a region (null: all) in a box, with their published boundaries without points that are nearer than a step (degrees) to the line: [cadastral code, name, ISTAT code, region code] of each as JSON, and their drawings; nulls: there is none';

@@ -1,4 +1,4 @@
--- purpose: whether a request is let in, and the rows that it brings
+-- purpose: admission of a request and of its rows
 -- reads: access.token
 -- writes: access.rate_window, api.admit, api.admit_rows
 -- grain: one call per request
@@ -20,7 +20,7 @@ create or replace function api.admit(
 )
 language plpgsql volatile security definer
 set search_path to public, pg_temp
--- A crash of the server may forget the counts of its last moments; waiting for the disk on every request is worth less.
+-- A crash of the server may lose the counts of its last moments. Waiting for the disk on every request would cost more.
 set synchronous_commit to off
 as $$
 declare
@@ -36,7 +36,7 @@ begin
     and t.revoked_at is null
     and (t.expires_at is null or t.expires_at > now());
   if not found then
-    -- Only bad keys are refused for bad keys: whoever else asks from that address, as all do who come through one proxy, keeps being served.
+    -- Only bad keys are refused because of bad keys. Other clients of that address, for example behind the same proxy, are still served.
     network := api.caller_network(p_address);
     v_until := api.blocked_until(network);
     if v_until is not null then
@@ -69,7 +69,7 @@ begin
   end if;
 end
 $$;
-comment on function api.admit(text, text, text, bool) is 'Looks a key up by the hexadecimal SHA-256 of its text, counts the request against its token, or the bad key against the caller''s address; p_counted false: the request is not counted. read_only: nothing can be counted here, and the server counts. Outcomes: ADMITTED, or the code of the error to answer';
+comment on function api.admit(text, text, text, bool) is 'Looks up a key by the hexadecimal SHA-256 of its text, and counts the request against its token, or the bad key against the client''s address; p_counted false: the request is not counted. read_only: nothing can be counted here, and the server counts. Outcomes: ADMITTED, or the error code of the answer';
 
 create or replace function api.admit_rows(
   p_token_id int4,
@@ -99,7 +99,7 @@ begin
   elsif read_only then
     outcome := 'ADMITTED';
   else
-    -- The request was counted as its first row. All of them are let in, or none.
+    -- The request was counted as its first row. All rows are admitted, or none.
     update access.rate_window w
     set used = w.used + greatest(p_rows, 1) - 1
     where w.token_id = p_token_id
@@ -114,4 +114,4 @@ begin
   end if;
 end
 $$;
-comment on function api.admit_rows(int4, text, int4) is 'Counts the rows of a request that was admitted, the first of which it was counted as, each as one request of the token, where the hour has room for all of them; outcomes as of api.admit';
+comment on function api.admit_rows(int4, text, int4) is 'Counts the rows of an admitted request as requests of the token, if the hour has room for all of them; the first row was already counted as the request; outcomes as in api.admit';

@@ -1,10 +1,10 @@
--- purpose: what the server's role may execute, and what no other role gives it; the last of the files of api
+-- purpose: rights of the server's role, and rights taken from all other roles; the last file of api
 -- reads: none
 -- writes: none
 -- grain: none
 -- crs: none
 
--- Functions that work with their owner's rights are the interface; the others are parts of them and of no use to whoever may read no table.
+-- Functions with their owner's rights are the interface. The others are parts of them, and of no use to a role that may not read tables.
 do $$
 declare
   v_function regprocedure;
@@ -24,8 +24,8 @@ begin
 end
 $$;
 
--- Every role of a server may make temporary tables and large objects until it is told otherwise; here nobody needs either. The owner of the database
--- may take the first away, a superuser the second: what is left to do, doctor says.
+-- By default every role of a server may create temporary tables and large objects. Nobody needs either here. The owner of the database
+-- may revoke the first, a superuser the second. `doctor` reports what remains to be done.
 do $$
 declare
   v_function regprocedure;

@@ -5,7 +5,7 @@
 -- grain: one row per access
 -- crs: EPSG:4326
 
--- Accesses that changed comune between files of different days: which of them counts.
+-- The file that counts for each access whose comune differs between files of different days.
 create table access_twice as
 select distinct on (a.progressivo_accesso)
   a.progressivo_accesso as address_id,
@@ -17,7 +17,7 @@ order by a.progressivo_accesso, m.rank, a.belfiore collate "C";
 
 analyze access_twice;
 
--- Sorted, so that the numbers of a street lie on one page: the search reads them together.
+-- Sorted, so that the numbers of a street share a page: the search reads them together.
 create table access_point as
 select
   g.code as region_code,
@@ -38,7 +38,7 @@ select
   a.position
 from accesso a
 cross join region g
--- An access of which two files speak, each of another comune, is where the newer has it.
+-- If two files give an access to different comuni, the newer file counts.
 where not exists (
   select
   from member_in_force m

@@ -1,12 +1,12 @@
--- purpose: whose buildings count in each comune
+-- purpose: the source whose buildings are used in each comune
 -- version: 4
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.dbsn_building, layer.dbsn_extent, layer.dpc_building, layer.trento_building, core.comune_catastale
 -- writes: core.building_coverage
 -- incremental: content
--- grain: one row per comune, where any file of buildings is in force
+-- grain: one row per comune; none without a current file of buildings
 -- crs: EPSG:4326; what a building shares with a comune is measured in EPSG:3035
 
--- The comuni of the list, and those that the list lacks and parcels have.
+-- The listed comuni, and comuni that only parcels have.
 create table place as
 select
   mine.belfiore,
@@ -23,7 +23,7 @@ where exists (select from dbsn_building)
   or exists (select from trento_building)
 group by mine.belfiore;
 
--- Names of the provinces of Italy as files are called after them: by the plate, or the name in either language.
+-- The keys by which file names give a province of Italy: the plate code, or the name in either language.
 create table province_key as
 select distinct
   code.sigla,
@@ -38,7 +38,7 @@ cross join lateral (
   from unnest(string_to_array(code.province_name, '/')) as part
 ) as named;
 
--- A member that names a province speaks of its comuni alone: neighbours' buildings that it has along the border silence nobody.
+-- A member that names a province covers only that province's comuni. Buildings of the neighbours along its border do not count as coverage.
 create table spoken as
 select
   extent.release_id,
@@ -58,7 +58,7 @@ where extent.province is null
       and province_key.sigla = place.sigla
   );
 
--- Boundaries of another year have the codes of that year. Of several files the newest that has the comune counts.
+-- Boundaries of another year have the codes of that year. If several editions have a comune, the newest counts.
 create table drawn as
 with meaning as (
   select
@@ -67,7 +67,7 @@ with meaning as (
   from comune_register
   where not divided
   union
-  -- Parcels of a comune that the list has in another region.
+  -- Comuni that have parcels here but are listed in another region.
   select
     code.istat_code,
     code.belfiore
@@ -97,8 +97,8 @@ select belfiore
 from place
 where not exists (select from drawn where drawn.belfiore = place.belfiore);
 
--- One building that shares a square metre will do. Offset 0 keeps statistics out of the joins with parcels: where a map has nothing near them, PGlite's build
--- estimates the pairs with nonsense, and breaks off.
+-- One building that shares a square metre is enough. Offset 0 keeps statistics out of the joins with parcels: where a map has nothing nearby, PGlite's build
+-- returns a nonsensical row estimate and aborts.
 create table dbsn_met as
 select distinct
   drawn.belfiore,
@@ -119,7 +119,7 @@ cross join lateral (
   limit 1
 ) as building
 union
--- Without a boundary the comune is where its parcels are.
+-- A comune without a boundary is covered if one of its parcels is.
 select
   parcel.belfiore,
   building.member_id
@@ -139,7 +139,7 @@ join spoken
   and spoken.belfiore = parcel.belfiore
 where parcel.belfiore in (select belfiore from undrawn);
 
--- Aggregates say of which comune they are, by the code of their survey; where no list leads on from it, the comune is where its parcels are.
+-- Aggregates carry their comune's ISTAT code at the time of their survey. Without a list of comuni, the parcels that they cover give the comune.
 create table dpc_met as
 with held as (
   select
@@ -185,7 +185,7 @@ join parcel
   on parcel.geom && building.geom
   and st_covers(building.geom, parcel.point);
 
--- A land register has its roofs by comune catastale.
+-- Roofs of a land register are listed by comune catastale.
 create table trento_met as
 select
   catastale.belfiore,

@@ -1,14 +1,14 @@
--- purpose: figures of the region's census sections, of each comune the newest reference year that was loaded
+-- purpose: statistics of the region's census sections, from the newest reference year loaded for each comune
 -- version: 2
 -- reads: layer.census_section, layer.census_indicator
 -- writes: core.census_figures
--- grain: one row per section of which something is known
+-- grain: one row per census section that has data
 -- crs: none
 
--- In the edition 2021 a section without a row is one without residents: it is given zeros, unless the geometry's own table counts
--- residents there. In later editions whole comuni and single sections were left out, so absence says nothing, and they get no row;
--- neither do those of a comune that no indicators speak of.
--- Comuni are those of the bases, which the numbers of sections begin with: a later edition may name a comune that has merged since.
+-- In the 2021 edition a census section without a row has no residents. It gets zeros, unless the table of the geometry counts
+-- residents there. Later editions leave out whole comuni and single sections, so a missing row says nothing and stays missing.
+-- Comuni without any indicators get no rows either.
+-- A comune is identified by the first digits of its section numbers, because later editions may name a comune that has merged since.
 create table census_figures as
 with newest as (
   select
@@ -19,7 +19,7 @@ with newest as (
   join region r on r.code = i.region_code
   group by r.code, left(i.section_id, -7)
 ),
--- Where two files call a comune differently, both may have a section: the newer counts.
+-- If two files assign different comuni, both may have the same section: the newer file counts.
 known as (
   select distinct on (i.section_id)
     i.*
@@ -79,7 +79,7 @@ select
   coalesce(k.households_5_members, 0) as households_5_members,
   coalesce(k.households_6_plus_members, 0) as households_6_plus_members,
   coalesce(k.dwellings_occupied, 0) as dwellings_occupied,
-  -- Where zeros stand for a missing row, it is the geometry that says so.
+  -- Where zeros replace a missing row, the geometry's record is cited.
   coalesce(k.release_id, p.release_id) as release_id,
   coalesce(k.member_id, p.member_id) as member_id,
   coalesce(k.position, p.position) as position

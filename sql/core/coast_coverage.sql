@@ -1,13 +1,13 @@
--- purpose: which comuni the layer of shoreline change covers, and which file speaks for each
+-- purpose: which comuni the layer of shoreline change covers, and the file that covers each
 -- version: 2
 -- reads: core.parcel, core.comune_register, core.shore_piece, layer.shoreline_coverage
 -- writes: core.coast_coverage
--- grain: one row per comune; none when no file is in force
+-- grain: one row per comune; none without a current file
 -- crs: none
 
 create table coast_coverage as
 with italy as (
-  -- The newest file that holds the shore of Italy.
+  -- The newest file that covers the shore of all Italy.
   select
     min(coverage.release_id) as release_id,
     min(coverage.member_id) as member_id,
@@ -26,7 +26,7 @@ place as (
   union
   select belfiore from parcel
 ),
--- A segment without information covers nothing, and so does one of an export that may be cut.
+-- Segments without information cover nothing, and neither do segments of an export that may be cut.
 shore as (
   select distinct on (belfiore)
     shore_piece.belfiore,

@@ -1,4 +1,4 @@
--- purpose: the comuni in force
+-- purpose: the current comuni
 -- version: 1
 -- reads: layer.comune_code
 -- writes: core.comune

@@ -1,4 +1,4 @@
--- purpose: the comuni catastali of the land registers, each with the comune in force that it is of
+-- purpose: the comuni catastali of the land registers, each with the current comune that it belongs to
 -- version: 1
 -- reads: layer.trento_boundary, layer.bolzano_comune, layer.comune_code, core.comune_register
 -- writes: core.comune_catastale
@@ -6,8 +6,8 @@
 -- grain: one row per comune catastale
 -- crs: none
 
--- A comune is known by its ISTAT code, of any year, else by its name in either language; where a code leads to several comuni the name tells which. Some
--- comuni catastali of Trento are of comuni of other regions.
+-- The comune is found by its ISTAT code of any year, else by its name in either language. If a code leads to several comuni, the name decides. Some
+-- comuni catastali of Trento belong to comuni of other regions.
 create table comune_catastale as
 with named as (
   select distinct on (prefix)
@@ -71,7 +71,7 @@ candidate as (
   from named n
   join key_of_comune k on k.key = any (n.comune_keys)
 ),
--- Of the parts of a divided comune the one that bears the name; of names, those that one comune alone has.
+-- If a comune was divided, the part with the same name is chosen. A match by name alone counts only if a single comune has that name.
 chosen as (
   select
     c.prefix,

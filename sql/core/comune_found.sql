@@ -1,11 +1,11 @@
--- purpose: comuni in the region's files that the list of comuni lacks, or has in another region
+-- purpose: comuni of the region's files that are not listed, or are listed in another region
 -- version: 1
 -- reads: core.parcel, core.access_point, layer.comune_code, ledger.file_place
 -- writes: core.comune_found
 -- grain: one row per comune
 -- crs: none
 
--- Names are those of the documents of the files in force.
+-- Names come from the documents in the current files.
 create table comune_found as
 with found as (
   select belfiore from parcel

@@ -1,4 +1,4 @@
--- purpose: the names under which the region's comuni are asked for
+-- purpose: the names by which the region's comuni are searched
 -- version: 3
 -- reads: layer.comune_code, layer.comune_suppressed, layer.comune_postal_code, core.comune_found, core.comune_register, core.street
 -- writes: core.comune_name
@@ -18,7 +18,7 @@ with mine as (
   where c.region_code = g.code
     or c.belfiore in (select belfiore from comune_found)
   union all
-  -- Comuni that the list lacks are called as their files are.
+  -- Unlisted comuni are named after their files.
   select
     f.region_code,
     f.belfiore,
@@ -29,7 +29,7 @@ with mine as (
   where f.listed_region_code is null
     and f.name is not null
 ),
--- Of several editions the newest that has the comune counts. An ISTAT code may be of any year: it leads to the comune in force.
+-- If several editions have a comune, the newest counts. An ISTAT code of any year leads to the current comune.
 postal_code as (
   select
     belfiore,
@@ -55,7 +55,7 @@ found as (
   from mine m
   cross join lateral unnest(string_to_array(m.name_other, '/')) as o (name)
   union all
-  -- Where a comune was divided among several, it is not known which of them an address means: all are kept.
+  -- If a comune was divided among several, an address may mean any of them: all are kept.
   select m.region_code, m.belfiore, 'former' as kind, x.name, core.comune_key(x.name) as key
   from comune_suppressed x
   join comune_register r on r.old_istat_code = x.istat_code and r.reason <> 'in force'
@@ -83,7 +83,7 @@ order by key collate "C", belfiore, kind;
 
 alter table comune_name add primary key (region_code, key, belfiore, kind);
 alter table comune_name alter column name set not null;
--- serves: a name as it was typed
+-- serves: a typed name
 create index on comune_name (key);
 -- serves: correction of a mistyped name
 create index on comune_name using gin (key gin_trgm_ops);

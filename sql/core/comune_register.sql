@@ -1,11 +1,11 @@
--- purpose: which comune in force an ISTAT code of any edition leads to
--- version: 1
+-- purpose: the current comuni that an ISTAT code of any edition leads to
+-- version: 2
 -- reads: layer.comune_code, layer.comune_suppressed
 -- writes: core.comune_register
--- grain: one row per ISTAT code, in force or not, and comune in force of the region that it leads to
+-- grain: one row per ISTAT code, current or former, and current comune that it leads to, which is or was in the region
 -- crs: none
 
--- The columns of the list of comuni are numberings one after another; where the edition has no column of 2017–2025, the code in force is of then.
+-- Each code column of the list of comuni is one numbering, in order of time. If an edition has no column for 2017–2025, its current codes are of that period.
 create table numbering as
 select
   n.nth,
@@ -17,8 +17,8 @@ cross join lateral (
 ) as n (nth, code)
 where n.code is not null;
 
--- Where a comune's code changes from one numbering to the next. A province that one of the two does not have was made or abolished between them, on the
--- first day of the later one. Between provinces that both have, a comune has moved on a day that the list does not tell.
+-- Each change of a comune's code from one numbering to the next. A province that only one of the two numberings has was founded or abolished on the first day
+-- of the later numbering. If both numberings have both provinces, the comune moved on a day that the list does not give.
 create table renumbering as
 with step as (
   select
@@ -51,7 +51,7 @@ changed as (
       when step.next_nth = 4 or step.nth < 4 then date '2017-01-01'
       else date '2026-01-01'
     end as ended_on,
-    -- A code that came back and went again went at last.
+    -- If a code returned and was dropped again, the last change counts.
     rank() over (partition by step.code order by step.nth desc) as latest
   from step
   left join province as made
@@ -70,7 +70,7 @@ select
 from changed
 where latest = 1;
 
--- All that ever became of a code. A numbering leads to the code in force at once; of a division of which only one part is listed, others are unknown.
+-- All changes of a code. A numbering leads to the current code directly. If a division lists only one part, the other parts are unknown.
 create table code_change as
 select
   x.old_code,
@@ -108,8 +108,8 @@ left join comune_code f on f.istat_code = x.next_code;
 create index on code_change (old_code, ended_on);
 analyze code_change;
 
--- From the last that became of each code no longer in force, through the next change of what it became, to codes in force. No code is passed twice on a way,
--- so every way ends: in force, or in a null where nothing more is known.
+-- Follows each former code from its last change through all later changes to current codes. A path never visits a code twice, so every path ends: at a
+-- current code, or at null if nothing more is known.
 create table destination as
 with recursive way as (
   select
@@ -133,7 +133,7 @@ with recursive way as (
   from way w
   left join code_change c
     on c.old_code = w.code
-    -- A code may have been given twice: what came next counts. Only a comune that moved on an unknown day may seem to have gone before it came.
+    -- A code may have been assigned twice: the next change counts. Only a comune that moved on an unknown day may seem to have left before it arrived.
     and c.ended_on = coalesce(
       (select min(x.ended_on) from code_change x where x.old_code = w.code and x.ended_on >= w.ended_on),
       (select max(x.ended_on) from code_change x where x.old_code = w.code)
@@ -156,6 +156,22 @@ select
   partly or count(*) over (partition by old_code) > 1 as divided
 from arrival;
 
+-- The region's comuni, and those that moved to another region: a former code is in a province that the region has. Some files keep them in the former region.
+create table place as
+select
+  c.istat_code
+from comune_code c
+join region g on g.code = c.region_code
+union
+select
+  n.istat_code
+from numbering n
+where left(n.code, 3) in (
+  select left(c.istat_code, 3)
+  from comune_code c
+  join region g on g.code = c.region_code
+);
+
 create table comune_register as
 with first_change as (
   select
@@ -167,7 +183,7 @@ with first_change as (
   group by old_code
 )
 select
-  f.region_code,
+  g.code as region_code,
   f.istat_code as old_istat_code,
   f.istat_code,
   f.belfiore,
@@ -175,10 +191,11 @@ select
   null::date as event_date,
   false as divided
 from comune_code f
-join region g on g.code = f.region_code
+join place p using (istat_code)
+cross join region g
 union all
 select
-  f.region_code,
+  g.code,
   d.old_code,
   f.istat_code,
   f.belfiore,
@@ -187,7 +204,8 @@ select
   d.divided
 from destination d
 join comune_code f on f.istat_code = d.code
-join region g on g.code = f.region_code
+join place p on p.istat_code = d.code
+cross join region g
 join first_change c on c.old_code = d.old_code
 order by 2, 3;
 

@@ -1,13 +1,13 @@
--- purpose: which comuni the maps of floods and landslides cover, and which file speaks for each
+-- purpose: which comuni the maps of floods and landslides cover, and the file that covers each
 -- version: 2
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.flood_coverage, layer.flood_hazard_piece, layer.landslide_coverage, layer.landslide_hazard_piece
 -- writes: core.coverage
 -- incremental: content
--- grain: one row per theme of which a file is in force, and comune
+-- grain: one row per comune and theme that has a current file
 -- crs: EPSG:4326; what an area shares with a comune is measured in EPSG:3035
 
--- A file that reaches 15 of the 20 regions is a map of Italy: where it draws nothing, there is nothing. Any other speaks of the comuni alone that it
--- draws something in. An export that may be cut speaks of none.
+-- A file that reaches 15 of the 20 regions is a map of Italy: comuni where it draws nothing have no hazard areas. Any other file covers only the comuni where
+-- it draws something. An export that may be cut covers none.
 create table source_file as
 select
   held.theme,
@@ -50,7 +50,7 @@ from (
 left join lateral unnest(held.regions) as reached (region_code) on true
 group by held.theme, held.file_id;
 
--- The comuni of the list, and those that the list lacks and parcels have.
+-- The listed comuni, and comuni that only parcels have.
 create table place as
 select
   mine.belfiore,
@@ -63,8 +63,8 @@ from (
 left join comune_code as code using (belfiore)
 group by mine.belfiore;
 
--- Boundaries of another year have the codes of that year. Of several files the newest that has the comune counts. Nothing here costs anything where all
--- files are national.
+-- Boundaries of another year have the codes of that year. If several editions have a comune, the newest counts. If all files are national, this table is
+-- empty and costs nothing.
 create table boundary_piece as
 with meaning as (
   select
@@ -73,7 +73,7 @@ with meaning as (
   from comune_register
   where not divided
   union
-  -- Parcels of a comune that the list has in another region.
+  -- Comuni that have parcels here but are listed in another region.
   select
     code.istat_code,
     code.belfiore
@@ -116,7 +116,7 @@ select
   geom
 from landslide_hazard_piece;
 
--- Found once: asked comune by comune, every area would be looked at for each.
+-- Computed once, because a query per comune would read every area each time.
 create table meeting_piece as
 select
   boundary_piece.belfiore,
@@ -155,7 +155,7 @@ select belfiore
 from place
 where not exists (select from boundary_piece where boundary_piece.belfiore = place.belfiore);
 
--- One piece that shares a square metre will do; only where none does are the pieces of each area added up.
+-- One piece that shares a square metre is enough. Only without such a piece are the pieces of each area summed.
 create table met as
 select
   asked.theme,
@@ -194,7 +194,7 @@ left join lateral (
 where single.here
   or summed.here
 union
--- Without a boundary the comune is where its parcels are.
+-- A comune without a boundary is covered if one of its parcels is.
 select
   source_file.theme,
   source_file.file_id,
@@ -219,7 +219,7 @@ with spoken as (
   cross join place
   where case
     when source_file.is_national then
-      -- Where a comune lies that is on no list is not known: it may be in one of the provinces that nobody mapped.
+      -- The province of an unlisted comune is unknown: it may be one of the provinces that are not mapped.
       not coalesce(
         place.province_code = any (source_file.missing_provinces),
         exists (select from place as other where other.province_code = any (source_file.missing_provinces))

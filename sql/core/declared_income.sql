@@ -1,12 +1,13 @@
--- purpose: declared incomes of the region, of the tax years that economics uses
--- version: 2
+-- purpose: declared incomes of the region, from the tax years that economics uses
+-- version: 3
 -- reads: layer.income, layer.comune_code
 -- writes: core.declared_income
 -- grain: one row per comune, and per postal code of the comuni that have several
 -- crs: none
 
--- Comune by comune the newest year that was published of it, and the newest that was published by its postal codes: these may be two years, and
--- those of another comune others.
+-- For each comune: the newest year published for the whole comune, and the newest year published by postal code. The two years may differ, and
+-- they may differ between comuni. The workspace has only comuni of the region, and comuni whose parcels the region's cadastre still has. A suppressed
+-- comune belongs to its region according to MEF.
 create table declared_income as
 with newest as (
   select
@@ -23,7 +24,7 @@ select
   i.belfiore,
   i.cap,
   i.taxpayers,
-  -- Without a published total (before 2023) the brackets are it, but only all eight of them: a withheld one makes the sum unknown.
+  -- Before 2023 no total is published. The total is then the sum of all eight brackets; a withheld bracket makes it unknown.
   case
     when i.total_income_n is not null then i.total_income_n
     when i.tax_year < 2023 then (
@@ -72,7 +73,8 @@ from income i
 join newest n on n.belfiore = i.belfiore and n.level = i.level and n.tax_year = i.tax_year
 cross join region g
 left join comune_code c on c.belfiore = i.belfiore
-where coalesce(c.region_code, i.region_code) = g.code
+where c.belfiore is not null
+  or i.region_code = g.code
 order by i.belfiore collate "C", i.cap collate "C" nulls first;
 
 -- serves: the incomes of a comune or of one of its postal codes

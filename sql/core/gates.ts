@@ -1,16 +1,16 @@
-/** What the quality gate watches of the tables of `sql/core`; a column that is not watched says why. Tables of sections state it themselves. */
+/** Quality gates of the tables of `sql/core`. A column without a gate has a reason. Tables of sections define their own gates. */
 import { each, presence, quantity, truth, type TableGate, type Truth, type Unwatched } from '../../pipelines/contract/gate.ts';
 import type { Relation } from '../../pipelines/contract/sql-files.ts';
 
-/** Whether a file covers a comune. */
+/** Tells whether a file covers a comune. */
 const REACHED: Truth = { kind: 'truth', keeps: { share: 1, why: 'a file that reaches fewer comuni than the one before it was cut' } };
 
 const KEY = 'a key';
-/** Half-years are numbers in the tables (year × 2 + half − 1) and 2025_1 for people. */
+/** Half-years are numbers in the tables (year × 2 + half − 1) and shown to people as 2025_1. */
 const BY_HALF_YEAR = { column: 'half_year', show: (value: string): string => `${Math.floor(Number(value) / 2)}_${(Number(value) % 2) + 1}` };
 const HALF_YEAR = 'a half-year: figures of different ones are not compared';
 
-/** Publishers' files have a misprint now and then (one rent of 161,999 rows in 2017/1 has its ends swapped). */
+/** Publishers' files contain a few misprints (one of the 161,999 rents of 2017/1 has minimum and maximum swapped). */
 const MISPRINTS = 0.01;
 
 const AGES = [
@@ -21,8 +21,8 @@ const EDUCATION = ['education_no_title', 'education_elementary', 'education_midd
 const HOUSEHOLDS = ['households_1_member', 'households_2_members', 'households_3_members', 'households_4_members', 'households_5_members', 'households_6_plus_members'];
 const BRACKETS = ['lte_zero_n', 'from_0_to_10k_n', 'from_10k_to_15k_n', 'from_15k_to_26k_n', 'from_26k_to_55k_n', 'from_55k_to_75k_n', 'from_75k_to_120k_n', 'over_120k_n'];
 
-/** Of whole persons, a few of which make a quarter of a small section. */
-const PERSONS = quantity({ within: [0, null], moves: { step: 5, why: 'census sections are small: one person more is a quarter of four' } });
+/** Numbers of persons. A few persons are a quarter of a small census section. */
+const PERSONS = quantity({ within: [0, null], moves: { step: 5, why: 'census sections are small: one person more can be a change of 25 %' } });
 
 export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   'core.parcel': {
@@ -60,42 +60,42 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
     fields: {
       ...each(
         ['accesses', 'located'],
-        quantity({ within: [0, null], moves: { step: 3, why: 'half of the streets have a handful of accesses: one more or less is a quarter' } }),
+        quantity({ within: [0, null], moves: { step: 3, why: 'half of the streets have few accesses: one more or less can be a change of 25 %' } }),
       ),
       locality: presence(),
     },
-    excused: { street_id: KEY, locality_key: 'locality, as the search writes it' },
+    excused: { street_id: KEY, locality_key: 'the key of locality in the address search' },
   },
   'core.comune_catastale': { unwatched: 'names; their parcels are watched' },
-  'core.token': { unwatched: 'words of the address search, made from core.street' },
-  'core.street_name': { unwatched: 'names of the address search, made from core.street' },
-  'core.comune_name': { unwatched: 'names of the address search, made from core.street and the lists of comuni' },
-  'core.place_name': { unwatched: 'names of the address search, made from the lists of comuni' },
-  'core.comune_found': { unwatched: 'names of comuni that the list lacks, as files are called' },
-  'core.comune_register': { unwatched: 'codes of comuni, made from the lists of ISTAT' },
-  'core.section_coverage': { unwatched: 'comuni that files speak of: where they fall silent, the rows and values of the sections do' },
+  'core.token': { unwatched: 'words of the address search, built from core.street' },
+  'core.street_name': { unwatched: 'names of the address search, built from core.street' },
+  'core.comune_name': { unwatched: 'names of the address search, built from core.street and the lists of comuni' },
+  'core.place_name': { unwatched: 'names of the address search, built from the lists of comuni' },
+  'core.comune_found': { unwatched: 'names of unlisted comuni, taken from file names' },
+  'core.comune_register': { unwatched: 'codes of comuni, built from the lists of ISTAT' },
+  'core.section_coverage': { unwatched: 'comuni that files cover: a loss is visible in the rows and values of the sections' },
   'core.point_of_interest': {
     section: 'poi',
-    // A comune has a handful of them, some points none that is known.
+    // A comune has few points, and the comune of some points is unknown.
     by: 'whole',
     slice: { column: 'category' },
     fields: { geom: presence() },
     excused: {
-      categories: 'words of the publisher',
-      class: 'of places of culture alone',
-      catalog_code: 'of places of culture alone',
-      address: 'words of the publisher',
-      locality: 'words of the publisher',
-      province: 'words of the publisher',
-      belfiore: 'of points without a place it may not be known',
+      categories: 'text of the publisher',
+      class: 'only places of culture have one',
+      catalog_code: 'only places of culture have one',
+      address: 'text of the publisher',
+      locality: 'text of the publisher',
+      province: 'text of the publisher',
+      belfiore: 'may be unknown for points without a location',
       placed_by: 'as geom',
       address_id: KEY,
       reason: 'as geom',
-      regions_reached: 'says of what the file is a list: fewer rows are seen where they are missing',
+      regions_reached: 'describes the file: missing rows are counted where they are missing',
     },
   },
-  'section.unplaced': { unwatched: 'points without a place: watched in core.point_of_interest by those that have one' },
-  'core.shore_piece': { unwatched: 'the shore as it was cut: what it says near parcels is watched in section.coastal_erosion' },
+  'section.unplaced': { unwatched: 'points without a location: the located ones are watched in core.point_of_interest' },
+  'core.shore_piece': { unwatched: 'pieces of the shore: the values near parcels are watched in section.coastal_erosion' },
   'core.coverage': { section: 'risk', by: 'belfiore', slice: { column: 'theme' }, fields: { mapped: REACHED }, excused: {} },
   'core.building_coverage': {
     section: 'buildings', by: 'belfiore',
@@ -104,14 +104,14 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   },
   'core.coast_coverage': { section: 'coastal_erosion', by: 'belfiore', fields: { mapped: REACHED }, excused: {} },
   'core.land_coverage': { section: 'land_cover', by: 'belfiore', fields: { mapped: REACHED }, excused: {} },
-  'core.urban_area': { unwatched: 'boundaries as they were drawn: what lies in them is watched in section.land_use' },
-  'core.raster_tile': { unwatched: 'extents of files: where they reach less far, the rows of the sections do' },
+  'core.urban_area': { unwatched: 'boundaries as published: the values inside them are watched in section.land_use' },
+  'core.raster_tile': { unwatched: 'extents of files: a smaller extent is visible in the rows of the sections' },
   'core.motion_tile': { section: 'subsidence', by: 'whole', fields: {}, excused: { tile_x: KEY, tile_y: KEY } },
   'core.comune': {
     section: 'basic',
     by: 'belfiore',
     fields: { sigla: presence() },
-    excused: { name_other: 'second language, of some provinces only', region_code: KEY },
+    excused: { name_other: 'second language; only some provinces have one', region_code: KEY },
   },
   'core.province': { section: 'basic', by: 'whole', fields: { abbreviation: presence() }, excused: { region_code: KEY } },
   'core.region': { section: 'basic', by: 'whole', fields: { area_km2: quantity({ within: [0, 30_000] }) }, excused: { code: KEY } },
@@ -161,7 +161,7 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
       ),
       gini_index: quantity({ within: [0, 1] }),
     },
-    excused: { tax_year: 'a year', cap: 'told apart by it' },
+    excused: { tax_year: 'a year', cap: 'distinguishes rows' },
     identities: [
       { parts: BRACKETS, is: '=', whole: 'earners', most: MISPRINTS },
       { parts: BRACKETS, is: '<=', whole: 'earners', most: MISPRINTS },

@@ -1,12 +1,12 @@
--- purpose: which comuni the map of land cover covers, and which file speaks for each
+-- purpose: which comuni the map of land cover covers, and the file that covers each
 -- version: 2
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.land_cover_piece, layer.land_cover_reach
 -- writes: core.land_coverage
 -- incremental: content
--- grain: one row per comune; none when no file is in force
+-- grain: one row per comune; none without a current file
 -- crs: EPSG:4326; what a polygon shares with a comune is measured in EPSG:3035
 
--- A file that reaches 15 of the 20 regions is the map of Italy. Any other speaks of the comuni alone that it draws something in.
+-- A file that reaches 15 of the 20 regions is the map of Italy. Any other file covers only the comuni where it draws something.
 create table source_file as
 select
   file.file_id,
@@ -20,7 +20,7 @@ join member_in_force as file using (member_id)
 left join lateral unnest(reach.regions) as reached (region_code) on true
 group by file.file_id;
 
--- The comuni of the list, and those that the list lacks and parcels have.
+-- The listed comuni, and comuni that only parcels have.
 create table place as
 select
   mine.belfiore
@@ -31,8 +31,8 @@ from (
 ) as mine
 where exists (select from source_file);
 
--- Boundaries of another year have the codes of that year. Of several files the newest that has the comune counts. Nothing here costs anything where the
--- map is national.
+-- Boundaries of another year have the codes of that year. If several editions have a comune, the newest counts. If the map is national, this table is empty
+-- and costs nothing.
 create table boundary_piece as
 with meaning as (
   select
@@ -41,7 +41,7 @@ with meaning as (
   from comune_register
   where not divided
   union
-  -- Parcels of a comune that the list has in another region.
+  -- Comuni that have parcels here but are listed in another region.
   select
     code.istat_code,
     code.belfiore
@@ -67,7 +67,7 @@ from drawn
 cross join lateral core.area_pieces(drawn.geom) as piece (geom)
 where drawn.edition = 1;
 
--- serves: the polygons that lie in a comune
+-- serves: the polygons in a comune
 create index on boundary_piece (belfiore);
 
 create table undrawn as
@@ -75,8 +75,8 @@ select belfiore
 from place
 where not exists (select from boundary_piece where boundary_piece.belfiore = place.belfiore);
 
--- Not analyzed, and offset 0 below: statistics are kept out of the joins of geometries. Where a map has nothing near the region, PGlite's build answers how
--- many pairs there are with nonsense, and breaks off.
+-- Not analyzed, and offset 0 below, to keep statistics out of the joins of geometries. If a map has nothing near the region, PGlite's build returns a
+-- nonsensical row estimate and aborts.
 create view shared_piece as
 select
   boundary_piece.belfiore,
@@ -93,7 +93,7 @@ from boundary_piece
 join land_cover_piece as cover on cover.geom && boundary_piece.geom
 join member_in_force as file using (member_id);
 
--- One piece that shares a square metre will do; only where none does are the pieces of each polygon added up.
+-- One piece that shares a square metre is enough. Only without such a piece are the pieces of each polygon summed.
 create table met as
 select
   asked.file_id,
@@ -127,7 +127,7 @@ left join lateral (
 where single.here
   or summed.here
 union
--- Without a boundary the comune is where its parcels are.
+-- A comune without a boundary is covered if one of its parcels is.
 select
   source_file.file_id,
   parcel.belfiore

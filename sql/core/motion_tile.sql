@@ -1,9 +1,9 @@
--- purpose: the tiles of ground motion that are loaded
+-- purpose: the loaded tiles of ground motion
 -- version: 1
 -- reads: layer.egms_tile
 -- writes: core.motion_tile
 -- grain: one row per tile and file
--- crs: none; a tile is the square of 100 km of EPSG:3035 that its numbers name
+-- crs: none; a tile's numbers name a square of 100 km in EPSG:3035
 
 create table motion_tile as
 select

@@ -6,7 +6,7 @@
 -- grain: one row per parcel
 -- crs: geometry in EPSG:4326; areas measured in EPSG:3035
 
--- Files of different days may have a parcel in the documents of two comuni: the one of its own comune counts, then the newer.
+-- Files of different days may have a parcel in the documents of two comuni. The parcel in its own comune's document counts, then the newer one.
 create table parcel_twice as
 select distinct on (n.reference)
   n.reference,
@@ -25,8 +25,8 @@ order by n.reference, n.file_belfiore is null desc, m.rank, n.position;
 
 analyze parcel_twice;
 
--- References that share a fid with another, of the code that their comune had before or has since, and all of which are here: the one that is
--- published keeps it, the others become new.
+-- References that share a fid because their comune changed its code, when the files have all of them. The published reference keeps the fid, and the others
+-- get new ones.
 create table fid_shared as
 select
   c.reference,
@@ -62,7 +62,7 @@ where k.region_code = g.code
 
 drop table fid_shared;
 
--- New references of a region that was loaded before, each with its drawing. A first load has nothing to compare them with.
+-- New references of a region that was loaded before, with the digests of their drawings. A first load has nothing to compare.
 create table newcomer as
 select
   n.reference,
@@ -81,11 +81,11 @@ where exists (select from core.parcel_register r where r.region_code = (select c
       and (t.member_id <> n.member_id or t.position <> n.position)
   );
 
--- Without geom: where it knows both sides, PostGIS now and then makes an estimate of their join that the planner refuses.
+-- Without geom: if PostGIS has statistics of both sides of the join, it sometimes returns an estimate that the planner refuses.
 analyze newcomer (reference, belfiore, drawing);
 
--- A comune that changes its code: a new reference with the drawing of one of another comune that is gone, and of no other, takes over its fid. Gone with
--- this build, or retired before.
+-- Handles a comune that changes its code. A new reference takes over the fid of a parcel of another comune, if that parcel alone has the same drawing and is
+-- gone: it disappears with this build, or was retired before.
 create table same_drawing as
 with published as (
   select
@@ -137,7 +137,7 @@ where (select count(*) from same_drawing o where o.fid = s.fid) = 1
     from newcomer o
     where o.drawing = (select n.drawing from newcomer n where n.reference = s.reference)
   ) = 1
-  -- Nor is any reference that had the fid here.
+  -- No other reference with that fid may be in this build.
   and not exists (
     select
     from core.parcel_register k
@@ -149,7 +149,7 @@ where (select count(*) from same_drawing o where o.fid = s.fid) = 1
 drop table same_drawing;
 drop table newcomer;
 
--- All other new references take the next numbers of the region's range, in the order of the reference, so that the same files
+-- All other new references take the next numbers of the region's range, in the order of the references, so that the same files
 -- give the same numbers.
 insert into core.parcel_register (region_code, reference, fid)
 select
@@ -217,9 +217,9 @@ alter table parcel alter column geom set not null;
 alter table parcel alter column release_id set not null;
 alter table parcel alter column member_id set not null;
 alter table parcel alter column position set not null;
--- serves: locate by point and by box, joins with polygons
+-- serves: location by point and by box, joins with polygons
 create index on parcel using gist (geom);
 -- serves: joins of zones with representative points
 create index on parcel using gist (point);
--- serves: look-up by cadastral reference
+-- serves: lookup by cadastral reference
 create index on parcel (reference);

@@ -1,4 +1,4 @@
--- purpose: the parcels of a region whose land registers the provinces keep, each with its fid
+-- purpose: the parcels of a region with provincial land registers, each with its fid
 -- version: 3
 -- reads: layer.trento_parcel, layer.bolzano_parcel, core.comune_catastale, core.parcel_register
 -- writes: core.parcel, core.parcel_register
@@ -7,7 +7,7 @@
 -- grain: one row per parcel
 -- crs: geometry in EPSG:4326; areas measured in EPSG:3035
 
--- References hold the comune catastale, not the comune: where comuni merge, they stay, and with them the fids. A comune catastale is in one file in force only.
+-- References contain the comune catastale, not the comune: if comuni merge, references and fids stay. Each comune catastale is in only one current file.
 create view mapped as
 select
   'IT.TN.' || ccat as prefix,
@@ -33,7 +33,7 @@ select
   position
 from bolzano_parcel;
 
--- New references take the next numbers of their province's half of the range, in the order of the reference, so that the same files give the same numbers.
+-- New references take the next numbers of their province's half of the range, in the order of the references, so that the same files give the same numbers.
 insert into core.parcel_register (region_code, reference, fid)
 select
   g.code,
@@ -55,7 +55,7 @@ cross join region g
 left join core.parcel_register k on k.region_code = g.code and k.reference = n.reference
 where k.reference is null;
 
--- Parcels of a comune catastale that leads to no comune are left out, and a check names it: nothing is published then.
+-- Parcels are left out if their comune catastale leads to no comune. A check then names it and nothing is published.
 create table parcel as
 select
   k.fid,
@@ -96,9 +96,9 @@ alter table parcel alter column geom set not null;
 alter table parcel alter column release_id set not null;
 alter table parcel alter column member_id set not null;
 alter table parcel alter column position set not null;
--- serves: locate by point and by box, joins with polygons
+-- serves: location by point and by box, joins with polygons
 create index on parcel using gist (geom);
 -- serves: joins of zones with representative points
 create index on parcel using gist (point);
--- serves: look-up by cadastral reference
+-- serves: lookup by cadastral reference
 create index on parcel (reference);

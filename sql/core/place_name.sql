@@ -1,4 +1,4 @@
--- purpose: the names of all Italy's comuni and provinces, as the search of addresses reads them
+-- purpose: the names of all comuni and provinces of Italy, as the address search reads them
 -- version: 2
 -- reads: layer.comune_code, layer.comune_suppressed
 -- writes: core.place_name
@@ -332,7 +332,7 @@ where n.code is not null;
 create index on known_code (code);
 analyze known_code;
 
--- Suppressed comuni and the comuni that now have their territory. A successor may be suppressed later. A comune that was divided leaves its province to no other.
+-- Suppressed comuni and the comuni that now have their territory. A successor may itself be suppressed later. A divided comune passes on no province.
 create table heir as
 with recursive way as (
   select
@@ -363,7 +363,7 @@ select
 from way w
 join known_code k on k.code = w.code;
 
--- The provinces that a comune, or a comune that is now part of it, belonged to at any time.
+-- All provinces that a comune, or a former comune that is now part of it, has belonged to.
 create table past_province as
 with coded as (
   select belfiore, left(code, 3) as code
@@ -397,12 +397,12 @@ with italian as (
   from comune_code c
   cross join lateral unnest(string_to_array(c.name_other, '/')) as o (name)
   union
-  -- The comune in force, or where none is known the code alone: the name is then not free for other places.
+  -- The current comune. If none is known, the code alone, so that the name is not available to other places.
   select core.comune_key(x.name), 'former', coalesce(h.belfiore, x.istat_code)
   from comune_suppressed x
   left join heir h on h.istat_code = x.istat_code
   union
-  -- Bolzano/Bozen is asked for by either name.
+  -- Bolzano/Bozen is found by either name.
   select core.comune_key(n.name), 'province', c.province_code
   from comune_code c
   cross join lateral unnest(string_to_array(c.province_name, '/')) as n (name)
@@ -430,7 +430,7 @@ found as (
   select key, 'past_province', belfiore
   from past
   union
-  -- A city that shares its Italian name with another comune is not meant by a foreign one.
+  -- A foreign name never means a city whose Italian name another comune shares.
   select f.key, 'foreign', min(c.belfiore)
   from (select city, core.comune_key(name) as key from foreign_name) f
   join comune_code c on c.name = f.city

@@ -1,12 +1,12 @@
--- purpose: where the region's schools, pharmacies, fuel stations and places of culture are
--- version: 2
+-- purpose: the locations of the region's schools, pharmacies, fuel stations and places of culture
+-- version: 3
 -- reads: layer.school, layer.pharmacy, layer.fuel_station, layer.cultural_place, layer.comune_code, layer.boundary, layer.odonimo, layer.odonimo_indir, core.comune_register, core.comune_name, core.street, core.access_point, core.parcel
 -- writes: core.point_of_interest
 -- incremental: content
--- grain: one row per point whose comune is of the region, or of no region that is known
+-- grain: one row per point whose comune is in the region, or whose region is unknown
 -- crs: EPSG:4326; distances geodesic, in metres
 
--- All that the files in force say. A school is in one list at a time, so that of several the newest school year counts.
+-- All points of the current files. A school is in one list at a time: if several lists have it, the newest school year counts.
 create table told as
 select
   x.category || ':' || x.code as id,
@@ -133,7 +133,7 @@ analyze told;
 create table published_point as
 select distinct on (t.id collate "C")
   t.*,
-  -- A car plate code, with the two that were changed as they are now; else a name.
+  -- A car plate code (with the current codes for the two that changed), or else a name.
   case
     when t.province is null then null
     when t.province ~ '^[A-Za-z]{2}$' then
@@ -149,7 +149,7 @@ order by t.id collate "C", t.edition collate "C" desc, t.rank, t.position;
 
 analyze published_point;
 
--- Provinces by plate code and by name, and which of them a comune has been in: by its codes of other years.
+-- Provinces by plate code and by name, and all provinces that a comune has belonged to, from its codes of other years.
 create table plate as
 select distinct
   c.belfiore,
@@ -189,7 +189,7 @@ cross join lateral (
 
 analyze province_named;
 
--- The few comuni that have gone to another region, by name: a plate code of before leads to them all the same.
+-- The few comuni that moved to another region, by name: their former plate code still leads to them.
 create table moved as
 select
   c.region_code,
@@ -199,7 +199,7 @@ from comune_code c
 join plate p on p.belfiore = c.belfiore
 where p.plate_region_code <> c.region_code;
 
--- And of ISTAT codes of all years the region that they lead to.
+-- The region that an ISTAT code of any year leads to.
 create table code_region as
 select
   n.code,
@@ -211,7 +211,7 @@ where n.code is not null
 group by n.code
 having count(distinct c.region_code) = 1;
 
--- A name without a province that is known may be a comune of any region: names of all Italy are needed only where there are such points.
+-- A name without a known province may be a comune of any region. The names of all Italy are needed only for such points.
 create table name_anywhere as
 select
   core.comune_key(c.name) as key,
@@ -228,7 +228,39 @@ where exists (
 group by core.comune_key(c.name)
 having count(distinct c.region_code) = 1;
 
--- Whose a point is: the region of its comune, else of its province; where neither is known it is told in every region.
+-- The region of a point is that of its comune, else of its province. A point without either is in every region. A point of a comune that moved is also in the
+-- region that the comune left, if that region has its parcels.
+create table kept as
+with comune as (
+  select
+    c.belfiore,
+    core.comune_key(c.name) as key
+  from comune_code c
+  cross join region g
+  where c.region_code <> g.code
+    and c.belfiore in (select belfiore from comune_register)
+    and c.belfiore in (select belfiore from parcel)
+)
+select
+  p.id
+from published_point p
+join comune c on c.belfiore = p.belfiore
+union
+select
+  p.id
+from published_point p
+join comune_register r on r.old_istat_code = p.istat_code
+join comune c on c.belfiore = r.belfiore
+union
+select
+  p.id
+from published_point p
+join comune c on c.key = p.comune_key
+join province_named q on q.key = p.province_key
+join plate l on l.belfiore = c.belfiore and l.sigla = q.sigla
+where p.belfiore is null
+  and p.istat_code is null;
+
 create table mine as
 select
   x.id,
@@ -239,7 +271,8 @@ from (
     p.id,
     p.province_key,
     p.comune_key,
-    coalesce(s.region_code, f.region_code, m.region_code, p.stated_region, n.region_code, a.region_code) as region_code
+    coalesce(s.region_code, f.region_code, m.region_code, p.stated_region, n.region_code, a.region_code) as region_code,
+    k.id is not null as is_kept
   from published_point p
   left join comune_code s on s.belfiore = p.belfiore
   left join code_region f on f.code = p.istat_code
@@ -253,14 +286,16 @@ from (
     having count(distinct region_code) = 1
   ) n on n.key = p.province_key
   left join name_anywhere a on a.key = p.comune_key
+  left join kept k on k.id = p.id
 ) x
 cross join region g
-where coalesce(x.region_code, g.code) = g.code;
+where coalesce(x.region_code, g.code) = g.code
+  or x.is_kept;
 
 analyze mine;
 
--- The comuni that a point may be stated to lie in: of a code, else of a name. Names in force go before former ones, and what lies in the stated province before what only lies
--- in its region.
+-- The comuni that a point's record may mean: by code, else by name. Current names come before former ones, and comuni in the stated province come
+-- before those that are only in its region.
 create table candidate as
 with by_code as (
   select
@@ -327,7 +362,7 @@ select
 from published_point p
 join mine using (id);
 
--- Boundaries of another year have the codes of that year; of several files the newest that has the comune counts.
+-- Boundaries of another year have the codes of that year. If several editions have a comune, the newest counts.
 create table drawn as
 select
   b.belfiore,
@@ -358,7 +393,7 @@ from (
 ) b
 where b.edition = 1;
 
--- A degree of latitude has 110.9 km or more in Italy; one of longitude 111.3 km times the cosine, here of a latitude a little further north.
+-- In Italy a degree of latitude has at least 110.9 km. A degree of longitude has 111.3 km times the cosine, taken at a latitude slightly further north.
 create table inside_comune as
 select distinct on (id)
   id,
@@ -379,7 +414,7 @@ from (
   where r.quality = 'in Italy'
     and st_expand(r.geom, 200 / (111320 * cos(radians(st_y(r.geom) + 0.1))), 200 / 110900.0) && b.geom
   union all
-  -- Without a boundary the comune is where its parcels are.
+  -- Without a boundary, distances are measured to the comune's parcels.
   select
     r.id,
     c.belfiore,
@@ -396,7 +431,7 @@ from (
 where distance_m <= most_m
 order by id, distance_m, belfiore collate "C";
 
--- What is loaded of the comuni that points state: a shape to compare coordinates with, or addresses.
+-- The data available for the comuni that points name: a shape to compare coordinates with, and addresses.
 create table candidate_comune as
 select
   c.belfiore,
@@ -406,7 +441,7 @@ from (select distinct belfiore from candidate) c
 left join (select distinct belfiore from parcel) p using (belfiore)
 left join (select distinct belfiore from access_point) a using (belfiore);
 
--- What is asked of the addresses, for points that their coordinates do not place.
+-- The addresses to look up for points that their coordinates do not place.
 create table asked as
 select
   p.id,
@@ -453,7 +488,7 @@ cross join lateral unnest(f.words) as w (word);
 
 analyze street_word;
 
--- Streets of just these words; where there is none, streets that have more: VIA GARIBALDI for Via Giuseppe Garibaldi.
+-- Streets with exactly these words. If there is none, streets with additional words: VIA GARIBALDI for Via Giuseppe Garibaldi.
 create table asked_street as
 select distinct
   id,
@@ -481,7 +516,7 @@ join (select distinct id, number, exponent, colour from asked) a using (id)
 join access_point x on x.street_id = s.street_id and x.number = a.number
 where x.geom is not null
   and case
-    -- 12R is red where numbers are painted so, and has an exponent elsewhere.
+    -- 12R is a red number where numbers have colours. Elsewhere R is an exponent.
     when a.exponent in ('R', 'N') and x.exponent is null then x.colour = case a.exponent when 'R' then 'ROSSO' else 'NERO' end
     else x.exponent is not distinct from a.exponent and (x.colour = a.colour or (a.colour is null and x.colour is distinct from 'ROSSO'))
   end

@@ -1,4 +1,4 @@
--- purpose: the provinces in force
+-- purpose: the current provinces
 -- version: 1
 -- reads: layer.comune_code
 -- writes: core.province

@@ -1,5 +1,5 @@
 -- purpose: OMI quotations of the region, half-year by half-year
--- version: 2
+-- version: 3
 -- reads: layer.omi_quotation, layer.comune_code
 -- writes: core.quotation
 -- grain: one row per zone, half-year, type and state
@@ -26,7 +26,8 @@ select
 from omi_quotation q
 cross join region g
 left join comune_code c on c.belfiore = q.belfiore
-where coalesce(c.region_code, q.region_code) = g.code
+where c.belfiore is not null
+  or q.region_code = g.code
 order by q.belfiore collate "C", q.zona collate "C", q.half_year, q.cod_tip, q.stato collate "C", q.member_id, q.position;
 
 -- serves: the quotations of a zone, now and in its history

@@ -1,12 +1,12 @@
 -- purpose: OMI zones of the region, half-year by half-year
--- version: 2
+-- version: 3
 -- reads: layer.omi_zone, layer.omi_quotation, layer.comune_code
 -- writes: core.quotation_zone
 -- grain: one row per zone and half-year
 -- crs: none
 
--- A comune of today belongs where ISTAT has it; one that is no more, where OMI had it.
--- ZONE and VALORI may come in different files: a zone that ZONE does not have is named by VALORI.
+-- The workspace has only comuni of the region, and comuni whose parcels the region's cadastre still has. A suppressed comune
+-- belongs to its region according to OMI. ZONE and VALORI may come in different files: a zone that is missing in ZONE is named by VALORI.
 create table quotation_zone as
 select distinct on (z.belfiore collate "C", z.zona collate "C", z.half_year)
   g.code as region_code,
@@ -59,7 +59,8 @@ from (
 ) z
 cross join region g
 left join comune_code c on c.belfiore = z.belfiore
-where coalesce(c.region_code, z.region_code) = g.code
+where c.belfiore is not null
+  or z.region_code = g.code
 order by z.belfiore collate "C", z.zona collate "C", z.half_year, z.source_rank, z.link_zona collate "C", z.fascia collate "C", z.comune_name collate "C", z.member_id, z.position;
 
 alter table quotation_zone add primary key (region_code, belfiore, zona, half_year);

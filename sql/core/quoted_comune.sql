@@ -1,12 +1,12 @@
--- purpose: of which half-year a comune's quotations are, and of which the perimeters that place its parcels
+-- purpose: the half-year of each comune's quotations, and the half-year of the perimeters that place its parcels
 -- version: 1
 -- reads: layer.omi_quotation, layer.omi_zone, layer.omi_perimeter, layer.comune_code, core.quotation_zone
 -- writes: core.quoted_comune
--- grain: one row per comune of which OMI names a zone in any half-year
+-- grain: one row per comune that has an OMI zone in any half-year
 -- crs: none
 
--- The newest half-year that was quoted of the comune itself: what is newer elsewhere says nothing here. Where one file has a half-year's VALORI and ZONE, a
--- comune that only its ZONE names is not quoted in that half-year; a ZONE by itself does not say that.
+-- The newest half-year quoted for the comune itself, even if other comuni have newer ones. If one file has VALORI and ZONE of a half-year, a comune that is
+-- only in ZONE is not quoted in that half-year. A ZONE without VALORI does not allow that conclusion.
 create table quoted_comune as
 with valori as (
   select distinct
@@ -36,7 +36,7 @@ newest as (
   from told
   group by belfiore
 ),
--- Perimeters name their zone, not its LinkZona: only a row of their own half-year says it.
+-- Perimeters name their zone, but not its LinkZona. Only a zone's row of the same half-year gives the LinkZona.
 linked as (
   select
     belfiore,
@@ -48,7 +48,7 @@ linked as (
     half_year
   from quotation_zone
 ),
--- Perimeters of the half-year that is quoted need no link; without them the newest that have one count.
+-- Perimeters of the quoted half-year need no link. Without them the newest linked perimeters count.
 placement as (
   select
     l.belfiore,

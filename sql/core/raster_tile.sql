@@ -1,12 +1,12 @@
--- purpose: the rasters that are loaded, by the section that has values of them
+-- purpose: the loaded rasters, by the section that uses their values
 -- version: 3
 -- reads: layer.tinitaly_tile, layer.copernicus_tile, layer.pvout_tile, layer.radiance_tile
 -- writes: core.raster_tile
 -- grain: one row per raster and section
 -- crs: EPSG:4326
 
--- Night lights of two products are never mixed in one region. The product of the first raster counts: one that reaches the region, then the newest
--- year, then collection 2 before 1, then VNP46A4 before VJ146A4. Rasters that an earlier version loaded are VNP46A4 of collection 1.
+-- Night lights of two products are never mixed in a region. The product of the first raster is used, in this order: rasters that reach the region, the newest
+-- year, collection 2 before 1, VNP46A4 before VJ146A4. Rasters loaded by earlier versions have no product: they are VNP46A4 of collection 1.
 create table raster_tile as
 with light as (
   select

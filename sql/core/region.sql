@@ -1,4 +1,4 @@
--- purpose: the regions in force
+-- purpose: the current regions
 -- version: 1
 -- reads: layer.comune_code, layer.boundary
 -- writes: core.region
@@ -6,7 +6,7 @@
 -- grain: one row per region
 -- crs: none
 
--- Boundaries of another year have the codes of that year: a code in force is itself, a former one that of the comune that had it last.
+-- Boundaries of another year have the codes of that year. A current code means its own comune, a former one the last comune that had it.
 create table region as
 with numbering as (
   select
@@ -36,7 +36,7 @@ whole as (
   where kind = 'regione'
     and code ~ '^[0-9]{1,2}$'
 ),
--- Without its own outline a region is the sum of its comuni, but only of all of them.
+-- A region without its own outline has the summed area of its comuni, if all of them have one.
 summed as (
   select
     m.region_code,

@@ -1,11 +1,11 @@
--- purpose: which comuni the files of a section speak of
+-- purpose: which comuni the files of a section cover
 -- version: 4
 -- reads: layer.omi_quotation, layer.income, layer.census_section, layer.accesso, layer.land_use_piece, layer.school, layer.pharmacy, layer.fuel_station, layer.cultural_place, core.quoted_comune, core.declared_income, core.comune_register, core.access_point, core.point_of_interest
 -- writes: core.section_coverage
--- grain: one row per section and comune that its files speak of, and one per section of which anything is loaded
+-- grain: one row per section and comune that its files cover, and one per section that has any data
 -- crs: none
 
--- The lists of each section of points.
+-- The categories of points in each section.
 create view point_list as
 select
   section,
@@ -25,7 +25,7 @@ select
 from point_of_interest
 where belfiore is not null
 union
--- A file that reaches 15 of the 20 regions is a list of Italy: where it names nothing, there is nothing.
+-- A file that reaches 15 of the 20 regions is a list of Italy: comuni that it does not name have no points.
 select
   p.category,
   r.belfiore
@@ -53,7 +53,7 @@ with spoken as (
     belfiore
   from access_point
   union all
-  -- All of its lists: without one of pharmacies nobody knows that there is none.
+  -- A comune is covered only if all lists of the section cover it. Without a list of pharmacies, for example, their number is unknown.
   select
     l.section,
     c.belfiore
@@ -70,7 +70,7 @@ loaded as (
   select 'economics'
   where exists (select from income)
   union all
-  -- Where it is mapped, the figures of each census section say.
+  -- Coverage is decided by the data of each census section.
   select section
   from (values ('demographics'), ('population')) as v (section)
   where exists (select from census_section)
@@ -78,7 +78,7 @@ loaded as (
   select 'address'
   where exists (select from accesso)
   union all
-  -- Where it is mapped, core.urban_area says.
+  -- Coverage is decided by core.urban_area.
   select 'land_use'
   where exists (select from land_use_piece)
   union all

@@ -1,12 +1,12 @@
--- purpose: the shore in and around the region, in pieces, each at its comune
+-- purpose: the shore in and around the region, in pieces, each with its comune
 -- version: 1
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.shoreline_segment, layer.shoreline_coverage
 -- writes: core.shore_piece
 -- incremental: content
--- grain: one row per piece of a segment that counts
+-- grain: one row per piece of a current segment
 -- crs: EPSG:4326; lengths and distances are geodesic (geography)
 
--- A file that reaches 15 of the 20 regions holds the shore of Italy; any other that of the comuni alone at which it has a segment.
+-- A file that reaches 15 of the 20 regions has the shore of Italy. Any other file has only the shore of the comuni where it has a segment.
 create table shore_file as
 select
   file.file_id,
@@ -17,7 +17,7 @@ join member_in_force as file using (member_id)
 left join lateral unnest(coverage.regions) as reached (region_code) on true
 group by file.file_id;
 
--- Segments run along the shore for kilometres and past borders: a piece is short enough to lie at one comune, and to have a small box.
+-- Segments run along the shore for kilometres and across borders. A piece is short enough to belong to one comune and to have a small box.
 create table part as
 select
   segment.release_id,
@@ -40,8 +40,8 @@ where segment.geom && (
   from parcel
 );
 
--- Whose shore a piece is matters where not all is in one file. A degree of latitude has 110.9 km or more in Italy; one of longitude 111.3 km times the
--- cosine, here of a latitude a little further north.
+-- A piece's comune matters only if no single file has the whole shore. In Italy a degree of latitude has at least 110.9 km. A degree of longitude has
+-- 111.3 km times the cosine, taken at a latitude slightly further north.
 create table asked as
 select
   part_id,
@@ -50,8 +50,8 @@ select
 from part
 where (select count(*) > 1 or not bool_and(is_national) from shore_file);
 
--- Boundaries of another year have the codes of that year; of several files the newest that has the comune counts. Of comuni of other regions it is enough
--- that a piece lies at them.
+-- Boundaries of another year have the codes of that year. If several editions have a comune, the newest counts. For comuni of other regions only the name
+-- is needed.
 create table drawn as
 select
   coalesce(meaning.belfiore, boundary.belfiore) as belfiore,
@@ -76,7 +76,7 @@ left join (
 ) as meaning on meaning.code = boundary.code
 where boundary.kind = 'comune'
   and meaning.divided is distinct from true
-  -- Without the list it is not known which comuni are of other regions.
+  -- Without the list, comuni of other regions cannot be recognised.
   and (meaning.belfiore is not null or boundary.belfiore is not null or exists (select from comune_code));
 
 create table boundary_piece as
@@ -94,7 +94,7 @@ where drawn.edition = 1
 create index on boundary_piece using gist (geom);
 analyze boundary_piece;
 
--- A comune without a boundary is where its parcels are.
+-- Without a boundary, distances are measured to the comune's parcels.
 create table undrawn as
 select distinct belfiore
 from parcel
@@ -121,7 +121,7 @@ from (
     near.belfiore,
     round(st_distance(near.geom::geography, asked.middle::geography)::numeric, 2)
   from asked
-  -- What is nearest in degrees is at most so far away in metres; nearer ones lie in a box of that size.
+  -- The parcel nearest in degrees gives an upper limit in metres. Parcels that are nearer are in a box of that size.
   cross join lateral (
     select st_distance(parcel.geom::geography, asked.middle::geography) as m
     from parcel
@@ -138,7 +138,7 @@ from (
 where distance_m <= 1000
 order by part_id, distance_m, name collate "C";
 
--- Of each comune the newest file counts that covers it. A segment without information covers nothing.
+-- For each comune, the newest file that covers it counts. A segment without information covers nothing.
 create table speaker as
 select
   place.name,
@@ -146,7 +146,7 @@ select
 from (
   select name from lies
   union
-  -- Of pieces that lie at no comune.
+  -- Pieces without a comune.
   select null
 ) as place
 join shore_file as file

@@ -5,7 +5,7 @@
 -- grain: one row per street
 -- crs: none
 
--- STRAD and INDIR come on different days: a street is as the newer of them says, and where they are of one day as STRAD says.
+-- STRAD and INDIR are published on different days. The newer one counts; on the same day, STRAD.
 create table street as
 with found as (
   select distinct on (f.progressivo_nazionale)

@@ -5,7 +5,7 @@
 -- grain: one row per street and name
 -- crs: none
 
--- A table, so that the planner knows how many there are: names that it took for ten were looked for among all streets, each by itself.
+-- A table, so that the planner knows the number of names. With an estimate of ten it searched all streets once per name.
 create table named_street as
 select
   t.region_code,
@@ -23,7 +23,7 @@ from (
   union all
   select member_id, position, search_kinds, search_types, search_tokens from odonimo_indir
 ) s
--- A record is of one street.
+-- Each record belongs to one street.
 join (
   select
     *,

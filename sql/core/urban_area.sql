@@ -1,4 +1,4 @@
--- purpose: the urban areas whose land use is mapped, around a region
+-- purpose: the mapped urban areas around a region
 -- version: 2
 -- reads: core.parcel, layer.urban_boundary_piece
 -- writes: core.urban_area
@@ -18,5 +18,5 @@ cross join region
 where piece.geom && (select st_setsrid(st_extent(geom)::geometry, 4326) from parcel)
 order by piece.member_id, piece.position, piece.geom;
 
--- serves: whether a parcel's point lies in an urban area
+-- serves: whether a parcel's point is in an urban area
 create index on urban_area using gist (geom);

@@ -1,13 +1,13 @@
--- purpose: polygons cut into pieces that joins with parcels are fast on
+-- purpose: polygons cut into pieces that make joins with parcels fast
 -- reads: none
 -- writes: core.area_pieces
 -- grain: one call per polygon
 -- crs: degrees; any works
 
--- An area is halved across the longer side of its box, again and again, until a half has at most 256 corners. Clipping by a box takes time in proportion to
--- the corners, at every depth: two million corners take seconds, where st_subdivide, which overlays at every depth, takes many minutes. Quartering, of which
--- one cut runs along a valley, leaves ten times the pieces. Clipping may leave a polygon that touches itself, which is mended at the end; a check of each
--- source holds the pieces' area against the whole's.
+-- Halves an area across the longer side of its box until each half has at most 256 corners. Clipping by a box takes time in proportion to
+-- the corners, at every depth: two million corners take seconds. st_subdivide overlays at every depth and takes many minutes. Quartering, with
+-- one cut along a valley, yields ten times the pieces. Clipping may leave a polygon that touches itself; the last step repairs it. A check of each
+-- source compares the area of the pieces with the area of the whole.
 create or replace function core.area_pieces(area geometry) returns setof geometry
 language sql immutable parallel safe
 as $$
@@ -30,7 +30,7 @@ as $$
         st_ymin(extent.box) as south,
         st_xmax(extent.box) as east,
         st_ymax(extent.box) as north,
-        -- In Italy a degree of longitude is three quarters of one of latitude. Which side is the longer one of a box that is nearly square is no matter.
+        -- In Italy a degree of longitude is three quarters as long as a degree of latitude. For a box that is nearly square either side will do.
         0.75 * (st_xmax(extent.box) - st_xmin(extent.box)) >= st_ymax(extent.box) - st_ymin(extent.box) as is_wide
     ) as side
     cross join lateral (
@@ -54,7 +54,7 @@ as $$
       ) as cell
       offset 0
     ) as cut
-    -- Clipping by a box loses a part now and then, where an edge runs along the box: such a half is overlaid, which is slow and right.
+    -- Clipping by a box sometimes loses a part, where an edge runs along the box. Such a half is overlaid instead, which is slow and correct.
     cross join lateral (
       select abs(sum(st_area(part.geom)) - st_area(half.geom)) <= 1e-9 * st_area(half.geom) as is_whole
       from unnest(cut.clips) as part (geom)
@@ -79,4 +79,4 @@ as $$
   where st_npoints(geom) <= 256
     or depth = 60
 $$;
-comment on function core.area_pieces(geometry) is 'The pieces, polygons of at most 256 corners, that cover a valid polygon or multipolygon';
+comment on function core.area_pieces(geometry) is 'Pieces of a valid polygon or multipolygon: polygons of at most 256 corners that together cover it';

@@ -1,11 +1,11 @@
--- purpose: the key under which the gazetteer knows a name
+-- purpose: the key of a name in the gazetteer
 -- reads: none
 -- writes: core.comune_key
 -- grain: one call per name
 -- crs: none
 
--- The same as comuneKey in pipelines/address/normalise.ts, which reads queries; a test holds the two together over every
--- name. Case is folded after accents are off, because a database in locale C knows ASCII letters only.
+-- The same as comuneKey in pipelines/address/normalise.ts, which reads queries; a test compares the two for every
+-- name. Case is folded after accents are removed, because a database in locale C folds only ASCII letters.
 create or replace function core.comune_key(p_name text) returns text
 language sql immutable parallel safe as $$
   select coalesce(
@@ -34,4 +34,4 @@ language sql immutable parallel safe as $$
   ) with ordinality as w (word, place)
   where w.word <> ''
 $$;
-comment on function core.comune_key(text) is 'Folded words of a name without articles and prepositions, saints one class: Reggio nell''Emilia is reggio emilia';
+comment on function core.comune_key(text) is 'Folded words of a name, without articles and prepositions and with one word for all forms of saint: Reggio nell''Emilia is reggio emilia';

@@ -1,13 +1,15 @@
--- purpose: areas brought from a publisher's CRS to degrees, with edges that stay where the publisher drew them
+-- purpose: areas transformed from a publisher's CRS to degrees, with edges that keep the publisher's course
 -- reads: none
 -- writes: core.laea_in_degrees, core.in_degrees
 -- grain: one call per area
 -- crs: from the CRS of the geometry to EPSG:4326
 
--- An edge is straight in the CRS in which its publisher wrote it, and a curve in degrees. So it is divided first. In EPSG:3035, 7794 and the UTM zones
--- an edge leaves its curve by at most 0.025 mm · (length / 32 m)²: 0.0025 mm for 10 m, 1 mm for 200 m. Shares of narrow parcels are right to 1e-6 only with the former. In degrees the length means degrees: nothing is divided.
--- PROJ before 9.5 misses the inverse of EPSG:3035 by 0.5 to 1 mm in Italy, because its series for the authalic latitude is short. Forward it is exact: the way
--- there and back of three corners of the box shows the miss, which is linear to a hundredth of a millimetre over 100 km, and is taken off before.
+-- An edge is straight in the CRS of its publisher and a curve in degrees, so edges are split before the transformation. In EPSG:3035, 7794 and the UTM zones
+-- an edge deviates from its curve by at most 0.025 mm · (length / 32 m)²: 0.0025 mm for 10 m, 1 mm for 200 m. Shares of narrow parcels are accurate to 1e-6
+-- only with 10 m. If the CRS is in degrees, the length is in degrees too and nothing is split.
+-- PROJ before 9.5 computes the inverse of EPSG:3035 with an error of 0.5 to 1 mm in Italy, because its series for the authalic latitude is short. The forward
+-- transformation is exact. Transforming three corners of the box there and back gives the error. The error is linear to a hundredth of a millimetre over 100 km
+-- and is subtracted before the transformation.
 create or replace function core.laea_in_degrees(area geometry, longest_edge float8) returns geometry
 language sql immutable parallel safe
 as $$
@@ -41,7 +43,7 @@ as $$
         st_segmentize(area, longest_edge) as divided,
         st_xmin(area) as west,
         st_ymin(area) as south,
-        -- Without width or height the miss has no slope.
+        -- Without width or height the error has no slope.
         greatest(st_xmax(area) - st_xmin(area), longest_edge) as width,
         greatest(st_ymax(area) - st_ymin(area), longest_edge) as height
       offset 0
@@ -56,7 +58,7 @@ as $$
     offset 0
   ) as seen
 $$;
-comment on function core.laea_in_degrees(geometry, float8) is 'An area of EPSG:3035 in EPSG:4326, as core.in_degrees gives it, without the miss of PROJ';
+comment on function core.laea_in_degrees(geometry, float8) is 'An area of EPSG:3035 in EPSG:4326, as core.in_degrees returns it, without the error of PROJ';
 
 -- One expression without a from clause is inlined, so that the many small areas of other CRSs cost no call.
 create or replace function core.in_degrees(area geometry, longest_edge float8) returns geometry
@@ -64,4 +66,4 @@ language sql immutable parallel safe
 as $$
   select case when st_srid(area) = 3035 then core.laea_in_degrees(area, longest_edge) else st_transform(st_segmentize(area, longest_edge), 4326) end
 $$;
-comment on function core.in_degrees(geometry, float8) is 'An area in EPSG:4326, its edges divided to the length given (in units of its own CRS) before they are reprojected';
+comment on function core.in_degrees(geometry, float8) is 'An area in EPSG:4326; edges are split at the given length (in units of the area''s CRS) before the transformation';

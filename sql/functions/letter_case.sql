@@ -1,11 +1,11 @@
--- purpose: upper and lower case that do not depend on the locale of the database
+-- purpose: upper and lower case independent of the locale of the database
 -- reads: none
 -- writes: core.upper_case, core.lower_case, core.title_case
 -- grain: one call per text
 -- crs: none
 
 -- In a Turkish database upper('i') is İ, and in locale C upper('à') is à. These functions give the same result everywhere.
--- They fold ASCII, Latin-1, Latin Extended-A and the Romanian ș and ț. Other letters stay as they are.
+-- They fold ASCII, Latin-1, Latin Extended-A and the Romanian ș and ț. Other letters stay unchanged.
 -- Without "strict" or a search path they are inlined.
 create or replace function core.upper_case(p_text text) returns text
 language sql immutable parallel safe as $$

@@ -1,4 +1,4 @@
--- purpose: the region of a parcel, by its fid
+-- purpose: the region of a parcel's fid
 -- reads: none
 -- writes: core.region_of
 -- grain: one call per fid
@@ -10,4 +10,4 @@ language sql immutable parallel safe
 as $$
   select (p_fid / 100000000)::int2
 $$;
-comment on function core.region_of(int4) is 'ISTAT code of the region whose range of 100,000,000 fids a fid lies in; of fids that no region has, a number that is no code';
+comment on function core.region_of(int4) is 'ISTAT code of the region whose range of 100,000,000 fids contains the fid; not a code if no region has the fid';

@@ -1,10 +1,10 @@
--- purpose: the region of an ISTAT code of a comune, whatever its edition
+-- purpose: the region of a comune's ISTAT code of any edition
 -- reads: none
 -- writes: core.region_of_istat_code
 -- grain: one call per code
 -- crs: none
 
--- Codes of provinces were given region by region in 1861 order, later ones one by one; metropolitan cities have 2xx, the provinces of Sardinia of 2026
+-- Province codes were assigned by region in 1861, later ones one by one. Metropolitan cities have 2xx; the provinces of Sardinia of 2026 have
 -- 112–119 and 3xx. Source: ISTAT, Codici delle unità territoriali sovracomunali.
 create or replace function core.region_of_istat_code(p_code text) returns int2
 language sql immutable parallel safe

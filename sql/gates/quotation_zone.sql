@@ -1,12 +1,12 @@
--- purpose: every zone that ZONE says is built up has quotations in the VALORI of the same half-year and elaboration
+-- purpose: every zone that ZONE reports as built up has quotations in the VALORI of the same half-year and elaboration
 -- reads: core.quotation, core.quotation_zone, layer.omi_quotation, layer.omi_zone, ledger.file
 -- writes: none
--- grain: one row per half-year: slice, known zones, broken ones
+-- grain: one row per half-year: slice, known zones, broken zones
 -- crs: none
 
--- In 2017/1 and 2017/2 all of the 18,461 zones with a prevalent type of building have quotations; of those with a crop (codes from 101) or nothing, two thirds.
--- Asked of the files that lie in the data folders: where a cut VALORI took the place of a whole one, the rows that it no longer has stay in force, and nobody
--- would miss them.
+-- In 2017/1 and 2017/2 all 18,461 zones with a prevalent type of building have quotations, and so do two thirds of the zones with a crop (codes from 101) or
+-- nothing. Only files that are present in the data folders count: if a cut VALORI replaced a whole one, the rows that it lost would stay current, and the loss
+-- would not show.
 with present as (
   select m.member_id
   from member_in_force m
@@ -39,7 +39,7 @@ join omi_zone z
   and z.position = k.position
 where z.prevalent_cod_tip < 101
   and k.member_id in (select member_id from present)
-  -- Where VALORI was not supplied with it, nothing is cut.
+  -- Only half-years with VALORI of the same elaboration can show a cut.
   and (k.half_year, z.elaborated) in (
     select
       half_year,

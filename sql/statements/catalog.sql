@@ -1,10 +1,10 @@
--- purpose: what PostgreSQL knows of tables: columns, indexes, comments
+-- purpose: PostgreSQL's catalogue of tables: columns, indexes, comments
 -- reads: ledger.publication, ledger.publication_table
 -- writes: none
--- grain: one row per thing asked for
+-- grain: one row per object
 -- crs: none
 
--- Statements whose rows are statements, `sql`, are run as by psql's \gexec.
+-- Statements that return statements as `sql` are executed as by psql's \gexec.
 
 -- statement: tables
 select c.relname as name
@@ -15,7 +15,7 @@ where n.nspname = $1
 order by 1
 
 -- statement: drop_others
--- Views before tables, the later before the earlier: none that another one needs goes first.
+-- Drops views before tables and newer objects before older ones, so that nothing is dropped while another object needs it.
 select format('drop %s if exists %I.%I cascade', case c.relkind when 'v' then 'view' else 'table' end, n.nspname, c.relname) as sql
 from pg_class c
 join pg_namespace n on n.oid = c.relnamespace
@@ -111,7 +111,7 @@ from (
 where name <> renamed
 
 -- statement: indexes
--- Statements by which each goes, and is made again.
+-- Returns for each index the statements that drop it and create it again.
 select
   case when c.oid is null then format('drop index %s', i.oid::regclass) else format('alter table %s drop constraint %I', x.indrelid::regclass, c.conname) end as drops,
   case
@@ -138,8 +138,8 @@ where d.objoid = to_regclass($1)
   and d.classoid = 'pg_class'::regclass
 
 -- statement: column_changes
--- How a table's columns become those of another one, with its rows. Types follow where each value has one in the new type: the database converts it by
--- itself, or it is a geometry, which is checked value by value.
+-- Changes of a table's columns that turn them into the columns of another table and keep the rows. A type changes if every value has an equivalent in the new
+-- type: either the database converts it itself, or it is a geometry and each value is checked.
 with stated as (
   select
     a.attrelid,
@@ -260,7 +260,7 @@ where conrelid = to_regclass($1)
   and contype in ('p', 'u', 'c')
 
 -- statement: plain_indexes
--- Without the names of index and table, which differ where the indexes are the same.
+-- Definitions without the names of index and table, which differ between otherwise equal indexes.
 select
   i.relname as name,
   regexp_replace(pg_get_indexdef(i.oid), '^CREATE (UNIQUE )?INDEX .*? ON (ONLY )?.*? USING', 'CREATE \1INDEX ON USING') as definition

@@ -1,10 +1,10 @@
--- purpose: the content of tables: digests, and what differs
+-- purpose: the content of tables: digests and differences
 -- reads: ledger.member
 -- writes: none
 -- grain: one row per table, or per comune
 -- crs: none
 
--- Digests do not depend on the order of rows, nor, where their columns leave it out, on where they were read.
+-- Digests do not depend on the order of rows. If the columns leave out the origin of a row, digests do not depend on it either.
 
 -- statement: digest
 select

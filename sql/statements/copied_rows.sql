@@ -1,7 +1,7 @@
--- purpose: rows that a build copies instead of making them again, and which parcels' rows it does make
+-- purpose: rows that a build copies from the publication, and the parcels whose rows it builds
 -- reads: ledger.member
 -- writes: none
--- grain: a table of a workspace, or a row for a question
+-- grain: a table of a workspace, or the one row of a query
 -- crs: EPSG:4326, longitude latitude in degrees
 
 -- statement: members
@@ -23,7 +23,7 @@ from :"table"
 group by member_id
 
 -- statement: in_force
--- All of its rows, and no others, are in force now.
+-- The current files must contain all rows of the member, and no others.
 join (:"counted") i on i.member_id = n.member_id
   and i.rows = p.rows
 
@@ -62,7 +62,7 @@ select
   ) as repeats
 
 -- statement: changed_fid
--- offset 0: chosen first, then turned into text.
+-- offset 0: rows are selected first and converted to text afterwards.
 create table :"schema".:"fids" as
 select fid
 from (
@@ -98,7 +98,7 @@ full join (
 where w.content is distinct from n.content;
 
 -- statement: shapes
--- Of these parcels, as they were and as they are.
+-- Shapes of the changed parcels, before and after.
 (
   select geom
   from :"schema".changed_parcel
@@ -109,7 +109,7 @@ where w.content is distinct from n.content;
 )
 
 -- statement: within
--- Parcels near these, found once, by their boxes; asked of each parcel, all would be compared with all.
+-- Parcels near the changed ones, found once by their boxes. A test per parcel would compare all with all.
 create table :"schema".:"found" as
 select distinct p.fid
 from :"shapes" c
@@ -137,11 +137,11 @@ select geom
 from :"table"
 
 -- statement: under
--- Parcels under the features that these lie under. Features are millions and have no index, these parcels are few and get one.
+-- Parcels under the features that cover the changed parcels. There are millions of features without an index, and few changed parcels: these get one.
 create table :"schema".:"shape" as
 select geom
 from :"shapes" c;
--- serves: which features one of them lies under
+-- serves: features that cover a changed parcel
 create index on :"schema".:"shape" using gist (geom);
 analyze :"schema".:"shape";
 create table :"schema".:"feature" as
@@ -190,15 +190,15 @@ where not exists (
 )
 
 -- statement: parcels
--- In the order and with the indexes that section SQL counts on.
+-- In the order and with the indexes that the SQL of sections relies on.
 create table :"schema".:"table" as
 select *
 from (:"rows") q
 order by geom;
 alter table :"schema".:"table" add primary key (fid);
--- serves: joins by place with what lies on a parcel
+-- serves: spatial joins with features on a parcel
 create index on :"schema".:"table" using gist (geom);
--- serves: joins by place with what a parcel's point lies in
+-- serves: spatial joins with features that contain a parcel's point
 create index on :"schema".:"table" using gist (point);
 analyze :"schema".:"table";
 

@@ -1,4 +1,4 @@
--- purpose: what an export reads of a region beside the columns of its sections
+-- purpose: data of a region that an export reads in addition to the columns of its sections
 -- reads: core.parcel, ledger.publication
 -- writes: none
 -- grain: one row per region, or per parcel
@@ -13,7 +13,7 @@ where p.unit_code = $1
   and p.state = 'current'
 
 -- statement: order
--- Geometries are sorted along a Hilbert curve. Numbers of 4 bytes: a region may have millions.
+-- Geometries are sorted along a Hilbert curve. fids are sent as numbers of 4 bytes, because a region may have millions.
 select
   string_agg(int4send(p.fid), ''::bytea order by p.geom, p.fid) as fids,
   st_xmin(st_extent(p.geom)) as west,

@@ -1,7 +1,7 @@
--- purpose: a database whose parcels and sections lie on several nodes (Citus)
+-- purpose: a database with parcels and sections on several nodes (Citus)
 -- reads: core.parcel, core.parcel_register
 -- writes: core.parcel_register
--- grain: a question, a table, or a command for a shard
+-- grain: a query, a table, or a command for a shard
 -- crs: EPSG:4326, longitude and latitude in degrees
 
 -- statement: has_citus
@@ -21,11 +21,11 @@ where isactive
   and shouldhaveshards
 
 -- statement: in_turn
--- Tables of one transaction on one connection per node: attaching a partition and giving it another schema allow no other way.
+-- One connection per node for all tables of a transaction: partitions can be attached and moved to another schema only in this mode.
 select set_config('citus.multi_shard_modify_mode', 'sequential', true)
 
 -- statement: not_distributed
--- What is keyed by fid, the parcels first: parents by their partition key, tables that may come back by their relation.
+-- Tables keyed by fid, the parcels first: partitioned tables by their partition key, then tables of previous publications, which may be restored.
 select t.relation::regclass::text as name
 from (
   select
@@ -64,7 +64,7 @@ from pg_roles
 where rolname = current_user
 
 -- statement: restrict
--- Every role may let the workers do what it may do there; here only who loads needs that.
+-- By default every role may run commands on the workers. Only the loading role needs that.
 select
   success,
   result
@@ -87,8 +87,8 @@ $restrict$)
 where not success
 
 -- statement: role_on_workers
--- What the role is granted here is granted on the workers, too; they may lack it where another database of the server made it, or where nobody did yet.
--- Who may not make roles goes on where there is none.
+-- Roles granted here are granted on the workers too. A worker may lack the role if another database of the server created it, or if nobody has created it there.
+-- A role that may not create roles continues on workers without it.
 select
   nodename || ':' || nodeport as node,
   ran.result
@@ -100,7 +100,7 @@ from run_command_on_workers($role$
       create role mappale_api nologin;
     end if;
   exception
-    -- Databases of one server may do it at the same time.
+    -- Databases of one server may create the role at the same time.
     when duplicate_object or unique_violation then null;
   end
   $$
@@ -114,7 +114,7 @@ where not ran.success
   )
 
 -- statement: local_rows
--- Partitions of a table that was there before, and the table itself: their rows on this node are seen by nobody any more.
+-- Partitions of a table that existed before, and the table itself: nobody sees their rows on this node any longer.
 select relid::regclass::text as name
 from pg_partition_tree($1::regclass)
 where isleaf
@@ -166,7 +166,7 @@ select *
 from :"from"
 
 -- statement: shards
--- The shards of these tables side by side, by name of the first one's: those of a table keyed by fid by their range, a reference table has one for all.
+-- Shards of these tables that belong together, by the name of the first table's shard. Tables keyed by fid are matched by range; a reference table has one shard.
 with shard as (
   select
     d.logicalrelid,
@@ -198,7 +198,7 @@ left join pg_dist_shard_placement p on p.shardid = c.shardid
 order by c.success, c.shardid
 
 -- statement: on_shard
--- The file as it is, with the tables of one shard under their own names. What it makes on the way is temporary, the rest goes into the shard.
+-- Runs the unchanged file with the tables of one shard under their own names. Intermediate tables are temporary, and the result goes into the shard.
 do $on_shard$
 declare
   v_table record;
@@ -233,7 +233,7 @@ end
 $on_shard$
 
 -- statement: come_back
--- What is read of the parcels on the nodes is read first: a table of this node cannot be changed by a join with them.
+-- The parcels on the nodes are read first: a table of this node cannot be changed by a join with them.
 create temporary table came_back on commit drop as
 select p.fid
 from :"now" p
@@ -284,7 +284,7 @@ create temporary table standing (
 ) on commit drop
 
 -- statement: on_ground
--- Retired parcels on whose ground a parcel comes or goes.
+-- Retired parcels in whose place a parcel is added or removed.
 insert into on_ground
 select distinct
   r.region_code,
@@ -306,7 +306,7 @@ left join :"other" o on o.fid = p.fid
 where o.fid is null
 
 -- statement: standing
--- Parcels in force with the drawing of one of those.
+-- Current parcels with the same drawing as one of the retired parcels.
 insert into standing
 select
   r.region_code,

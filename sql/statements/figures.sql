@@ -1,4 +1,4 @@
--- purpose: figures of a table by place, which the quality gate compares
+-- purpose: metrics of a table by place, which the quality gate compares
 -- reads: core.comune
 -- writes: none
 -- grain: one row per slice and comune, and per slice and province
@@ -85,7 +85,7 @@ order by 1, 2, 3
 
 -- statement: changes
 -- Values of one field in two versions of a table. The old quantile is the first value at which the running count of old values reaches the rank.
--- Crossed: how many more values than in proportion are above the old quantile where the quantile rose, or below it where it fell.
+-- Crossed: the surplus of values, beyond proportion, above the old quantile if the quantile rose, or below it if it fell.
 with value as (
   select
     slice,

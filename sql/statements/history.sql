@@ -1,14 +1,14 @@
--- purpose: what was in force at a moment: rows that a publication takes out of force are kept, and read as if they still were
+-- purpose: former publications: rows that a publication replaces are kept, and can be read as at any time since
 -- reads: core.parcel, core.parcel_register, ledger.publication, ledger.publication_table, ledger.swap
 -- writes: ledger.swap
--- grain: one row per thing that was in force from one swap to another
+-- grain: one row per key and range of swaps
 -- crs: none
 
--- A row of history says what the row of its key was from one swap of its region until another; absent: that there was none. Who has no row there that
--- ends after a moment was at that moment what it is now. So what never changed is stored once, where it is in force.
+-- A row of history is the content of its key from one swap of its region to another; absent: the key had no row. If no history of a key ends after
+-- a given time, the key's current row was valid at that time. So rows that never changed are stored only once, in the current tables.
 
 -- statement: functions
--- Those of the interface, as they were made.
+-- The functions of the interface, with their source text.
 select
   p.proname as name,
   p.prosrc as body,
@@ -18,7 +18,7 @@ where p.pronamespace = 'api'::regnamespace
 order by p.oid
 
 -- statement: tables
--- Those of some names that are swapped: partitioned, or one of Italy; what they are known by, and what they hold.
+-- Swapped tables by name (partitioned, or Italy's): their keys and their columns.
 select
   q.relation,
   pg_get_partkeydef(c.oid) as split,
@@ -56,7 +56,7 @@ create table if not exists :"history" (
 );
 
 -- statement: follow
--- What a later version changed in the table changes here, too; rows that were kept before say nothing of a new column.
+-- Adds the columns that a later version added to the table. Rows kept before have no value in new columns.
 select format('alter table %s add column %I %s', to_regclass($2), p.attname, format_type(p.atttypid, p.atttypmod)) as sql
 from pg_attribute p
 where p.attrelid = to_regclass($1)
@@ -86,9 +86,9 @@ where h.attrelid = to_regclass($2)
 
 -- statement: describe
 comment on table :"history" is :'description';
-comment on column :"history".from_swap is 'Swap by which the row came into force, or the first one of which anything was kept (ledger.swap)';
-comment on column :"history".until_swap is 'Swap by which it went out of force (ledger.swap)';
-comment on column :"history".absent is 'True: there was no row of this key, and the other columns are null';
+comment on column :"history".from_swap is 'Swap by which the row became current, or the first swap with kept history (ledger.swap)';
+comment on column :"history".until_swap is 'Swap that replaced the row (ledger.swap)';
+comment on column :"history".absent is 'True: the key had no row, and the other columns are null';
 
 -- statement: describe_columns
 select format('comment on column %s.%I is %L', to_regclass($2), h.attname, coalesce(col_description(p.attrelid, p.attnum), $3)) as sql
@@ -101,11 +101,11 @@ where h.attrelid = to_regclass($2)
   and h.attname not in ('from_swap', 'until_swap', 'absent')
 
 -- statement: index
--- serves: what records ask of a table that has no key
+-- serves: conditions by which records read a table without a key
 create index if not exists :"index" on :"history" (:"columns");
 
 -- statement: sought
--- Columns that records ask for, of a table without a key.
+-- Columns by which records read a table without a key.
 select jsonb_agg(a.attname order by k.turn) as columns
 from pg_index x
 join pg_class i on i.oid = x.indexrelid
@@ -119,16 +119,16 @@ group by x.indexrelid
 order by x.indexrelid
 
 -- statement: begin_past
--- Made anew as a whole, like the interface that it is made from.
+-- Created again as a whole, like the interface that the functions come from.
 drop schema if exists past cascade;
 create schema past;
-comment on schema past is 'The interface''s functions of a record, made from the same text over tables as they were at a moment';
+comment on schema past is 'The interface''s record functions, created from the same source text, over tables as at a past time';
 
 create function past.looked_at() returns int4
 language sql stable as $$
   select current_setting('mappale.region')::int4
 $$;
-comment on function past.looked_at() is 'The region whose parcel the transaction looks at';
+comment on function past.looked_at() is 'The region of the parcel that the transaction reads';
 
 create function past.swap_at(p_unit int4) returns int4
 language plpgsql stable as $$
@@ -143,7 +143,7 @@ begin
   );
 end
 $$;
-comment on function past.swap_at(int4) is 'The last swap of a region (0: Italy) before the moment that the transaction looks at; null: there was none';
+comment on function past.swap_at(int4) is 'The last swap of a region (0: Italy) before the time that the transaction reads; null: there was none';
 
 create function past.publication_at(p_unit int4) returns int4
 language plpgsql stable as $$
@@ -155,7 +155,7 @@ begin
   );
 end
 $$;
-comment on function past.publication_at(int4) is 'The publication that was in force of a region (0: Italy); null: none was';
+comment on function past.publication_at(int4) is 'The publication of a region (0: Italy) that was current at that time; null: there was none';
 
 create function past.swap_of(p_relation text, p_unit int4) returns int4
 language plpgsql stable as $$
@@ -170,12 +170,12 @@ begin
   );
 end
 $$;
-comment on function past.swap_of(text, int4) is 'The swap by which a table of a region was as it was at the moment; null: it held nothing then, or was not there';
+comment on function past.swap_of(text, int4) is 'The swap that determines a table''s rows of a region at that time; null: the table was empty or did not exist';
 
 create function past.since(p_unit int4) returns timestamptz
 language plpgsql stable as $$
 begin
-  -- What is pruned of Italy is lacking in the records of every region.
+  -- Records of every region lack the history that was pruned from Italy.
   return (
     select greatest(min(s.happened_at) filter (where s.unit_code = p_unit), max(s.kept_from))
     from ledger.swap s
@@ -184,7 +184,7 @@ begin
   );
 end
 $$;
-comment on function past.since(int4) is 'Since when it is known what was in force of a region; null: it never was published';
+comment on function past.since(int4) is 'Time since when the former publications of a region are known; null: it was never published';
 
 create function past.publication() returns table (publication_id int4, unit_code int2, state text)
 language sql stable as $$
@@ -195,17 +195,17 @@ language sql stable as $$
   from ledger.publication p
   where p.publication_id = past.publication_at(p.unit_code)
 $$;
-comment on function past.publication() is 'Publications that were in force';
+comment on function past.publication() is 'Publications that were current at that time';
 
 -- statement: swap_of_italy
 (select past.swap_of(:'relation', 0))
 
 -- statement: swap_of_region
--- That of the parcel's region is asked for once in a statement; rows of other regions are few.
+-- The swap of the parcel's region is looked up once per statement. Rows of other regions are few.
 case when :"unit" = (select past.looked_at()) then (select past.swap_of(:'relation', past.looked_at())) else past.swap_of(:'relation', :"unit") end
 
 -- statement: seen
--- As functions: a view would hold the table that Italy's next publication swaps out.
+-- Functions, because a view would lock the table that the next publication of Italy swaps out.
 create function past.:"table"() returns table (:"typed")
 language sql stable as $$
   select :"shown"
@@ -238,7 +238,7 @@ comment on function past.:"table"() is :'description';
 create function past.record_at(p_fid int4, p_include text[], p_moment timestamptz) returns text
 language plpgsql volatile as $$
 begin
-  -- What nothing has followed is what is in force.
+  -- A state that no swap has followed is the current one.
   if not exists (
     select
     from ledger.swap s
@@ -252,7 +252,7 @@ begin
   return past.parcel_record(p_fid, p_include, true);
 end
 $$;
-comment on function past.record_at(int4, text[], timestamptz) is 'Record of a parcel, as JSON text, as it was just before a moment; null: there was no such parcel. The history of its region must reach so far';
+comment on function past.record_at(int4, text[], timestamptz) is 'Record of a parcel, as JSON text, just before a given time; null: there was no such parcel. The history of its region must reach back to that time';
 
 -- statement: note
 insert into ledger.swap (unit_code, publication_id, happened_at)
@@ -260,13 +260,13 @@ values ($1, $2, clock_timestamp())
 returning swap_id as swap
 
 -- statement: happened
--- From now on nobody reads until this transaction ends.
+-- From here on nobody can read until this transaction ends.
 update ledger.swap
 set happened_at = clock_timestamp()
 where swap_id = $1
 
 -- statement: begin_again
--- Where nothing of what leaves is kept, history begins with what is in force.
+-- If replaced rows are not kept, history begins with the current publication.
 with last as (
   select
     unit_code,
@@ -292,12 +292,12 @@ from ledger.swap
 where unit_code = $1
 
 -- statement: keep_rows
--- Rows that are no more, or say something else; and of rows that are new that there was none. In one pass over both tables.
+-- Keeps rows that disappear or change. For new rows, keeps a note that there was none. Reads both tables in one pass.
 insert into :"history" (:"columns", from_swap, until_swap, absent)
 select
   :"d.columns",
   coalesce(
-    -- Until when there is history of the row's key.
+    -- The last swap for which the key already has history.
     (
       select max(h.until_swap)
       from :"history" h
@@ -316,7 +316,7 @@ from (
   full join (:"coming") n using (:"key")
   where w.there_ is null
     or n.there_ is null
-    -- Byte for byte, whatever the types: a cast, or each column would be compared with its own operator.
+    -- Compares bytes, independent of types. The cast avoids comparing each column with its own operator.
     or row(:"w.content")::record *<> row(:"n.content")::record
 ) d
 
@@ -327,7 +327,7 @@ select
 from :"from" t
 
 -- statement: rows_by_content
--- A table without a key: its rows are known by all that they say.
+-- A table without a key: rows are identified by their whole content.
 select distinct on (c.row_hash)
   c.*,
   true as there_
@@ -347,7 +347,7 @@ from (:"rows") r
 where false
 
 -- statement: horizon
--- Of each region the swap by which came what was in force at a moment, where others went before it.
+-- For each region with earlier swaps, the swap that created the state at the given time.
 select
   unit_code::int4 as unit,
   max(swap_id) as swap
@@ -400,7 +400,7 @@ from unnest($1::int4[], $2::int4[]) as z (unit, swap)
 where z.swap = s.swap_id
 
 -- statement: moments
--- What came into force of a parcel's region and of Italy since history is kept, and what was in force when it began.
+-- Publications of a parcel's region and of Italy since history is kept, and the ones that were current when history began.
 select
   s.unit_code::int4 as unit,
   s.publication_id as publication,
@@ -432,7 +432,7 @@ select
 select api.keeps_history() as keeps
 
 -- statement: registered
--- Of references that ever had one; region by region, as the index goes.
+-- References that ever had a fid; region by region, in the order of the index.
 (
   select r.*
   from unnest($1::text[]) as n (reference)
@@ -456,7 +456,7 @@ order by r.retired_on is not null, r.region_code
 limit 1
 
 -- statement: references_of
--- What a parcel is called in force, was called, or was when it went.
+-- All references of a parcel: the current one, former ones, and the one it had when it was retired.
 select p.reference
 from core.parcel p
 where p.fid = $1

@@ -1,11 +1,11 @@
--- purpose: what became of the records of a release: taken over, refused, said twice, counted, and the places that its files speak of
+-- purpose: the result of reading the records of a release: reused, rejected, duplicate and loaded records, and the places of its files
 -- reads: ledger.added_column, ledger.duplicate, ledger.file, ledger.file_place, ledger.member, ledger.reject, ledger.release
 -- writes: ledger.added_column, ledger.duplicate, ledger.file, ledger.file_place, ledger.member, ledger.reject, ledger.release
 -- grain: a member of a file
 -- crs: none
 
 -- statement: reusable_members
--- Members that were read by the same code.
+-- Members that the same version of the reader read.
 select
   m.path,
   m.crc32,
@@ -80,7 +80,7 @@ from unnest($1::int4[], $2::int4[]) as p (member_id, from_member_id)
 join ledger.added_column a on a.member_id = p.from_member_id
 
 -- statement: provide_release
--- What load.sql sees beside the staged rows: nothing but the release itself, so that what a file becomes hangs on its bytes alone.
+-- Input of load.sql in addition to the staged rows: only the release itself, so that the result depends on nothing but the bytes of the file.
 create table release as
 select
   release_id,
@@ -132,7 +132,7 @@ group by member_id, code
 on conflict (member_id, code) do update set records = ledger.duplicate.records + excluded.records
 
 -- statement: account
--- Of members that are taken over no row was staged: what became of theirs was noted when they were taken.
+-- No rows are staged for reused members. Their results were recorded when they were taken.
 with counted as (
   select *
   from unnest($2::int4[], $3::int8[]) as x (member_id, rows)
@@ -182,6 +182,44 @@ set state = 'loaded',
   layers = $6
 where release_id = $1
 
+-- statement: rejects
+create table if not exists reject (member_id int4, position int8, code text, message text, raw text)
+
+-- statement: duplicates
+create table if not exists duplicate (member_id int4, position int8, code text)
+
+-- statement: note_repeats
+insert into duplicate (member_id, position, code)
+select
+  member_id,
+  position,
+  $1
+from (
+  select
+    raw.member_id,
+    raw.position,
+    row_number() over (partition by member.file_id, :"raw.columns" order by raw.member_id, raw.position) as nth
+  from :"staging" as raw
+  join member using (member_id)
+) ranked
+where nth > 1
+
+-- statement: reject_without_area
+insert into reject (member_id, position, code, message, raw)
+select
+  raw.member_id,
+  raw.position,
+  'geometry_without_area',
+  'expected a polygon with an area, found one that is empty once it is made valid',
+  left(st_asewkt(raw.geom), 2000)
+from :"staging" as raw
+where not exists (
+  select
+  from :"layer" as kept
+  where kept.member_id = raw.member_id
+    and kept.position = raw.position
+)
+
 -- statement: note_places
 insert into ledger.file_place (file_id, layer, series, region_code, likely_region_code, dated, named, places, names)
 select
@@ -198,7 +236,7 @@ from place
 group by file_id, layer, series, region_code, likely_region_code, dated, named
 
 -- statement: releases_without_places
--- Those that were loaded before places were noted.
+-- Releases that were loaded before places were recorded.
 select
   release_id as id,
   source_id as source

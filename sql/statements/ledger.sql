@@ -1,7 +1,7 @@
--- purpose: what is noted of runs, releases, files, publications and holds, and asked again
+-- purpose: records of runs, releases, files, publications and holds
 -- reads: core.access_point, core.comune_found, core.parcel, ledger.added_column, ledger.figure, ledger.file, ledger.file_place, ledger.hold, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.release, ledger.run, ledger.seen_file, ledger.step
 -- writes: ledger.added_column, ledger.figure, ledger.file, ledger.hold, ledger.reject, ledger.release, ledger.run, ledger.seen_file, ledger.step
--- grain: one row per thing noted
+-- grain: one row per recorded object
 -- crs: none
 
 -- statement: releases
@@ -57,7 +57,7 @@ from jsonb_to_recordset($2::jsonb) as x (
 )
 
 -- statement: schema_warnings
--- Of files of current publications and of these releases. A publication lists files of Italy that none of its tables reads: they do not count. One row per file and column, whatever members of the file have it, and one row per file that may be cut.
+-- Warnings for files of current publications and of the given releases. Files of Italy that no table of a publication reads do not count. One row per file and column, even if several members of the file have it, and one row per file that may be cut.
 with used as (
   select
     c.file_id,
@@ -272,7 +272,7 @@ set
 where run_id = $1
 
 -- statement: dead_runs
--- A run that lives holds a lock of its number.
+-- A live run holds a lock on its number.
 select run_id as id
 from ledger.run
 where ended_at is null
@@ -327,7 +327,7 @@ set
 where step_id = $1
 
 -- statement: table_seconds
--- Of this region's last builds, else of another one's.
+-- From the last builds of this region, or else of another one.
 select distinct on (t.relation)
   t.relation,
   t.seconds::float8 as seconds
@@ -372,7 +372,7 @@ select
 from ledger.hold
 
 -- statement: lock_holds
--- A hold that is set from now on waits until this transaction ends.
+-- A hold that is set from here on waits until this transaction ends.
 lock table ledger.hold in share mode
 
 -- statement: set_hold
@@ -393,7 +393,7 @@ where unit_code = $1
 returning unit_code
 
 -- statement: found_in_comuni
--- Parcels are counted first: where they lie on other nodes, the rest lies here.
+-- Parcels are counted first: if they are on other nodes, the rest is on this one.
 with parcels as materialized (
   select
     belfiore,
@@ -430,7 +430,7 @@ where p.state = 'current'
   and t.relation = 'core.parcel'
 
 -- statement: loading_rates
--- By source, and with an empty one over all of them; bytes of the files, and of the layers that they became.
+-- By source, and in total with an empty source: bytes of the files, and of the layers that were loaded from them.
 with layer as (
   select
     substring(c.relname from '_([0-9]+)$')::int4 as release_id,
@@ -469,7 +469,7 @@ group by rollup (source_id)
 having count(*) > 0
 
 -- statement: building_rate
--- Per parcel, of the first region that was built here.
+-- Per parcel, from the first region that was built here.
 select
   b.seconds / b.parcels as seconds,
   (

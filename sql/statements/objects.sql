@@ -1,12 +1,12 @@
--- purpose: the objects of the database, to compare them with those of this version
+-- purpose: the objects of the database, for comparison with the objects of this version
 -- reads: ledger.publication, ledger.publication_table
 -- writes: none
 -- grain: one row per object
 -- crs: none
 
 -- statement: objects
--- Reads only the system catalogue, which every role may read. Each text is the same on all versions of PostgreSQL. Names of regional schemas count as
--- `region_N`, and their functions without the schemas in their bodies.
+-- Reads only the system catalogue, which every role may read. Each text is the same on all versions of PostgreSQL. Names of regional schemas are given as
+-- `region_N`, and the bodies of regional functions without schemas.
 with role as (
   select oid
   from pg_roles
@@ -37,7 +37,7 @@ routine as (
   select
     f.*,
     p.name as schema,
-    -- Without comments and layout, which are not applied when nothing else changed.
+    -- Without comments and layout: a file whose comments alone changed is not applied again.
     regexp_replace(
       regexp_replace(
         regexp_replace(
@@ -156,7 +156,7 @@ select
   )
 from routine f
 union all
--- Where there is no such role, its rights are as expected.
+-- If the role does not exist, its rights count as correct.
 select
   f.schema,
   'grant',
@@ -182,7 +182,7 @@ select jsonb_agg(to_jsonb(o)) as found
 from (:"objects") o
 
 -- statement: regions
--- First fid of each region whose parcels are published, as the bounds of the partitions give them.
+-- First fid of each region with published parcels, from the bounds of the partitions.
 select substring(pg_get_expr(c.relpartbound, c.oid) from '\(''?(\d+)')::int4 as fid
 from pg_inherits i
 join pg_class c on c.oid = i.inhrelid
@@ -208,7 +208,7 @@ where c.conrelid = to_regclass($1)
 alter table :"table" add :"definition"
 
 -- statement: lost_partitions
--- Tables that are published and do not exist, or that their whole table no longer has.
+-- Published tables that do not exist or are not partitions of their whole table.
 select
   t.relation,
   t.partition

@@ -1,7 +1,7 @@
--- purpose: what operators ask of the ledger
+-- purpose: operators' queries to the ledger
 -- reads: core.parcel, ledger.file, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release, ledger.run, ledger.step, ledger.swap
 -- writes: ledger.figure, ledger.publication, ledger.run, ledger.step
--- grain: one row per thing asked for
+-- grain: one row per result
 -- crs: none
 
 -- statement: refused
@@ -24,7 +24,7 @@ where $1::text is null or r.source_id = $1
 order by x.reject_id
 
 -- statement: evidence
--- Of the table that an explanation made.
+-- From the table that an explanation created.
 select
   e.fid,
   e.field,
@@ -62,7 +62,7 @@ where r.state = 'loaded'
 order by f.file_id
 
 -- statement: unread
--- Parcels of a section whose raster had left before they came, by region.
+-- Parcels of a section whose raster had been removed before the parcels appeared, by region.
 select
   core.region_of(fid)::int4 as unit,
   count(*)::int4 as parcels
@@ -72,7 +72,7 @@ group by 1
 order by 1
 
 -- statement: some_land_parcels
--- Few parcels of a region: whether a section is loaded is the same for all of them.
+-- A few parcels of a region are enough: whether a section is loaded is the same for all of them.
 select fid
 from core.parcel
 where fid >= $1
@@ -109,7 +109,7 @@ group by section
 having bool_and(coverage = 'not_loaded')
 
 -- statement: left_out
--- What the last run that looked at a region left out, by region.
+-- Files left out by the last run that checked a region, by region.
 select distinct on (u.unit)
   u.unit::int4 as unit,
   r.report -> 'left_out' as "leftOut"
@@ -125,7 +125,7 @@ join ledger.publication p using (publication_id)
 where p.state in ('current', 'previous')
 
 -- statement: cited_releases
--- Provenance of what is published must stay readable.
+-- The provenance of published data must stay readable.
 select distinct f.release_id as id
 from ledger.publication_file c
 join ledger.publication p using (publication_id)
@@ -133,7 +133,7 @@ join ledger.file f using (file_id)
 where p.state in ('current', 'previous')
 
 -- statement: forget_publications
--- Whom they cited is told as long as what they held is.
+-- Attributions are kept as long as the data they belong to.
 delete from ledger.publication p
 where p.state = 'past'
   and not exists (

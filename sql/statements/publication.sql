@@ -1,4 +1,4 @@
--- purpose: what is in force: publications, their tables and files, and whom they cite
+-- purpose: publications, their tables and files, and their attributions
 -- reads: ledger.attribution, ledger.cited, ledger.publication, ledger.publication_table
 -- writes: ledger.attribution, ledger.citation, ledger.cited, ledger.publication, ledger.publication_file, ledger.publication_table
 -- grain: one row per publication, or per table, file or source of it
@@ -38,7 +38,7 @@ insert into ledger.attribution (publication_id, section, source_id, source, hold
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 
 -- statement: cite_values
--- One combination of sources, and the keys of what cites it.
+-- One combination of sources, and the keys that cite it.
 with license as (
   select
     a.source_id,
@@ -95,7 +95,7 @@ from named n
 cross join unnest($5::text[]) as k (key)
 
 -- statement: note_content
--- What tells this publication from every other one, as caches of answers need it.
+-- Digest that distinguishes this publication from every other one, for caches of answers.
 update ledger.publication
 set digest = (
   select md5(coalesce(string_agg(l.line, chr(10) order by l.line collate "C"), ''))
@@ -116,7 +116,7 @@ set digest = (
 where publication_id = $1
 
 -- statement: holders
--- Whoever has what is published open, the longest first. What others ask is not shown: it may name people.
+-- Sessions that hold locks on published tables, the longest first. The text of their queries is not shown: it may name people.
 select
   a.pid,
   coalesce(a.application_name, '') as program,

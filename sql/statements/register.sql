@@ -1,7 +1,7 @@
--- purpose: the register of fids, when parcels come and go
+-- purpose: updates of the register of fids, when parcels are added or retired
 -- reads: core.parcel, core.parcel_register
 -- writes: core.parcel_register, history.retired
--- grain: a row per parcel that was ever published
+-- grain: one row per parcel that was ever published
 -- crs: EPSG:4326, longitude latitude in degrees
 
 -- statement: published_parcel
@@ -20,7 +20,7 @@ exists (
 )
 
 -- statement: come_back
--- What the register says no longer is kept, here and below; references may share a fid.
+-- Here and below, entries that the register drops are kept in history; references may share a fid.
 with was as (
   select
     r.region_code,
@@ -90,7 +90,7 @@ select geom
 from :"table"
 
 -- statement: is_on
--- offset 0: asked once per retired parcel, never a join, of which PostGIS now and then makes an estimate that the planner refuses.
+-- offset 0: evaluated once per retired parcel, never as a join. For a join PostGIS sometimes returns an estimate that the planner refuses.
 exists (
   select
   from :"table" p

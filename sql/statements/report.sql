@@ -1,11 +1,11 @@
--- purpose: what the report of a region says of its publication
+-- purpose: data for the report of a region about its publication
 -- reads: core.comune, core.comune_found, core.comune_register, layer.boundary, ledger.attribution, ledger.duplicate, ledger.figure, ledger.file, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release, ledger.run, ledger.step
 -- writes: none
--- grain: one row per thing told
+-- grain: one row per reported fact
 -- crs: EPSG:4326, longitude latitude
 
 -- statement: publications
--- The one in force and the one before it; those of Italy, whose names every answer may say, stand beside.
+-- The current publication and the previous one, with those of Italy, because every answer may contain names of Italy.
 select
   p.unit_code::int4 as unit,
   p.publication_id as publication,
@@ -40,7 +40,7 @@ left join ledger.publication q
 left join ledger.publication_table b
   on b.publication_id = q.publication_id
   and b.relation = t.relation
--- A table of Italy is swapped whole and bears the parent's name.
+-- A table of Italy is swapped as a whole and has the parent's name.
 cross join lateral (
   select to_regclass(format('%I.%I', split_part(t.relation, '.', 1), case p.unit_code when 0 then split_part(t.relation, '.', 2) else t.partition end)) as id
 ) c
@@ -52,14 +52,14 @@ order by 1, t.relation collate "C"
 pg_total_relation_size(c.id)
 
 -- statement: size_on_nodes
--- Of what is distributed, too: the coordinator has none of its rows.
+-- Includes distributed tables: the coordinator has none of their rows.
 case
   when exists (select from pg_dist_partition d where d.logicalrelid = c.id) then citus_total_relation_size(c.id)
   else pg_total_relation_size(c.id)
 end
 
 -- statement: releases
--- What a release says that it came to, and the same counted again from what is kept of each member, reject and duplicate.
+-- The totals that a release recorded, and the same totals counted again from its members, rejects and duplicates.
 with used as (
   select
     f.release_id,
@@ -155,7 +155,7 @@ group by source_id, code
 order by source_id collate "C", count(*) desc, code collate "C"
 
 -- statement: figures
--- By province and by comune; what both publications share is measured once.
+-- By province and by comune. Metrics that both publications share are computed once.
 select
   p.state,
   t.relation,
@@ -225,7 +225,7 @@ order by belfiore
 select api.quality_coverage($1, $2) as coverage
 
 -- statement: outlines
--- Of several editions the newest that has the comune; simplified to what a small map shows.
+-- If several editions have a comune, the newest counts. Boundaries are simplified to the detail of a small map.
 with meaning as (
   select
     c.istat_code as code,
@@ -273,7 +273,7 @@ scale as (
 )
 select
   w.belfiore,
-  -- Rounded first, so that all engines begin a ring at the same corner, which simplifying keeps.
+  -- Rounded first, so that all engines begin a ring at the same corner; simplification keeps that corner.
   st_asgeojson(
     st_multi(st_collectionextract(st_simplifypreservetopology(st_normalize(st_unaryunion(st_snaptogrid(w.geom, 0.00001))), s.step_deg), 3)), 5
   )::json as geometry

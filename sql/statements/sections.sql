@@ -1,4 +1,4 @@
--- purpose: tables and functions of the sections, written from the listing, so that no file names a section
+-- purpose: tables and functions of the sections, generated from their list, so that no file names a section
 -- reads: none
 -- writes: none
 -- grain: one table, or one function for all sections
@@ -27,7 +27,7 @@ language plpgsql stable as $$
 declare
   v_found record;
 begin
-  -- Named one by one: what is put together at run time is planned anew at every call.
+  -- Listed one by one: a statement composed at run time is planned again at every call.
   case p_section
     :"records"
   end case;
@@ -36,7 +36,7 @@ begin
   keys := v_found.keys;
 end
 $$;
-comment on function api.section_record(text, int4) is 'Block of a section as JSON. linked: whether what it found reaches the parcel; null: it does not say. keys: facts of the parcel by which api.cited finds the sources of its values';
+comment on function api.section_record(text, int4) is 'Block of a section as JSON. linked: whether the result reaches the parcel; null: not reported. keys: facts of the parcel by which api.cited finds the sources of its values';
 
 create or replace function api.section_reached(p_section text, p_region int4, p_belfiore text, p_point geometry) returns text
 language plpgsql stable as $$
@@ -47,7 +47,7 @@ begin
   end case;
 end
 $$;
-comment on function api.section_reached(text, int4, text, geometry) is 'Whether the files of a section reach a point (EPSG:4326) of a comune, by a rule of its own: mapped, not_mapped, not_loaded; as_found: the section says it of each parcel; if_found: only where the section has a value; partly_if_linked: in part where the section says that it reaches the parcel; null: it has none';
+comment on function api.section_reached(text, int4, text, geometry) is 'Whether the files of a section reach a point (EPSG:4326) of a comune, by the section''s own rule: mapped, not_mapped, not_loaded; as_found: the section reports it for each parcel; if_found: only where the section has a value; partly_if_linked: partial where the section reports that it reaches the parcel; null: the section has no rule';
 
 create or replace function api.is_applicable(p_section text, p_kind text) returns bool
 language sql immutable parallel safe as $$
@@ -56,7 +56,7 @@ language sql immutable parallel safe as $$
     else true
   end
 $$;
-comment on function api.is_applicable(text, text) is 'Whether a section is made for a kind of parcel (land, road, water); null as a kind: true';
+comment on function api.is_applicable(text, text) is 'Whether a section exists for a kind of parcel (land, road, water); true if the kind is null';
 
 create or replace function api.section_columns(p_section text, p_fids int4[])
 returns table (fid int4, linked bool, found bool, cells json)
@@ -67,19 +67,19 @@ begin
   end case;
 end
 $$;
-comment on function api.section_columns(text, int4[]) is 'A section of many parcels: its columns as an array, in the order in which the section states them. linked: as api.section_record gives it; found: whether the block holds something. Parcels of which there is nothing to say may lack a row';
+comment on function api.section_columns(text, int4[]) is 'A section for many parcels: its columns as an array, in the order that the section defines. linked: as in api.section_record; found: whether the block has content. Parcels without content may lack a row';
 
 create or replace function api.covered_sections() returns text[]
 language sql immutable parallel safe as $$
   select array[:'covered']
 $$;
-comment on function api.covered_sections() is 'Sections of which meta.coverage speaks; the blocks of the others say themselves what covers the place';
+comment on function api.covered_sections() is 'Sections with an entry in meta.coverage; the blocks of the other sections contain their coverage';
 
 create or replace function api.pointwise_sections() returns text[]
 language sql immutable parallel safe as $$
   select array[:'pointwise']
 $$;
-comment on function api.pointwise_sections() is 'Sections whose coverage differs within a comune by more than what was found';
+comment on function api.pointwise_sections() is 'Sections whose coverage varies within a comune and does not follow from the values found';
 
 create or replace function api.known_sections() returns setof text
 language sql immutable parallel safe as $$

@@ -1,4 +1,4 @@
--- purpose: what a server, its database and its roles are
+-- purpose: properties of a server, its database and its roles
 -- reads: ledger.file, ledger.release
 -- writes: ledger.applied_file
 -- grain: one row
@@ -33,6 +33,13 @@ select
       )
   ) as owner
 
+-- statement: backend
+select pg_backend_pid() as pid
+
+-- statement: apply_settings
+select set_config(s.name, s.value, $3)
+from unnest($1::text[], $2::text[]) s (name, value)
+
 -- statement: engine
 select
   (current_setting('server_version_num')::int4 / 10000)::text as "PostgreSQL",
@@ -41,7 +48,7 @@ select
   postgis_proj_version() as "PROJ"
 
 -- statement: folder
--- Null where it is on another machine, or not for this role to know.
+-- Null if the server is on another machine, or if this role may not know the folder.
 select case when pg_has_role(current_user, 'pg_read_all_settings', 'member') then current_setting('data_directory', true) end as folder
 where coalesce(inet_server_addr() in ('127.0.0.1', '::1'), true)
 
@@ -69,7 +76,8 @@ select
     select
     from pg_extension e
     where e.extname = 'citus'
-  ) as citus
+  ) as citus,
+  pg_backend_pid() as backend
 from pg_roles l
 where l.rolname = session_user
 
@@ -117,7 +125,7 @@ select
   ) as "largeObjects"
 
 -- statement: place
--- Of a server on this machine the host is one that says so.
+-- A server on this machine is given as localhost.
 select
   case when coalesce(inet_server_addr() in ('127.0.0.1', '::1'), true) then 'localhost' else host(inet_server_addr()) end as host,
   coalesce(inet_server_port(), current_setting('port')::int4) as port,
@@ -125,7 +133,7 @@ select
   current_user::text as "user"
 
 -- statement: extensions
--- What is installed in the database, else what would be.
+-- The installed version, or else the version that would be installed.
 select
   name,
   coalesce(installed_version, default_version) as version,
@@ -178,7 +186,7 @@ where r.source_id = $1
 order by 1
 
 -- statement: new_interface
--- Imported anew as a whole: arguments and results may have changed.
+-- Created again as a whole, because arguments and results may have changed.
 drop schema if exists api cascade;
 create schema api;
 comment on schema api is 'The only functions that the server may execute';

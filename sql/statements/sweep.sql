@@ -1,8 +1,8 @@
--- purpose: rasters and shapes of a sweep, and the table that it fills
+-- purpose: rasters and shapes of a sweep, and the table that the sweep fills
 -- reads: ledger.member, ledger.file, ledger.seen_file
 -- writes: none
 -- grain: one row per raster, file or shape
--- crs: shapes in EPSG:4326; their points are handed over in the CRS of the rasters
+-- crs: shapes in EPSG:4326; points are returned in the CRS of the rasters
 
 -- statement: tables
 create table :"into" (
@@ -54,7 +54,7 @@ join ledger.file f using (file_id)
 order by t.model, t.name collate "C", t.member_id
 
 -- statement: places
--- Where the bytes of a file were seen.
+-- Paths at which the bytes of a file were seen.
 select
   path,
   size,
@@ -66,8 +66,8 @@ where sha256 = any ($1::text[])
 order by path
 
 -- statement: shapes
--- Down the grid in stripes as wide as a tile, row of blocks by row of blocks: a block is needed for a while, and then no more. The points
--- are transformed, because the order follows from them; the areas are while they are taken. What has all it needs from another model is done.
+-- Goes down the grid in stripes as wide as a tile, one row of blocks after the other, so that each block is needed only for a while. Points
+-- are transformed here, because they determine the order. Areas are transformed when they are fetched. Shapes that have all values from another model are skipped.
 declare swept_shape no scroll cursor for
 select
   o.id,

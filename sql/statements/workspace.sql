@@ -1,4 +1,4 @@
--- purpose: what a workspace sees: layers, files, parcels and regions that are in force
+-- purpose: contents of a workspace: current layers, files, parcels and regions
 -- reads: ledger.file, ledger.member, ledger.file_place, layer.comune_code
 -- writes: ledger.file_place
 -- grain: a view, a query or a line per file
@@ -58,7 +58,7 @@ select
 from unnest($2::int4[], $3::text[], $4::text[])
 
 -- statement: fresh_rows
--- Without the members whose rows are copied.
+-- Leaves out the members whose rows are copied.
 select l.*
 from :"from" l
 where not exists (
@@ -131,6 +131,32 @@ from (
 ) l
 join ledger.member m on m.member_id = l.member_id
   and m.release_id = $2
+
+-- statement: note_layer_places
+-- The columns of a layer that its source names, an empty list for those that it does not have.
+insert into ledger.file_place (file_id, layer, series, region_code, likely_region_code, dated, named, places)
+select
+  file_id,
+  $1,
+  series,
+  region_code,
+  likely_region_code,
+  dated,
+  true,
+  array_agg(place order by place collate "C")
+from (
+  select
+    m.file_id,
+    concat_ws(' ', :"l.series") as series,
+    coalesce(l.:"place", '') as place,
+    min((:"l.region")::int2) as region_code,
+    min(coalesce((:"l.likely_region")::int2, core.region_of_istat_code(:"l.istat_code"))) as likely_region_code,
+    max((:"l.dated")::date)::text as dated
+  from :"schema".:"layer" l
+  join :"schema".member m using (member_id)
+  group by 1, 2, 3
+) found
+group by file_id, series, region_code, likely_region_code, dated
 
 -- statement: repeating_members
 with hashed as (

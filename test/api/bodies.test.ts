@@ -1,7 +1,7 @@
-/** Uploads that stop half-way hold neither the turns of their token nor the server. */
+/** Uploads that stop half-way block neither other requests of their token nor the server. */
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { BODY_MS, bodyTurns } from '../../api/body.ts';
+import { BODY_MS, bodyQueue } from '../../api/body.ts';
 import { ENRICH_BODY, ENRICH_PATH } from '../../api/enrich.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { BASE, emptyService, type Service } from './harness.ts';
@@ -30,46 +30,46 @@ describeDatabase('an upload', (engine) => {
     socket.on('error', () => undefined);
     open.push(socket);
   });
-  /** Status of the first answer on a connection. */
+  /** Returns the status of the first answer on a connection. */
   const statusOf = async (socket: Socket): Promise<number> => new Promise((resolve) => {
     socket.once('data', (part) => resolve(Number(part.toString('latin1').slice(9, 12))));
     socket.once('close', () => resolve(0));
   });
   const broken = (key: string): Promise<Socket> => send(`${head(key, 'Content-Length: 1000')}fid\n1`);
   const whole = async (key: string): Promise<number> => statusOf(await send(`${head(key, 'Content-Length: 6')}fid\n1\n`));
-  /** Asks until an answer is no longer the refusal of a busy token. */
+  /** Repeats a request until it is no longer refused because its token is busy. */
   const settled = async (ask: () => Promise<number>): Promise<number> => vi.waitFor(async () => {
     const status = await ask();
     expect(status).not.toBe(429);
     return status;
   }, { timeout: 10_000, interval: 50 });
-  /** Waits until the server reads three bodies of the token. */
+  /** Waits until the server is reading three bodies of the token. */
   const threeBroken = async (key: string): Promise<Socket[]> => {
     const sockets = await Promise.all([broken(key), broken(key), broken(key)]);
     await vi.waitFor(async () => expect(await whole(key)).toBe(429), { timeout: 10_000, interval: 50 });
     return sockets;
   };
 
-  it('that never ends leaves the turns of its token to other requests', async () => {
+  it('that never ends does not block other requests of its token', async () => {
     const key = await service.token();
     await threeBroken(key);
     const answers = await Promise.all(Array.from({ length: 3 }, () => service.ask('/admin/regions', { key })));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
-  it('is refused when three of its token are under way, and read for another token', async () => {
+  it('is refused if three of its token are in progress, and read for another token', async () => {
     await threeBroken(await service.token());
     expect(await whole(await service.token())).toBe(200);
   });
 
-  it('frees its place at once when its connection closes', async () => {
+  it('frees its place as soon as its connection closes', async () => {
     const key = await service.token();
     for (const socket of await threeBroken(key)) socket.destroy();
     expect(await settled(() => whole(key))).toBe(200);
     expect(service.warned).toEqual([]);
   });
 
-  it('that is late is answered 408 and not counted', async () => {
+  it('that is late is answered with 408 and not counted', async () => {
     const key = await service.token();
     const timer = globalThis.setTimeout;
     vi.spyOn(globalThis, 'setTimeout').mockImplementation((work: () => void, ms?: number) => timer(work, ms === BODY_MS ? 20 : ms));
@@ -88,11 +88,11 @@ describeDatabase('an upload', (engine) => {
     expect(await statusOf(await send(head(await service.token(['admin_data:read']), 'Content-Length: 1000')))).toBe(403);
   });
 
-  it('that states too great a length is refused before its key is looked at', async () => {
+  it('with too large a Content-Length is refused before its key is checked', async () => {
     expect(await statusOf(await send(head(null, `Content-Length: ${ENRICH_BODY.mostBytes + 1}`)))).toBe(400);
   });
 
-  it('that sends more than it may in pieces is refused', async () => {
+  it('with too many bytes in chunks is refused', async () => {
     const socket = await send(head(await service.token(), 'Transfer-Encoding: chunked'));
     const piece = `10000\r\n${'a'.repeat(65_536)}\r\n`;
     const status = statusOf(socket);
@@ -103,7 +103,7 @@ describeDatabase('an upload', (engine) => {
 
 describe('the queue of bodies', () => {
   it('refuses the 65th body of all tokens', async () => {
-    const turns = bodyTurns();
+    const turns = bodyQueue();
     const taken = await Promise.all(Array.from({ length: 64 }, (_, index) => turns.take(`token ${Math.floor(index / 3)}`)));
     expect(taken.every((turn) => typeof turn === 'function')).toBe(true);
     expect(await turns.take('another')).toBe('others');

@@ -1,4 +1,4 @@
-/** The server held to its contract: every endpoint, error, header, bound and the order of checks, on a synthetic region. */
+/** The server follows its contract: every endpoint, error, header, limit and the order of checks, on a synthetic region. */
 import { gunzipSync } from 'node:zlib';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { readParameters } from '../../api/parameters.ts';
 import { firstFid } from '../../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { describeEngines } from '../harness/database.ts';
-import { BASE, DOCUMENT, offencesOf, regionService, VERSION, type Answered } from './harness.ts';
+import { BASE, DOCUMENT, violationsOf, regionService, VERSION, type Answered } from './harness.ts';
 import { STATEMENTS } from './statements.ts';
 import { Trial } from './trial.ts';
 
@@ -27,12 +27,12 @@ describeEngines('the read interface', (engine) => {
 
   const ask = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answered> => {
     const answered = await service.ask(path, { key, headers });
-    expect(offencesOf(path, answered)).toEqual([]);
+    expect(violationsOf(path, answered)).toEqual([]);
     return answered;
   };
   const dataOf = (answered: Answered): Json[] => answered.body!['data'] as Json[];
   const metaOf = (answered: Answered): Json => answered.body!['meta'] as Json;
-  /** One question for each endpoint that finds something. */
+  /** Returns a request with results for each endpoint. */
   const questions = (): string[] => [
     `/geocode/search?q=${encodeURIComponent(`${String(address['street_name'])} ${String(address['street_number'])}`)}`, `/geocode/reverse?lat=${parcel.lat}&lng=${parcel.lng}`, `/parcels/locate?lat=${parcel.lat}&lng=${parcel.lng}`, `/parcels/search?comune=${String(address['municipality_code'])}&foglio=${sheet}`,
     `/parcels/${parcel.fid}`, '/admin/regions', '/admin/provinces', '/admin/municipalities',
@@ -55,7 +55,7 @@ describeEngines('the read interface', (engine) => {
   });
   afterAll(() => service?.close());
 
-  it('answers every endpoint of its table with what the document promises', async () => {
+  it('answers every endpoint as the OpenAPI document promises', async () => {
     expect(questions().length).toBe(ENDPOINTS.length);
     for (const path of questions()) {
       const answered = await ask(path);
@@ -65,9 +65,9 @@ describeEngines('the read interface', (engine) => {
   });
 
   describe('health', () => {
-    it('needs no key and says what is published', async () => {
+    it('needs no key and lists the published regions', async () => {
       const answered = await service.ask('/health');
-      expect(offencesOf('/health', answered)).toEqual([]);
+      expect(violationsOf('/health', answered)).toEqual([]);
       expect(answered.status).toBe(200);
       const [counts] = await service.database.query<{ parcels: number; addresses: number }>('select (select count(*) from core.parcel) as parcels, (select count(*) from core.access_point) as addresses');
       expect(answered.body).toMatchObject({ status: 'ok', version: VERSION, database: 'ok', dataset: { ...counts, regions: [{ code: service.region.code, name: service.region.name }] } });
@@ -77,7 +77,7 @@ describeEngines('the read interface', (engine) => {
   });
 
   describe('locate', () => {
-    it('finds the parcel at its own representative point', async () => {
+    it('finds the parcel at the parcel\'s own representative point', async () => {
       const answered = await ask(`/parcels/locate?lat=${parcel.lat}&lng=${parcel.lng}`);
       expect(dataOf(answered)).toEqual([{
         fid: parcel.fid, ...Object.fromEntries(['gml_id', 'label', 'cadastral_reference', 'area_m2', 'centroid', 'municipality'].map((field) => [field, (parcel.record['basic'] as Json)[field]])),
@@ -85,7 +85,7 @@ describeEngines('the read interface', (engine) => {
       expect(metaOf(answered)).toEqual({ mode: 'point', lat: parcel.lat, lng: parcel.lng, limit: 50, count: 1, truncated: false });
     });
 
-    it('finds every parcel of a border point, smallest first', async () => {
+    it('finds every parcel at a point on a border, smallest first', async () => {
       const corners = new Map<string, SyntheticParcel[]>();
       for (const each of service.region.parcels()) {
         for (const point of new Set(each.polygons[0][0].map((corner) => corner.join(',')))) corners.set(point, [...(corners.get(point) ?? []), each]);
@@ -98,7 +98,7 @@ describeEngines('the read interface', (engine) => {
       expect(areas).toEqual([...areas].sort((a, b) => a - b));
     });
 
-    it('finds the parcels of a box by fid, says when there are more, and never more than the limit', async () => {
+    it('finds the parcels in a box by fid, at most the limit, and reports whether there are more', async () => {
       const box = [parcel.lng - 0.002, parcel.lat - 0.002, parcel.lng + 0.002, parcel.lat + 0.002].map((side) => Number(side.toFixed(7)));
       const [west, south, east, north] = box as [number, number, number, number];
       const expected = [...service.region.parcels()].filter(({ polygons }) => {
@@ -111,7 +111,7 @@ describeEngines('the read interface', (engine) => {
       const fids = dataOf(all).map(({ fid }) => fid as number);
       expect(fids).toEqual([...fids].sort((a, b) => a - b));
       expect(fids.length).toBeGreaterThan(3);
-      // Bounding boxes are at least as many as the parcels themselves.
+      // A box around a parcel meets at least as much as the parcel itself.
       const references = new Set(expected.map(({ reference }) => reference));
       expect(dataOf(all).filter((each) => !references.has(String(each['cadastral_reference'])))).toEqual([]);
       expect(metaOf(all)).toEqual({ mode: 'bbox', bbox: box, after: null, limit: 200, count: fids.length, truncated: false });
@@ -122,7 +122,7 @@ describeEngines('the read interface', (engine) => {
       expect(metaOf(exactly)).toMatchObject({ count: fids.length, truncated: false });
     });
 
-    it('finds nothing in the sea, and says so with 200', async () => {
+    it('returns an empty list with 200 for a point in the sea', async () => {
       const answered = await ask('/parcels/locate?lat=38.5&lng=6.5');
       expect(answered.status).toBe(200);
       expect(answered.body).toEqual({ data: [], meta: { mode: 'point', lat: 38.5, lng: 6.5, limit: 50, count: 0, truncated: false } });
@@ -130,7 +130,7 @@ describeEngines('the read interface', (engine) => {
   });
 
   describe('the record', () => {
-    it('has all sections when none are named, in the order of the contract', async () => {
+    it('has all sections if none are requested, in the order of the contract', async () => {
       for (const path of [`/parcels/${parcel.fid}`, `/parcels/${parcel.fid}?include=`]) {
         const { body } = await ask(path);
         expect(Object.keys(body!)).toEqual(['fid', 'municipality', ...SECTION_NAMES, 'meta']);
@@ -138,7 +138,7 @@ describeEngines('the read interface', (engine) => {
       }
     });
 
-    it('has exactly the sections that are named, and basic always', async () => {
+    it('has exactly the requested sections, and always basic', async () => {
       const combinations = [...SECTION_NAMES.map((section) => [section]), ['basic', 'economics', 'demographics'], ['risk', 'subsidence', 'coastal_erosion'], ['address', 'risk', 'risk']];
       for (const names of combinations) {
         const { body } = await ask(`/parcels/${parcel.fid}?include=${names.join(',')}`);
@@ -148,7 +148,7 @@ describeEngines('the read interface', (engine) => {
       }
     });
 
-    it('shows the three mandatory attributions whatever is asked', async () => {
+    it('shows the three mandatory attributions in every request', async () => {
       const { body } = await ask(`/parcels/${parcel.fid}?include=basic`);
       const words = ((body!['meta'] as Json)['licenses'] as Json[]).map(({ attribution }) => String(attribution)).join('\n');
       expect(words).toMatch(/Agenzia Entrate - OMI/);
@@ -156,19 +156,19 @@ describeEngines('the read interface', (engine) => {
       expect(words).toMatch(/Istat/);
     });
 
-    it('is there for every parcel of the region, roads and water too', async () => {
+    it('exists for every parcel of the region, including roads and water', async () => {
       const rows = await service.database.query<{ fid: number; kind: string }>("select fid, kind from core.parcel where kind <> 'land' or fid % 5 = 0 order by fid");
       expect(new Set(rows.map(({ kind }) => kind))).toEqual(new Set(['land', 'road', 'water']));
       const other = await service.token();
       for (const { fid } of rows) {
         const path = `/parcels/${fid}`;
-        expect(offencesOf(path, await service.ask(path, { key: other }))).toEqual([]);
+        expect(violationsOf(path, await service.ask(path, { key: other }))).toEqual([]);
       }
     });
   });
 
   describe('geocoding', () => {
-    it('finds an address by what it is shown as, and echoes the question', async () => {
+    it('finds an address by its displayed text, and echoes the query', async () => {
       const q = `${String(address['street_name'])} ${String(address['street_number'])}`;
       const city = String(address['municipality_code']);
       const answered = await ask(`/geocode/search?q=${encodeURIComponent(q)}&city=${city}`);
@@ -178,12 +178,12 @@ describeEngines('the read interface', (engine) => {
       expect(metaOf(alone)).toMatchObject({ query: q, city: null });
     });
 
-    it('answers an empty list for a comune that nobody knows', async () => {
+    it('returns an empty list for an unknown comune', async () => {
       const answered = await ask('/geocode/search?q=Via%20Roma%205&city=Atlantide');
       expect(answered.body).toEqual({ data: [], meta: { query: 'Via Roma 5', city: 'Atlantide', count: 0 } });
     });
 
-    it('finds the nearest addresses first, inside the radius', async () => {
+    it('finds the nearest addresses first, within the radius', async () => {
       const lat = Number(address['latitude']);
       const lng = Number(address['longitude']);
       const answered = await ask(`/geocode/reverse?lat=${lat}&lng=${lng}&radius=500&limit=20`);
@@ -196,8 +196,8 @@ describeEngines('the read interface', (engine) => {
     });
   });
 
-  describe('the lists', () => {
-    it('hold every region, province and comune of the synthetic region', async () => {
+  describe('the administrative lists', () => {
+    it('contain every region, province and comune of the synthetic region', async () => {
       expect(dataOf(await ask('/admin/regions')).map(({ name }) => name)).toEqual([service.region.name]);
       expect(new Set(dataOf(await ask('/admin/provinces')).map(({ name }) => name))).toEqual(new Set(service.region.provinces.map(({ name }) => name)));
       expect(new Set(dataOf(await ask('/admin/municipalities')).map(({ code }) => code))).toEqual(new Set(service.region.comuni.map(({ belfiore }) => belfiore)));
@@ -268,11 +268,11 @@ describeEngines('the read interface', (engine) => {
       ['/admin/municipalities?province=A&province=B', 'INVALID_PARAMS', 'province'],
     ];
 
-    it('that are not what they must be are refused, by name and with what is allowed', async () => {
+    it('with invalid values are refused, with their name and the allowed values', async () => {
       const fresh = await service.token();
       for (const [path, code, parameter] of refused) {
         const answered = await service.ask(path, { key: fresh });
-        expect(offencesOf(path, answered), path).toEqual([]);
+        expect(violationsOf(path, answered), path).toEqual([]);
         expect({ path, status: answered.status, error: answered.body!['error'] }).toEqual({ path, status: 400, error: code });
         if (parameter !== null) {
           expect(answered.body!['details'], path).toMatchObject({ parameter });
@@ -282,7 +282,7 @@ describeEngines('the read interface', (engine) => {
       }
     });
 
-    it('are taken at their bounds', async () => {
+    it('are accepted at their limits', async () => {
       for (const path of [
         '/geocode/search?q=ab&limit=50', `/geocode/search?q=${'a'.repeat(200)}&limit=1`, '/geocode/reverse?lat=35&lng=6&radius=1&limit=20', '/geocode/reverse?lat=47.5&lng=19.0&radius=500&limit=1',
         '/parcels/locate?lat=47.50000&lng=6&limit=200', '/parcels/locate?bbox=14,41,14.05,41.05&limit=1', '/parcels/locate?bbox=7.5,45,7.55,45.05', '/parcels/locate?bbox=14,41,14,41',
@@ -290,7 +290,7 @@ describeEngines('the read interface', (engine) => {
       ]) expect((await ask(path)).status, path).toBe(200);
     });
 
-    it('of a parcel that does not exist lead to 404', async () => {
+    it('with a parcel that does not exist lead to 404', async () => {
       for (const fid of [0, 1, 2_147_483_647, firstFid(service.region.code + 1) - 1]) {
         const answered = await ask(`/parcels/${fid}`);
         expect(answered.status).toBe(404);
@@ -300,7 +300,7 @@ describeEngines('the read interface', (engine) => {
   });
 
   describe('the order of checks', () => {
-    it('is path, method, key, scope, rate, parameters, look-up: each hides the later ones', async () => {
+    it('is path, method, key, scope, rate, parameters, lookup, and each check hides the later ones', async () => {
       const narrow = await service.token(['admin_data:read']);
       const spent = await service.token();
       const spentId = (await service.database.query<{ id: number }>('select max(token_id) as id from access.token'))[0]!.id;
@@ -321,7 +321,7 @@ describeEngines('the read interface', (engine) => {
       expect(await status('/parcels/1?include=risk', { key })).toEqual([404, 'NOT_FOUND']);
     });
 
-    it('gives 405 with Allow for every other method on every path, whatever the body', async () => {
+    it('gives 405 with Allow for every other method on every path, with any body', async () => {
       for (const path of ['/health', '/openapi.json', '/docs', '/map', ...questions().map((question) => question.split('?')[0]!)]) {
         for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']) {
           const answered = await service.ask(path, { method, headers: { 'content-type': 'text/plain' }, ...(method === 'HEAD' ? {} : { body: '{' }) });
@@ -341,7 +341,7 @@ describeEngines('the read interface', (engine) => {
   });
 
   describe('headers', () => {
-    it('count down the requests of the hour on every answer to a valid token, refusals included', async () => {
+    it('count down the requests of the hour in every answer to a valid token, including refusals', async () => {
       const fresh = await service.token();
       const narrow = await service.token(['admin_data:read']);
       const seen: string[] = [];
@@ -357,7 +357,7 @@ describeEngines('the read interface', (engine) => {
       expect(refusedScope.body).toMatchObject({ details: { required_scope: 'parcels:read' } });
     });
 
-    it('let pages of any origin ask, with their key, and read the limits', async () => {
+    it('allow pages of any origin to send requests with their key, and to read the limits', async () => {
       const preflight = await service.ask(`/parcels/${parcel.fid}`, { method: 'OPTIONS', headers: { origin: 'https://example.org', 'access-control-request-method': 'GET', 'access-control-request-headers': 'x-api-key' } });
       expect(preflight.status).toBe(204);
       expect(preflight.headers['access-control-allow-origin']).toBe('*');
@@ -370,7 +370,7 @@ describeEngines('the read interface', (engine) => {
       }
     });
 
-    it('carry a weak ETag that is honoured, differs by question, and changes with the publication', async () => {
+    it('contain a weak ETag that is honoured, differs between requests, and changes with the publication', async () => {
       for (const path of questions()) {
         const first = await ask(path);
         expect(first.headers['etag'], path).toMatch(/^W\/"[^"]+"$/);
@@ -394,7 +394,7 @@ describeEngines('the read interface', (engine) => {
       }
     });
 
-    it('carry another ETag when content, moment or the SQL that answers is another, though all numbers are the same', async () => {
+    it('contain another ETag if content, time of publication or the answering SQL changed, even if all numbers are equal', async () => {
       const { database } = service;
       const tag = async (): Promise<string> => (await ask('/admin/regions')).headers['etag']!;
       const before = await tag();
@@ -415,12 +415,12 @@ describeEngines('the read interface', (engine) => {
         expect(changed, there).not.toBe(before);
         expect(await tag(), back).toBe(before);
       }
-      // Content that is different has another digest: that of Italy is not that of the region.
+      // Different content has a different digest: those of Italy and of the region differ.
       const digests = await database.query<{ digest: string }>("select digest from ledger.publication where state = 'current'");
       expect(new Set(digests.map(({ digest }) => digest)).size).toBe(digests.length);
     });
 
-    it('name the licences that the database names, also when the server has others of the section in memory', async () => {
+    it('do not come from the server\'s cache: the licences are those in the database', async () => {
       const { database } = service;
       const licences = async (include: string): Promise<unknown[]> => {
         const { meta } = (await ask(`/parcels/${parcel.fid}?include=${include}`)).body as { meta: { licenses: unknown[] } };
@@ -445,8 +445,8 @@ describeEngines('the read interface', (engine) => {
       expect(await licences('basic,risk')).toEqual(before);
     });
 
-    // Made in the same way on either engine.
-    it.runIf(engine.name === 'postgres')('carry another ETag from a database that was built from other files: one that takes this one\'s place is not answered 304', async () => {
+    // The test gives the same result on either engine.
+    it.runIf(engine.name === 'postgres')('contain another ETag if the database is replaced by one built from other files, which is not answered with 304', async () => {
       const other = await regionService(engine, 40, 12, { comuni: 2 });
       try {
         const numbers = async ({ database }: Service): Promise<unknown> => database.query("select publication_id, unit_code, run_id from ledger.publication where state = 'current' order by 1");
@@ -462,7 +462,7 @@ describeEngines('the read interface', (engine) => {
       }
     });
 
-    it('say of every answer what it varies by, and under which number it was logged', async () => {
+    it('contain Vary, and the request ID under which the request was logged', async () => {
       const seen = new Set<string | undefined>();
       for (const [path, options] of [[`/parcels/${parcel.fid}`, { key }], ['/parcels/x', { key }], ['/parcels/1', {}], ['/nothing', {}], ['/health', {}], ['/openapi.json', {}], ['/docs', {}], ['/map/map.js', {}], ['/%zz', {}], ['/health', { method: 'POST' }], ['/health', { method: 'OPTIONS' }]] as const) {
         const { headers } = await service.ask(path, options);
@@ -476,7 +476,7 @@ describeEngines('the read interface', (engine) => {
       expect([again.status, again.headers['vary'], typeof again.headers['x-request-id']]).toEqual([304, headers['vary'], 'string']);
     });
 
-    it('compress what is worth it, and only for who takes it', async () => {
+    it('report compression, only for large answers and for clients that accept it', async () => {
       const plain = await service.ask(`/parcels/${parcel.fid}`, { key });
       expect(plain.headers['content-encoding']).toBeUndefined();
       const packed = await service.app.inject({ method: 'GET', url: `${BASE}/parcels/${parcel.fid}`, headers: { 'x-api-key': key, 'accept-encoding': 'gzip' } });
@@ -486,7 +486,7 @@ describeEngines('the read interface', (engine) => {
       expect(packed.rawPayload.length).toBeLessThan(plain.text.length / 2);
     });
 
-    it('say that all is JSON in UTF-8, and not to guess', async () => {
+    it('declare JSON in UTF-8, and forbid sniffing', async () => {
       for (const path of [...questions(), '/health', '/openapi.json', '/nothing', '/parcels/x']) {
         const { headers } = await service.ask(path, { key });
         expect(headers['content-type'], path).toMatch(/^application\/((geo|schema)\+)?json; charset=utf-8$/);
@@ -495,7 +495,7 @@ describeEngines('the read interface', (engine) => {
     });
   });
 
-  // They do not differ by engine.
+  // The statements do not differ between engines.
   if (engine.name === 'postgres') {
     describe('statements', () => {
       let trial: Trial;
@@ -515,7 +515,7 @@ describeEngines('the read interface', (engine) => {
   }
 
   describe('golden answers', () => {
-    it('are the same on both engines, to the byte', async () => {
+    it('are equal on both engines, to the byte', async () => {
       const other = await service.token();
       const golden: Readonly<Record<string, string>> = {
         parcel: `/parcels/${parcel.fid}`, 'parcel-basic-risk': `/parcels/${parcel.fid}?include=basic,risk`, 'locate-point': `/parcels/locate?lat=${parcel.lat}&lng=${parcel.lng}`,
@@ -532,13 +532,13 @@ describeEngines('the read interface', (engine) => {
   });
 });
 
-/** Versions of PROJ place the border of an area half a millimetre apart: shares of a small parcel agree to three decimals. */
+/** Rounds shares: versions of PROJ place the border of an area half a millimetre apart, so shares of a small parcel agree to three decimals. */
 function roughShares(key: string, value: unknown): unknown {
   return typeof value === 'number' && /^(?:(?:flood|landslide|built)_)?share$/.test(key) ? Math.round(value * 1000) / 1000 : value;
 }
 
-describe('the document', () => {
-  it('is one of OpenAPI 3.1 by the official schema', async () => {
+describe('the OpenAPI document', () => {
+  it('is valid OpenAPI 3.1 by the official schema', async () => {
     expect(await new Validator().validate(JSON.parse(JSON.stringify(DOCUMENT)))).toMatchObject({ valid: true });
   });
 
@@ -563,7 +563,7 @@ describe('the document', () => {
     expect(silent).toEqual([]);
   });
 
-  it('has an example of every parameter, which is taken', () => {
+  it('has a valid example of every parameter', () => {
     for (const { path, parameters, pathParameters } of ENDPOINTS) {
       const examples = Object.fromEntries(DOCUMENT.paths[path]!.get.parameters.map((parameter) => {
         const [value] = parameter.example === undefined ? Object.values(parameter.examples!).map((each) => each.value) : [parameter.example];
@@ -582,7 +582,7 @@ describe('the document', () => {
         if (Number(status) < 400) continue;
         const { example, examples = { only: { value: example } } } = content!['application/json']!;
         const shown = Object.values(examples).map(({ value }) => value as Json);
-        for (const body of shown) if (path !== '/health') expect(offencesOf(path, { status: Number(status), body, text: '', headers: new Proxy({}, { get: () => '' }) })).toEqual([]);
+        for (const body of shown) if (path !== '/health') expect(violationsOf(path, { status: Number(status), body, text: '', headers: new Proxy({}, { get: () => '' }) })).toEqual([]);
         for (const code of description!.match(/[A-Z_]{4,}/g) ?? []) expect(shown.map((body) => body['error']), `${path} ${status}`).toContain(code);
       }
     }
@@ -598,7 +598,7 @@ describe('the document', () => {
     expect(Object.keys(DOCUMENT.paths)).toEqual(expect.arrayContaining(['/health', '/openapi.json']));
   });
 
-  it('refers only to what it holds', () => {
+  it('refers only to schemas that it contains', () => {
     const references = [...JSON.stringify(DOCUMENT).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name!);
     expect(references.length).toBeGreaterThan(20);
     expect(references.filter((name) => DOCUMENT.components.schemas[name] === undefined)).toEqual([]);

@@ -1,4 +1,4 @@
-/** POST /tools/enrich: off until it is asked for, small, counted row by row, and otherwise what `mappale enrich` does. */
+/** POST /tools/enrich: off by default, limited in size, counted row by row, and otherwise equal to `mappale enrich`. */
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
@@ -27,7 +27,7 @@ describeDatabase('the endpoint that enriches tables', (engine) => {
     on.ask(`${PATH}${query}`, { method: 'POST', body, headers: HEADERS, key: key ?? await on.token(['parcels:read']) })
   );
 
-  it('is not there unless the server is told to have it, and then takes nothing but POST', async () => {
+  it('exists only if the server is configured for it, and then accepts only POST', async () => {
     const off = await emptyService(engine);
     try {
       expect((await off.ask(PATH, { method: 'POST', body: 'fid\n1\n', headers: HEADERS, key: await off.token() })).status).toBe(404);
@@ -40,7 +40,7 @@ describeDatabase('the endpoint that enriches tables', (engine) => {
     expect([posted.status, posted.headers['allow']]).toEqual([405, 'GET']);
   });
 
-  it('answers each row in its order, in as many batches as it takes, with the licences as links', async () => {
+  it('answers all rows in order, in any number of batches, with the licences as links', async () => {
     const asked = Array.from({ length: 250 }, (_, index) => (index % 50 === 49 ? 'x' : String(fids[index % fids.length])));
     const { status, headers, text } = await post(['fid;note', ...asked.map((fid, index) => `${fid};${index}`)].join('\n'), { query: '?sections=risk,terrain' });
     expect([status, headers['content-type']]).toEqual([200, 'text/csv; charset=utf-8']);
@@ -52,19 +52,19 @@ describeDatabase('the endpoint that enriches tables', (engine) => {
     expect(String(headers['link'])).toMatch(/^<http[^>]*>; rel="license"; title\*=UTF-8''/);
   });
 
-  it('counts each row as one request, and lets in all rows or none', async () => {
+  it('counts each row as a request, and admits all rows or none', async () => {
     const key = await on.token(['parcels:read']);
     const table = (rows: number): string => `fid\n${Array.from({ length: rows }, () => fids[0]).join('\n')}\n`;
     const first = await post(table(600), { key });
     expect([first.status, first.headers['x-ratelimit-remaining']]).toEqual([200, '400']);
     const refused = await post(table(600), { key });
     expect([refused.status, refused.body?.['error'], Number(refused.headers['retry-after']) > 0]).toEqual([429, 'RATE_LIMITED', true]);
-    // The refused request itself was one.
+    // The refused request itself was counted.
     const last = await post(table(399), { key });
     expect([last.status, last.headers['x-ratelimit-remaining']]).toEqual([200, '0']);
   });
 
-  it('refuses what is too large, no table, or not the caller\'s to ask', async () => {
+  it('refuses uploads that are too large, not tables, or outside the token\'s scopes', async () => {
     const messageOf = async (body: string, query = ''): Promise<unknown[]> => {
       const { status, body: told } = await post(body, { query });
       return [status, told?.['error'], String(told?.['message'])];
@@ -76,7 +76,7 @@ describeDatabase('the endpoint that enriches tables', (engine) => {
     expect(await messageOf('fid\n1\n', '?sections=rsk')).toEqual([400, 'INVALID_PARAMS', expect.stringContaining('sections')]);
     expect((await on.ask(PATH, { method: 'POST', body: 'fid\n1\n', headers: HEADERS })).status).toBe(401);
     expect((await post('fid\n1\n', { key: await on.token(['admin_data:read']) })).status).toBe(403);
-    // Addresses are searched: whoever may not do that one by one may not do it by the table.
+    // A table of addresses needs the scope of the address search.
     const addresses = await post('address,city\nVia Roma 1,Campobasso\n');
     expect([addresses.status, addresses.body?.['details']]).toEqual([403, { required_scope: 'geocoding:read' }]);
     expect((await post('address,city\nVia Roma 1,Campobasso\n', { key: await on.token(['parcels:read', 'geocoding:read']) })).status).toBe(200);

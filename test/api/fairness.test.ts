@@ -1,4 +1,4 @@
-/** One caller never takes the service from the others. Without a database: the reader answers when the test says so. */
+/** One client cannot take the service from the others. Without a database: the reader answers when the test tells it to. */
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
@@ -6,7 +6,7 @@ import zlib from 'node:zlib';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { buildServer } from '../../api/server.ts';
-import { Turns, type Release } from '../../api/turns.ts';
+import { FairQueue, type Release } from '../../api/fair-queue.ts';
 import type { Reader } from '../../pipelines/db/reader.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { BASE, VERSION } from './harness.ts';
@@ -18,9 +18,9 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe('turns', () => {
-  it('go to callers one after the other, and to a few of each at a time', async () => {
-    const turns = new Turns({ perCaller: 2, total: 3, patienceMs: 1_000 });
+describe('the fair queue', () => {
+  it('serves clients in rotation, a few requests of each at a time', async () => {
+    const turns = new FairQueue({ perCaller: 2, total: 3, patienceMs: 1_000 });
     const served: string[] = [];
     const releases: Release[] = [];
     for (const caller of ['a', 'a', 'a', 'a', 'a', 'b', 'c', 'b', 'c']) {
@@ -36,12 +36,12 @@ describe('turns', () => {
       releases[at]!();
       await settled();
     }
-    // Not aaaaabbcc: who came last is not served last.
+    // Not aaaaabbcc: the last client is not served last.
     expect(served.join('')).toBe('aabcabcaa');
   });
 
-  it('of one caller are as many over all places as in one, and each place has room for its own', async () => {
-    const turns = new Turns({ perCaller: 3, total: 2, patienceMs: 1_000 });
+  it('applies the limit of a client across all pools, and the limit of each pool', async () => {
+    const turns = new FairQueue({ perCaller: 3, total: 2, patienceMs: 1_000 });
     const served: string[] = [];
     const releases: Release[] = [];
     for (const [caller, place] of [['a', 1], ['a', 1], ['a', 1], ['a', 2], ['a', 2], ['b', 1], ['b', 2]] as const) {
@@ -52,19 +52,19 @@ describe('turns', () => {
     }
     await settled();
     expect(served).toEqual(['a1', 'a1', 'a2', 'b2']);
-    // Room in the first place goes to who has less in work; the second place is full.
+    // A free place in the first pool goes to the client with fewer requests in progress. The second pool is full.
     releases[0]!();
     await settled();
     expect(served.slice(4)).toEqual(['b1']);
-    // A turn that ends in one place lets the caller on in another one.
+    // When a request ends in one pool, its client may start one in another pool.
     releases[3]!();
     await settled();
     expect(served.slice(5)).toEqual(['a2']);
   });
 
-  it('end for who waited too long, and are not lost', async () => {
+  it('refuses requests that waited too long, and loses no place', async () => {
     vi.useFakeTimers();
-    const turns = new Turns({ perCaller: 1, total: 2, patienceMs: 2_000 });
+    const turns = new FairQueue({ perCaller: 1, total: 2, patienceMs: 2_000 });
     const [first, second, third] = [turns.take('a'), turns.take('b'), turns.take('c')];
     const again = turns.take('a');
     await vi.advanceTimersByTimeAsync(1_999);
@@ -76,7 +76,7 @@ describe('turns', () => {
   });
 });
 
-/** A server whose database holds each question until it is let go. */
+/** Returns a server whose database holds each request until the test releases it. */
 async function held(): Promise<{
   app: FastifyInstance;
   begun: string[];
@@ -99,7 +99,7 @@ async function held(): Promise<{
     close: async () => undefined,
     call: (async (statement: string, parameters: readonly unknown[]) => {
       begun.push(String(parameters[0] ?? statement));
-      // What is in force is known at once.
+      // The current publication is known at once.
       if (!free && !statement.includes('map_publication')) await new Promise<void>((resolve) => waiting.push(resolve));
       return { publication: '1', facts: null, drawings: null, answer: '{"data":[],"meta":{"count":0}}', dataset: '{}' };
     }) as unknown as Reader['call'],
@@ -123,8 +123,8 @@ async function held(): Promise<{
   };
 }
 
-describe('a map', () => {
-  it('has five tiles of ten connections worked on at once, of one token no more than eight, 64 that wait, and 429 for others: none is counted, and other questions go before', async () => {
+describe('map tiles', () => {
+  it('are limited to five at a time on ten connections, with 64 waiting and 429 for the rest; none is counted, and other requests come first', async () => {
     const { app, begun, counted, letGo, ask, tile } = await held();
     const tiles = Array.from({ length: 5 + 64 + 3 }, () => tile('map'));
     await vi.waitFor(() => expect(begun.filter((each) => each !== 'select publication from api.map_publication()').length).toBe(5));
@@ -132,7 +132,7 @@ describe('a map', () => {
     await vi.waitFor(() => expect(begun.at(-1)).toBe('map'));
     const refused = (await Promise.all(tiles.slice(-3))).map(({ statusCode, headers, payload }) => [statusCode, headers['retry-after'], (JSON.parse(payload) as { details: unknown }).details]);
     expect(refused).toEqual(Array.from({ length: 3 }, () => [429, '1', { retry_after_seconds: 1, limit: 8 }]));
-    // A map of somebody else waits its turn, and gets it.
+    // A tile of another client waits and is then served.
     const other = tile('other');
     letGo();
     expect((await Promise.all([...tiles.slice(0, -3), question, other])).filter(({ statusCode }) => ![200, 204].includes(statusCode))).toEqual([]);
@@ -141,8 +141,8 @@ describe('a map', () => {
   });
 });
 
-describe('a token that asks sixty things at once', () => {
-  it('has three of them worked on, and another token is served meanwhile', async () => {
+describe('a token with sixty requests at once', () => {
+  it('has three of them in progress, and another token is served meanwhile', async () => {
     const { app, begun, letGo, ask } = await held();
     const greedy = Array.from({ length: 60 }, () => ask('greedy'));
     await vi.waitFor(() => expect(begun.length).toBe(3));
@@ -154,7 +154,7 @@ describe('a token that asks sixty things at once', () => {
     await app.close();
   });
 
-  it('is told after two seconds to come back in one, and the hour does not count it', async () => {
+  it('gets 429 after two seconds with Retry-After 1, and the refusal is not counted', async () => {
     const { app, begun, counted, letGo, ask } = await held();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const asked = Array.from({ length: 5 }, () => ask('greedy'));
@@ -172,8 +172,8 @@ describe('a token that asks sixty things at once', () => {
   });
 });
 
-describe('a caller who left while it waited', () => {
-  it('costs nothing: its request is neither counted nor worked on', async () => {
+describe('a client that disconnects while it waits', () => {
+  it('costs nothing: its request is neither counted nor answered', async () => {
     const { app, begun, counted, letGo } = await held();
     await app.listen({ port: 0, host: '127.0.0.1' });
     const { port } = app.server.address() as AddressInfo;
@@ -196,8 +196,8 @@ describe('a caller who left while it waited', () => {
   });
 });
 
-describe('what anybody may ask for without a key', () => {
-  it('is looked up for /health once in a second, however many ask', async () => {
+describe('requests without a key', () => {
+  it('read /health from the database once per second, for any number of clients', async () => {
     const { app, begun, letGo } = await held();
     const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
     const ask = (): Promise<number> => app.inject({ method: 'GET', url: `${BASE}/health` }).then(({ statusCode }) => statusCode);
@@ -214,7 +214,7 @@ describe('what anybody may ask for without a key', () => {
     await app.close();
   });
 
-  it('is compressed once, not for each who asks', async () => {
+  it('get static files compressed once, not for each client', async () => {
     const { app } = await held();
     const packers = (['gzip', 'gzipSync', 'createGzip'] as const).map((name) => vi.spyOn(zlib, name));
     for (const path of ['/docs/swagger-ui.js', '/docs/swagger-ui.css', '/map/maplibre-gl.mjs', '/openapi.json']) {

@@ -1,4 +1,4 @@
-/** Thousands of requests that nobody would think of: none may fail the server, none may be answered outside the document. */
+/** Thousands of random requests: none may make the server fail or get an answer outside the OpenAPI document. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints.ts';
@@ -6,11 +6,11 @@ import { TILES_ENDPOINT } from '../../api/tiles.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { TILE_LAYERS } from '../../pipelines/deliver/tiles.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { offencesOf, regionService } from './harness.ts';
+import { violationsOf, regionService } from './harness.ts';
 
 const REQUESTS = 2_000;
 
-/** What breaks programs: quotes, operators, formats, other scripts, broken encodings, numbers at every edge. */
+/** Values that often break programs: quotes, operators, formats, other scripts, broken encodings, numbers at every limit. */
 const NASTY = [
   "'", '"', "' or 1=1 --", "'; drop table core.parcel; --", '$1', '$$', '\\', '%', '_', '%00', '\u0000', '\u0001', '\t', '\n', '{}', '[]', 'null', 'undefined', 'true', 'NaN', 'Infinity', '-0', '0x10', '1e309', '1e-7',
   '9'.repeat(40), '0'.repeat(400), '-1', '0', '1', '2147483647', '2147483648', '9007199254740993', '3.14', '.', ',', ',,,', '..', '../..', '/', '?', '#', '&', '=', ';', '__proto__', 'constructor', 'toString',
@@ -22,11 +22,11 @@ const nasty = fc.oneof(fc.constantFrom(...NASTY), fc.string({ unit: 'binary', ma
 const coordinate = (from: number, to: number): fc.Arbitrary<string> =>
   fc.double({ min: from - 0.2, max: to + 0.2, noNaN: true, noDefaultInfinity: true }).map((value) => value.toFixed(6));
 
-/** Mostly what makes sense, so that the look-up is reached, and now and then what does not. */
+/** Draws mostly meaningful values, so that the database is queried, and sometimes others. */
 const mostly = (...sensible: readonly fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
   fc.oneof(...sensible.map((arbitrary) => ({ weight: 8, arbitrary })), { weight: 1, arbitrary: nasty });
 
-/** Values that a parameter may well have, and those that it should not. */
+/** Valid and invalid values of each parameter. */
 const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   q: fc.oneof(fc.constantFrom('Via Roma 5', 'piazza garibaldi', 'Corso Vitorio Emanuele 12/A, Borgo Finto', 'via dei', 'km 3'), nasty),
   city: mostly(fc.constantFrom('Z001', 'Z002', "Castel dell'Inventato", 'nowhere')),
@@ -73,7 +73,7 @@ function encode(text: string): string {
   return encodeURIComponent(Buffer.from(text, 'utf8').toString('utf8')).replace(/%20/g, '+');
 }
 
-/** What is required together, and some of the rest. */
+/** Draws the names of required parameters and of some others. */
 function sensibleNames(names: readonly string[]): fc.Arbitrary<string[]> {
   const required = ['q', 'lat', 'lng', 'comune', 'foglio', 'layer'].filter((name) => names.includes(name));
   const rest = names.filter((name) => !['q', 'lat', 'lng', 'comune', 'foglio', 'layer', 'bbox', 'points', 'after'].includes(name));
@@ -112,7 +112,7 @@ describeDatabase('generated requests', (engine) => {
   });
   afterAll(() => service?.close());
 
-  it(`are answered as the document says, ${REQUESTS} of them`, async () => {
+  it(`are answered as in the OpenAPI document, ${REQUESTS} of them`, async () => {
     const parcels = async (): Promise<unknown> => service.database.query('select count(*), sum(fid) from core.parcel');
     const before = await parcels();
     const seen = new Map<number, number>();
@@ -128,10 +128,10 @@ describeDatabase('generated requests', (engine) => {
       seen.set(answered.status, (seen.get(answered.status) ?? 0) + 1);
       if (answered.status === 404 && answered.body?.['details'] !== undefined && 'base' in (answered.body['details'] as object)) return;
       expect(answered.status, `${path}: ${answered.text.slice(0, 300)}`).toBeLessThan(500);
-      expect(offencesOf(path, answered), path).toEqual([]);
+      expect(violationsOf(path, answered), path).toEqual([]);
     }), { numRuns: REQUESTS, seed: 20_251_120, endOnFailure: false });
     expect(await parcels()).toEqual(before);
-    // A generator that only ever asks nonsense, or only ever finds something, would prove little.
+    // Generating only invalid requests, or only ones with results, would prove little.
     expect(seen.get(200), JSON.stringify([...seen])).toBeGreaterThan(REQUESTS / 8);
     expect(seen.get(400), JSON.stringify([...seen])).toBeGreaterThan(REQUESTS / 8);
   }, 600_000);

@@ -24,7 +24,7 @@ interface Found {
   readonly distance_meters: number;
 }
 
-/** Names of real comuni: long and short, alike and homonymous, with saints, articles, apostrophes and a second language. None of them is loaded. */
+/** Names of real comuni: long and short, similar and homonymous, with saints, articles, apostrophes and a second language. None of them is loaded. */
 const REAL = (
   "Salerno;Siderno;Palermo;Salento;Milano;Roma;Torino;Napoli;Bari;Genova;Bologna;Firenze;Venezia;Verona;Cento;Conte;Castro;Livo;Peglio;Samone;San Teodoro;Calliano;Brione;Re;Ne;Ro;Vo';Lu;Rho;Bra;"
   + "Ala;Ora;Lei;Rossa;Armo;L'Aquila;La Spezia;Reggio nell'Emilia;Reggio di Calabria;Lamezia Terme;Forlì;Forlimpopoli;Cirò;Cirò Marina;Sant'Angelo Lodigiano;Sant'Agata de' Goti;Santa Maria Capua Vetere;"
@@ -60,7 +60,7 @@ describeEngines('searching an address', (engine) => {
     return best === undefined ? 'nothing' : `${best.street_name} | ${best.street_number} | ${best.municipality_code} | ${best.match_type}`;
   };
 
-  it('gives the fields of the interface, as the truth of the synthetic region has them', async () => {
+  it('returns the fields of the API, equal to the truth of the synthetic region', async () => {
     const truth = synthetic.truth!(region);
     const known = new Map<number, Record<string, unknown>>();
     for (const parcel of region.parcels()) for (const address of (truth(parcel) as { address: Record<string, unknown>[] }).address) known.set(address['address_id'] as number, address);
@@ -114,45 +114,45 @@ describeEngines('searching an address', (engine) => {
     expect(await first(query)).toBe(expected);
   });
 
-  it('takes the city by name, by second name, by former name and by code', async () => {
+  it('accepts the city by name, second name, former name and code', async () => {
     for (const city of ['Borgo Finto', 'Scheindorf', 'Z003', 'z003', `borgo finto (${region.comuni[2]!.province.sigla})`, 'BORGO FINTO', 'Borgo Fintto']) {
       expect(await first('via roma 112', city), city).toBe('Via Roma | 112 | Z003 | number');
     }
     expect(await first('via roma 112', 'Nonsò di Sotto')).toBe('Via Roma | 112 | Z001 | number');
   });
 
-  it('never puts B before BIS nor BIS before B', async () => {
+  it('does not rank BIS first for B, nor B first for BIS', async () => {
     const numbers = (await search('Via Roma 130 B Roccapparente')).map(({ street_number: number }) => number);
     expect(numbers[0]).toBe('130/B');
     expect((await search('Via Roma 130 bis Roccapparente')).map(({ street_number: number }) => number)[0]).toBe('130/BIS');
-    // 140 exists as 140/BIS alone: 142, the next on that side, comes first.
+    // 140 exists only as 140/BIS. 142, the next number on that side, comes first.
     const nearest = await search('Via Roma 140 B Roccapparente');
     expect(nearest.slice(0, 2).map(({ street_number: number, match_type: type }) => [number, type])[0]).toEqual(['142', 'nearest_number']);
     expect((await search('Via Roma 140 Roccapparente')).map(({ street_number: number, match_type: type }) => [number, type])[0]).toEqual(['140/BIS', 'number_without_exponent']);
   });
 
-  it('lists the number first, then itself without exponent, then with others', async () => {
+  it('lists the number first, then the number without exponent, then with other exponents', async () => {
     const found = await search('Via Roma 130/C Roccapparente');
     expect(found.slice(0, 3).map(({ street_number: number, match_type: type }) => [number, type])).toEqual([
       ['130', 'number_without_exponent'], ['130/B', 'number_without_exponent'], ['130/BIS', 'number_without_exponent'],
     ]);
   });
 
-  it('stays in the street and the comune when the civico is not there, and says so', async () => {
+  it('stays in the street and the comune if the civico is missing, and reports the nearest number', async () => {
     const found = await search('Via Roma 998 Roccapparente');
     expect(found[0]).toMatchObject({ street_name: 'Via Roma', municipality_code: 'Z005', match_type: 'nearest_number', street_number: '142' });
     expect(new Set(found.map(({ municipality_code: code }) => code))).toEqual(new Set(['Z005']));
     expect(found.every(({ score }) => score <= 1 && score > 0)).toBe(true);
   });
 
-  it('finds a street better, not worse, for having a civico added', async () => {
+  it('gives a street a higher score, not a lower one, if a civico is added', async () => {
     const without = await search('Via Leopoldo II Roccapparente');
     const withNumber = await search('Via Leopoldo II 108 Roccapparente');
     expect(without[0]).toMatchObject({ street_name: 'Via Leopoldo II', match_type: 'street', score: 0.97 });
     expect(withNumber[0]).toMatchObject({ street_name: 'Via Leopoldo II', match_type: 'number', score: 1 });
   });
 
-  it('gives both streets of a name in the two localities, the one that was named first', async () => {
+  it('returns both streets with the same name in two localities, and the named one first', async () => {
     const both = await search('Contrada Fornace 109 Roccapparente');
     expect(both.slice(0, 2).map(({ locality }) => locality).sort()).toEqual(['Borgo Basso', "Localita' Piano"]);
     const [basso] = await search('Contrada Fornace 109, Borgo Basso, Roccapparente');
@@ -160,14 +160,14 @@ describeEngines('searching an address', (engine) => {
     expect(basso!.formatted_address).toBe(`Contrada Fornace 109, Borgo Basso, ${region.comuni[4]!.province.name}`);
   });
 
-  it('puts another type of street below the one that was named', async () => {
+  it('ranks another type of street below the named one', async () => {
     const names = (await search('Viale Roma Roccapparente')).map(({ street_name: name, score }) => [name, score]);
     expect(names[0]).toEqual(['Viale Roma', 0.97]);
     expect(names.find(([name]) => name === 'Via Roma')![1]).toBe(0.9021);
     expect(await first('largo leopoldo secondo 108 Roccapparente')).toBe('Via Leopoldo II | 108 | Z005 | number');
   });
 
-  it('without a comune gives one address for each, the largest comune first, and the number decides nothing between them', async () => {
+  it('returns one address per comune if none is named, largest comune first, whatever number is given', async () => {
     const found = await search('via roma 112');
     expect(found.filter(({ street_name: name }) => name === 'Via Roma').map(({ municipality_code: code }) => code)).toHaveLength(region.comuni.length);
     expect(found[0]).toMatchObject({ municipality_code: 'Z001', street_number: '112', match_type: 'number' });
@@ -175,7 +175,7 @@ describeEngines('searching an address', (engine) => {
     expect(unknown.map(({ municipality_code: code }) => code).slice(0, 3)).toEqual(found.map(({ municipality_code: code }) => code).slice(0, 3));
   });
 
-  /** What is answered for many queries, in three questions to the database. */
+  /** Returns the answers to many queries, in three database queries. */
   async function answersTo(queries: readonly (readonly [query: string, city: string | null])[]): Promise<{ parsed: ParsedQuery[]; codes: string[][] }> {
     const read = async (find: FindComune): Promise<ParsedQuery[]> => Promise.all(queries.map(([query, city]) => parseQuery(query, city, find)));
     const asked = { exact: new Set<string>(), fuzzy: new Set<string>() };
@@ -193,11 +193,11 @@ describeEngines('searching an address', (engine) => {
     return { parsed, codes: rows.map(({ codes }) => codes) };
   }
 
-  // What is said does not hang on the engine: it is tried where it is quick.
+  // The results do not depend on the engine: they are tested on the fast one.
   const once = it.runIf(engine.name === 'postgres');
 
-  once('never answers another comune than the one that was named, for any that is listed and not loaded', async () => {
-    // Neighbours of the loaded names, one letter away, are as bad as it can be.
+  once('never answers with another comune than the named one, for any listed comune that is not loaded', async () => {
+    // Names one letter away from loaded names are the hardest case.
     const neighbours = region.comuni.flatMap(({ italianName: name }) => Array.from(name).flatMap((letter, at) => (/[a-z]/.test(letter) && at % 4 === 1 ? [name.slice(0, at) + (letter === 'x' ? 'y' : 'x') + name.slice(at + 1)] : [])));
     const names = [...REAL, ...neighbours];
     await database.query('begin');
@@ -216,7 +216,7 @@ describeEngines('searching an address', (engine) => {
       ] as [string, string | null][]);
       const { parsed, codes } = await answersTo(forms);
       expect(forms.filter((_, index) => codes[index]!.length > 0 || parsed[index]!.readings.length === 0)).toEqual([]);
-      // A loaded one is found in the same ways, and not where another province is stated.
+      // A loaded comune is found in the same forms, but not with another province.
       const loaded = region.comuni.map(({ belfiore, italianName: name, province }) => ({ belfiore, forms: [
         [`Via Roma 112, ${name}`, null], ['Via Roma 112', name], [`${name}, Via Roma 112`, null], [`Via Roma 112, ${name} (${province.sigla})`, null], [`Via Roma 112, ${name}, ${province.name}`, null],
         [`Via Roma 112 ${name} ${province.sigla}`, null],
@@ -236,7 +236,7 @@ describeEngines('searching an address', (engine) => {
     try {
       for (const table of ['core.place_name', 'core.comune', 'core.province']) await database.query(`delete from ${table}`);
       expect(await search('Via Roma 112, Rocapparente')).toEqual([]);
-      // The name that its files have still finds it.
+      // The exact name in its files still finds the comune.
       expect((await search('Via Roma 112, Roccapparente')).map(({ municipality_code: code, street_number: number }) => [code, number])[0]).toEqual(['Z005', '112']);
     } finally {
       await database.query('rollback');
@@ -283,7 +283,7 @@ describeEngines('searching an address', (engine) => {
     }
   });
 
-  it('finds short words with two letters exchanged', async () => {
+  it('corrects short words with two exchanged letters', async () => {
     for (const query of ['Via Rmoa 112 Roccapparente', 'Via Roam 112 Roccapparente', 'Vai Roma 112 Roccapparente', 'Iva Roma 112 Roccapparente', 'Via Roma 112, Roccaparpente']) {
       expect(await first(query), query).toBe('Via Roma | 112 | Z005 | number');
     }
@@ -311,7 +311,7 @@ describeEngines('searching an address', (engine) => {
     expect(places.length).toBeGreaterThan(2);
   });
 
-  it('answers nothing for a comune that nobody knows, and for a street without points', async () => {
+  it('returns nothing for an unknown comune, and for a street without points', async () => {
     expect(await search('Via Roma 112, Atlantidopoli')).toEqual([]);
     expect(await search('Via Roma 112', 'Atlantidopoli')).toEqual([]);
     expect(await search('Via Roma 112', 'Z998')).toEqual([]);
@@ -329,7 +329,7 @@ describeEngines('searching an address', (engine) => {
     }
   });
 
-  it('keeps to the limit, and a smaller one is the beginning of a larger', async () => {
+  it('respects the limit, and a smaller result is the beginning of a larger one', async () => {
     for (const query of ['via roma', 'via roma 130 Roccapparente', 'delle Acacie']) {
       const many = await search(query, null, 50);
       expect(many.length).toBeLessThanOrEqual(50);
@@ -339,7 +339,7 @@ describeEngines('searching an address', (engine) => {
     }
   });
 
-  it('finds around a point what plain geometry finds, nearest first, ties by key', async () => {
+  it('finds the same addresses around a point as plain geometry, nearest first, ties by key', async () => {
     const all = await database.query<{ id: number; lng: number; lat: number }>(
       'select address_id as id, st_x(geom) as lng, st_y(geom) as lat from core.access_point where geom is not null',
     );
@@ -357,7 +357,7 @@ describeEngines('searching an address', (engine) => {
     }
   });
 
-  it('reaches streets, numbers and points through their indexes', async () => {
+  it('reads streets, numbers and points through their indexes', async () => {
     const plan = async (sql: string): Promise<string> => database.session(async (session) => {
       await session.query('set enable_seqscan to off');
       return (await session.query<{ 'QUERY PLAN': string }>(`explain ${sql}`)).map((line) => line['QUERY PLAN']).join('\n');
@@ -372,7 +372,7 @@ describeEngines('searching an address', (engine) => {
 });
 
 describe('the search', () => {
-  it('asks the database nothing for an empty text', async () => {
+  it('sends no query to the database for an empty text', async () => {
     const asked: string[] = [];
     const { readings } = await parseQuery(' ,;- ', null, async (keys) => {
       asked.push(...keys);

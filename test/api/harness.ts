@@ -1,4 +1,4 @@
-/** The server on a synthetic region, and what its document says of every answer. */
+/** Starts the server on a synthetic region, and checks answers against its OpenAPI document. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { FastifyInstance } from 'fastify';
 import { document } from '../../api/openapi.ts';
@@ -23,7 +23,7 @@ export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
-  /** Null when there is no JSON. */
+  /** Null if the answer is not JSON. */
   readonly body: Readonly<Record<string, unknown>> | null;
 }
 
@@ -32,12 +32,12 @@ export interface Service {
   readonly database: Database;
   readonly reader: Reader;
   readonly url: string;
-  /** Lines that the server logged, and those of them that are warnings. */
+  /** Lines that the server logged; `warned` has the warnings among them. */
   readonly logged: readonly string[];
   readonly warned: readonly string[];
-  /** A fresh token; by default with every scope. */
+  /** Creates a token; by default with every scope. */
   token(scopes?: readonly Scope[], expiresAt?: Date | null): Promise<string>;
-  /** Asks. @param path below the base address; starts with `/` */
+  /** Sends a request. @param path below the base address; starts with `/` */
   ask(
     path: string,
     options?: { key?: string | undefined; method?: string; headers?: Readonly<Record<string, string>>; from?: string; body?: string },
@@ -45,7 +45,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** The server on a database that is ready. */
+/** Starts the server on a database that is ready. */
 export async function serviceOn(database: Database, url: string, options: Pick<ServerOptions, 'trustedProxies' | 'enrich'> = {}): Promise<Service> {
   const reader = await openReader(database, url, { connections: 4, statementTimeoutMs: 20_000 });
   const logged: string[] = [];
@@ -55,7 +55,7 @@ export async function serviceOn(database: Database, url: string, options: Pick<S
     warned.push(message);
     write(message, facts);
   };
-  const log: Log = { runId: null, info: write, warn, progress: () => undefined };
+  const log: Log = { runId: null, debug: write, info: write, warn, progress: () => undefined };
   const app = await buildServer({ reader, version: VERSION, log, ...options });
   await app.ready();
   return {
@@ -79,7 +79,7 @@ export async function serviceOn(database: Database, url: string, options: Pick<S
   };
 }
 
-/** The server on a database without data. */
+/** Starts the server on a database without data. */
 export async function emptyService(engine: TestEngine, options: Pick<ServerOptions, 'trustedProxies' | 'enrich'> = {}): Promise<Service> {
   const url = await engine.createDatabase();
   const database = await engine.openDatabase(url);
@@ -87,7 +87,7 @@ export async function emptyService(engine: TestEngine, options: Pick<ServerOptio
   return serviceOn(database, url, options);
 }
 
-/** The server on a synthetic region, loaded as a user would load it. */
+/** Starts the server on a synthetic region, loaded as a user would load it. */
 export async function regionService(
   engine: TestEngine,
   parcels = 400,
@@ -107,7 +107,7 @@ export async function regionService(
   return { ...(await serviceOn(database, url)), region: files.region };
 }
 
-// --- What the document says ----------------------------------------------------------------------------------------------
+// --- The OpenAPI document ----------------------------------------------------------------------------------------------
 
 interface Examples {
   readonly example?: unknown;
@@ -134,7 +134,7 @@ const ID = 'https://document.test/';
 ajv.addSchema({ $id: ID, ...DOCUMENT });
 const validators = new Map<string, ValidateFunction>();
 
-/** Path of the document that a path with values belongs to. */
+/** Returns the path template of the document that matches a path. */
 export function templateOf(path: string): string {
   const plain = path.split('?')[0]!;
   return Object.keys(DOCUMENT.paths).find((template) => new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`).test(plain)) ?? plain;
@@ -142,24 +142,24 @@ export function templateOf(path: string): string {
 
 const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** Why the answer is not one that the document promises; empty: it is. */
-export function offencesOf(path: string, { status, headers, body, text }: Answered): string[] {
+/** Returns the differences between an answer and the document; empty if there are none. */
+export function violationsOf(path: string, { status, headers, body, text }: Answered): string[] {
   const template = templateOf(path);
   const response = DOCUMENT.paths[template]?.get.responses[String(status)];
   if (response === undefined) return [`${template} does not promise ${status}: ${text.slice(0, 200)}`];
   const missing = Object.keys(response.headers ?? {}).filter((name) => headers[name.toLowerCase()] === undefined && !(status === 429 && /^X-RateLimit/.test(name) && body?.['error'] === 'TOO_MANY_ATTEMPTS'));
-  const offences = missing.map((name) => `${template} ${status} lacks the header ${name}`);
-  if (response.content === undefined) return text === '' ? offences : [...offences, `${template} ${status} has a body`];
+  const violations = missing.map((name) => `${template} ${status} lacks the header ${name}`);
+  if (response.content === undefined) return text === '' ? violations : [...violations, `${template} ${status} has a body`];
   const [type] = Object.keys(response.content);
-  if (!(headers['content-type'] ?? '').startsWith(type!) && headers['content-type'] !== '') offences.push(`${template} ${status} is of type ${headers['content-type']}`);
-  // What is no JSON has its own tests.
-  if (!/json/.test(type!)) return offences;
+  if (!(headers['content-type'] ?? '').startsWith(type!) && headers['content-type'] !== '') violations.push(`${template} ${status} is of type ${headers['content-type']}`);
+  // Answers that are not JSON have their own tests.
+  if (!/json/.test(type!)) return violations;
   const key = `#/paths/${escaped(template)}/get/responses/${status}/content/${escaped(type!)}/schema`;
   let validate = validators.get(key);
   if (validate === undefined) {
     validate = ajv.compile({ $ref: ID + key.replaceAll('{', '%7B').replaceAll('}', '%7D') });
     validators.set(key, validate);
   }
-  if (!validate(body)) offences.push(...(validate.errors ?? []).map(({ instancePath, message, params }) => `${template} ${status} ${instancePath} ${message} ${JSON.stringify(params)}`));
-  return offences;
+  if (!validate(body)) violations.push(...(validate.errors ?? []).map(({ instancePath, message, params }) => `${template} ${status} ${instancePath} ${message} ${JSON.stringify(params)}`));
+  return violations;
 }

@@ -1,4 +1,4 @@
-/** The pages for people, in a real browser: what opens, is searched, clicked, read, printed. */
+/** The pages for people, in a real browser: opening, searching, clicking, reading, printing. */
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { execFile } from 'node:child_process';
@@ -19,35 +19,35 @@ import { describeEngines } from '../harness/database.ts';
 import { BASE, regionService, VERSION } from './harness.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
-/** Maps are drawn by WebGL, which a machine without a graphics card has from its processor. */
+/** Maps are drawn with WebGL. On a machine without a graphics card the processor renders it. */
 const FLAGS = [
   '--headless', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync',
 ];
 const PROGRAM = fileURLToPath(new URL('../../pipelines/mappale.mjs', import.meta.url));
-/** Pictures for whoever wants to look; not part of the project. */
+/** Folder of screenshots for people who want to look; not part of the project. */
 const PICTURES = fileURLToPath(new URL('../../.mappale/pictures/', import.meta.url));
 
-/** A busy machine takes its time. */
+/** A long timeout, because the machine may be busy. */
 const SOON = { timeout: 30_000 };
-/** Sections that say something of every land parcel. */
+/** Sections that have values for every land parcel. */
 const EVERYWHERE = ['terrain', 'land_cover', 'nightlights'];
 const WIDE = { width: 1360, height: 860 };
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
-/** How light the pictures of a PDF are, 0–255. */
+/** Returns the mean lightness of the pictures in a PDF, 0–255. */
 function picturesOf(pdf: Buffer): number[] {
   const found = pdf.toString('latin1').matchAll(/<<((?:(?!stream)[\s\S])*?\/Subtype \/Image[\s\S]*?)>>\s*stream\r?\n/g);
   return [...found].flatMap(({ 0: all, 1: head, index }) => {
     const start = index + all.length;
     const [width, height, length] = ['Width', 'Height', 'Length'].map((word) => Number(new RegExp(`/${word} (\\d+)`).exec(head!)?.[1])) as [number, number, number];
     const pixels = inflateSync(pdf.subarray(start, start + length));
-    // Others are the masks of pictures.
+    // Other streams are the masks of pictures.
     return pixels.length === 3 * width * height ? [pixels.reduce((sum, part) => sum + part, 0) / pixels.length] : [];
   });
 }
 
-describeEngines('the pages', (engine) => {
+describeEngines('the web pages', (engine) => {
   describe.skipIf(CHROMIUM === undefined)(CHROMIUM === undefined ? 'in a browser [not run, no Chromium: apt-get install chromium]' : 'in a browser', () => {
     let service: Awaited<ReturnType<typeof regionService>>;
     let browser: Browser;
@@ -55,9 +55,9 @@ describeEngines('the pages', (engine) => {
     let key: string;
     const problems: string[] = [];
     const asked = new Set<string>();
-    /** Questions that counted in the hour of the token. */
+    /** Paths of requests that were counted against the token's hourly limit. */
     const paid: string[] = [];
-    /** A parcel with an address in it, and its middle. */
+    /** A parcel that contains an address, with its centre. */
     let known: { fid: number; label: string; lat: number; lng: number; text: string; belfiore: string };
 
     beforeAll(async () => {
@@ -77,7 +77,7 @@ describeEngines('the pages', (engine) => {
       await service?.close();
     });
 
-    /** A browser of its own on the map, which has read what its address says. */
+    /** Opens the map in a separate browser context and waits until it has read its address. */
     async function open(hash: string, { signed = true, ...options }: BrowserContextOptions & { signed?: boolean } = {}): Promise<Page> {
       const context = await browser.newContext({ viewport: WIDE, locale: 'en-GB', ...options });
       const page = await context.newPage();
@@ -101,7 +101,7 @@ describeEngines('the pages', (engine) => {
     const closeTo = ({ lat, lng }: { lat: number; lng: number }, more = ''): string => `#map=18/${lat}/${lng}${more}`;
     const title = (page: Page): Promise<string | null> => page.locator('#told h2').first().textContent();
 
-    /** How many of the map's pixels have one of these colours, laid on white or pale land as the page does. */
+    /** Counts the map's pixels with one of these colours, drawn over white or pale land as on the page. */
     async function coloured(page: Page, colours: readonly string[], opacity = 0.75): Promise<number> {
       return page.evaluate(`(() => {
         const drawn = document.querySelector('#map canvas');
@@ -118,7 +118,7 @@ describeEngines('the pages', (engine) => {
       })()`);
     }
 
-    /** Texts whose contrast with what is behind them is under 4.5. */
+    /** Returns the texts with a contrast to their background below 4.5. */
     async function pale(page: Page, within: string): Promise<string[]> {
       return page.evaluate(`(() => {
         const parts = (colour) => (colour.match(/[\\d.]+/g) ?? []).map(Number);
@@ -139,7 +139,7 @@ describeEngines('the pages', (engine) => {
       })()`);
     }
 
-    /** A server whose link signs browsers in, and which explains what it answers. */
+    /** Starts a server whose link signs browsers in, and which explains its answers. */
     async function signedIn(locale: string) {
       const link = new SignInLink();
       const sources = await loadSources();
@@ -154,7 +154,7 @@ describeEngines('the pages', (engine) => {
       return { link, home, context, close };
     }
 
-    it('open on what is published, shaded by what covers it, without a token and without a click', async () => {
+    it('open with the published regions, coloured by coverage, without a token or a click', async () => {
       const page = await open('', { signed: false });
       expect(await page.locator('#told [data-region] h3').allTextContents()).toEqual(['Molise']);
       const comuni = await page.locator('#told [data-region] tbody th').allTextContents();
@@ -165,7 +165,7 @@ describeEngines('the pages', (engine) => {
       expect(await page.locator('#token').isVisible()).toBe(false);
       expect(await pale(page, 'body *')).toEqual([]);
       await picture(page, 'open');
-      // A comune, by keyboard, still without a token: what covers it.
+      // Opens a comune with the keyboard, still without a token, and reads its coverage.
       await page.locator('#told [data-region] th button').first().press('Enter');
       await page.locator('#told [data-section=coverage] .state').first().waitFor();
       expect(await page.locator('#told [data-section=coverage] tr').count()).toBeGreaterThanOrEqual(SECTIONS.length - 1);
@@ -176,7 +176,7 @@ describeEngines('the pages', (engine) => {
       await page.context().close();
     });
 
-    it('sign in by a token that is typed, and tell what went wrong in words', async () => {
+    it('sign in with a typed token, and report failures as text', async () => {
       const page = await open(closeTo(known), { signed: false });
       await page.locator('header #sign').click();
       await page.getByLabel('Token', { exact: true }).fill('mpl_wrong');
@@ -198,7 +198,7 @@ describeEngines('the pages', (engine) => {
       await page.context().close();
     });
 
-    it('are signed in by the link of the server, once, until the server ends, and are told why as mappale explain says it', async () => {
+    it('sign in once with the server\'s link, until the server ends, and show the same explanation as mappale explain', async () => {
       const { link, home, context, close } = await signedIn('en-GB');
       const at = async (hash: string): Promise<Page> => {
         const page = await context.newPage();
@@ -210,7 +210,7 @@ describeEngines('the pages', (engine) => {
       const first = await at(`#signin=${link.secret}`);
       expect(first.url()).not.toContain(link.secret);
       expect(await first.evaluate('JSON.stringify([localStorage, sessionStorage, history.state, document.cookie])')).not.toContain(link.secret);
-      // Nothing to sign out of, and nothing to type: tiles and records come by the cookie.
+      // There is nothing to sign out of or to type: tiles and records are authorised by the cookie.
       expect(await first.locator('header #sign').isVisible()).toBe(false);
       await first.locator('#query').fill(String(known.fid));
       await first.locator('#query').press('Enter');
@@ -237,7 +237,7 @@ describeEngines('the pages', (engine) => {
       await close();
     });
 
-    it('suggest while one types, by keyboard, and show the address, its parcel and every section of it for two questions more', async () => {
+    it('suggest addresses while typing, with the keyboard, and show the address, its parcel and every section with only two more requests', async () => {
       const page = await open('');
       const query = page.locator('#query');
       paid.length = 0;
@@ -252,7 +252,7 @@ describeEngines('the pages', (engine) => {
       expect(await query.getAttribute('aria-activedescendant')).toBe(await options.first().getAttribute('id'));
       expect(await options.first().getAttribute('aria-selected')).toBe('true');
       await picture(page, 'suggestions');
-      // Those that were asked while typing.
+      // Requests sent while typing.
       expect([...new Set(paid)].filter((path) => path !== '/geocode/search' && path !== '/map/suggestions')).toEqual([]);
       paid.length = 0;
       await query.press('Enter');
@@ -280,7 +280,7 @@ describeEngines('the pages', (engine) => {
         expect(await page.locator('#legend li').count(), name).toBe(classes.length + 2 + (others.length > 0 ? 1 : 0));
         if (others.length > 0) expect(await page.locator('#legend li').last().textContent(), name).toBe('Not applicable: road, water');
         expect(new URL(page.url()).hash).toContain(`layer=${name}`);
-        // Of others there may be nothing at this place.
+        // Other sections may have no values at this place.
         const colours = classes.map(({ color }) => color);
         if (EVERYWHERE.includes(name)) await expect.poll(() => coloured(page, colours), SOON).toBeGreaterThan(5_000);
       }
@@ -293,10 +293,10 @@ describeEngines('the pages', (engine) => {
       await page.context().close();
     });
 
-    it('tell of a parcel that is clicked each value with unit, source and why, and what nobody mapped from what is not there', async () => {
+    it('show each value of a clicked parcel with unit, source and explanation, and distinguish unmapped places from mapped places without values', async () => {
       const page = await open(closeTo(known, '&layer=risk'));
       const box = (await page.locator('#map').boundingBox())!;
-      // Until the tiles are there a click finds the comune.
+      // Until the tiles have loaded, a click selects the comune.
       await page.waitForLoadState('networkidle');
       await expect.poll(async () => {
         await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
@@ -306,7 +306,7 @@ describeEngines('the pages', (engine) => {
       expect(await page.locator('[data-field=area_m2] .unit').textContent()).toBe('m²');
       expect(await page.locator('[data-section=terrain] [data-field=elevation_mean] td').textContent()).toMatch(/\d m$/);
       for (const { name } of SECTIONS) expect(await page.locator(`[data-section=${name}] .source`).textContent(), name).toMatch(/^Source: .+/);
-      // Why: the rule of each value, the release, and the command that names file and position.
+      // The explanation: the rule of each value, the release, and the command that prints file and position.
       const risk = page.locator('[data-section=risk]');
       expect(await risk.locator('.rule').first().isVisible()).toBe(false);
       await risk.getByRole('button', { name: /^Why/ }).press('Enter');
@@ -320,7 +320,7 @@ describeEngines('the pages', (engine) => {
       expect(await page.locator('#told .value, #told td.number').count()).toBeGreaterThan(20);
       expect(await page.evaluate("[...document.querySelectorAll('#told .value, #told td.number')].filter((cell) => getComputedStyle(cell).whiteSpace !== 'nowrap').map((cell) => cell.textContent)")).toEqual([]);
       expect(await pale(page, '#told *')).toEqual([]);
-      // The same record as if a source did not reach the place, and as if it did and there were nothing.
+      // The same record with coverage as if a source did not reach the place, or reached it and found nothing.
       const states = ['mapped', 'not_mapped', 'not_loaded', 'not_applicable'];
       const looks = [];
       const record = (await service.ask(`/parcels/${known.fid}`, { key })).body as { meta: { coverage: Record<string, string> } };
@@ -336,7 +336,7 @@ describeEngines('the pages', (engine) => {
       expect(new Set(looks).size).toBe(states.length);
       await page.locator('[data-section=poi]').scrollIntoViewIfNeeded();
       await picture(page, 'absent');
-      // Of a road, sections that are made for land are not applicable.
+      // For a road, sections that exist only for land are not applicable.
       const [road] = await service.database.query<{ fid: number }>("select fid from core.parcel where kind = 'road' order by fid limit 1");
       await page.locator('#query').fill(String(road!.fid));
       await page.locator('#query').press('Enter');
@@ -348,7 +348,7 @@ describeEngines('the pages', (engine) => {
       await page.context().close();
     });
 
-    it('take nothing that comes from data for HTML', async () => {
+    it('escape all data', async () => {
       const markup = '<img src=x onerror="document.title=1">';
       const page = await open(closeTo(known));
       const record = (await service.ask(`/parcels/${known.fid}`, { key })).body as { basic: { label: string }; meta: { licenses: { attribution: string }[] } };
@@ -362,7 +362,7 @@ describeEngines('the pages', (engine) => {
       await page.context().close();
     });
 
-    it('come back by their address to the same place, layer and parcel, in Italian where the browser is', async () => {
+    it('restore place, layer and parcel from their address, in Italian if the browser is Italian', async () => {
       const page = await open(closeTo(known, `&layer=land_cover&parcel=${known.fid}`), { locale: 'it-IT' });
       await page.locator('[data-section=attributions]').waitFor();
       const address = page.url();
@@ -383,7 +383,7 @@ describeEngines('the pages', (engine) => {
       await page.context().close();
     });
 
-    it('tell in Italian each rule, what each field is, and why the server refuses', async () => {
+    it('show in Italian each rule, the description of each field, and the reason of each refusal', async () => {
       const { link, home, context, close } = await signedIn('it-IT');
       const page = await context.newPage();
       page.setDefaultTimeout(SOON.timeout);
@@ -399,7 +399,7 @@ describeEngines('the pages', (engine) => {
         await section.locator('.why').click();
         await section.locator('.ran[data-reproduced=true]').waitFor();
       }
-      // What has no words is marked as English.
+      // Text without a translation is marked as English.
       expect(await page.locator('.found').count()).toBeGreaterThan(SECTIONS.length);
       expect(await page.locator('#told [lang=en]').allTextContents()).toEqual([]);
       expect(await page.locator('.maplibregl-ctrl-zoom-in').getAttribute('aria-label')).toBe('Avvicina');
@@ -417,7 +417,7 @@ describeEngines('the pages', (engine) => {
       await close();
     });
 
-    it('fit a telephone: a form of one line, and the map in sight above the record', async () => {
+    it('fit a telephone: a form of one line, and the map visible above the record', async () => {
       const page = await open('', PHONE);
       const form = (await page.locator('body > header').boundingBox())!;
       expect(form.height).toBeLessThan(60);
@@ -434,7 +434,7 @@ describeEngines('the pages', (engine) => {
       await page.context().close();
     });
 
-    it('can be read in the dark', async () => {
+    it('are readable in dark mode', async () => {
       const page = await open(closeTo(known, `&layer=terrain&parcel=${known.fid}`), { colorScheme: 'dark' });
       await page.locator('[data-section=attributions]').waitFor();
       expect(await page.evaluate('getComputedStyle(document.querySelector("#record")).backgroundColor')).toBe('rgb(26, 33, 41)');
@@ -443,7 +443,7 @@ describeEngines('the pages', (engine) => {
       await page.context().close();
     });
 
-    it('print map, legend and the whole record, without what is only for the screen', async () => {
+    it('print map, legend and the whole record, without controls of the screen', async () => {
       const page = await open(closeTo(known, `&layer=risk&parcel=${known.fid}`));
       await page.locator('[data-section=attributions]').waitFor();
       await page.emulateMedia({ media: 'print' });
@@ -451,7 +451,7 @@ describeEngines('the pages', (engine) => {
       for (const hidden of ['body > header', '#layers', '#status', '.why', '.maplibregl-ctrl-scale']) expect(await page.locator(hidden).first().isVisible(), hidden).toBe(false);
       for (const there of ['#map canvas', '#legend', '[data-section=basic]', '[data-section=attributions]', '#printed']) expect(await page.locator(there).isVisible(), there).toBe(true);
       expect(await page.locator('#printed').textContent()).toContain(`parcel=${known.fid}`);
-      // The middle of the screen is the middle of the paper.
+      // The centre of the screen is the centre of the paper.
       const [drawn, view] = await Promise.all(['#map canvas', '#view'].map((each) => page.locator(each).boundingBox()));
       expect([drawn!.height <= view!.height, drawn!.width <= view!.width]).toEqual([true, true]);
       expect(await page.evaluate('getComputedStyle(document.querySelector("#map canvas")).objectFit')).toBe('cover');
@@ -460,7 +460,7 @@ describeEngines('the pages', (engine) => {
       await page.context().close();
     });
 
-    it('print light what is dark on the screen, all of what is folded away, and go back to the dark', async () => {
+    it('print dark pages light and folded parts open, and return to dark mode afterwards', async () => {
       const page = await open(closeTo(known, `&parcel=${known.fid}`), { colorScheme: 'dark' });
       await page.locator('[data-section=attributions]').waitFor();
       await page.waitForLoadState('networkidle');
@@ -477,11 +477,11 @@ describeEngines('the pages', (engine) => {
       expect([printed.length > 0, printed.filter((each) => each < 220)]).toEqual([true, []]);
       await expect.poll(lightness, SOON).toBeLessThan(120);
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-      // Nothing waits between this and the paper.
+      // Nothing waits between this event and printing.
       await page.evaluate("dispatchEvent(new Event('beforeprint'))");
       expect(await lightness()).toBeGreaterThan(220);
       expect(await page.locator('#told details:not([open])').count()).toBe(0);
-      // Why is printed where it was asked for; neighbours and files are for the screen.
+      // Explanations that were opened are printed. Neighbours and files are only for the screen.
       const unseen = `[...document.querySelectorAll('#told tr')].filter((row) => row.closest('.rule, .rules, [data-section=neighbours], [data-section=files]') === null && !row.checkVisibility())`;
       expect(await page.evaluate(`${unseen}.map((row) => row.textContent)`)).toEqual([]);
       const grounds = await page.evaluate<string[]>("[...document.querySelectorAll('body, #view, #record, #legend, #told *')].filter((each) => each.checkVisibility()).map((each) => getComputedStyle(each).backgroundColor)");
@@ -498,14 +498,14 @@ describeEngines('the pages', (engine) => {
       await page.context().close();
     });
 
-    it('name every field and button, and show where the keyboard is', async () => {
+    it('name every field and button, and show the keyboard focus', async () => {
       const page = await open(closeTo(known, `&parcel=${known.fid}`));
       await page.locator('[data-section=attributions]').waitFor();
       const nameless = await page.evaluate(`[...document.querySelectorAll('input, button, summary, [role=application], [role=region]')].filter((each) =>
         ![each.getAttribute('aria-label'), each.textContent, ...[...(each.labels ?? [])].map((label) => label.textContent)].some((text) => (text ?? '').trim() !== '')).map((each) => each.outerHTML.slice(0, 80))`);
       expect(nameless).toEqual([]);
       expect(await page.locator('[role=status][aria-live]').count()).toBe(1);
-      // Round the page by keyboard: whatever holds the focus shows it.
+      // Moves around the page with the keyboard: every focused element shows the focus.
       for (let step = 0; step < 12; step += 1) {
         await page.keyboard.press('Tab');
         const [name, outline] = await page.evaluate<[string, string]>('[document.activeElement.outerHTML.slice(0, 80), getComputedStyle(document.activeElement).outlineStyle]');
@@ -514,7 +514,7 @@ describeEngines('the pages', (engine) => {
       await page.context().close();
     });
 
-    it('show the document, ready to be tried', async () => {
+    it('show the OpenAPI document, ready to be tried', async () => {
       const page = await browser.newPage({ viewport: WIDE });
       await page.goto(`${origin}${BASE}/docs`);
       await page.getByText('From an address to coordinates').waitFor(SOON);
@@ -527,9 +527,9 @@ describeEngines('the pages', (engine) => {
       await page.close();
     });
 
-    it('ask nothing of anybody but this server, and say nothing on the console', () => {
+    it('send no request to other servers, and log nothing on the console', () => {
       expect([...asked].filter((each) => each !== origin && each !== 'null')).toEqual([]);
-      // The wrong token of a test above is told by the browser as well.
+      // The browser also logs the wrong token of a test above.
       expect(problems.filter((problem) => !/401 \(Unauthorized\)/.test(problem))).toEqual([]);
     });
   });

@@ -1,4 +1,4 @@
-/** The tools of the Model Context Protocol, asked by the official client: over standard input and output, and over HTTP. */
+/** The tools of the Model Context Protocol, called by the official client: over standard input and output, and over HTTP. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { request, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
@@ -18,7 +18,7 @@ type Told = { readonly isError: boolean; readonly value: Json };
 
 const TOOLS = ['search', 'locate', 'parcel', 'explain', 'coverage'];
 
-/** Other processes read the database beside this one, which the embedded one does not let them. */
+/** Other processes read the same database. The embedded database does not support that. */
 describeEngines('the Model Context Protocol', (engine) => {
   let service: Awaited<ReturnType<typeof regionService>>;
   let parcel: { fid: number; reference: string; lat: number; lng: number };
@@ -29,7 +29,7 @@ describeEngines('the Model Context Protocol', (engine) => {
   let logged = '';
   const clients: Client[] = [];
 
-  /** As no client would ask. */
+  /** Sends an arbitrary request, as no MCP client would. */
   const ask = (path: string, { body, ...options }: RequestOptions & { readonly body?: string } = {}): Promise<Answer> => new Promise((resolve, reject) => {
     const { hostname, port } = new URL(address);
     request({ hostname, port, path, ...options }, (response) => {
@@ -52,7 +52,7 @@ describeEngines('the Model Context Protocol', (engine) => {
   const call = async (client: Client, name: string, arguments_: Json): Promise<Told> => {
     const { isError = false, content, structuredContent } = await client.callTool({ name, arguments: arguments_ });
     const [{ type, text }] = content as [{ type: string; text: string }];
-    // The same for programs and for models that read text alone.
+    // The structured content equals the text, for models that read only text.
     if (structuredContent !== undefined) expect([type, JSON.parse(text)]).toEqual(['text', structuredContent]);
     return { isError: isError === true, value: (structuredContent ?? { text }) as Json };
   };
@@ -76,7 +76,7 @@ describeEngines('the Model Context Protocol', (engine) => {
     await service?.close();
   });
 
-  it('answers all that a pipe asked before it ended, but for what was called off', async () => {
+  it('answers all requests that a pipe sent before it closed, except cancelled ones', async () => {
     const child = spawn(process.execPath, ['pipelines/mappale.mjs', 'mcp'], { cwd: ROOT, env: environment, stdio: ['pipe', 'pipe', 'ignore'] });
     const told = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     const explain = (id: number): Json => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'explain', arguments: { id: parcel.fid, section: 'basic' } } });
@@ -101,7 +101,7 @@ describeEngines('the Model Context Protocol', (engine) => {
       client = await open();
     });
 
-    it('lists its tools, each with what it does and takes, and that it only reads', async () => {
+    it('lists its tools, each with description and arguments, as read-only', async () => {
       const { tools } = await client.listTools();
       expect(tools.map(({ name }) => name)).toEqual(TOOLS);
       for (const { description, inputSchema, annotations } of tools) {
@@ -109,7 +109,7 @@ describeEngines('the Model Context Protocol', (engine) => {
       }
     });
 
-    it('answers each as the interface does, with licences', async () => {
+    it('answers like the API, with licences', async () => {
       const key = await service.token();
       const api = async (path: string): Promise<Json> => (await service.ask(path, { key })).body as Json;
       const [street] = await service.database.query<{ text: string }>("select s.name || ' ' || a.number as text from core.access_point a join core.street s on s.region_code = a.region_code and s.street_id = a.street_id where a.number is not null and a.geom is not null order by a.address_id limit 1");
@@ -133,7 +133,7 @@ describeEngines('the Model Context Protocol', (engine) => {
       expect((found['licenses'] as Json[]).map(({ section }) => section)).toContain('address');
     });
 
-    it('tells what cannot be answered, and goes on', async () => {
+    it('reports requests that cannot be answered, and continues', async () => {
       for (const [name, arguments_, code] of [
         ['parcel', { id: 'H501_000100.1' }, 'NOT_FOUND'], ['parcel', { id: 'Z001\0' }, 'NOT_FOUND'], ['locate', { lat: 41.9 }, 'INVALID_PARAMS'], ['locate', { bbox: [14, 41, 15, 42] }, 'BBOX_TOO_LARGE'],
         ['search', { q: 'x' }, 'INVALID_PARAMS'], ['coverage', { comune: 'Atlantide' }, 'COMUNE_UNKNOWN'], ['explain', { id: '100000000', section: 'basic' }, 'NOT_FOUND'],
@@ -142,7 +142,7 @@ describeEngines('the Model Context Protocol', (engine) => {
         expect([name, isError, value['error']]).toEqual([name, true, code]);
       }
       expect((await call(client, 'explain', { id: String(parcel.fid), section: 'nothing' })).isError).toBe(true);
-      // A tool that took `comune` for nothing would answer another place.
+      // Ignoring an unknown argument such as `comune` would answer for another place.
       for (const { name } of (await client.listTools()).tools) {
         const { isError, value } = await call(client, name, { q: 'Via Roma', lat: parcel.lat, lng: parcel.lng, id: parcel.fid, section: 'basic', comune: 'Z001', nothing: 1 });
         expect([name, isError, String(value['text'])]).toEqual([name, true, expect.stringContaining('nothing')]);
@@ -150,12 +150,12 @@ describeEngines('the Model Context Protocol', (engine) => {
       expect((await call(client, 'locate', { lat: parcel.lat, lng: parcel.lng })).isError).toBe(false);
     });
 
-    it('promises nothing that it does not do', () => {
+    it('declares only capabilities that it has', () => {
       expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
     });
   });
 
-  it('asks over HTTP for a token with the scope of the tool, as the interface does, and counts each message', async () => {
+  it('requires over HTTP a token with the scope of the tool, like the API, and counts each message', async () => {
     await expect(overHttp({})).rejects.toThrow(/API_KEY_REQUIRED/);
     await expect(overHttp({ 'x-api-key': `mpl_${'A'.repeat(43)}` })).rejects.toThrow(/INVALID_API_KEY/);
     const client = await overHttp({ authorization: `Bearer ${await service.token(['parcels:read'])}` });
@@ -174,7 +174,7 @@ describeEngines('the Model Context Protocol', (engine) => {
     for (const path of ['/other', '//', '/%', '/mcp/']) expect([path, (await ask(path)).status]).toEqual([path, 404]);
   });
 
-  it('refuses over HTTP a message without a token before it reads the body, and logs nothing when the client leaves', async () => {
+  it('refuses over HTTP a message without a token before reading the body, and logs nothing if the client leaves', async () => {
     const { hostname, port } = new URL(address);
     const before = logged.length;
     const head = (key: string): string => `POST /mcp HTTP/1.1\r\nHost: x\r\n${key}Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{`;
@@ -193,7 +193,7 @@ describeEngines('the Model Context Protocol', (engine) => {
     expect(logged.slice(before)).not.toMatch(/Error|at .*\.ts:/);
   });
 
-  it('answers over HTTP programs, and pages of this machine alone, whatever name leads to it', async () => {
+  it('accepts over HTTP programs, and pages of this machine only, under any host name', async () => {
     const [key, { host, port }] = [await service.token(), new URL(address)];
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
     const from = (origin: string | undefined, to = host): Promise<Answer> => ask('/mcp', {

@@ -1,4 +1,4 @@
-/** Figures for Prometheus: what they count, what they never say, and who may read them. */
+/** Metrics for Prometheus: their values, private data that they never contain, and their readers. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { writeMetrics } from '../../pipelines/operate/metrics.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { BASE, DOCUMENT, regionService, VERSION } from './harness.ts';
 
-/** Lines of figures: name and labels → value. */
+/** Parses metrics: maps name and labels to the value. */
 function figuresOf(text: string): ReadonlyMap<string, number> {
   return new Map(text.split('\n').filter((line) => line !== '' && !line.startsWith('#')).map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]));
 }
@@ -22,11 +22,11 @@ const read = (app: FastifyInstance, from = '127.0.0.1', headers: Readonly<Record
   app.inject({ method: 'GET', url: `${BASE}/metrics`, remoteAddress: from, headers }).then(({ statusCode, payload, headers: given }) => ({ status: statusCode, text: payload, type: String(given['content-type']) }))
 );
 
-describeDatabase('the figures of a server', (engine) => {
+describeDatabase('the metrics of a server', (engine) => {
   let service: Awaited<ReturnType<typeof regionService>>;
   beforeAll(async () => {
     service = await regionService(engine, 200);
-    // Loaded by the harness, as a refresh does it.
+    // The harness loaded the region. The run is renamed to a refresh.
     await service.database.query("update ledger.run set command = 'refresh'");
     const key = await service.token(['parcels:read']);
     const [row] = await service.database.query<{ fid: number }>('select min(fid) as fid from core.parcel');
@@ -36,7 +36,7 @@ describeDatabase('the figures of a server', (engine) => {
   });
   afterAll(() => service?.close());
 
-  it('count requests by the path as it is written, method and kind of status, and time them', async () => {
+  it('count requests by path template, method and class of status, and measure their time', async () => {
     const { status, text, type } = await read(service.app);
     expect([status, type]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
     const figures = figuresOf(text);
@@ -52,11 +52,11 @@ describeDatabase('the figures of a server', (engine) => {
     if (engine.name === 'postgres') expect(figures.get('mappale_pool_size{pool="answers"}')).toBeGreaterThan(0);
   });
 
-  it('never say what came over the wire', async () => {
+  it('never contain text from requests', async () => {
     expect((await read(service.app)).text).not.toMatch(/secret|mpl_|PROPFIND|192\.0\.2/);
   });
 
-  it('say what is published, in the words of the text file of a refresh', async () => {
+  it('include the published state, with the metric names of a refresh\'s text file', async () => {
     const served = figuresOf((await read(service.app)).text);
     const folder = await mkdtemp(join(tmpdir(), 'mappale-metrics-'));
     try {
@@ -65,21 +65,21 @@ describeDatabase('the figures of a server', (engine) => {
       const [{ parcels } = { parcels: 0 }] = await service.database.query<{ parcels: number }>('select count(*) as parcels from core.parcel');
       expect([served.get('mappale_parcels{region="molise"}'), served.get('mappale_records{source="ade_cadastre"}')! > 0]).toEqual([parcels, true]);
       expect([served.get('mappale_last_run_exit_code'), written.get('mappale_last_run_exit_code')]).toEqual([0, 5]);
-      // Sizes may change between the two.
+      // Sizes may change between the two reads.
       const others = [...written].filter(([name]) => !/^mappale_(?:last_run|database_bytes|previous_bytes)/.test(name));
       expect(others.filter(([name, value]) => served.get(name) !== value)).toEqual([]);
       expect(others.length).toBeGreaterThan(5);
       expect(served.get('mappale_last_success_timestamp_seconds{region="molise"}')).toBeGreaterThan(1.7e9);
       expect(served.get('mappale_region_held{region="molise"}')).toBe(0);
       expect(served.get('mappale_database_bytes')).toBeGreaterThan(served.get('mappale_previous_bytes')!);
-      // A file that lies around must not say how old something is.
+      // A text file may be old, so it must not contain ages.
       expect([served.has('mappale_published_age_seconds{region="molise"}'), written.has('mappale_published_age_seconds{region="molise"}')]).toEqual([true, false]);
     } finally {
       await rm(folder, { recursive: true });
     }
   });
 
-  it('are in the document, and are found from the root', async () => {
+  it('are in the OpenAPI document, and linked from the root', async () => {
     expect(DOCUMENT.paths['/metrics']!.get.security).toEqual([]);
     const { statusCode, headers } = await service.app.inject({ method: 'GET', url: '/metrics' });
     expect([statusCode, headers['location']]).toEqual([302, `${BASE}/metrics`]);
@@ -87,14 +87,14 @@ describeDatabase('the figures of a server', (engine) => {
   });
 });
 
-describe('who may read the figures', () => {
+describe('access to the metrics', () => {
   const answering: Reader = {
     engine: 'postgres', restricted: true, login: 'ordinary', parallel: 10, pools: () => [], onEach: async () => undefined, close: async () => undefined,
     call: async () => Promise.reject(new MappaleError('gone', { code: 'SQL_ECONNREFUSED', kind: 'database' })),
     count: async () => Promise.reject(new MappaleError('gone', { code: 'SQL_ECONNREFUSED', kind: 'database' })),
   };
 
-  it('is this machine and who was named, never who stands behind a proxy that is not known', async () => {
+  it('is allowed from this machine and named networks, never through an unknown proxy', async () => {
     const app = await buildServer({ reader: answering, version: VERSION, log: SILENT, trustedProxies: ['10.0.0.1'], metricsReaders: ['172.16.0.0/12'] });
     for (const [from, headers, status] of [
       ['127.0.0.1', {}, 200], ['::1', {}, 200], ['::ffff:127.0.0.1', {}, 200], ['172.17.0.3', {}, 200], ['192.0.2.1', {}, 404], ['10.0.0.1', {}, 404], ['127.0.0.1', { 'x-forwarded-for': '192.0.2.1' }, 404],
@@ -103,7 +103,7 @@ describe('who may read the figures', () => {
     await app.close();
   });
 
-  it('is no page of another site whose name leads to this machine', async () => {
+  it('is denied to pages of other sites whose name leads to this machine', async () => {
     const statusOf = async (app: FastifyInstance, host: string): Promise<number> => (await read(app, '127.0.0.1', { host })).status;
     const app = await buildServer({ reader: answering, version: VERSION, log: SILENT });
     for (const [host, status] of [['localhost:8080', 200], ['127.0.0.1', 200], ['[::1]:8080', 200], ['rebound.example', 404], ['localhost.example:8080', 404]] as const) {
@@ -117,7 +117,7 @@ describe('who may read the figures', () => {
     await named.close();
   });
 
-  it('reads them while the database is not there, and that it is not', async () => {
+  it('works without the database, and reports that the database is unreachable', async () => {
     const app = await buildServer({ reader: answering, version: VERSION, log: SILENT });
     await app.inject({ method: 'GET', url: `${BASE}/admin/regions`, headers: { 'x-api-key': `mpl_${'a'.repeat(43)}` } });
     const figures = figuresOf((await read(app)).text);

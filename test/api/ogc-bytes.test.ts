@@ -22,7 +22,7 @@ describeEngines('Pages of OGC features', (engine) => {
     key = await service.token();
     all = await service.database.query('select fid, belfiore from core.parcel order by fid');
     largest = random.pick(all).fid;
-    // Outlines of some ten thousand bytes, and one of more than a page.
+    // Outlines of about ten thousand bytes, and one larger than a page.
     await service.database.query('update core.parcel set geom = st_segmentize(geom, 5e-7)');
     await service.database.query('update core.parcel set geom = st_segmentize(geom, 5e-9) where fid = $1', [largest]);
   });
@@ -46,7 +46,7 @@ describeEngines('Pages of OGC features', (engine) => {
   }
 
   const { id } = random.pick(COLLECTIONS);
-  it(`end at 1 MiB or with one larger feature, whichever way the walk goes (collection ${id})`, async () => {
+  it(`end at 1 MiB or with one larger feature, for every kind of query (collection ${id})`, async () => {
     const { belfiore } = random.pick(all);
     const ways: readonly (readonly [string, readonly number[]])[] = [
       ['', all.map(({ fid }) => fid)], [`&municipality_code=${belfiore}`, all.filter((each) => each.belfiore === belfiore).map(({ fid }) => fid)],

@@ -1,10 +1,10 @@
-/** Each requirement of OGC API - Features that docs/ogc-conformance.md names, by the test of its name; and what else the paths below /ogc promise. */
+/** Tests of the requirements in docs/ogc-conformance.md, each under the name of its requirement, and of the other promises of the paths below /ogc. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COLLECTIONS, CONFORMS_TO } from '../../api/ogc.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { BASE, DOCUMENT, offencesOf, regionService, type Answered } from './harness.ts';
+import { BASE, DOCUMENT, violationsOf, regionService, type Answered } from './harness.ts';
 
 type Json = Record<string, unknown>;
 type Link = { href: string; rel: string; type?: string };
@@ -21,7 +21,7 @@ describeDatabase('OGC API - Features', (engine) => {
 
   const ask = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answered> => {
     const answered = await service.ask(`/ogc${path}`, { key, headers });
-    expect(offencesOf(`/ogc${path}`, answered), path).toEqual([]);
+    expect(violationsOf(`/ogc${path}`, answered), path).toEqual([]);
     return answered;
   };
   const get = async <T = Json>(path: string): Promise<T> => {
@@ -34,9 +34,9 @@ describeDatabase('OGC API - Features', (engine) => {
     return [status, body!['error']];
   };
   const linksOf = (body: Json, rel: string): Link[] => (body['links'] as Link[]).filter((link) => link.rel === rel);
-  /** Path below /ogc of a link. */
+  /** Returns the path of a link below /ogc. */
   const pathOf = ({ href }: Link): string => href.slice(href.indexOf(`${BASE}/ogc`) + `${BASE}/ogc`.length);
-  /** All pages, from the first on. */
+  /** Returns all pages from the first on. */
   const pages = async (path: string): Promise<Page[]> => {
     const found: Page[] = [];
     for (let next: string | undefined = path; next !== undefined;) {
@@ -79,7 +79,7 @@ describeDatabase('OGC API - Features', (engine) => {
       }
       const [{ href }] = linksOf(body, 'service-desc') as [Link];
       expect((await service.app.inject({ method: 'GET', url: href })).json()).toMatchObject({ openapi: '3.1.0', paths: { '/ogc/collections': {} } });
-      // What GDAL 3.6 takes.
+      // The media types that GDAL 3.6 accepts.
       const accept = 'application/vnd.oai.openapi+json;version=3.0, application/openapi+json;version=3.0, application/json';
       expect((await service.app.inject({ method: 'GET', url: href, headers: { accept } })).headers['content-type']).toBe('application/json; charset=utf-8');
       expect((await service.app.inject({ method: 'GET', url: `${href}?f=json` })).statusCode).toBe(400);
@@ -88,7 +88,7 @@ describeDatabase('OGC API - Features', (engine) => {
     '/req/core/conformance-success': async () => {
       const { conformsTo } = await get<{ conformsTo: string[] }>('/conformance');
       expect(conformsTo).toEqual(CONFORMS_TO);
-      // A class is claimed where its requirements stand in the page.
+      // A class is claimed only if its requirements are in the page.
       expect(new Set(conformsTo.map((uri) => uri.slice(uri.lastIndexOf('/') + 1)))).toEqual(new Set(NAMED.map((id) => id.split('/')[2])));
     },
     '/req/core/http': async () => {
@@ -163,7 +163,7 @@ describeDatabase('OGC API - Features', (engine) => {
     '/req/core/fc-bbox-response': async () => {
       const middle = all[Math.floor(all.length / 2)]!;
       const around = (by: number): [number, number, number, number] => [middle.west - by, middle.south - by, middle.east + by, middle.north + by];
-      // Small, larger than what is looked for by itself, empty, a point, and across the antimeridian.
+      // Boxes: small, large, empty, a point, and one across the antimeridian.
       for (const box of [around(0.001), around(0.1), [7, 45, 7.01, 45.01], [middle.west, middle.south, middle.west, middle.south]] as const) {
         const found = fids(await pages(`/collections/parcels/items?limit=40&bbox=${box.join(',')}`));
         const meeting = all.filter((each) => each.west <= box[2] && each.east >= box[0] && each.south <= box[3] && each.north >= box[1]).map(({ fid }) => fid);
@@ -232,12 +232,12 @@ describeDatabase('OGC API - Features', (engine) => {
 
   for (const [id, holds] of Object.entries(REQUIREMENTS)) it(id, holds);
 
-  it('names in its page exactly the requirements that are held here', () => {
+  it('lists in its page exactly the requirements that are tested here', () => {
     expect(NAMED.length).toBe(37);
     expect(Object.keys(REQUIREMENTS)).toEqual(NAMED);
   });
 
-  it('comes to every parcel once by its pages, whichever way they go, and never by an offset', async () => {
+  it('reaches every parcel once by pages, for every kind of query, and never by an offset', async () => {
     const { belfiore } = all[0]!;
     const walk = await pages('/collections/parcels/items?limit=37');
     expect(fids(walk)).toEqual(all.map(({ fid }) => fid));
@@ -246,7 +246,7 @@ describeDatabase('OGC API - Features', (engine) => {
     for (const { links } of [...walk, ...ofComune]) for (const { href } of links) expect(href).not.toMatch(/offset|startindex/i);
   });
 
-  it('says of each section what the record says, and what covers the place', async () => {
+  it('has the same content as the record for each section, and its coverage', async () => {
     for (const { id, section } of COLLECTIONS.filter((each) => each.section !== null)) {
       const { features, licenses } = await get<Page>(`/collections/${id}/items?limit=4`);
       for (const { id: fid, properties } of features) {
@@ -258,7 +258,7 @@ describeDatabase('OGC API - Features', (engine) => {
     }
   });
 
-  it('is asked by what its queryables list, and links as it was called', async () => {
+  it('accepts the parameters in its queryables, and builds links from the requested host', async () => {
     const { properties } = await get<{ properties: Json }>('/collections/parcels/queryables');
     expect(Object.keys(properties)).toEqual(['region_code', 'municipality_code', 'cadastral_reference', 'kind']);
     const response = await service.app.inject({ method: 'GET', url: `${BASE}/ogc`, headers: { 'x-api-key': key, host: 'maps.example:8443' } });
@@ -266,6 +266,6 @@ describeDatabase('OGC API - Features', (engine) => {
   });
 });
 
-describe('the page of the requirements', () => {
-  it('has each of them once', () => expect(new Set(NAMED).size).toBe(NAMED.length));
+describe('the page of OGC requirements', () => {
+  it('lists each requirement once', () => expect(new Set(NAMED).size).toBe(NAMED.length));
 });

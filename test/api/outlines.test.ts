@@ -1,19 +1,19 @@
-/** Outlines that neighbours share: whoever simplifies each by itself tears them apart. */
+/** Outlines that neighbours share: simplifying each one separately would tear them apart. */
 import { describe, expect, it } from 'vitest';
-import { simplifiedTogether, type MultiPolygon } from '../../api/outlines.ts';
+import { simplifiedWithNeighbours, type MultiPolygon } from '../../api/outlines.ts';
 
 type Point = readonly [number, number];
 
 const drawn = (...rings: readonly (readonly Point[])[]): MultiPolygon => ({ type: 'MultiPolygon', coordinates: [rings.map((ring) => [...ring, ring[0]!])] });
 
-/** Edges of all rings, whichever way they go. */
+/** Returns the edges of all rings, in either direction. */
 function edges(outline: MultiPolygon | null): Set<string> {
   return new Set((outline?.coordinates.flat() ?? []).flatMap((ring) => ring.slice(1).map((point, at) => [String(ring[at]), String(point)].sort().join(' '))));
 }
 
 const corners = (outline: MultiPolygon | null): number => (outline?.coordinates.flat() ?? []).reduce((sum, ring) => sum + ring.length - 1, 0);
 
-/** A line that trembles from one point to another. */
+/** Returns a jagged line from one point to another. */
 function trembling([x1, y1]: Point, [x2, y2]: Point, steps = 40): Point[] {
   return Array.from({ length: steps + 1 }, (_, at): Point => {
     const away = at === 0 || at === steps ? 0 : Math.sin(at * 1.7) * 0.0004;
@@ -21,39 +21,39 @@ function trembling([x1, y1]: Point, [x2, y2]: Point, steps = 40): Point[] {
   });
 }
 
-describe('outlines that are simplified together', () => {
-  // Two squares side by side, and a third one above both.
+describe('outlines simplified together', () => {
+  // Two squares next to each other, and a third one above both.
   const middle = trembling([1, 0], [1, 1]);
   const [roofWest, roofEast] = [trembling([0, 1], [1, 1]), trembling([1, 1], [2, 1])];
   const west = drawn([[0, 0], ...middle, ...roofWest.slice(1, -1).reverse(), [0, 1]]);
   const east = drawn([...[...middle].reverse(), [2, 0], [2, 1], ...roofEast.slice(1, -1).reverse()]);
   const above = drawn([...roofWest, ...roofEast.slice(1), [2, 2], [0, 2]]);
 
-  it('lose corners, and share every border that they shared, wherever each ring begins and whichever way it goes', () => {
+  it('lose corners but keep all shared borders, for any starting corner and direction of the rings', () => {
     const turned = drawn([...east.coordinates[0]![0]!.slice(0, -1)].reverse());
     const begun = drawn([...turned.coordinates[0]![0]!.slice(20, -1), ...turned.coordinates[0]![0]!.slice(0, 20)]);
     for (const other of [east, turned, begun]) {
       const all = [west, other, above];
-      const simplified = simplifiedTogether(all, 0.001);
+      const simplified = simplifiedWithNeighbours(all, 0.001);
       for (const [at, outline] of simplified.entries()) expect(corners(outline)).toBeLessThan(corners(all[at]!) / 4);
       const seen = simplified.map(edges);
-      // The three borders within are those of two comuni each, the rest of one.
+      // The three inner borders belong to two comuni each, the other borders to one.
       const twice = [...seen[0]!].filter((edge) => seen[1]!.has(edge)).length + [...seen[2]!].filter((edge) => seen[0]!.has(edge) || seen[1]!.has(edge)).length;
       const once = new Set(seen.flatMap((each) => [...each])).size;
       expect([twice, once]).toEqual([3, seen.reduce((sum, each) => sum + each.size, 0) - 3]);
     }
   });
 
-  it('keep what is farther from the line than the tolerance', () => {
-    const [outline] = simplifiedTogether([drawn([[0, 0], [0.5, 0.01], [1, 0], [1, 1], [0, 1]])], 0.001);
+  it('keep corners that are farther from the line than the tolerance', () => {
+    const [outline] = simplifiedWithNeighbours([drawn([[0, 0], [0.5, 0.01], [1, 0], [1, 1], [0, 1]])], 0.001);
     expect(corners(outline!)).toBe(5);
   });
 
-  it('stay areas: a ring within another one, islands and what is smaller than the tolerance', () => {
+  it('stay areas: a ring inside another one, islands and outlines smaller than the tolerance', () => {
     const hole = trembling([0.4, 0.4], [0.6, 0.4], 10).concat([[0.6, 0.6], [0.4, 0.6]]);
     const islet: Point[] = [[3, 3], [3.0001, 3], [3.0001, 3.0001], [3, 3.0001]];
     const around = drawn([[0, 0], [1, 0], [1, 1], [0, 1]], hole);
-    const [outer, inner, small, none] = simplifiedTogether([around, drawn([...hole].reverse()), drawn(islet), null], 0.001);
+    const [outer, inner, small, none] = simplifiedWithNeighbours([around, drawn([...hole].reverse()), drawn(islet), null], 0.001);
     expect([...edges(inner!)].every((edge) => edges(outer!).has(edge))).toBe(true);
     const rings = [outer!, inner!, small!].flatMap((outline) => outline.coordinates.flat());
     for (const ring of rings) expect(new Set(ring.map(String)).size).toBeGreaterThanOrEqual(3);

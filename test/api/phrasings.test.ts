@@ -1,4 +1,4 @@
-/** Ways to write an address that are not those of a register: each finds its street and number at rank 1. */
+/** Forms of addresses that differ from those in a register: each finds its street and number at rank 1. */
 import { beforeAll, expect, it } from 'vitest';
 import { parseQuery } from '../../pipelines/address/parse-query.ts';
 import type { Database } from '../../pipelines/db/index.ts';
@@ -31,7 +31,7 @@ const STREETS: readonly MadeStreet[] = [
 ];
 
 const FIERAMOSCA = 'Via Ettore Fieramosca';
-/** Query with `#` for the number, and the street. */
+/** Query with `#` for the number, and the expected street. */
 const PHRASINGS: readonly (readonly [query: string, street: string])[] = [
   // Firms, persons, buildings and churches in front
   ...['Trattoria da Gino', 'Farmacia Centrale', 'Scuola elementare', 'Municipio', 'Avv. Bianchi Lucia', 'Gent.ma Sig.ra Neri', 'Egr. Dott. Verdi', 'Fam. Gialli', 'Ditta Neri e figli',
@@ -45,7 +45,7 @@ const PHRASINGS: readonly (readonly [query: string, street: string])[] = [
   // Labels of forms and maps
   ...['indirizzo:', 'Indirizzo', 'ind.', 'sede legale:', 'recapito', 'google maps', 'mappa di', 'address:', 'mappe', 'cartina', 'ubicazione:', 'domicilio', 'residente in', 'si trova in']
     .map((label) => [`${label} via ettore fieramosca # ${name}`, FIERAMOSCA] as const),
-  // Postal codes, countries, provinces, the comune named as one
+  // Postal codes, countries, provinces, `Comune di`
   [`${postalCode} via ettore fieramosca #`, FIERAMOSCA],
   [`${postalCode}, via ettore fieramosca #`, FIERAMOSCA],
   [`${postalCode} ${name} via ettore fieramosca #`, FIERAMOSCA],
@@ -65,7 +65,7 @@ const PHRASINGS: readonly (readonly [query: string, street: string])[] = [
   [`${name} (${sigla}), via ettore fieramosca #`, FIERAMOSCA],
   [`${name} - via ettore fieramosca #`, FIERAMOSCA],
   [`${name} ${sigla} via ettore fieramosca #`, FIERAMOSCA],
-  // Inside of the building
+  // Parts of the building
   [`via ettore fieramosca # piano 2 int. 5 ${name}`, FIERAMOSCA],
   [`via ettore fieramosca #, palazzina B, ${name}`, FIERAMOSCA],
   [`via ettore fieramosca # interno 7, scala C - ${name}`, FIERAMOSCA],
@@ -73,7 +73,7 @@ const PHRASINGS: readonly (readonly [query: string, street: string])[] = [
   [`loc. Piana via ettore fieramosca # ${name}`, FIERAMOSCA],
   [`frazione Alta, via ettore fieramosca #, ${name}`, FIERAMOSCA],
   [`quartiere Nord via ettore fieramosca # ${name}`, FIERAMOSCA],
-  // Words glued or in another order
+  // Joined words or another order
   [`via ettore fieramosca# ${name}`, FIERAMOSCA],
   [`viaettore fieramosca # ${name}`, FIERAMOSCA],
   [`ettore fieramosca via # ${name}`, FIERAMOSCA],
@@ -95,7 +95,7 @@ const PHRASINGS: readonly (readonly [query: string, street: string])[] = [
   [`crso s.ta lucia # ${name}`, 'Corso Santa Lucia'],
 ];
 
-describeEngines('a phrasing of an address', (engine) => {
+describeEngines('an unusual form of an address', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();
@@ -111,7 +111,7 @@ describeEngines('a phrasing of an address', (engine) => {
     return first === undefined ? 'nothing' : `${first.street_name} ${first.street_number}, ${first.municipality_code}`.toLowerCase();
   };
 
-  it('finds the address at rank 1, whatever stands around it', async () => {
+  it('finds the address at rank 1, with any words around it', async () => {
     const missed: string[] = [];
     for (const [phrasing, street] of PHRASINGS) {
       const query = phrasing.replace('#', String(number));
@@ -122,7 +122,7 @@ describeEngines('a phrasing of an address', (engine) => {
     expect(PHRASINGS.length).toBeGreaterThanOrEqual(60);
   });
 
-  it('drops words in front only when the rest is exactly the name of a street', async () => {
+  it('drops leading words only if the rest is exactly the name of a street', async () => {
     for (const query of [`trattoria via ettore # ${name}`, `trattoria via ettore fieramosca nuova # ${name}`]) {
       expect(await found(query.replace('#', String(number))), query).not.toContain('fieramosca');
     }

@@ -1,4 +1,4 @@
-/** How the answers are found: by indexes, whatever the size. PostgreSQL counts its own scans; a table of any size is never read through. */
+/** Answers use indexes at any size. The test reads PostgreSQL's own counts of scans: a table that grows is never read completely. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
@@ -8,9 +8,9 @@ import { tileAt } from '../../pipelines/formats/vector-tile.ts';
 import { describeEngines } from '../harness/database.ts';
 import { regionService, serviceOn } from './harness.ts';
 
-/** Large enough that an index is worth it in every table that grows with the region. */
+/** Large enough to make an index worthwhile in every table that grows with the region. */
 const PARCELS = 20_000;
-/** Smaller tables are rightly read as a whole. */
+/** Smaller tables may be read completely. */
 const LARGE = 5_000;
 
 const SECTION_LAYERS = TILE_LAYERS.filter(({ section }) => section !== null).map(({ name }) => name);
@@ -50,7 +50,7 @@ describeEngines('the plans of the read interface', (engine) => {
       'search in a comune': addresses.map(({ text, belfiore }) => `/geocode/search?q=${encodeURIComponent(text)}&city=${belfiore}`),
       'search everywhere': addresses.map(({ text }) => `/geocode/search?q=${encodeURIComponent(text)}`),
       'search with a typo': addresses.map(({ text, belfiore }) => `/geocode/search?q=${encodeURIComponent(text.replace(/(\w\w)(\w)(\w)/, '$1$3$2'))}&city=${belfiore}`),
-      // As they are typed: the last word, or the comune's name behind the street's, is but begun.
+      // Queries as they are typed: the last word, or the comune's name after the street, is incomplete.
       suggestions: addresses.map(({ text }, index) => `/map/suggestions?q=${encodeURIComponent(index % 2 === 0 ? text.replace(/\w{2} \d+$/, '') : `${text}, Cas`)}`),
       'features of a small box': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=20&bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map((side) => side.toFixed(7)).join(',')}`),
       'features of a comune': parcels.map(({ belfiore }) => `/ogc/collections/parcels/items?limit=20&municipality_code=${belfiore}`),
@@ -63,7 +63,7 @@ describeEngines('the plans of the read interface', (engine) => {
   });
   afterAll(() => service?.close());
 
-  /** A connection reports its counts when it ends, a moment after it was closed. */
+  /** Waits for the counts that a connection reports shortly after it was closed. */
   async function reported(): Promise<void> {
     for (let wait = 0; wait < 100; wait += 1) {
       const [open] = await service.database.query<{ n: number }>("select count(*)::int4 as n from pg_stat_activity where datname = current_database() and application_name = 'mappale server'");
@@ -72,7 +72,7 @@ describeEngines('the plans of the read interface', (engine) => {
     }
   }
 
-  /** Scans of large tables while the paths are asked, with a server of its own: its connections report when they close. */
+  /** Returns the scans of large tables during requests to a separate server. Its connections report when they close. */
   async function scansOf(paths: readonly string[]): Promise<Scans[]> {
     await service.database.query('select pg_stat_reset()');
     const server = await serviceOn(service.database, service.url);
@@ -90,14 +90,14 @@ describeEngines('the plans of the read interface', (engine) => {
   it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'search of a sheet', 'search of a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'suggestions', 'features of a small box', 'features of a comune', 'features behind one', 'tile of parcels', 'tile of a section', 'quality of a comune', 'lists'])('%s reads no large table through', async (name) => {
     const paths = questions[name]!;
     const scans = await scansOf(paths);
-    // Connections that loaded the region may still report a scan or two of their own: a plan that needs one shows as often as it was asked.
+    // Connections that loaded the region may still report a few scans. A plan that needs one shows it in every request.
     expect(scans.filter(({ sequential }) => sequential * 4 > paths.length)).toEqual([]);
     if (name !== 'lists') expect(scans.filter(({ indexed }) => indexed > 0).length).toBeGreaterThan(0);
   });
 
-  it('one record reads its parcel once and looks into each section once, meta.coverage included', async () => {
-    // Population asks of which census section the parcel is; solar and nightlights, of what is not available, what is at its place; economics, of which
-    // editions its postal code and its prices are.
+  it('a record reads its parcel once and each section once, including meta.coverage', async () => {
+    // Population reads the census section of the parcel. Solar and nightlights without values read the coverage at the parcel. Economics reads the
+    // editions of its postal code and its prices.
     const include = SECTION_NAMES.filter((name) => !['population', 'solar', 'nightlights', 'economics'].includes(name)).join(',');
     const paths = questions['detail']!.map((path) => `${path}?include=${include}`);
     const scans = await scansOf(paths);
@@ -106,7 +106,7 @@ describeEngines('the plans of the read interface', (engine) => {
     for (const [table, count] of perRecord) if (table.startsWith('section.')) expect([table, count]).toEqual([table, 1]);
   });
 
-  it('one record touches the tables of its own region alone, however many there are, and says what the functions over all regions say', async () => {
+  it('a record locks only tables of its own region, and equals the record of the functions over all regions', async () => {
     const { database } = service;
     const [parcel] = await database.query<{ fid: number }>('select fid from core.parcel order by hashint4(fid) limit 1');
     const asked = [parcel!.fid, SECTION_NAMES] as const;
@@ -115,7 +115,7 @@ describeEngines('the plans of the read interface', (engine) => {
       const held = await session.query<{ name: string; kind: string }>(
         "select c.oid::regclass::text as name, c.relkind as kind from pg_locks l join pg_class c on c.oid = l.relation where l.pid = pg_backend_pid() and c.relnamespace in ('core'::regnamespace, 'section'::regnamespace)",
       );
-      // Of what is split by region none is opened as a whole.
+      // Nothing that is partitioned by region is opened as a whole.
       expect(held.filter(({ kind }) => kind === 'p')).toEqual([]);
       expect(held.filter(({ name }) => name.startsWith('section.')).length).toBeGreaterThan(SECTION_NAMES.length - 3);
       const [all] = await session.query<{ record: string }>('select api.parcel_record($1, $2, true) as record', asked);
@@ -123,15 +123,15 @@ describeEngines('the plans of the read interface', (engine) => {
     }));
   });
 
-  it('one record plans nothing anew: of functions written in SQL, which are planned at every call, each becomes part of the statement that calls it', async () => {
+  it('a record plans nothing again: functions in SQL, which are planned at every call, are inlined', async () => {
     type Called = { name: string; language: string };
     const rounds = await service.database.session(async (session) => {
       const ask = async (): Promise<void> => {
-        // As the server does.
+        // Same setting as in the server.
         await session.query("set local plan_cache_mode to 'force_generic_plan'");
         for (const path of questions['detail']!) await session.query('select answer from api.parcel_answer($1, $2)', [Number(path.split('/').at(-1)), SECTION_NAMES]);
       };
-      // What a connection has not been asked yet it plans, once.
+      // A connection plans each statement once, at the first request.
       await session.transaction(ask);
       const counted = (): Promise<Called[]> => session.transaction(async () => {
         await session.query("set local track_functions to 'all'");
@@ -144,19 +144,19 @@ describeEngines('the plans of the read interface', (engine) => {
       });
       return [await counted(), await counted(), await counted()];
     });
-    // Where others change many tables meanwhile a session forgets its plans, and a planner calls what it takes for a constant: once, not at every record.
+    // If other sessions change many tables, a session drops its plans, and the planner then calls functions with constant arguments: once, not at every record.
     const called = rounds[0]!.filter(({ name }) => rounds.every((round) => round.some((each) => each.name === name)));
     expect(called.filter(({ language }) => language === 'plpgsql').length).toBeGreaterThan(SECTION_NAMES.length);
     expect(called.filter(({ language }) => language === 'sql')).toEqual([]);
   });
 
-  it('starts no workers, whatever a server is set to: that takes ten times as long as an answer', async () => {
+  it('the server starts no parallel workers, whatever the settings: they take ten times as long as an answer', async () => {
     const reader = await openReader(service.database, service.url, { connections: 1, statementTimeoutMs: 20_000 });
     expect(await reader.call("select current_setting('max_parallel_workers_per_gather') as workers", [])).toEqual({ workers: '0' });
     await reader.close();
   });
 
-  it('counts a request by rewriting one row in place', async () => {
+  it('counting a request rewrites one row in place', async () => {
     await service.database.query('select pg_stat_reset()');
     const server = await serviceOn(service.database, service.url);
     const key = await service.token();

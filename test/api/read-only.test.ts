@@ -1,4 +1,4 @@
-/** A database that takes no rows is served: requests and bad keys are counted in the memory of the server. */
+/** A read-only database is served: requests and bad keys are counted in the server's memory. */
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { mappale } from '../faults/machine.ts';
 import { Server } from '../faults/server.ts';
 import { describeEngines, type TestEngine } from '../harness/database.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
-import { offencesOf, serviceOn, type Service } from './harness.ts';
+import { violationsOf, serviceOn, type Service } from './harness.ts';
 
 const LISTS = ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'anncsu_addresses'];
 const EXPORTED = join(tmpdir(), `made_${process.pid}.csv`);
@@ -26,11 +26,11 @@ async function load(database: Database): Promise<void> {
   }
 }
 
-/** What must hold on a database that takes no rows. */
+/** Checks the answers on a read-only database. */
 async function holds(service: Service, key: string): Promise<void> {
   const health = await service.ask('/health');
   expect([health.status, health.body], health.text).toMatchObject([200, { status: 'ok', database: 'read_only' }]);
-  expect(offencesOf('/health', health)).toEqual([]);
+  expect(violationsOf('/health', health)).toEqual([]);
   const left: number[] = [];
   for (const path of PATHS) {
     const { status, headers, text } = await service.ask(path, { key });
@@ -46,13 +46,13 @@ async function holds(service: Service, key: string): Promise<void> {
   expect(bad).toEqual([...Array.from({ length: 20 }, () => 401), 429]);
 }
 
-/** Connections of the server end, so that those that follow see the new settings. */
+/** Ends the connections of the server, so that new ones use the new settings. */
 async function reconnect(database: Database): Promise<void> {
   await database.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'mappale server'");
 }
 
 describe('counts in memory', () => {
-  it('end at the limit, and begin again after their period', async () => {
+  it('end at the limit, and start again after their period', async () => {
     let now = 1_000;
     const count = memoryCount(() => now);
     const one = (add: number) => count({ key: 'a', add, limit: 3, periodMs: 100, before: { used: 1, endsAt: 1_050 } });
@@ -85,14 +85,14 @@ describeEngines('a read-only database', (engine: TestEngine) => {
     await rm(EXPORTED, { force: true });
   });
 
-  it('is served when it turns read-only and when it is writable again', async () => {
+  it('is served when it becomes read-only and when it is writable again', async () => {
     const used = async (): Promise<unknown> => database.query('select used from access.rate_window');
     expect((await service.ask('/health')).body).toMatchObject({ database: 'ok' });
     expect((await service.ask(PATHS[0]!, { key })).headers['x-ratelimit-remaining']).toBe('999');
     const counted = await used();
     await setReadOnly('set default_transaction_read_only to on');
     await reconnect(database);
-    // Health is remembered for a second.
+    // The result of /health is cached for a second.
     await expect.poll(async () => (await service.ask('/health')).body?.['database'], { timeout: 20_000 }).toBe('read_only');
     await holds(service, key);
     expect(await used()).toEqual(counted);
@@ -107,7 +107,7 @@ describeEngines('a read-only database', (engine: TestEngine) => {
     expect(await used()).not.toEqual(counted);
   });
 
-  it('gives parcels, exports and its state to commands', async () => {
+  it('works for the commands parcel, export and status', async () => {
     await setReadOnly('set default_transaction_read_only to on');
     for (const command of [['parcel', String(PARCEL)], ['status'], ['export', 'molise', '--out', EXPORTED]]) {
       const { code, stderr } = await mappale(url, ...command);
@@ -126,7 +126,7 @@ describe.skipIf(primary === null)(`a streaming standby${primary === null ? ' [no
     await primary?.remove();
   });
 
-  it('is served, and refuses a migration by name', async () => {
+  it('is served, and migrate fails with the reason', async () => {
     const url = await primary!.database('replicated');
     const database = await openDatabase(url);
     await load(database);

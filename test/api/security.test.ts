@@ -1,4 +1,4 @@
-/** Who gets in, who does not, and what the server's role may do. */
+/** Admission and refusal of requests, and the rights of the server's role. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
@@ -12,9 +12,9 @@ import { migrate } from '../../pipelines/db/migrate.ts';
 import { missingRights } from '../../pipelines/db/role.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { describeDatabase, describeEngines } from '../harness/database.ts';
-import { emptyService, offencesOf, type Service } from './harness.ts';
+import { emptyService, violationsOf, type Service } from './harness.ts';
 
-/** A path of each endpoint that passes every check of its parameters. */
+/** A path of each endpoint with valid parameters. */
 const PATHS: Readonly<Record<string, string>> = {
   '/geocode/search': '/geocode/search?q=Via%20Roma', '/geocode/reverse': '/geocode/reverse?lat=41&lng=14', '/parcels/locate': '/parcels/locate?lat=41&lng=14',
   '/parcels/search': '/parcels/search?comune=H501&foglio=1', '/parcels/{id}': '/parcels/1400000000', '/admin/regions': '/admin/regions', '/admin/provinces': '/admin/provinces', '/admin/municipalities': '/admin/municipalities',
@@ -26,7 +26,7 @@ const PATHS: Readonly<Record<string, string>> = {
 describeDatabase('access', (engine) => {
   let service: Service;
   let caller = 0;
-  /** An address that has not failed yet. */
+  /** Returns an address without failed attempts. */
   const somewhere = (): string => `198.51.100.${(caller += 1)}`;
   beforeAll(async () => {
     service = await emptyService(engine);
@@ -34,20 +34,20 @@ describeDatabase('access', (engine) => {
   afterAll(() => service?.close());
 
   describe('tokens', () => {
-    it('open what their scopes say, and nothing else', async () => {
+    it('give access only to the endpoints of their scopes', async () => {
       for (const scope of SCOPES) {
         const key = await service.token([scope]);
         for (const endpoint of ENDPOINTS) {
           const path = PATHS[endpoint.path]!;
           const answered = await service.ask(path, { key });
-          expect(offencesOf(path, answered)).toEqual([]);
+          expect(violationsOf(path, answered)).toEqual([]);
           if (endpoint.scope === scope) expect([path, [200, 404].includes(answered.status)]).toEqual([path, true]);
           else expect([path, answered.status, answered.body!['error']]).toEqual([path, 403, 'INSUFFICIENT_SCOPE']);
         }
       }
     });
 
-    it('that are unknown, malformed, expired, revoked or huge are refused alike', async () => {
+    it('that are unknown, malformed, expired, revoked or huge are refused with the same answer', async () => {
       const valid = await service.token();
       const expired = await service.token(SCOPES, new Date(Date.now() - 1000));
       const revoked = await service.token();
@@ -60,17 +60,17 @@ describeDatabase('access', (engine) => {
       for (const key of bad) {
         const path = PATHS['/admin/regions']!;
         const answered = await service.ask(path, { key, from: somewhere() });
-        expect(offencesOf(path, answered)).toEqual([]);
+        expect(violationsOf(path, answered)).toEqual([]);
         expect([key.slice(0, 60), answered.status]).toEqual([key.slice(0, 60), 401]);
         answers.add(answered.text);
       }
       expect(answers.size).toBe(1);
-      // Neither Basic, on which a browser would ask people for a password, nor Bearer, which is not taken.
+      // Neither Basic, which would make a browser ask for a password, nor Bearer, which is not accepted.
       for (const options of [{}, { key: 'null', from: somewhere() }]) expect((await service.ask(PATHS['/admin/regions']!, options)).headers['www-authenticate']).toBe('ApiKey realm="mappale", header="x-api-key"');
       expect((await service.ask(PATHS['/admin/regions']!, { key: valid })).status).toBe(200);
     });
 
-    it('are kept as their SHA-256 only', async () => {
+    it('are stored only as their SHA-256', async () => {
       const token = await service.token();
       expect(token).toMatch(/^mpl_[A-Za-z0-9_-]{43}$/);
       const [row] = await service.database.query<{ found: number; row: string }>("select count(*) as found, max(t::text) as row from access.token t where sha256 = decode($1, 'hex')", [hashOf(token)]);
@@ -79,7 +79,7 @@ describeDatabase('access', (engine) => {
       expect(all!.text).not.toContain(token.slice(4));
     });
 
-    it('stop working the moment they are revoked', async () => {
+    it('stop working as soon as they are revoked', async () => {
       const key = await service.token();
       expect((await service.ask('/admin/regions', { key })).status).toBe(200);
       await revokeToken(service.database, (await listTokens(service.database)).at(-1)!.id);
@@ -88,7 +88,7 @@ describeDatabase('access', (engine) => {
   });
 
   describe('the rate limit', () => {
-    it('lets 1,000 requests through in a fixed hour that starts at the first, and says when it ends', async () => {
+    it('allows 1,000 requests in a fixed hour that starts with the first one, and returns the end of the hour', async () => {
       const key = await service.token();
       const first = await service.ask('/admin/regions', { key });
       const reset = first.headers['x-ratelimit-reset'];
@@ -100,7 +100,7 @@ describeDatabase('access', (engine) => {
       }
       expect(statuses).toEqual([[200, '1', 600], [200, '0', 600], [429, '0', 600], [429, '0', 600]]);
       const refused = await service.ask('/admin/regions', { key });
-      expect(offencesOf('/admin/regions', refused)).toEqual([]);
+      expect(violationsOf('/admin/regions', refused)).toEqual([]);
       expect(refused.body).toMatchObject({ error: 'RATE_LIMITED', details: { limit: 1000 } });
       const retry = Number(refused.headers['retry-after']);
       expect((refused.body!['details'] as Record<string, unknown>)['retry_after_seconds']).toBe(retry);
@@ -110,14 +110,14 @@ describeDatabase('access', (engine) => {
       expect([next.status, next.headers['x-ratelimit-remaining']]).toEqual([200, '999']);
     });
 
-    it('counts what comes at the same time, once each', async () => {
+    it('counts simultaneous requests once each', async () => {
       const key = await service.token();
       const answers = await Promise.all(Array.from({ length: 12 }, () => service.ask('/admin/regions', { key })));
       const remaining = answers.map(({ headers }) => Number(headers['x-ratelimit-remaining'])).sort((a, b) => a - b);
       expect(remaining).toEqual(Array.from({ length: 12 }, (_, index) => 988 + index));
     });
 
-    it('is of the token, not of the server', async () => {
+    it('belongs to the token and is shared by all servers', async () => {
       const key = await service.token();
       const { serviceOn } = await import('./harness.ts');
       const second = await serviceOn(service.database, service.url);
@@ -139,7 +139,7 @@ describeDatabase('access', (engine) => {
       const key = await service.token();
       for (let count = 1; count <= 20; count += 1) expect([count, (await guess(from)).status]).toEqual([count, 401]);
       const blocked = await guess(from);
-      expect(offencesOf('/admin/regions', blocked)).toEqual([]);
+      expect(violationsOf('/admin/regions', blocked)).toEqual([]);
       expect([blocked.status, blocked.body!['error']]).toEqual([429, 'TOO_MANY_ATTEMPTS']);
       expect(Number(blocked.headers['retry-after'])).toBeGreaterThan(880);
       expect(Number(blocked.headers['retry-after'])).toBeLessThanOrEqual(900);
@@ -150,7 +150,7 @@ describeDatabase('access', (engine) => {
       expect((await guess(from)).status).toBe(401);
     });
 
-    it('of one IPv6 network count together, and IPv4 is IPv4 however it is written', async () => {
+    it('count together for an IPv6 network, and IPv4 counts as IPv4 in any notation', async () => {
       for (let count = 1; count <= 20; count += 1) expect((await guess(`2001:db8:1:2::${count.toString(16)}`)).status).toBe(401);
       expect((await guess('2001:db8:1:2:ffff::1')).status).toBe(429);
       expect((await guess('2001:db8:1:3::1')).status).toBe(401);
@@ -159,7 +159,7 @@ describeDatabase('access', (engine) => {
       expect((await guess(v4)).status).toBe(429);
     });
 
-    it('warn once that a forwarded header of somebody who is not trusted counts for nothing', async () => {
+    it('log one warning if a forwarded header of an untrusted client is ignored', async () => {
       const { serviceOn } = await import('./harness.ts');
       const behind = await serviceOn(service.database, service.url, { trustedProxies: ['10.0.0.0/8'] });
       try {
@@ -167,7 +167,7 @@ describeDatabase('access', (engine) => {
         expect(behind.warned).toEqual([]);
         for (let count = 0; count < 3; count += 1) await behind.ask('/health', { from: '192.168.0.7', headers: { 'x-forwarded-for': '203.0.113.9' } });
         expect(behind.warned).toEqual([expect.stringContaining('--trust-proxy')]);
-        // Through a proxy that is trusted, callers count one by one; without, they are all one.
+        // Behind a trusted proxy, clients are counted separately. Without it, they count as one.
         const from = '10.1.2.3';
         const bad = (each: Service, forwarded: string): ReturnType<Service['ask']> => each.ask('/admin/regions', { key: `mpl_${'x'.repeat(43)}`, from, headers: { 'x-forwarded-for': forwarded } });
         for (let count = 1; count <= 21; count += 1) expect((await bad(behind, `203.0.113.${count}`)).status).toBe(401);
@@ -184,7 +184,7 @@ describeDatabase('access', (engine) => {
       expect((await guess(from)).status).toBe(401);
     });
 
-    it('leave nothing behind when their quarter is over', async () => {
+    it('leave no rows when their quarter of an hour is over', async () => {
       await service.database.query("update access.failed_attempt set started_at = now() - interval '16 minutes'");
       const [before] = await service.database.query<{ n: number }>('select count(*) as n from access.failed_attempt');
       for (let count = 0; count < 20 && before!.n > 0; count += 1) await guess(somewhere());
@@ -193,7 +193,7 @@ describeDatabase('access', (engine) => {
     });
   });
 
-  it('is logged without keys, queries and addresses of people', async () => {
+  it('the log contains no keys, queries or addresses of people', async () => {
     const key = await service.token();
     await service.ask('/geocode/search?q=Via%20Segreta%205', { key, from: somewhere() });
     await service.ask('/admin/regions', { key: `mpl_${'S'.repeat(43)}`, from: somewhere() });
@@ -206,7 +206,7 @@ describeDatabase('access', (engine) => {
     expect(lines).not.toContain('198.51.100.');
   });
 
-  it('has only calls of functions as its SQL', async () => {
+  it('the SQL of the server consists only of function calls', async () => {
     const { readdirSync, readFileSync } = await import('node:fs');
     const folder = new URL('../../api/', import.meta.url);
     const statements = readdirSync(folder).filter((name) => name.endsWith('.ts')).flatMap((name) => [...readFileSync(new URL(name, folder), 'utf8').matchAll(/'((?:select|insert|update|delete|with|call|do)\s[^'\n]*)'/g)].map((match) => match[1]!));
@@ -234,11 +234,11 @@ describeDatabase('the server\'s role', (engine) => {
     }
   });
 
-  it('is what the server works as', () => {
+  it('is the login of the server', () => {
     expect(service.reader.restricted).toBe(engine.name === 'postgres');
   });
 
-  it('reads and writes no table', async () => {
+  it('cannot read or write tables', async () => {
     const tables = await service.database.query<{ name: string }>(
       `select quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
        where c.relkind in ('r', 'p', 'v', 'm') and n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast', 'public') order by 1`,
@@ -250,7 +250,7 @@ describeDatabase('the server\'s role', (engine) => {
     }
   });
 
-  it('calls the functions of the interface and no other', async () => {
+  it('can execute only the functions of the interface', async () => {
     const functions = await service.database.query<{ name: string; entry: boolean; may: boolean }>(
       `select p.oid::regprocedure::text as name, n.nspname = 'api' and p.prosecdef as entry,
          has_schema_privilege('mappale_api', n.oid, 'usage') and has_function_privilege('mappale_api', p.oid, 'execute') as may
@@ -261,14 +261,14 @@ describeDatabase('the server\'s role', (engine) => {
     expect(functions.filter(({ entry }) => entry).length).toBeGreaterThanOrEqual(10);
   });
 
-  it('finds names where its functions say, whatever the caller\'s path', async () => {
+  it('executes functions with a fixed search path', async () => {
     const open = await service.database.query<{ name: string }>(
       "select p.oid::regprocedure::text as name from pg_proc p where p.pronamespace = 'api'::regnamespace and p.prosecdef and not coalesce(p.proconfig, '{}') @> array['search_path=public, pg_temp']",
     );
     expect(open).toEqual([]);
   });
 
-  it('makes nothing', async () => {
+  it('cannot create objects', async () => {
     for (const sql of ['create temporary table t (a int4)', 'select lo_create(0)', "select lo_from_bytea(0, 'x')", 'select lo_creat(-1)', 'select lo_unlink(1)', 'create table api.t (a int4)', 'create table public.t (a int4)', 'create schema s', 'create function api.f() returns int4 language sql as \'select 1\'', 'create role r', "copy (select 1) to program 'id'"]) {
       expect([sql, await asRole(sql)]).toEqual([sql, 'SQL_42501']);
     }
@@ -277,7 +277,7 @@ describeDatabase('the server\'s role', (engine) => {
 
   it('cannot take the lock between readers and publications', async () => {
     for (const mode of ['access share', 'share row exclusive', 'access exclusive']) expect([mode, await asRole(`do $$ begin lock table ledger.publication_lock in ${mode} mode; end $$`)]).toEqual([mode, 'SQL_42501']);
-    // Its functions do, and no lock is one that anybody can take.
+    // Its functions take that lock. Nobody can take another one.
     await service.database.session((session) => session.transaction(async () => {
       await session.query('select api.hold_publication()');
       const held = await session.query<{ relation: string | null; mode: string }>(
@@ -288,8 +288,8 @@ describeDatabase('the server\'s role', (engine) => {
   });
 });
 
-describeEngines('a database that is migrated by who is no superuser', (engine) => {
-  it('is told by doctor which statements are left, and lacks nothing when they are done', async () => {
+describeEngines('a database migrated by a role without superuser rights', (engine) => {
+  it('gets from doctor the statements that remain, and lacks nothing after they are run', async () => {
     const url = await engine.createDatabase();
     const admin = await engine.openDatabase(url);
     const owner = `mappale_test_${randomBytes(6).toString('hex')}`;
@@ -308,7 +308,7 @@ describeEngines('a database that is migrated by who is no superuser', (engine) =
       expect(stdout).toContain(missing[0]);
       for (const statement of missing) await admin.query(statement);
       expect(await missingRights(admin)).toEqual([]);
-      // What was never given is named, too.
+      // A missing grant is reported too.
       await admin.query('revoke execute on function api.health() from mappale_api');
       await admin.query(`grant temporary on database ${pathname.slice(1)} to public`);
       expect(await missingRights(admin)).toEqual(['grant execute on function api.health() to mappale_api;', `revoke temporary on database "${pathname.slice(1)}" from public;`]);

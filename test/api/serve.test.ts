@@ -1,4 +1,4 @@
-/** The server as a program: how it starts, refuses to start, stops, and lives without its database. */
+/** The server as a program: start, refusal to start, end, and work without its database. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ import type { Reader } from '../../pipelines/db/reader.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { describeDatabase, describeEngines } from '../harness/database.ts';
-import { BASE, offencesOf, VERSION, type Answered } from './harness.ts';
+import { BASE, violationsOf, VERSION, type Answered } from './harness.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../pipelines/mappale.mjs', import.meta.url));
 
@@ -41,7 +41,7 @@ async function serving(url: string): Promise<{ base: string; stop(signal: NodeJS
 }
 
 describeEngines('mappale serve and mappale token', (engine) => {
-  it('make a token, answer it, list it, revoke it, and stop in good order', async () => {
+  it('create a token, answer its requests, list it, revoke it, and stop cleanly', async () => {
     const url = await engine.createDatabase();
     const created = await mappale(url, 'token', 'create', '--name', 'try', '--scopes', 'admin_data:read', '--json');
     expect(created.code, created.stderr).toBe(0);
@@ -58,7 +58,7 @@ describeEngines('mappale serve and mappale token', (engine) => {
     const pending = Array.from({ length: 5 }, () => fetch(`${server.base}/admin/municipalities`, { headers: { 'x-api-key': token } }).then(({ status }) => status, () => 'refused'));
     await Promise.race(pending);
     expect(await server.stop('SIGTERM')).toBe(0);
-    // Those that had arrived were answered; a connection that came too late is refused, never cut off in an answer.
+    // Requests that had arrived were answered. A later connection is refused, never cut off during an answer.
     expect((await Promise.all(pending)).filter((status) => status !== 200 && status !== 'refused')).toEqual([]);
     expect(server.said.join('\n')).not.toContain(token);
     expect(server.said.some((line) => line.includes('logs in as a superuser'))).toBe(engine.name === 'postgres');
@@ -71,8 +71,8 @@ describeEngines('mappale serve and mappale token', (engine) => {
   });
 });
 
-describeDatabase('mappale serve and mappale token, typed wrongly,', (engine) => {
-  it('say what is wrong with what was typed, with exit code 2', async () => {
+describeDatabase('mappale serve and mappale token, with wrong arguments,', (engine) => {
+  it('report the error, with exit code 2', async () => {
     const url = await engine.createDatabase();
     for (const [args, code] of [
       [['token', 'create', '--scopes', 'everything'], 'SCOPE_UNKNOWN'], [['token', 'create', '--scopes', 'parcels:read', '--expires', '2025-02-30'], 'DATE_EXPECTED'],
@@ -130,16 +130,16 @@ describe('a server whose database', () => {
     }
   };
 
-  it.each(['SQL_ECONNREFUSED', 'SQL_57P01', 'SQL_57014', 'SQL_53300', 'SQL_55000', 'SQL_55P03', 'SQL_08006', 'SQL_40P01', 'SQL_UNKNOWN'])('does not answer (%s) says 503 and when to come back', async (code) => {
+  it.each(['SQL_ECONNREFUSED', 'SQL_57P01', 'SQL_57014', 'SQL_53300', 'SQL_55000', 'SQL_55P03', 'SQL_08006', 'SQL_40P01', 'SQL_UNKNOWN'])('does not answer (%s) returns 503 with Retry-After', async (code) => {
     const answered = await ask(failing(code), '/parcels/1');
     expect([answered.status, answered.body!['error'], Number(answered.headers['retry-after']) > 0]).toEqual([503, 'SERVICE_UNAVAILABLE', true]);
     expect(answered.text).not.toMatch(/secret|hunter2/);
     const health = await ask(failing(code), '/health');
-    expect(offencesOf('/health', health)).toEqual([]);
+    expect(violationsOf('/health', health)).toEqual([]);
     expect([health.status, health.body]).toMatchObject([503, { status: 'unavailable', version: VERSION, database: 'unreachable', dataset: null }]);
   });
 
-  it('has an error that is ours says 500, with a number to look for and nothing else', async () => {
+  it('fails because of a bug returns 500 with a request ID, and nothing else', async () => {
     for (const code of ['SQL_42883', 'SQL_22P02', 'SQL_XX000']) {
       const answered = await ask(failing(code), '/admin/regions');
       expect([answered.status, answered.body!['error']]).toEqual([500, 'INTERNAL_ERROR']);
@@ -148,7 +148,7 @@ describe('a server whose database', () => {
     }
   });
 
-  it('is not there at all does not start', async () => {
+  it('cannot be reached does not start', async () => {
     const refused = await mappale('postgres://nobody:hunter2@127.0.0.1:1/none', 'serve', '--port', '0');
     expect(refused.code).toBe(6);
     expect(refused.stderr).not.toContain('hunter2');

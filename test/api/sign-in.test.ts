@@ -1,4 +1,4 @@
-/** The link that signs a browser of this machine in: once, for a while, for pages of this server only, and without a trace. */
+/** The link that signs in a browser on this machine: once, for a limited time, only for pages of this server, and without a trace. */
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { isLoopback, LINK_MS, SESSION_QUOTA, SignInLink } from '../../api/sign-in.ts';
@@ -23,13 +23,13 @@ interface Page {
   readonly link: SignInLink;
   /** Everything that the server logged. */
   readonly logged: string[];
-  /** Statements that asked who has a key. */
+  /** Statements that looked up a key. */
   readonly keys: unknown[];
   signIn(secret: string, headers?: Readonly<Record<string, string>>, from?: string): Promise<LightMyRequestResponse>;
   get(path: string, headers?: Readonly<Record<string, string>>, from?: string): Promise<LightMyRequestResponse>;
 }
 
-/** A server without a database, which always finds nothing. */
+/** Starts a server without a database, which never finds anything. */
 async function page(link: SignInLink | null = new SignInLink(), explain: Explain | null = null): Promise<Page> {
   const keys: unknown[] = [];
   const logged: string[] = [];
@@ -42,7 +42,7 @@ async function page(link: SignInLink | null = new SignInLink(), explain: Explain
     }) as unknown as Reader['count'],
   };
   const write = (message: string, facts?: Record<string, unknown>): void => void logged.push(`${message} ${JSON.stringify(facts)}`);
-  const log: Log = { runId: null, info: write, warn: write, progress: () => undefined };
+  const log: Log = { runId: null, debug: write, info: write, warn: write, progress: () => undefined };
   const app = await buildServer({ reader, version: VERSION, log, signIn: link, explain });
   opened.push(app);
   return {
@@ -64,7 +64,7 @@ async function signedIn(explain: Explain | null = null): Promise<Page & { readon
 const codeOf = ({ statusCode, payload }: LightMyRequestResponse): unknown[] => [statusCode, (JSON.parse(payload) as { error: string }).error];
 
 describe('the sign-in link', () => {
-  it('gives a session that no script can read, no other site sends, and that counts as one token', async () => {
+  it('creates a session that no script can read, that no other site can send, and that counts as one token', async () => {
     const { signIn, get, link, keys } = await page();
     const answered = await signIn(link.secret);
     expect([answered.statusCode, answered.payload, answered.headers['cache-control']]).toEqual([204, '', 'no-store']);
@@ -76,10 +76,10 @@ describe('the sign-in link', () => {
     expect([found.statusCode, found.headers['x-ratelimit-limit'], found.headers['x-ratelimit-remaining']]).toEqual([200, String(SESSION_QUOTA), String(SESSION_QUOTA - 1)]);
     // Tiles are not counted.
     expect([(await get('/tiles/14/1/1?layer=parcels', { cookie })).statusCode, (await get('/parcels/locate?lat=42&lng=14', { cookie })).headers['x-ratelimit-remaining']]).toEqual([204, String(SESSION_QUOTA - 2)]);
-    // What the map asks: which files speak of a comune is one of its questions.
+    // A request of the map: the files that cover a comune.
     expect((await get('/admin/regions', { cookie })).statusCode).toBe(200);
     expect(keys).toEqual([]);
-    // A key counts before it.
+    // A key takes precedence over the cookie.
     expect((await get('/admin/regions', { cookie, 'x-api-key': `mpl_${'a'.repeat(43)}` })).statusCode).toBe(200);
     expect(keys.length).toBe(1);
   });
@@ -90,7 +90,7 @@ describe('the sign-in link', () => {
     expect(codeOf(await signIn(link.secret))).toEqual([410, 'GONE']);
   });
 
-  it('works once, also for two that come at the same moment', async () => {
+  it('works once for simultaneous requests', async () => {
     const { signIn, link } = await page();
     const answers = await Promise.all(Array.from({ length: 5 }, () => signIn(link.secret)));
     expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([204, 410, 410, 410, 410]);
@@ -103,7 +103,7 @@ describe('the sign-in link', () => {
     expect(codeOf(await signIn(link.secret))).toEqual([410, 'GONE']);
   });
 
-  it('with another secret is refused, and stays good', async () => {
+  it('is refused with a wrong secret, and stays valid', async () => {
     const { signIn, link } = await page();
     for (const secret of ['', 'x', `${link.secret}x`, link.secret.slice(1)]) expect(codeOf(await signIn(secret))).toEqual([401, 'INVALID_API_KEY']);
     expect((await signIn(link.secret)).statusCode).toBe(204);
@@ -112,9 +112,9 @@ describe('the sign-in link', () => {
   it.each([
     ['of another origin', { origin: 'http://evil.example' }, '127.0.0.1'],
     ['of another port', { origin: 'http://127.0.0.1:3000' }, '127.0.0.1'],
-    ['that names no origin', { origin: '' }, '127.0.0.1'],
-    ['by a name that leads here', { host: 'evil.example:8080', origin: 'http://evil.example:8080' }, '127.0.0.1'],
-    ['by a name that begins as an address', { host: '127.0.0.1.evil.example', origin: 'http://127.0.0.1.evil.example' }, '127.0.0.1'],
+    ['without an origin', { origin: '' }, '127.0.0.1'],
+    ['with a name that leads to this machine', { host: 'evil.example:8080', origin: 'http://evil.example:8080' }, '127.0.0.1'],
+    ['with a name that starts like an address', { host: '127.0.0.1.evil.example', origin: 'http://127.0.0.1.evil.example' }, '127.0.0.1'],
     ['through a proxy', { 'x-forwarded-for': '192.0.2.7' }, '127.0.0.1'],
     ['from another machine', {}, '192.0.2.7'],
     ['as a form', { 'content-type': 'text/plain' }, '127.0.0.1'],
@@ -124,13 +124,13 @@ describe('the sign-in link', () => {
     expect((await signIn(link.secret)).statusCode).toBe(204);
   });
 
-  it.each([['nothing'], ['{'], ['{"secret":1}'], ['[]'], [`{"secret":"${'x'.repeat(5000)}"}`]])('with the body %j is refused in words', async (payload) => {
+  it.each([['nothing'], ['{'], ['{"secret":1}'], ['[]'], [`{"secret":"${'x'.repeat(5000)}"}`]])('is refused with the body %j', async (payload) => {
     const { app } = await page();
     const answered = await app.inject({ method: 'POST', url: `${BASE}/map/sign-in`, remoteAddress: '127.0.0.1', payload, headers: { host: HOST, origin: `http://${HOST}`, 'content-type': 'application/json' } });
     expect(codeOf(answered)).toEqual([400, 'INVALID_PARAMS']);
   });
 
-  it('leaves neither secret nor session in any line of the log', async () => {
+  it('leaves neither secret nor session in the log', async () => {
     const { signIn, get, link, logged, cookie } = await signedIn();
     await signIn(link.secret);
     await get('/map/session', { cookie });
@@ -144,32 +144,32 @@ describe('a session', () => {
   it.each([
     ['of another site', { 'sec-fetch-site': 'cross-site' }, '127.0.0.1'],
     ['of another port of this machine', { 'sec-fetch-site': 'same-site' }, '127.0.0.1'],
-    ['by a name that leads here', { host: 'evil.example:8080' }, '127.0.0.1'],
+    ['with a name that leads to this machine', { host: 'evil.example:8080' }, '127.0.0.1'],
     ['through a proxy', { forwarded: 'for=192.0.2.7' }, '127.0.0.1'],
     ['from another machine', {}, '192.0.2.7'],
-  ])('does not count in a request %s', async (_request, headers, from) => {
+  ])('is ignored in a request %s', async (_request, headers, from) => {
     const { get, cookie } = await signedIn();
     expect(codeOf(await get('/geocode/reverse?lat=42&lng=14', { cookie, ...headers }, from))).toEqual([401, 'API_KEY_REQUIRED']);
     expect((await get('/geocode/reverse?lat=42&lng=14', { cookie, 'sec-fetch-site': 'same-origin' })).statusCode).toBe(200);
   });
 
-  it('of a server that was is none', async () => {
+  it('of an earlier server is invalid', async () => {
     const { cookie } = await signedIn();
     const { get } = await page();
     expect(codeOf(await get('/geocode/reverse?lat=42&lng=14', { cookie }))).toEqual([401, 'API_KEY_REQUIRED']);
   });
 
-  it('has an hour of its own, which ends', async () => {
+  it('has its own hour, which ends', async () => {
     let now = 5_000;
     const link = new SignInLink(() => now);
     const came = await link.exchange(link.secret);
     if (!('session' in came)) throw new Error(came.refused);
-    for (let used = 1; used <= SESSION_QUOTA + 1; used += 1) expect((await link.hour(came.session, true))?.used).toBe(used);
-    // What is refused is not counted further.
-    expect((await link.hour(came.session, true))?.used).toBe(SESSION_QUOTA + 1);
+    for (let used = 1; used <= SESSION_QUOTA + 1; used += 1) expect((await link.hour(came.session, 'count'))?.used).toBe(used);
+    // Refused requests are not counted further.
+    expect((await link.hour(came.session, 'count'))?.used).toBe(SESSION_QUOTA + 1);
     now += 3_600_000;
-    expect(await link.hour(came.session, true)).toEqual({ used: 1, endsAt: now + 3_600_000 });
-    expect(await link.hour('another', true)).toBeNull();
+    expect(await link.hour(came.session, 'count')).toEqual({ used: 1, endsAt: now + 3_600_000 });
+    expect(await link.hour('another', 'count')).toBeNull();
   });
 });
 
@@ -177,7 +177,7 @@ describe('an explanation', () => {
   const PATH = '/map/explain/1400000000/basic';
   const token = { 'x-api-key': `mpl_${'a'.repeat(43)}` };
 
-  it('is told to a session, and counts in its hour', async () => {
+  it('is returned for a session, and is counted against the session\'s hour', async () => {
     const { get, cookie } = await signedIn(async (fid, section) => ({ fid, section, evidence: [] }));
     expect(JSON.parse((await get('/map/session', { cookie })).payload)).toEqual({ signed_in: true, sign_in: 'link', explains: true });
     const told = await get(PATH, { cookie });
@@ -188,39 +188,39 @@ describe('an explanation', () => {
 
   it.each([
     ['without a session', {}, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
-    ['with a session of a server that was', { cookie: `mappale_session_8080=${'a'.repeat(43)}` }, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
+    ['with a session of an earlier server', { cookie: `mappale_session_8080=${'a'.repeat(43)}` }, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
     ['with a token', token, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
-    ['with a token beside the session', { ...token, cookie: 'own' }, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
+    ['with a token in addition to the session', { ...token, cookie: 'own' }, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
     ['of another site', { cookie: 'own', 'sec-fetch-site': 'cross-site' }, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
     ['of another port of this machine', { cookie: 'own', 'sec-fetch-site': 'same-site' }, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
-    ['by a name that leads here', { cookie: 'own', host: 'evil.example:8080' }, '127.0.0.1', [404, 'NOT_FOUND']],
+    ['with a name that leads to this machine', { cookie: 'own', host: 'evil.example:8080' }, '127.0.0.1', [404, 'NOT_FOUND']],
     ['through a proxy', { cookie: 'own', 'x-forwarded-for': '192.0.2.7' }, '127.0.0.1', [404, 'NOT_FOUND']],
     ['from another machine', { cookie: 'own' }, '192.0.2.7', [404, 'NOT_FOUND']],
     ['from another machine with a token', token, '192.0.2.7', [404, 'NOT_FOUND']],
-  ])('is not told to a request %s, and nothing runs for it', async (_request, { cookie, ...headers }: Readonly<Record<string, string>>, from, refused) => {
+  ])('is refused for a request %s, and nothing runs for it', async (_request, { cookie, ...headers }: Readonly<Record<string, string>>, from, refused) => {
     let runs = 0;
     const { get, keys, cookie: own } = await signedIn(async () => ({ runs: runs += 1 }));
     const given = cookie === 'own' ? own : cookie;
     const answered = await get(PATH, { ...headers, ...(given === undefined ? {} : { cookie: given }) }, from);
     expect(codeOf(answered)).toEqual(refused);
-    // That a token would help is said to nobody whom it does not.
+    // The answer does not mention that a token would help, because here it would not.
     expect(answered.headers['www-authenticate']).toBe(refused[0] === 401 ? 'SignInLink realm="mappale"' : undefined);
     expect([runs, keys]).toEqual([0, []]);
   });
 
-  it('is no path of a server without a link, or whose login reads no tables', async () => {
+  it('does not exist on a server without a link, or with a login that cannot read tables', async () => {
     const explain: Explain = async () => ({});
     expect(codeOf(await (await page(null, explain)).get(PATH))).toEqual([404, 'NOT_FOUND']);
     const { get, cookie } = await signedIn();
     expect(codeOf(await get(PATH, { cookie }))).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('runs one at a time, and stands in the way of nothing else', async () => {
+  it('runs one at a time, and blocks no other request', async () => {
     let running = 0;
     let most = 0;
     const { get, cookie } = await signedIn(async () => {
       most = Math.max(most, running += 1);
-      // Others are answered meanwhile.
+      // Other requests are answered meanwhile.
       expect((await get('/geocode/reverse?lat=42&lng=14', { cookie })).statusCode).toBe(200);
       running -= 1;
       return {};
@@ -231,7 +231,7 @@ describe('an explanation', () => {
 
   it.each([
     ['NOT_FOUND', [404, 'NOT_FOUND']], ['SQL_57014', [503, 'SERVICE_UNAVAILABLE']], ['SQL_42P01', [500, 'INTERNAL_ERROR']],
-  ] as const)('that ends with %s is refused in words, and the next one runs', async (code, refused) => {
+  ] as const)('that fails with %s is refused, and the next one runs', async (code, refused) => {
     let runs = 0;
     const { get, cookie } = await signedIn(async () => {
       if ((runs += 1) === 1) throw new MappaleError('it ends', { code, kind: code === 'NOT_FOUND' ? 'usage' : 'database' });
@@ -241,8 +241,8 @@ describe('an explanation', () => {
   });
 });
 
-describe('without a link', () => {
-  it('there are no such paths, and no cookie counts', async () => {
+describe('a server without a sign-in link', () => {
+  it('has none of these paths, and accepts no cookie', async () => {
     const { cookie } = await signedIn();
     const { signIn, get, link } = await page(null);
     expect(codeOf(await signIn(link.secret))).toEqual([404, 'NOT_FOUND']);
@@ -252,12 +252,12 @@ describe('without a link', () => {
 
   it.each([
     ['127.0.0.1', true], ['127.1.2.3', true], ['::1', true], ['localhost', true], ['0.0.0.0', false], ['::', false], ['192.0.2.7', false], ['mappale.example', false], ['127.0.0.1.example', false],
-  ])('a server is that listens elsewhere than on this machine alone: on %s is such a place: %s', (host, expected) => {
+  ])('includes a server that listens not only on this machine: %s is a loopback address: %s', (host, expected) => {
     expect(isLoopback(host)).toBe(expected);
     expect(signInLink({ host }, { log: 'human' }) !== null).toBe(expected);
   });
 
-  it('a server is that stands behind a proxy, or of which only programs read what it says', () => {
+  it('includes a server behind a proxy, and one that logs for programs', () => {
     expect(signInLink({ host: '127.0.0.1', trustProxy: ['127.0.0.1'] }, { log: 'human' })).toBeNull();
     expect(signInLink({ host: '127.0.0.1' }, { log: 'json' })).toBeNull();
   });

@@ -1,4 +1,4 @@
-/** What comes over the wire, request or not: every answer has the form and the headers of the interface, none is a 500, and the log names no bug. */
+/** Arbitrary bytes from the network: every answer has the form and headers of the API, none is a 500, and the log reports no bug. */
 import { connect, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { STATUS, type ErrorCode } from '../../api/errors.ts';
@@ -12,7 +12,7 @@ interface Reply {
   readonly body: string;
 }
 
-/** Answers in the order in which they came; what follows the last whole one counts as one that is not whole. */
+/** Parses the answers in their order; an incomplete rest is an answer too. */
 function readReplies(bytes: Buffer): Reply[] {
   const replies: Reply[] = [];
   let at = 0;
@@ -30,8 +30,8 @@ function readReplies(bytes: Buffer): Reply[] {
   return replies;
 }
 
-/** Why an answer is not one of this interface; empty: it is. */
-function offences({ status, headers, body }: Reply): string[] {
+/** Returns the differences between an answer and the API; empty if there are none. */
+function violations({ status, headers, body }: Reply): string[] {
   const missing = ['x-request-id', 'vary', 'x-content-type-options', 'access-control-allow-origin', 'access-control-expose-headers'].filter((name) => headers[name] === undefined).map((name) => `${status} without ${name}`);
   if (status < 400 && status !== 0) return missing;
   try {
@@ -56,7 +56,7 @@ describeDatabase('the socket', (engine) => {
   });
   afterAll(() => service?.close());
 
-  /** Sends bytes, and reads until the server ends the connection. @param then what happens when they are sent */
+  /** Sends bytes, and reads until the server closes the connection. @param then what to do after sending */
   const say = (bytes: string | Buffer, then: 'wait' | 'reset' = 'wait'): Promise<Reply[]> => new Promise((resolve) => {
     const parts: Buffer[] = [];
     const socket = connect(port, '127.0.0.1', () => {
@@ -69,10 +69,10 @@ describeDatabase('the socket', (engine) => {
   });
   const get = (path: string, ...fields: readonly string[]): string => `GET ${BASE}${path} HTTP/1.1\r\n${['Host: x', ...fields].map((field) => `${field}\r\n`).join('')}\r\n`;
   const keyed = (path: string, ...fields: readonly string[]): string => get(path, `x-api-key: ${key}`, ...fields);
-  /** First answer to a request, and whether it is in order. */
+  /** Returns the first answer to a request, and checks it. */
   const first = async (bytes: string): Promise<Reply> => {
     const replies = await say(bytes);
-    expect(replies.flatMap(offences), bytes.slice(0, 200)).toEqual([]);
+    expect(replies.flatMap(violations), bytes.slice(0, 200)).toEqual([]);
     expect(service.warned).toEqual([]);
     return replies[0]!;
   };
@@ -81,45 +81,45 @@ describeDatabase('the socket', (engine) => {
     ['a body in an unknown encoding', () => keyed('/admin/regions', 'Content-Encoding: foo', 'Content-Length: 1') + 'x', 200],
     ['a refusal with an encoding and no body', () => get('/nothing', 'Content-Encoding: foo', 'Connection: close'), 404],
     ['a body on a wrong method', () => `POST ${BASE}/health HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Type: application/json\r\n\r\n{"a":`, 405],
-    ['a body in pieces on a wrong method', () => `PUT ${BASE}/parcels/1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc`, 405],
-    ['a body in pieces that are none', () => `PUT ${BASE}/parcels/1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nZZZ\r\n`, 405],
-    ['an expectation that nobody knows', () => get('/health', 'Expect: foo', 'Connection: close'), 200],
+    ['a chunked body on a wrong method', () => `PUT ${BASE}/parcels/1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc`, 405],
+    ['a malformed chunked body', () => `PUT ${BASE}/parcels/1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nZZZ\r\n`, 405],
+    ['an unknown expectation', () => get('/health', 'Expect: foo', 'Connection: close'), 200],
     ['an expectation of 100', () => `POST ${BASE}/health HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n`, 405],
     ['a tunnel', () => 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n', 405],
     ['another protocol', () => get('/health', 'Connection: upgrade, close', 'Upgrade: websocket'), 200],
     ['HTTP/2', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
     ['no request', () => 'hello\r\n\r\n', 400],
-    ['a request of TLS', () => '\u0016\u0003\u0001\u0002\u0000\u0001', 400],
+    ['a TLS handshake', () => '\u0016\u0003\u0001\u0002\u0000\u0001', 400],
     ['no Host', () => `GET ${BASE}/health HTTP/1.1\r\nConnection: close\r\n\r\n`, 400],
     ['HTTP/1.0 without Host', () => `GET ${BASE}/health HTTP/1.0\r\n\r\n`, 200],
     ['headers of 20 KiB', () => get('/health', `X-Long: ${'a'.repeat(20_000)}`), 431],
     ['a path of 20 KiB', () => get(`/${'a'.repeat(20_000)}`), 431],
     ['two lengths', () => get('/health', 'Content-Length: 1', 'Content-Length: 2'), 400],
-    ['a length and pieces', () => get('/health', 'Content-Length: 1', 'Transfer-Encoding: chunked'), 400],
+    ['a length and chunks', () => get('/health', 'Content-Length: 1', 'Transfer-Encoding: chunked'), 400],
     ['two Hosts', () => get('/health', 'Host: y'), 400],
     ['the same Host twice', () => get('/health', 'Host: x'), 400],
     ['an unknown transfer encoding', () => get('/health', 'Transfer-Encoding: gzip, chunked') + '0\r\n\r\n', 400],
     ['a header without name', () => get('/health', ': x'), 400],
-    ['a path of another host', () => `GET http://example.org${BASE}/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 200],
+    ['a path with another host', () => `GET http://example.org${BASE}/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 200],
     ['a broken escape in the path', () => keyed('/parcels/%zz', 'Connection: close'), 400],
     ['a path that is not UTF-8', () => keyed('/parcels/%ff', 'Connection: close'), 400],
     ['a broken escape in a parameter', () => keyed('/geocode/search?q=Via%2', 'Connection: close'), 400],
     ['a parameter that is not UTF-8', () => keyed('/geocode/search?q=Citt%E0', 'Connection: close'), 400],
     ['a broken escape without a key', () => get('/geocode/search?q=%zz', 'Connection: close'), 401],
-    ['a pattern of routes as path', () => `POST ${BASE}/:id(+ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 404],
+    ['a route pattern as the path', () => `POST ${BASE}/:id(+ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 404],
     ['the whole server', () => 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 404],
-    ['OPTIONS of no path', () => `OPTIONS ${BASE}/nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 404],
-    ['a preflight of no path', () => `OPTIONS ${BASE}/nothing HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\nAccess-Control-Request-Method: GET\r\nConnection: close\r\n\r\n`, 404],
+    ['OPTIONS for an unknown path', () => `OPTIONS ${BASE}/nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 404],
+    ['a preflight for an unknown path', () => `OPTIONS ${BASE}/nothing HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\nAccess-Control-Request-Method: GET\r\nConnection: close\r\n\r\n`, 404],
     ['a preflight', () => `OPTIONS ${BASE}/health HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\nAccess-Control-Request-Method: GET\r\nConnection: close\r\n\r\n`, 204],
-    ['OPTIONS that is no preflight', () => `OPTIONS ${BASE}/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 405],
-    ['a method that few know', () => `QUERY ${BASE}/parcels/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 405],
+    ['OPTIONS without a preflight', () => `OPTIONS ${BASE}/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 405],
+    ['a rare method', () => `QUERY ${BASE}/parcels/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 405],
     ['two keys', () => keyed('/admin/regions', `x-api-key: ${key}`, 'Connection: close'), 401],
   ])('answers %s', async (_name, bytes, status) => {
     expect((await first(bytes())).status).toBe(status);
   });
 
   it.each(['203.0.113.7:4711', '[2001:db8::7]:4711', '[2001:db8::7]', 'fe80::1%eth0', '::ffff:203.0.113.7', 'unknown', '_hidden', '"203.0.113.7"', '203.0.113.7, rubbish', '999.1.1.1', ',,,', '\u00ff', "' or 1=1"])(
-    'takes X-Forwarded-For %j of a trusted proxy for an address or for nothing', async (forwarded) => {
+    'reads X-Forwarded-For %j of a trusted proxy as an address, or ignores it', async (forwarded) => {
       expect((await first(keyed('/admin/regions', `X-Forwarded-For: ${forwarded}`, 'Connection: close'))).status).toBe(200);
       expect((await first(get('/admin/regions', 'x-api-key: bad', `X-Forwarded-For: ${forwarded}`, 'Connection: close'))).status).toBe(401);
     },
@@ -138,38 +138,38 @@ describeDatabase('the socket', (engine) => {
     expect((await first(keyed(`/geocode/search?q=Via%20Roma${q}`, 'Connection: close'))).status).toBe(400);
   });
 
-  it('ends the connection of who sent a body that nobody reads', async () => {
+  it('closes a connection with a body that is not read', async () => {
     for (const field of ['Content-Length: 1000000', 'Transfer-Encoding: chunked']) {
       const [refused, ...more] = await say(`POST ${BASE}/health HTTP/1.1\r\nHost: x\r\n${field}\r\n\r\n`);
       expect([refused!.status, refused!.headers['connection'], more]).toEqual([405, 'close', []]);
     }
   });
 
-  it('answers what came before rubbish first, then the rubbish, and ends', async () => {
+  it('answers the requests before an invalid one, then the invalid one, and closes the connection', async () => {
     const replies = await say(`${keyed('/admin/regions')}${get('/health')}rubbish\r\n\r\n`);
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 400]);
-    expect(replies.flatMap(offences)).toEqual([]);
+    expect(replies.flatMap(violations)).toEqual([]);
   });
 
-  it('ends who says nothing or never ends', async () => {
+  it('closes connections that send nothing or never end', async () => {
     const { server } = service.app;
     expect([server.headersTimeout, server.requestTimeout, server.keepAliveTimeout, server.timeout].every((limit) => limit > 0 && limit <= 120_000)).toBe(true);
     const { headersTimeout } = server;
     server.headersTimeout = 1;
     try {
       const [silent, slow] = await Promise.all([say(''), say(`GET ${BASE}/health HTTP/1.1\r\nHost:`)]);
-      for (const [late] of [silent, slow]) expect([late!.status, offences(late!)]).toEqual([408, []]);
+      for (const [late] of [silent, slow]) expect([late!.status, violations(late!)]).toEqual([408, []]);
     } finally {
       server.headersTimeout = headersTimeout;
     }
   });
 
-  it('is calm about who leaves at once', async () => {
+  it('tolerates clients that disconnect at once', async () => {
     await Promise.all(Array.from({ length: 60 }, (_, index) => say(index % 3 === 0 ? keyed('/geocode/search?q=Via%20Roma') : index % 3 === 1 ? get('/admin/regions', 'x-api-key: bad') : keyed('/parcels/1', 'X-Forwarded-For: 1.2.3.4'), 'reset')));
     expect((await first(END)).status).toBe(200);
   });
 
-  it('gives every answer a number of its own', async () => {
+  it('gives every answer its own request ID', async () => {
     const replies = (await Promise.all([say(END + END), say(END), say('rubbish\r\n\r\n')])).flat();
     expect(new Set(replies.map(({ headers }) => headers['x-request-id'])).size).toBe(3);
   });
@@ -203,12 +203,12 @@ describeDatabase('the socket', (engine) => {
     await Promise.all(Array.from({ length: 16 }, async () => {
       while (next < mutilated.length) {
         const text = mutilated[next++]!;
-        // Whatever the server still waits for after these ends, or is the end of it.
+        // If the server still waits for more after these bytes, this completes or ends the request.
         const replies = await say(Buffer.from(`${text}\r\n\r\n${END}`, 'latin1'));
         if (replies.length === 0) wrong.push(`${JSON.stringify(text)}: no answer`);
         for (const reply of replies) {
           statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
-          for (const offence of offences(reply)) wrong.push(`${JSON.stringify(text)}: ${offence}`);
+          for (const violation of violations(reply)) wrong.push(`${JSON.stringify(text)}: ${violation}`);
         }
       }
     }));
@@ -219,7 +219,7 @@ describeDatabase('the socket', (engine) => {
   });
 });
 
-describeDatabase('text of nothing', (engine) => {
+describeDatabase('blank text', (engine) => {
   let service: Service;
   beforeAll(async () => {
     service = await emptyService(engine);
@@ -227,8 +227,8 @@ describeDatabase('text of nothing', (engine) => {
   afterAll(() => service?.close());
 
   it.each([['spaces', '%20%20%20'], ['tabs', '%09%09'], ['NUL', '%00%00'], ['zero width', '%E2%80%8B%E2%80%8B%E2%80%8B'], ['byte order marks', '%EF%BB%BF%EF%BB%BF'], ['soft hyphens', '%C2%AD%C2%AD'], ['C1 controls', '%C2%85%C2%90'], ['combining marks', '%CC%81%CC%81'],
-    ['line separators', '%E2%80%A8%E2%80%A9'], ['fillers of Hangul', '%E3%85%A4%E3%85%A4'], ['private characters', '%EE%80%80%EE%80%81'], ['variation selectors', '%EF%B8%8F%EF%B8%8F']])(
-    'like %s is refused', async (_name, encoded) => {
+    ['line separators', '%E2%80%A8%E2%80%A9'], ['Hangul fillers', '%E3%85%A4%E3%85%A4'], ['private characters', '%EE%80%80%EE%80%81'], ['variation selectors', '%EF%B8%8F%EF%B8%8F']])(
+    'of %s is refused', async (_name, encoded) => {
       const key = await service.token();
       for (const path of [`/geocode/search?q=${encoded}`, `/geocode/search?q=Via%20Roma&city=${encoded}`, `/admin/provinces?region=${encoded}`]) {
         const { status, body } = await service.ask(path, { key });

@@ -1,4 +1,4 @@
-/** What the interface promises of parcels: how they are found, and what their records hold. */
+/** Promises of the API about parcels: how they are found, and the content of their records. */
 import { expect } from 'vitest';
 import { regionOfFid } from '../../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
@@ -21,7 +21,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'takes boxes of at most 0.05° on each side, in Italy, corners in order',
+    about: OF_LOCATE, says: 'accepts boxes of at most 0.05° on each side, in Italy, with ordered corners',
     holds: async (trial) => {
       expect(await trial.refusal('/parcels/locate?bbox=14,42,14.0501,42.01')).toEqual([400, 'BBOX_TOO_LARGE', undefined]);
       expect(await trial.refusal('/parcels/locate?bbox=14,42,14.01,42.0501')).toEqual([400, 'BBOX_TOO_LARGE', undefined]);
@@ -31,7 +31,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'gives 50 parcels by default, 1 to 200 when asked, and says when there are more',
+    about: OF_LOCATE, says: 'returns 50 parcels by default, 1 to 200 on request, and reports whether there are more',
     holds: async (trial) => {
       const box = trial.service.region.comuni[0].box.map((side) => side.toFixed(7)) as [string, string, string, string];
       const wide = `/parcels/locate?bbox=${box[0]},${box[1]},${Math.min(Number(box[2]), Number(box[0]) + 0.05)},${Math.min(Number(box[3]), Number(box[1]) + 0.05)}`;
@@ -42,9 +42,9 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'gives each parcel the facts that its record has: the same area, centroid, reference, label and comune',
+    about: OF_LOCATE, says: 'returns the same area, centroid, reference, label and comune as the record',
     holds: async (trial) => {
-      // An area whose fifth decimal decides the second.
+      // An area with a fifth decimal that decides the second one.
       const odd = await trial.parcel();
       const [before] = await trial.service.database.query<{ area: number }>('select area_m2 as area from core.parcel where fid = $1', [odd.fid]);
       await trial.service.database.query('update core.parcel set area_m2 = 100.004999996 where fid = $1', [odd.fid]);
@@ -70,7 +70,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'at a point finds the parcels that contain it, border included, smallest first',
+    about: OF_LOCATE, says: 'finds the parcels that contain a point, border included, smallest first',
     holds: async (trial) => {
       for (const [corner, owners] of some(meetings(await trial.basics()).filter(([, each]) => each.length > 2), 20)) {
         const [lng, lat] = corner.split(',');
@@ -82,7 +82,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'finds at every corner as it prints it, with 7 decimals, the parcels that meet there',
+    about: OF_LOCATE, says: 'finds at every printed corner, with 7 decimals, the parcels that meet there',
     holds: async (trial) => {
       const corners = some(meetings(await trial.basics()), 400);
       expect(corners.length).toBeGreaterThan(200);
@@ -97,7 +97,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'is tolerant by 1e-7° and no more',
+    about: OF_LOCATE, says: 'tolerates 1e-7° and not more',
     holds: async (trial) => {
       const parcels = await trial.basics();
       const north = parcels.reduce((best, each) => (Math.max(...cornersOf(each).map((corner) => Number(corner.split(',')[1]))) > Math.max(...cornersOf(best).map((corner) => Number(corner.split(',')[1]))) ? each : best));
@@ -107,7 +107,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'in a box finds the parcels that intersect it, by fid',
+    about: OF_LOCATE, says: 'finds the parcels that intersect a box, by fid',
     holds: async (trial) => {
       const { centroid: { lat, lng } } = await trial.parcel();
       const box = [lng - 0.002, lat - 0.002, lng + 0.002, lat + 0.002].map((side) => Number(side.toFixed(7)));
@@ -122,7 +122,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'in a box without width and height finds what its point finds',
+    about: OF_LOCATE, says: 'finds for a box without width and height the same as for its point',
     holds: async (trial) => {
       const basics = await trial.basics();
       const places = [...some(meetings(basics), 20).map(([corner]) => corner), ...some(basics, 10).map(({ centroid: { lat, lng } }) => `${lng},${lat}`), '6.5,38.5'];
@@ -134,7 +134,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'in a box without width, or without height, finds what lies along the line',
+    about: OF_LOCATE, says: 'finds for a box without width, or without height, the parcels along the line',
     holds: async (trial) => {
       const { centroid: { lat, lng } } = await trial.parcel();
       for (const line of [[lng, lat - 0.001, lng, lat + 0.001], [lng - 0.001, lat, lng + 0.001, lat]].map((sides) => sides.map((side) => side.toFixed(7)))) {
@@ -146,7 +146,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'with geometry=true gives each parcel its geometry and kind, as its record has them',
+    about: OF_LOCATE, says: 'returns with geometry=true the geometry and kind of each parcel, as in its record',
     holds: async (trial) => {
       const basics = new Map((await trial.basics()).map((basic) => [basic.fid, basic]));
       const { centroid: { lat, lng } } = await trial.parcel();
@@ -161,7 +161,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'with after=fid pages through a box: every parcel once, and the last page is not truncated',
+    about: OF_LOCATE, says: 'pages through a box with after=fid: every parcel once, and the last page is not truncated',
     holds: async (trial) => {
       const seen: number[] = [];
       const [west, south, , north] = trial.service.region.comuni[0].box;
@@ -180,7 +180,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'with format=geojson answers a FeatureCollection',
+    about: OF_LOCATE, says: 'returns a FeatureCollection with format=geojson',
     holds: async (trial) => {
       const { centroid: { lat, lng }, fid, geometry, label } = await trial.parcel();
       for (const place of [`lat=${lat}&lng=${lng}`, `points=${lat},${lng}`, `bbox=${lng},${lat},${lng},${lat}`]) {
@@ -192,7 +192,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LOCATE, says: 'takes up to 10 points, each with the limit of its own, and each parcel says its point',
+    about: OF_LOCATE, says: 'accepts up to 10 points, applies the limit to each, and returns the point of each parcel',
     holds: async (trial) => {
       const meeting = meetings(await trial.basics()).find(([, owners]) => owners.length > 2)!;
       const [lng, lat] = meeting[0].split(',').map(Number) as [number, number];
@@ -232,7 +232,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_CADASTRE, says: 'finds all of a sheet and all of a label, by sheet and label, 20 by default and 100 at most, and says when there are more',
+    about: OF_CADASTRE, says: 'finds all parcels of a sheet or a label, sorted by both, 20 by default and at most 100, and reports whether there are more',
     holds: async (trial) => {
       const basics = await trial.basics();
       const { municipality, cadastral } = await trial.parcel();
@@ -252,7 +252,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_CADASTRE, says: 'takes as comune what a search of addresses takes as city, and finds nothing in one that nobody knows',
+    about: OF_CADASTRE, says: 'accepts as comune the same values as the address search as city, and finds nothing in an unknown one',
     holds: async (trial) => {
       const bilingual = trial.service.region.comuni.find(({ otherName }) => otherName !== null)!;
       const { cadastral } = (await trial.basics()).find(({ municipality }) => municipality.code === bilingual.belfiore)!;
@@ -268,15 +268,15 @@ export const PARCELS: readonly Statement[] = [
 
   // --- The record -------------------------------------------------------------------------------------------------------
   {
-    about: OF_RECORD, says: 'of every parcel is what the document says',
-    // Each is held to it when it is asked.
+    about: OF_RECORD, says: 'follows the OpenAPI document for every parcel',
+    // Each record is checked when it is requested.
     holds: async (trial) => {
       const [{ parcels }] = (await trial.service.database.query<{ parcels: number }>('select count(*)::int4 as parcels from core.parcel')) as [{ parcels: number }];
       expect((await trial.records()).length).toBe(parcels);
     },
   },
   {
-    about: OF_RECORD, says: 'has the sections that are named and basic always; all when none is named',
+    about: OF_RECORD, says: 'has the requested sections and always basic; all if none are requested',
     holds: async (trial) => {
       const { fid } = await trial.parcel();
       for (const include of ['', '?include=', '?include=%20']) expect(Object.keys(await trial.get(`/parcels/${fid}${include}`))).toEqual(['fid', 'municipality', ...SECTION_NAMES, 'meta']);
@@ -289,7 +289,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'has licenses and attribution_required in meta, the three mandatory attributions whatever is asked',
+    about: OF_RECORD, says: 'has licenses and attribution_required in meta, with the three mandatory attributions in every request',
     holds: async (trial) => {
       const { fid } = await trial.parcel();
       for (const include of ['basic', 'risk', SECTION_NAMES.join(',')]) {
@@ -301,7 +301,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'cites for each section what it was made of, postal codes of basic included, with the periods of what was used',
+    about: OF_RECORD, says: 'cites the sources of each section with their periods, including the postal codes in basic',
     holds: async (trial) => {
       const record = (await trial.records()).find(({ basic }) => (basic as Basic).cadastral.postal_code !== null)!;
       const licenses = metaOf(record)['licenses'] as { section: string; source: string; reference_period: string | null }[];
@@ -339,7 +339,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'of roads and water is there, with basic and the hazards',
+    about: OF_RECORD, says: 'exists for roads and water, with basic and the hazards',
     holds: async (trial) => {
       const records = (await trial.records()).filter(({ basic }) => (basic as Basic).kind !== 'land');
       expect(new Set(records.map(({ basic }) => (basic as Basic).kind))).toEqual(new Set(['road', 'water']));
@@ -347,7 +347,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'of a parcel that was retired is 410 GONE with its successor_fid, of one that never was 404',
+    about: OF_RECORD, says: 'is 410 GONE with successor_fid for a retired parcel, and 404 for one that never existed',
     holds: async (trial) => {
       const { fid } = await trial.parcel();
       const retired = 1_499_999_998;
@@ -364,7 +364,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'as_of a day is what was in force at its end, with meta.as_of; before the first publication 404 says from which day on it is told, the future and what is no day are 400',
+    about: OF_RECORD, says: 'with as_of is the record at the end of that day, with meta.as_of; before the first publication 404 gives the first day; future and invalid days are 400',
     holds: async (trial) => {
       await onOneDay();
       const { fid } = await trial.parcel();
@@ -381,7 +381,7 @@ export const PARCELS: readonly Statement[] = [
       expect([status, body!['error'], body!['details']]).toEqual([404, 'NOT_FOUND', { id: fid, as_of: day!.before, kept_since: day!.today }]);
       expect(await trial.refusal(`/parcels/1499999997?as_of=${day!.today}`)).toEqual([404, 'NOT_FOUND', undefined]);
       for (const odd of [day!.after, '2026-02-30', '2026-1-31', '0000-01-01', '31.01.2026', '', '2026-01-31T00:00:00Z']) expect(await trial.refusal(`/parcels/${fid}?as_of=${odd}`), odd).toEqual([400, 'INVALID_PARAMS', 'as_of']);
-      // A publication that took this one's place tells of the days before it what it took away.
+      // If another publication replaces this one, earlier days are answered with the replaced values.
       const [first] = await database.query<{ zone: number }>('select seismic_zone as zone from section.risk where fid = $1', [fid]);
       await daysGoBy(database, 3);
       const swap = "insert into ledger.swap (unit_code, publication_id, happened_at) select unit_code, publication_id, now() - interval '1 second' from ledger.publication where state = 'current' and unit_code = 14 returning swap_id as swap";
@@ -400,7 +400,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'risk has the shares under its levels, attention and whether the zone is exact',
+    about: OF_RECORD, says: 'risk has the shares below its levels, attention, and whether the zone is exact',
     holds: async (trial) => {
       const risks = (await trial.records()).map(({ risk }) => risk as Json);
       for (const risk of risks) {
@@ -412,7 +412,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'economics has earners, by whose number the average income comes from the total',
+    about: OF_RECORD, says: 'economics has the number of earners, with which the average income follows from the total',
     holds: async (trial) => {
       const all = (await trial.records()).map(({ economics }) => economics as Record<string, number> | null).filter((each) => each !== null);
       expect(all.length).toBeGreaterThan(0);
@@ -439,7 +439,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_RECORD, says: 'coastal_erosion has at most 5 segments within 1,000 m, nearest first; what is not stable and has no rate has null for it and for its severity',
+    about: OF_RECORD, says: 'coastal_erosion has at most 5 segments within 1,000 m, nearest first; a segment that is not stable and has no rate has null for rate and severity',
     holds: async (trial) => {
       const all = (await trial.records()).map(
         ({ coastal_erosion: segments }) =>
@@ -459,7 +459,7 @@ export const PARCELS: readonly Statement[] = [
 
   // --- Coverage ---------------------------------------------------------------------------------------------------------
   {
-    about: OF_COVERAGE, says: 'is told of every section: of risk by level, of the others in meta',
+    about: OF_COVERAGE, says: 'is given for every section: for risk by level, for the others in meta',
     holds: async (trial) => {
       for (const { risk, meta } of await trial.records()) {
         expect(Object.keys((meta as Json)['coverage'] as Json)).toEqual(SECTION_NAMES.filter((section) => section !== 'risk'));
@@ -470,7 +470,7 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
-    about: OF_COVERAGE, says: 'is mapped where there is a value, but for what reaches across a border; null or [] with mapped means none here',
+    about: OF_COVERAGE, says: 'is mapped if there is a value, except for sources that reach across a border; null or [] with mapped means none here',
     holds: async (trial) => {
       const records = await trial.records();
       for (const record of records) {

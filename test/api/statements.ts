@@ -1,9 +1,9 @@
-/** What the interface promises, statement by statement, each with how it is tried over HTTP on a served region. */
+/** Promises of the API, statement by statement, each with its check over HTTP on a served region. */
 import { expect } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints.ts';
 import { SCOPES, type Scope } from '../../api/access.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
-import { BASE, DOCUMENT, offencesOf, VERSION, type Answered } from './harness.ts';
+import { BASE, DOCUMENT, violationsOf, VERSION, type Answered } from './harness.ts';
 import { PARCELS } from './statements-parcels.ts';
 import { answersWith, metaOf, query, type Json, type Statement, type Trial } from './trial.ts';
 
@@ -15,7 +15,7 @@ const OF_ERRORS = 'errors';
 const OF_LIMITS = 'limits and tokens';
 const OF_HEADERS = 'headers';
 
-/** Where each endpoint is asked so that it finds something. */
+/** Returns requests with results, one for each endpoint. */
 async function questions(trial: Trial): Promise<string[]> {
   const { centroid, fid, municipality, cadastral } = await trial.parcel();
   return [
@@ -46,7 +46,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: 'the interface', says: 'has its document as OpenAPI 3.1 and a page to try it, both without a key',
+    about: 'the interface', says: 'has an OpenAPI 3.1 document and a page to try it, both without a key',
     holds: async ({ service }) => {
       expect((await service.ask('/openapi.json')).body).toMatchObject({ openapi: expect.stringMatching(/^3\.1\./), servers: [{ url: BASE }] });
       const page = await service.ask('/docs');
@@ -65,10 +65,10 @@ export const STATEMENTS: readonly Statement[] = [
     },
   })),
   {
-    about: 'health', says: 'needs no key and says status, version, time, database and what is published',
+    about: 'health', says: 'needs no key and returns status, version, time, database and the published regions',
     holds: async ({ service }) => {
       const answered = await service.ask('/health');
-      expect(offencesOf('/health', answered)).toEqual([]);
+      expect(violationsOf('/health', answered)).toEqual([]);
       const [counts] = await service.database.query<Json>('select (select count(*) from core.parcel) as parcels, (select count(*) from core.access_point) as addresses');
       expect(answered.body).toMatchObject({ status: 'ok', version: VERSION, database: 'ok', dataset: { ...counts, regions: [{ code: 14, name: service.region.name }] } });
       expect(Number.isNaN(Date.parse(String(answered.body!['timestamp'])))).toBe(false);
@@ -79,7 +79,7 @@ export const STATEMENTS: readonly Statement[] = [
     holds: async () => {
       const [health] = await answersWith(async () => Promise.reject(new MappaleError('gone', { code: 'SQL_ECONNREFUSED', kind: 'database' })), ['/health']);
       expect([health!.status, health!.body!['status']]).toEqual([503, 'unavailable']);
-      expect(offencesOf('/health', health!)).toEqual([]);
+      expect(violationsOf('/health', health!)).toEqual([]);
     },
   },
 
@@ -92,7 +92,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_SEARCH, says: 'takes as city a name in Italian or in the second language, a former name, or a cadastral code',
+    about: OF_SEARCH, says: 'accepts as city a name in Italian or in the second language, a former name, or a cadastral code',
     holds: async (trial) => {
       const bilingual = trial.service.region.comuni.find(({ otherName }) => otherName !== null)!;
       const [former] = await trial.service.database.query<{ key: string; belfiore: string }>("select key, belfiore from core.comune_name where kind = 'former' order by key limit 1");
@@ -106,7 +106,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_SEARCH, says: 'gives 10 addresses by default, 1 to 50 when asked',
+    about: OF_SEARCH, says: 'returns 10 addresses by default, 1 to 50 on request',
     holds: async (trial) => {
       const { municipality_code: city } = await trial.address();
       const all = await trial.list(`/geocode/search?${query({ q: 'via snc', city: String(city), limit: 50 })}`);
@@ -117,7 +117,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_SEARCH, says: 'answers data and meta with query, city and count',
+    about: OF_SEARCH, says: 'returns data, and meta with query, city and count',
     holds: async (trial) => {
       const { data, meta } = (await trial.get('/geocode/search?q=%20via%20roma%20&city=Z001')) as { data: Json[]; meta: Json };
       expect(meta).toEqual({ query: 'via roma', city: 'Z001', count: data.length });
@@ -125,7 +125,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_SEARCH, says: 'gives each address match_type and a score of 0 to 1, best first',
+    about: OF_SEARCH, says: 'returns match_type and a score of 0 to 1 for each address, best first',
     holds: async (trial) => {
       const found = await trial.list('/geocode/search?q=via%20roma%20112&limit=50');
       const scores = found.map(({ score }) => score as number);
@@ -139,11 +139,11 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_SEARCH, says: 'finds nothing with 200 and an empty list',
+    about: OF_SEARCH, says: 'returns 200 and an empty list if nothing is found',
     holds: async (trial) => expect(await trial.get('/geocode/search?q=via%20roma&city=Atlantide')).toEqual({ data: [], meta: { query: 'via roma', city: 'Atlantide', count: 0 } }),
   },
   {
-    about: OF_SEARCH, says: 'answers the comune that was named, or nothing',
+    about: OF_SEARCH, says: 'returns addresses of the named comune, or nothing',
     holds: async (trial) => {
       const { comuni } = trial.service.region;
       for (const comune of comuni) {
@@ -156,13 +156,13 @@ export const STATEMENTS: readonly Statement[] = [
   },
 
   {
-    about: OF_SEARCH, says: 'knows the comuni of all Italy: one that is not loaded is no other',
+    about: OF_SEARCH, says: 'knows the comuni of all Italy, and never answers with another one if the named one is not loaded',
     holds: async (trial) => {
       for (const comune of ['Salerno', 'Siderno', 'Lamezia Terme', 'Campobasso']) expect(await trial.list(`/geocode/search?${query({ q: `Via Roma 112, ${comune}` })}`), comune).toEqual([]);
     },
   },
   {
-    about: OF_SEARCH, says: 'finds nothing where another comune stands behind the one that was named',
+    about: OF_SEARCH, says: 'finds nothing if another comune follows the named one',
     holds: async (trial) => {
       const [{ italianName: first }, { italianName: second }] = trial.service.region.comuni;
       expect(await trial.list(`/geocode/search?${query({ q: `Via Roma 112, ${second}, ${first}` })}`)).toEqual([]);
@@ -170,7 +170,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_SEARCH, says: 'gives less score to the nearest number than to the number itself',
+    about: OF_SEARCH, says: 'gives a lower score to the nearest number than to the number itself',
     holds: async (trial) => {
       const { street_name: street, municipality_code: city } = await trial.address();
       const best = async (number: string): Promise<Json> => (await trial.list(`/geocode/search?${query({ q: `${String(street)} ${number}`, city: String(city) })}`))[0]!;
@@ -190,7 +190,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_REVERSE, says: 'takes a radius of 1 to 500 metres, 100 by default, and a limit of 1 to 20, 5 by default',
+    about: OF_REVERSE, says: 'accepts a radius of 1 to 500 metres, 100 by default, and a limit of 1 to 20, 5 by default',
     holds: async (trial) => {
       const { latitude: lat, longitude: lng } = (await trial.address()) as { latitude: number; longitude: number };
       const usual = await trial.get(`/geocode/reverse?${query({ lat, lng })}`);
@@ -202,7 +202,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_REVERSE, says: 'gives addresses with distance_meters, nearest first, ties by address_id, and counts them',
+    about: OF_REVERSE, says: 'returns addresses with distance_meters, nearest first, ties by address_id, and their number',
     holds: async (trial) => {
       const { latitude: lat, longitude: lng } = (await trial.address()) as { latitude: number; longitude: number };
       const { data, meta } = (await trial.get(`/geocode/reverse?${query({ lat, lng, radius: 500, limit: 20 })}`)) as { data: { distance_meters: number; address_id: number }[]; meta: Json };
@@ -245,7 +245,7 @@ export const STATEMENTS: readonly Statement[] = [
 
   // --- Addresses --------------------------------------------------------------------------------------------------------
   {
-    about: OF_ADDRESSES, says: 'has the fields of an address, in each answer that gives one',
+    about: OF_ADDRESSES, says: 'has the same fields in every answer',
     holds: async (trial) => {
       const fields = ['address_id', 'street_name', 'street_number', 'locality', 'municipality_code', 'municipality_name', 'province', 'region', 'latitude', 'longitude', 'formatted_address'];
       for (const address of await trial.addresses()) expect(Object.keys(address).sort()).toEqual([...fields].sort());
@@ -276,7 +276,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ADDRESSES, says: 'is written as street and number, locality or else comune, and province, nothing empty and nothing twice',
+    about: OF_ADDRESSES, says: 'has a formatted text: street and number, locality or else comune, and province, nothing empty and nothing twice',
     holds: async (trial) => {
       for (const {
         street_name: street,
@@ -292,7 +292,7 @@ export const STATEMENTS: readonly Statement[] = [
   },
 
   {
-    about: OF_ADDRESSES, says: 'is found by what it is written as',
+    about: OF_ADDRESSES, says: 'is found by its formatted text',
     holds: async (trial) => {
       const { formatted_address: written, address_id: id } = await trial.address();
       expect((await trial.list(`/geocode/search?${query({ q: String(written) })}`))[0]).toMatchObject({ address_id: id, match_type: 'number' });
@@ -347,7 +347,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ERRORS, says: '429 TOO_MANY_ATTEMPTS after 20 bad keys of an address, which a good key passes',
+    about: OF_ERRORS, says: '429 TOO_MANY_ATTEMPTS after 20 bad keys of an address, but not for a good key',
     holds: async ({ service }) => {
       const from = '192.0.2.62';
       const codes: unknown[] = [];
@@ -357,7 +357,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ERRORS, says: '400 OUT_OF_BOUNDS outside latitude 35.0–47.5 and longitude 6.0–19.0, which themselves are inside',
+    about: OF_ERRORS, says: '400 OUT_OF_BOUNDS outside latitude 35.0–47.5 and longitude 6.0–19.0, bounds included',
     holds: async (trial) => {
       for (const place of ['lat=34.9999&lng=14', 'lat=47.5001&lng=14', 'lat=42&lng=5.9999', 'lat=42&lng=19.0001']) {
         for (const path of ['/geocode/reverse', '/parcels/locate']) expect(await trial.refusal(`${path}?${place}`)).toEqual([400, 'OUT_OF_BOUNDS', undefined]);
@@ -366,7 +366,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ERRORS, says: '404 NOT_FOUND for other paths and for parcels that never were',
+    about: OF_ERRORS, says: '404 NOT_FOUND for other paths and for parcels that never existed',
     holds: async (trial) => {
       for (const path of ['/nothing', '/parcels', '/parcels/1/2', '/health/']) expect((await trial.service.ask(path, { key: await trial.key() })).body).toMatchObject({ error: 'NOT_FOUND' });
       expect(await trial.refusal('/parcels/0')).toEqual([404, 'NOT_FOUND', undefined]);
@@ -390,21 +390,21 @@ export const STATEMENTS: readonly Statement[] = [
       const answers = await answersWith(async () => Promise.reject(new MappaleError('gone', { code: 'SQL_57P01', kind: 'database' })), paths);
       answers.forEach((answered, index) => {
         expect([answered.status, answered.body!['error'], Number(answered.headers['retry-after']) > 0]).toEqual([503, 'SERVICE_UNAVAILABLE', true]);
-        expect(offencesOf(paths[index]!, answered)).toEqual([]);
+        expect(violationsOf(paths[index]!, answered)).toEqual([]);
       });
     },
   },
   {
-    about: OF_ERRORS, says: '500 INTERNAL_ERROR tells a number to ask about, and nothing else',
+    about: OF_ERRORS, says: '500 INTERNAL_ERROR with a request ID and nothing else',
     holds: async () => {
       const [answered] = await answersWith(async () => Promise.reject(new Error('secret')), ['/admin/regions']);
       expect([answered!.status, answered!.body!['error']]).toEqual([500, 'INTERNAL_ERROR']);
       expect(answered!.text).not.toContain('secret');
-      expect(offencesOf('/admin/regions', answered!)).toEqual([]);
+      expect(violationsOf('/admin/regions', answered!)).toEqual([]);
     },
   },
   {
-    about: OF_ERRORS, says: 'come in the order path, method, key, scope, rate, parameters, look-up',
+    about: OF_ERRORS, says: 'come in the order path, method, key, scope, rate, parameters, lookup',
     holds: async ({ service }) => {
       const spent = await service.token();
       await service.database.query('insert into access.rate_window (token_id, started_at, used) select max(token_id), now(), 1000 from access.token');
@@ -418,7 +418,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_ERRORS, says: 'name a parameter that is repeated, not a number, empty, unknown or over its limit, and what is allowed; nothing is trimmed to fit',
+    about: OF_ERRORS, says: 'name a parameter that is repeated, not a number, empty, unknown or over its limit, with the allowed values; nothing is trimmed to fit',
     holds: async (trial) => {
       for (const [path, parameter] of [
         ['/geocode/search?q=via&q=roma', 'q'], ['/geocode/search?q=via&limit=5&limit=5', 'limit'], ['/geocode/search?q=via&limit=', 'limit'], ['/geocode/search?q=via&limit=1e1', 'limit'], ['/geocode/search?q=via&limit=51', 'limit'],
@@ -431,7 +431,7 @@ export const STATEMENTS: readonly Statement[] = [
   },
 
   {
-    about: OF_ERRORS, says: 'are shown in the document as they are answered',
+    about: OF_ERRORS, says: 'are shown in the OpenAPI document as they are returned',
     holds: async (trial) => {
       const { service } = trial;
       // Numbers of requests, seconds and parcels differ.
@@ -479,7 +479,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_LIMITS, says: 'start anew in the next hour',
+    about: OF_LIMITS, says: 'start again in the next hour',
     holds: async ({ service }) => {
       const key = await service.token();
       await service.database.query("insert into access.rate_window (token_id, started_at, used) select max(token_id), now() - interval '61 minutes', 1000 from access.token");
@@ -489,7 +489,7 @@ export const STATEMENTS: readonly Statement[] = [
 
   // --- Headers ----------------------------------------------------------------------------------------------------------
   {
-    about: OF_HEADERS, says: 'let pages of any origin ask with x-api-key, and read the limits',
+    about: OF_HEADERS, says: 'allow pages of any origin to send x-api-key and to read the limits',
     holds: async ({ service }) => {
       const preflight = await service.ask('/admin/regions', { method: 'OPTIONS', headers: { origin: 'https://example.org', 'access-control-request-method': 'GET', 'access-control-request-headers': 'x-api-key' } });
       expect([preflight.status, preflight.headers['access-control-allow-origin']]).toEqual([204, '*']);
@@ -500,7 +500,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_HEADERS, says: 'carry a weak ETag that differs by question and is honoured with 304',
+    about: OF_HEADERS, says: 'contain a weak ETag that differs between requests and is honoured with 304',
     holds: async (trial) => {
       const tags = new Set<string | undefined>();
       const paths = await questions(trial);
@@ -515,7 +515,7 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
-    about: OF_HEADERS, says: 'carry X-Request-Id on every answer, another each time',
+    about: OF_HEADERS, says: 'contain a different X-Request-Id in every answer',
     holds: async (trial) => {
       const seen: (string | undefined)[] = [];
       for (const [path, options] of [['/health', {}], ['/nothing', {}], ['/health', { method: 'POST' }], ['/admin/regions', {}], ['/admin/regions', { key: await trial.key() }], ['/openapi.json', {}]] as const) seen.push((await trial.service.ask(path, options)).headers['x-request-id']);

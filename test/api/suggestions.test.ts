@@ -1,17 +1,17 @@
-/** What stands before the words that a suggestion completes. */
+/** The text before the words that a suggestion completes. */
 import { describe, expect, it } from 'vitest';
 import { beforeLast } from '../../api/suggestions.ts';
 
-describe('what stands before the last words of a query', () => {
+describe('beforeLast', () => {
   it.each<[q: string, words: number, before: string]>([
     ['via roma, castel dell', 2, 'via roma'],
     ['via roma 112  castel dell inv', 3, 'via roma 112'],
     ['via roma castel, ', 1, 'via roma'],
     ['castel', 1, ''],
     ['castel', 2, ''],
-    // As long as a query may be: an expression took a minute for it.
+    // The longest possible query: a regular expression took a minute for it.
     [`${'x'.repeat(180)} san martino in p`, 4, 'x'.repeat(180)],
-  ])('%s: %d of them', (q, words, before) => {
+  ])('returns the text of %j before its last %d words', (q, words, before) => {
     expect(beforeLast(q, words)).toBe(before);
   });
 });

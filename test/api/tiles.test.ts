@@ -1,4 +1,4 @@
-/** Tiles as programs that know nothing of this one read them: the parcels that SQL finds there, where they lie, with the values of their records. */
+/** Tiles read with an independent library: they contain the parcels that SQL finds there, at their positions, with the values of their records. */
 import { VectorTile } from '@mapbox/vector-tile';
 import { PbfReader } from 'pbf';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -10,18 +10,18 @@ import { LEGENDS, TILE_LAYERS, TILE_TYPE } from '../../pipelines/deliver/tiles.t
 import { SILENT } from '../../pipelines/log.ts';
 import { explain } from '../../pipelines/operate/explain.ts';
 import { describeEngines } from '../harness/database.ts';
-import { BASE, offencesOf, regionService, VERSION } from './harness.ts';
+import { BASE, violationsOf, regionService, VERSION } from './harness.ts';
 
 type Json = Record<string, unknown>;
 
 interface Feature {
   readonly id: number | undefined;
   readonly properties: Readonly<Record<string, unknown>>;
-  /** GeoJSON. */
+  /** The geometry as GeoJSON. */
   readonly geometry: object;
 }
 
-/** Tiles of a zoom that have parcels in them, the fullest first. */
+/** Tiles of a zoom with parcels, the fullest first. */
 type TileRow = { readonly x: number; readonly y: number };
 
 describeEngines('a tile of the map', (engine) => {
@@ -56,12 +56,12 @@ describeEngines('a tile of the map', (engine) => {
      from core.parcel p group by 1, 2 order by count(*) desc, 1, 2`, [z],
   );
 
-  /** The sides of a tile with what reaches over them, by PostGIS. */
+  /** SQL of the box of a tile, including the margin around its sides. */
   const BOX = 'st_transform(st_tileenvelope($1, $2, $3, margin => 64 / 4096.0), 4326)';
 
-  it.each([14, 16])('at zoom %i has the parcels that SQL finds in it, each once and where it lies, to the width of a hair', async (z) => {
+  it.each([14, 16])('at zoom %i has the parcels that SQL finds in it, each once, within a unit of its position', async (z) => {
     const found = new Set<number>();
-    // A unit of the tile, which is an eighth of a pixel and less.
+    // A unit of the tile: at most an eighth of a pixel.
     const unit = 360 / 2 ** z / 4096;
     for (const tile of await tiles(z)) {
       const read = await features('parcels', z, tile);
@@ -71,7 +71,7 @@ describeEngines('a tile of the map', (engine) => {
       );
       expect(new Set(fids).size).toBe(fids.length);
       expect(read.map(({ id }) => id)).toEqual(fids);
-      // What merely touches the side need not be there.
+      // Parcels that only touch the side may be missing.
       expect(inside.filter(({ fid, area }) => area > 0 && !fids.includes(fid))).toEqual([]);
       expect(fids.filter((fid) => !inside.some((each) => each.fid === fid))).toEqual([]);
       const apart = await service.database.query<{ fid: number; units: number }>(
@@ -83,11 +83,11 @@ describeEngines('a tile of the map', (engine) => {
       expect(apart.filter(({ units }) => units > 1)).toEqual([]);
       for (const fid of fids) found.add(fid);
     }
-    // Together they have every parcel.
+    // All tiles together have every parcel.
     expect([...found].sort((a, b) => a - b)).toEqual(all);
   });
 
-  it('draws rings as the specification winds them: outer ones clockwise on the screen, holes against it', async () => {
+  it('draws rings as specified: outer rings clockwise on the screen, holes counter-clockwise', async () => {
     const [tile] = await tiles(14);
     const response = await service.app.inject({ method: 'GET', url: `${BASE}/tiles/14/${tile!.x}/${tile!.y}?layer=parcels`, headers: { 'x-api-key': key } });
     const layer = new VectorTile(new PbfReader(response.rawPayload)).layers['parcels']!;
@@ -98,7 +98,7 @@ describeEngines('a tile of the map', (engine) => {
     }
   });
 
-  it('of parcels says their label and kind, and of the ground has roads and water alone', async () => {
+  it('of parcels has labels and kinds, and of ground only roads and water', async () => {
     const told = new Map((await service.database.query<{ fid: number; label: string; kind: string }>('select p.fid, p.label, p.kind from core.parcel p')).map((row) => [row.fid, row]));
     for (const tile of await tiles(14)) {
       for (const { properties } of await features('parcels', 14, tile)) expect(properties).toEqual({ ...told.get(properties['fid'] as number) });
@@ -109,7 +109,7 @@ describeEngines('a tile of the map', (engine) => {
     }
   });
 
-  it.each(TILE_LAYERS.filter(({ section }) => section !== null).map(({ name }) => name))('of %s says what the records say, and tells not mapped apart from none', async (name) => {
+  it.each(TILE_LAYERS.filter(({ section }) => section !== null).map(({ name }) => name))('of %s has the values of the records, and distinguishes not mapped from none', async (name) => {
     const section = SECTIONS.find((each) => each.name === name)!;
     const layer = section.layer!;
     const path = (section.flat[layer.value]!.of ?? layer.value).split('.');
@@ -118,7 +118,7 @@ describeEngines('a tile of the map', (engine) => {
     const read = await features(name, 14, tile!);
     expect(read.length).toBeGreaterThan(20);
     expect(read.filter(({ properties }) => !section.kinds.includes(kinds.get(properties['fid'] as number) as 'land'))).toEqual([]);
-    // Some of each value, and some without.
+    // Compares some parcels of each value, and some without one.
     const times = new Map<string, number>();
     const some = read.filter(({ properties: { fid: _fid, ...said } }) => {
       const seen = (times.get(JSON.stringify(said)) ?? 0) + 1;
@@ -135,7 +135,7 @@ describeEngines('a tile of the map', (engine) => {
     }
   });
 
-  it('of comuni has each one\'s boundary with its name and codes', async () => {
+  it('of comuni has the boundary of each with its name and codes', async () => {
     const comuni = await service.database.query<{ belfiore: string; name: string; istat_code: string; region: number }>(
       'select c.belfiore, c.name, c.istat_code, c.region_code::int4 as region from core.comune c where c.belfiore in (select belfiore from core.parcel) order by 1',
     );
@@ -145,25 +145,25 @@ describeEngines('a tile of the map', (engine) => {
       .toEqual(comuni);
   });
 
-  it('has no content where nothing is, and at zooms at which the layer is not drawn', async () => {
+  it('is empty where nothing is, and at zooms at which the layer is not drawn', async () => {
     for (const [layer, tile] of [['parcels', '14/1/1'], ['parcels', '0/0/0'], ['comuni', '7/68/47'], ['ground', '5/17/11']] as const) {
       const path = `/tiles/${tile}?layer=${layer}`;
       const answered = await service.ask(path, { key });
       expect([path, answered.status, answered.text]).toEqual([path, 204, '']);
-      expect(offencesOf(path, answered)).toEqual([]);
+      expect(violationsOf(path, answered)).toEqual([]);
     }
   });
 
   it.each([
     ['/tiles/23/0/0?layer=parcels', 'z'], ['/tiles/x/0/0?layer=parcels', 'z'], ['/tiles/14/16384/0?layer=parcels', 'x'], ['/tiles/14/0/16384?layer=parcels', 'y'], ['/tiles/14/0/-1?layer=parcels', 'y'],
     ['/tiles/0/1/0?layer=parcels', 'x'], ['/tiles/14/1/1?layer=nowhere', 'layer'], ['/tiles/14/1/1', 'layer'], ['/tiles/14/1/1?layer=parcels&layer=risk', 'layer'],
-  ])('that is none is refused, and what would be one is told: %s', async (path, parameter) => {
+  ])('with invalid parameters is refused, with the allowed values: %s', async (path, parameter) => {
     const answered = await service.ask(path, { key });
-    expect(offencesOf(path, answered)).toEqual([]);
+    expect(violationsOf(path, answered)).toEqual([]);
     expect([answered.status, answered.body!['error'], (answered.body!['details'] as Json)['parameter']]).toEqual([400, 'INVALID_PARAMS', parameter]);
   });
 
-  it('is not sent again to who has it, needs parcels:read, and leaves the hour as it is, also one that is used up', async () => {
+  it('is not sent again to clients that have it, needs parcels:read, and is not counted against the hour, even if the hour is used up', async () => {
     const [tile] = await tiles(14);
     const path = `/tiles/14/${tile!.x}/${tile!.y}?layer=parcels`;
     const own = await service.token(['parcels:read']);
@@ -180,7 +180,7 @@ describeEngines('a tile of the map', (engine) => {
     key = await service.token();
   });
 
-  it('has beside it suggestions for what is being typed: streets and comuni that are but begun as if they were whole, what is whole as a search finds it', async () => {
+  it('has suggestions next to it while a query is typed: incomplete streets and comuni are completed, complete ones are found as in a search', async () => {
     const streets = await service.database.query<{ name: string; comune: string; belfiore: string }>(
       `select distinct on (regexp_replace(s.name, '^.* ', '')) s.name, c.name as comune, s.belfiore
        from core.street s join core.comune c on c.belfiore = s.belfiore
@@ -210,7 +210,7 @@ describeEngines('a tile of the map', (engine) => {
       .toEqual([401, 403, 400, 400]);
   });
 
-  it('has beside it, for a browser that was signed in, why a parcel is what it is: as mappale explain says it, and nothing of it stays', async () => {
+  it('has explanations next to it for a signed-in browser, equal to mappale explain, without leaving settings behind', async () => {
     const [sources, link] = [await loadSources(), new SignInLink()];
     const app = await buildServer({
       reader: service.reader, version: VERSION, log: SILENT, signIn: link,
@@ -243,7 +243,7 @@ describeEngines('a tile of the map', (engine) => {
     await app.close();
   });
 
-  it('overview tells without a key what is published, and of each comune what its quality passport says covers it', async () => {
+  it('has an overview next to it, without a key, of the published regions and the coverage of each comune as in its quality passport', async () => {
     const overview = (await service.ask('/map/overview.json')).body as { regions: Json[]; layers: Json[]; attribution: string[] };
     expect(overview.regions).toMatchObject([{ code: service.region.code, name: service.region.name, parcels: all.length }]);
     expect(overview.layers.map(({ name }) => name)).toEqual(LEGENDS.map(({ name }) => name));
@@ -256,10 +256,10 @@ describeEngines('a tile of the map', (engine) => {
     for (const { belfiore, coverage, bbox, outline } of comuni.filter(({ parcels }) => parcels > 0)) {
       const passport = (await service.ask(`/admin/municipalities/${belfiore}/quality`, { key })).body as { coverage: { sections: { section: string; map: string | null; state: string }[] } };
       for (const { section, state } of passport.coverage.sections.filter(({ map }) => map === null)) {
-        // The passport asks more parcels, of which one may lie beyond what the others lie in.
+        // The passport uses more sample parcels, and one of them may have other coverage.
         if (section !== 'basic' && state !== 'partial') expect([belfiore, section, coverage[section]]).toEqual([belfiore, section, state === 'none' ? 'mapped' : state]);
       }
-      // But for a few that the files have elsewhere.
+      // Except a few parcels that the files have elsewhere.
       const [inside] = await service.database.query<{ box: number; outline: number }>(
         `select avg(st_covers(st_makeenvelope($2, $3, $4, $5, 4326), p.point)::int4)::float8 as box, avg(st_dwithin(st_setsrid(st_geomfromgeojson($6::text), 4326), p.point, 0.001)::int4)::float8 as outline
          from core.parcel p where p.belfiore = $1`, [belfiore, ...bbox, JSON.stringify(outline)],

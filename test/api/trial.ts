@@ -1,15 +1,16 @@
-/** How statements about the interface are tried on a served region: questions, answers held to the document, and what is in the region. */
+/** Helpers to check statements about the API on a served region: requests, answers compared with the document, and the content of the region. */
 import { expect } from 'vitest';
 import { buildServer } from '../../api/server.ts';
-import { BASE, offencesOf, VERSION, type Answered, type regionService } from './harness.ts';
+import { SILENT } from '../../pipelines/log.ts';
+import { BASE, violationsOf, VERSION, type Answered, type regionService } from './harness.ts';
 
 export type Json = Record<string, unknown>;
 type Service = Awaited<ReturnType<typeof regionService>>;
 
-/** Most requests of one token that are worked on at a time. */
+/** Largest number of simultaneous requests of one token. */
 const AT_A_TIME = 3;
 
-/** The served region, and what is in it. */
+/** The served region and its content. */
 export class Trial {
   readonly service: Service;
   #key: Promise<string> = Promise.resolve('');
@@ -20,7 +21,7 @@ export class Trial {
     this.service = service;
   }
 
-  /** A token with every scope that has requests left. */
+  /** Returns a token with every scope and with requests left. */
   key(): Promise<string> {
     if (this.#left === 0) {
       this.#left = 900;
@@ -30,26 +31,26 @@ export class Trial {
     return this.#key;
   }
 
-  /** Asks with a valid token, and holds the answer to the document. */
+  /** Sends a request with a valid token, and checks the answer against the document. */
   async ask(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
     const answered = await this.service.ask(path, { key: await this.key(), headers });
-    expect(offencesOf(path, answered), path).toEqual([]);
+    expect(violationsOf(path, answered), path).toEqual([]);
     return answered;
   }
 
-  /** Body of an answer that is 200. */
+  /** Returns the body of an answer with status 200. */
   async get(path: string): Promise<Json> {
     const { status, text, body } = await this.ask(path);
     expect(status, `${path}: ${text.slice(0, 300)}`).toBe(200);
     return body as Json;
   }
 
-  /** `data` of an answer that is 200. */
+  /** Returns `data` of an answer with status 200. */
   async list(path: string): Promise<Json[]> {
     return (await this.get(path))['data'] as Json[];
   }
 
-  /** `[status, error, parameter]` of a refusal, whose words name the parameter and what is allowed. */
+  /** Returns `[status, error, parameter]` of a refusal, and checks that its message names the parameter and the allowed values. */
   async refusal(path: string): Promise<unknown[]> {
     const { status, body } = await this.ask(path);
     const details = (body?.['details'] ?? {}) as Json;
@@ -60,7 +61,7 @@ export class Trial {
     return [status, body?.['error'], details['parameter']];
   }
 
-  /** Whole records of all parcels, by fid: asked once. */
+  /** Returns the whole records of all parcels, by fid, requested once. */
   records(): Promise<readonly Json[]> {
     this.#records ??= (async () => {
       const rows = await this.service.database.query<{ fid: number }>('select fid from core.parcel order by fid');
@@ -78,17 +79,17 @@ export class Trial {
     return (await this.records()).map(({ basic }) => basic as Basic);
   }
 
-  /** Access points of all parcels. */
+  /** Returns the access points of all parcels. */
   async addresses(): Promise<Json[]> {
     return (await this.records()).flatMap(({ address }) => address as Json[]);
   }
 
-  /** A parcel of land, as its record shows it. */
+  /** Returns a land parcel as in its record. */
   async parcel(): Promise<Basic> {
     return (await this.basics()).find(({ kind }) => kind === 'land')!;
   }
 
-  /** An access point with a number and nothing behind it. */
+  /** Returns an access point with a plain number. */
   async address(): Promise<Json> {
     return (await this.addresses()).find(({ street_number: number, locality }) => /^\d+$/.test(String(number)) && locality === '')!;
   }
@@ -107,7 +108,7 @@ export interface Basic extends Json {
 }
 
 export interface Statement {
-  /** Part of the interface that it is about. */
+  /** Part of the API that the statement is about. */
   readonly about: string;
   readonly says: string;
   readonly holds: (trial: Trial) => Promise<void>;
@@ -119,26 +120,26 @@ export const query = (parameters: Readonly<Record<string, string | number>>): st
   new URLSearchParams(Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)]))).toString();
 export const metaOf = (body: Json): Json => body['meta'] as Json;
 
-/** Corners of a geometry as they are printed, `lng,lat`, each once. */
+/** Returns the distinct corners of a geometry as printed, `lng,lat`. */
 export function cornersOf({ geometry }: Basic): string[] {
   const rings = (geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates) as readonly (readonly (readonly (readonly [number, number])[])[])[];
   return [...new Set(rings.flat(2).map((corner) => corner.join(',')))];
 }
 
-/** Points that several parcels share, `lng,lat`, with their fids. */
+/** Returns the points shared by several parcels, `lng,lat`, with the parcels' fids. */
 export function meetings(basics: readonly Basic[]): [string, number[]][] {
   const meeting = new Map<string, number[]>();
   for (const basic of basics) for (const corner of cornersOf(basic)) meeting.set(corner, [...(meeting.get(corner) ?? []), basic.fid]);
   return [...meeting].filter(([, owners]) => owners.length > 1);
 }
 
-/** Every nth, at most so many. */
+/** Returns every nth element, at most the given number. */
 export function some<T>(all: readonly T[], most: number): T[] {
   const step = Math.max(1, Math.ceil(all.length / most));
   return all.filter((_, index) => index % step === 0);
 }
 
-/** Ground in m² of a ring of degrees, on a sphere: near enough to see a map projection's inflation, which is 1.8 here. */
+/** Returns the area in m² of a ring of degrees, on a sphere: accurate enough to detect the inflation of a map projection, which is 1.8 here. */
 export function roughArea(ring: readonly (readonly [number, number])[]): number {
   const metres = 6_371_000 * Math.PI / 180;
   const [west, south] = ring[0]!;
@@ -146,12 +147,12 @@ export function roughArea(ring: readonly (readonly [number, number])[]): number 
   return Math.abs(plane.slice(1).reduce((sum, [x, y], index) => sum + (plane[index]![0] * y - x * plane[index]![1]) / 2, 0));
 }
 
-/** Answers of a server whose database does what is said. */
+/** Returns the answers of a server with a database that behaves as given. */
 export async function answersWith(call: () => Promise<never>, paths: readonly string[]): Promise<Answered[]> {
   const admitted = { outcome: 'ADMITTED', token_id: 1, quota: 1000, remaining: 999, resets_at: 4_000_000_000, retry_after_seconds: null };
   const app = await buildServer({
     reader: { engine: 'postgres', restricted: true, parallel: 4, call, count: async <T>() => admitted as T, close: async () => undefined } as never,
-    version: VERSION, log: { runId: null, info: () => undefined, warn: () => undefined, progress: () => undefined },
+    version: VERSION, log: SILENT,
   });
   try {
     return await Promise.all(paths.map(async (path) => {

@@ -1,4 +1,4 @@
-/** Queries that name two comuni: the first is found when the second agrees with it, the second when the first is a part of it, otherwise nothing. */
+/** Queries with two comuni find the first if the second agrees with it, the second if the first is a part of it, otherwise nothing. */
 import { beforeAll, expect, it } from 'vitest';
 import { comuneKey } from '../../pipelines/address/normalise.ts';
 import { parseQuery } from '../../pipelines/address/parse-query.ts';
@@ -13,7 +13,7 @@ import { sectionWorkspace } from '../harness/section-workspace.ts';
 
 interface Comune {
   readonly belfiore: string;
-  /** Ways in which it is named. */
+  /** The comune's names. */
   readonly names: readonly string[];
   readonly province: string;
   readonly sigla: string;
@@ -29,7 +29,7 @@ const NUMBER = 112;
 const LOADED: readonly Comune[] = region.comuni.map(({ belfiore, italianName, otherName, province: { name, sigla } }) => ({
   belfiore, names: otherName === null ? [italianName] : [italianName, otherName], province: name, sigla, past: ['QQ', 'Antica Contea'], isLoaded: true,
 }));
-/** Comuni of a region that is not loaded; the first is the seat of their province. */
+/** Comuni of a region that is not loaded; the first is the capital of their province. */
 const ABROAD: readonly Comune[] = ['Vallescura', 'Montelungo Nuovo', 'San Fittizio a Mare', "Terra d'Ombra"].map((name, index) => ({
   belfiore: `Y00${index}`, names: [name, `Alt${name.toLowerCase().replace(/[^a-z]/g, '')}`], province: 'Vallescura', sigla: 'VX', past: ['QQ', 'Antica Contea'], isLoaded: false,
 }));
@@ -69,10 +69,10 @@ describeEngines('a query with two comuni', (engine) => {
     return [...new Set(found.map(({ municipality_code: code }) => code))];
   };
 
-  /** Whether B is what people write behind A: its province of today or earlier, its region, or A again. */
+  /** Tells whether B is what people write after A: its current or former province, its region, or A again. */
   const agree = (a: Comune, b: string): boolean => [...a.names, a.province, ...a.past, a.isLoaded ? region.name : 'Sardegna'].some((name) => comuneKey(name) === comuneKey(b));
 
-  it('finds the first comune or nothing, however the pair is written', async () => {
+  it('finds the first comune or nothing, in any form of the pair', async () => {
     for (let index = 0; index < 120; index += 1) {
       const [a, b] = [random.pick(ALL), random.pick(ALL)];
       const [first, second] = [random.pick(a.names), random.pick(b.names)];
@@ -82,7 +82,7 @@ describeEngines('a query with two comuni', (engine) => {
     }
   });
 
-  it('finds the first comune before its province, its earlier province or its region', async () => {
+  it('finds the first comune if its province, former province or region follows', async () => {
     for (const a of LOADED) {
       for (const [index, place] of [a.province, region.name, ...a.past].entries()) {
         const forms = place.length === 2 ? FORMS.slice(0, 1) : FORMS.filter((_, at) => at % 3 === index % 3 && at < 6);
@@ -94,11 +94,11 @@ describeEngines('a query with two comuni', (engine) => {
     }
   });
 
-  it('does not find a street of the second comune by its name alone when its number stays among the words', async () => {
+  it('does not find a street of the second comune by name alone if the number stays among the words', async () => {
     for (const b of LOADED) expect(await comuniOf(`Corso Vittorio Emanuele II ${NUMBER} ${ABROAD[1]!.names[0]!}, ${b.names[0]!}`)).toEqual([]);
   });
 
-  it('refuses a city that is not the comune of the query', async () => {
+  it('reports a city that is not the comune of the query', async () => {
     const [a, b] = [LOADED[0]!, LOADED[1]!];
     const { contradiction } = await parseQuery(`${STREET} ${NUMBER}, ${a.names[0]!}`, b.names[0]!, async (keys, fuzzy) => {
       const [row] = await database.query<{ hits: never[] }>('select api.geocode_comune($1, $2) as hits', [keys, fuzzy]);
@@ -108,7 +108,7 @@ describeEngines('a query with two comuni', (engine) => {
     expect(await comuniOf(`${STREET} ${NUMBER}, ${a.names[0]!}, ${b.names[0]!}`, a.names[0])).toEqual([]);
   });
 
-  it('finds the second comune when its addresses have the first as a locality', async () => {
+  it('finds the second comune if its addresses have the first as a locality', async () => {
     const query = `Via Montanara 7, ${locality}, ${host.names[0]!}`;
     expect(await comuniOf(query)).toEqual([]);
     await addStreets(database, region.code, host.belfiore, [{ name: 'Via Montanara', numbers: [7], locality }]);

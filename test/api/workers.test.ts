@@ -1,4 +1,4 @@
-/** The server as several processes: who answers, what they share, what happens when one dies, how they end. */
+/** The server as several processes: which one answers, what they share, what happens when one dies, and how they end. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, readdir } from 'node:fs/promises';
@@ -20,7 +20,7 @@ interface Ended {
   readonly said: readonly string[];
 }
 
-/** A server, its lines, and the processes of it that answered. */
+/** A server, its output, and the processes that answered. */
 class Serving {
   readonly out: string[] = [];
   readonly said: string[] = [];
@@ -44,7 +44,7 @@ class Serving {
     return this.out[0]!;
   }
 
-  /** Processes that logged an answer. */
+  /** Returns the processes that logged an answer. */
   answering(): number[] {
     const lines = this.said.flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as { message: string; worker?: number }] : []));
     return [...new Set(lines.flatMap(({ message, worker }) => (message.startsWith('GET ') && worker !== undefined ? [worker] : [])))];
@@ -55,19 +55,19 @@ class Serving {
   }
 }
 
-/** Each over a connection of its own, which go to the workers in turn. */
+/** Sends each request over its own connection. The workers receive connections in rotation. */
 async function ask(url: string, headers: Readonly<Record<string, string>> = {}): Promise<{ status: number; text: string }> {
   const response = await fetch(url, { headers: { connection: 'close', ...headers } });
   return { status: response.status, text: await response.text() };
 }
 
-/** Value of a figure, summed over its labels. */
+/** Returns the value of a metric, summed over its labels. */
 function figure(text: string, name: string, labels = ''): number {
   return text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `)).filter((line) => line.includes(labels))
     .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }
 
-/** Processes of the program that this one started; those of its tools aside. */
+/** Returns the processes of the program that this one started, without those of its tools. */
 async function childrenOf(pid: number): Promise<number[]> {
   const lists = await Promise.all((await readdir(`/proc/${pid}/task`)).map((task) => readFile(`/proc/${pid}/task/${task}/children`, 'utf8')));
   const all = lists.flatMap((list) => list.trim().split(' ')).filter((each) => each !== '').map(Number);
@@ -89,7 +89,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
     return serving;
   };
 
-  it('answers by both, adds their figures up, goes on when one is killed, and ends all of them when told to', { timeout: 180_000 }, async () => {
+  it('answers with both, adds up their metrics, continues when one is killed, and ends all of them on request', { timeout: 180_000 }, async () => {
     const url = await engine.createDatabase();
     const database = await engine.openDatabase(url);
     await migrate(database, await loadSources());
@@ -97,7 +97,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
     const serving = start(url);
     const base = await serving.base();
     const metrics = async (): Promise<string> => {
-      // What was read last is told again for a second.
+      // The last values read are returned for another second.
       await new Promise((resolve) => setTimeout(resolve, 1_100));
       return (await ask(`${base}/metrics`)).text;
     };
@@ -106,7 +106,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
     const route = 'route="/api/v2/admin/regions",method="GET",status="2xx"';
     const before = await metrics();
     expect([figure(before, 'mappale_workers'), figure(before, 'mappale_requests_total', route)]).toEqual([2, 6]);
-    // The hour of a token is one, whoever answers.
+    // A token has one hourly limit for all workers.
     const counted = await fetch(`${base}/admin/regions`, { headers: { 'x-api-key': token } });
     expect(counted.headers.get('x-ratelimit-remaining')).toBe('993');
     await metrics();
@@ -120,7 +120,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
       expect(serving.answering().length).toBe(3);
     }, { timeout: 60_000, interval: 500 });
     const after = await metrics();
-    // What the dead one had told still counts.
+    // Requests that the dead worker had reported still count.
     expect(['requests_total', 'workers', 'workers_lost_total'].map((name) => figure(after, `mappale_${name}`, name === 'requests_total' ? route : ''))).toEqual([7, 2, 1]);
 
     const workers = await childrenOf(serving.pid);
@@ -134,7 +134,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
     expect(workers.filter((pid) => isAlive(pid))).toEqual([]);
   });
 
-  it('prints one link for all, by which a browser is signed in once, whichever of them it asks', { timeout: 120_000 }, async () => {
+  it('prints one link for all workers, which signs a browser in once, through any of them', { timeout: 120_000 }, async () => {
     const url = await engine.createDatabase();
     await migrate(await engine.openDatabase(url), await loadSources());
     const serving = new Serving(url, 'human', '--workers', '2');
@@ -154,9 +154,9 @@ describeEngines('mappale serve --workers 2', (engine) => {
       const answered = await fetch(`${base}/parcels/locate?lat=42&lng=14`, { headers: { cookie, connection: 'close' } });
       left.push(answered.headers.get('x-ratelimit-remaining'));
     }
-    // One hour, whoever answers.
+    // One hourly limit for all workers.
     expect(left).toEqual(['999', '998', '997', '996']);
-    // Either of them explains by its own login; of nothing there is nothing to explain.
+    // Any worker explains with its own login. An unknown parcel cannot be explained.
     const explaining = Array.from({ length: 4 }, () => fetch(`${base}/map/explain/1400000000/basic`, { headers: { cookie, connection: 'close' } }));
     const explained = (await Promise.all(explaining)).map(({ status, headers }) => `${status} ${headers.get('x-ratelimit-remaining')}`);
     expect(explained.sort()).toEqual(['404 992', '404 993', '404 994', '404 995']);
@@ -165,19 +165,19 @@ describeEngines('mappale serve --workers 2', (engine) => {
     expect([code, said.filter((line) => line.includes(secret) || line.includes(cookie.split('=')[1]!))]).toEqual([0, []]);
   });
 
-  it('ends as one that is told to stop by everybody at once: the worker that was stopped first, too', { timeout: 120_000 }, async () => {
+  it('ends cleanly if all processes get the signal at once, even a worker that got it first', { timeout: 120_000 }, async () => {
     const url = await engine.createDatabase();
     await migrate(await engine.openDatabase(url), await loadSources());
     const serving = start(url);
     await serving.base();
     const workers = await childrenOf(serving.pid);
-    // As a terminal or a service manager does.
+    // A terminal or a service manager signals all processes.
     serving.kill('SIGTERM');
     for (const pid of workers) process.kill(pid, 'SIGTERM');
     expect((await serving.ended).code).toBe(0);
   });
 
-  it('that cannot start says why once, and ends with that code', { timeout: 120_000 }, async () => {
+  it('reports once why it cannot start, and ends with that exit code', { timeout: 120_000 }, async () => {
     const url = await engine.createDatabase();
     const empty = await start(url).ended;
     expect([empty.code, empty.out]).toEqual([6, []]);
@@ -201,7 +201,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe('connections of several processes', () => {
-  it('are together no more than those of one, and of one process all', () => {
+  it('are together at most as many as those of one process, and one process gets them all', () => {
     const all = (connections: number): number => connections + Math.ceil(connections / 3);
     const wrong: string[] = [];
     for (let connections = 1; connections <= 200; connections += 1) {
@@ -216,10 +216,10 @@ describe('connections of several processes', () => {
   });
 });
 
-describe('several processes that would not do', () => {
+describe('invalid settings for several processes', () => {
   it.each([
     ['pglite:/nowhere', ['--workers', '2'], '[WORKERS_EMBEDDED]'], ['postgres://nobody@127.0.0.1:1/none', ['--workers', '8'], '--connections 12 or more'], ['postgres://nobody@127.0.0.1:1/none', ['--workers', '0'], '[NUMBER_EXPECTED]'],
-  ] as const)('are refused with exit code 2 before a database is looked at: %s %j', { timeout: 60_000 }, async (url, args, words) => {
+  ] as const)('are refused with exit code 2 before a database is opened: %s %j', { timeout: 60_000 }, async (url, args, words) => {
     const serving = new Serving(url, 'json', ...args);
     const { code, said } = await serving.ended;
     expect([code, said.join('\n').includes(words)]).toEqual([2, true]);

@@ -10,7 +10,7 @@ import { read, ROOT } from './project.ts';
 const UNITS = ['mappale-watch.service', 'mappale-serve.service'] as const;
 const ANALYZE = '/usr/bin/systemd-analyze';
 
-/** Settings of a unit, by name; of a setting that occurs twice the last value. */
+/** Returns the settings of a unit, by name; for a repeated setting the last value. */
 function settingsOf(unit: string): ReadonlyMap<string, string> {
   return new Map([...read(`scripts/deploy/${unit}`).matchAll(/^([A-Za-z]+)=(.*)$/gm)].map((match) => [match[1]!, match[2]!]));
 }
@@ -24,7 +24,7 @@ describe.each(UNITS)('the systemd unit %s', (unit) => {
       .toEqual({ NoNewPrivileges: 'yes', CapabilityBoundingSet: '', ProtectSystem: 'strict', ProtectHome: 'yes', PrivateTmp: 'yes' });
   });
 
-  it('leaves Node what it needs: memory that is written and executed, sockets of the machine and of the network', () => {
+  it('leaves Node what it needs: writable and executable memory, and sockets of the machine and of the network', () => {
     expect(settings.has('MemoryDenyWriteExecute')).toBe(false);
     expect(settings.get('RestrictAddressFamilies')).toBe('AF_UNIX AF_INET AF_INET6');
     expect(settings.has('PrivateNetwork')).toBe(false);

@@ -1,4 +1,4 @@
-/** What the database says of itself: every table and column of what is served and kept has its comment. */
+/** Comments in the database: every table and column that is served or kept has one. */
 import { expect, it } from 'vitest';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
@@ -45,7 +45,7 @@ describeDatabase('the data dictionary', (engine) => {
     expect(columns.filter(({ comment }) => comment === null || comment.trim() === '').map(({ name }) => name)).toEqual([]);
   });
 
-  it('says what null means wherever a published column may be null', async () => {
+  it('states the meaning of null for every published column that may be null', async () => {
     const database = await migrated();
     const columns = await database.query<{ name: string }>(
       `select n.nspname || '.' || c.relname || '.' || a.attname as name
@@ -59,7 +59,7 @@ describeDatabase('the data dictionary', (engine) => {
     expect(columns.map(({ name }) => name)).toEqual([]);
   });
 
-  it.each(SECTIONS)('has the tables of the section $name as it states them: columns, types, key, and what they say', async ({ tables }) => {
+  it.each(SECTIONS)('has the tables of the section $name as declared: columns, types, key and descriptions', async ({ tables }) => {
     const database = await migrated();
     for (const [relation, { description, key, columns }] of Object.entries(tables)) {
       const found = await database.query(
@@ -78,7 +78,7 @@ describeDatabase('the data dictionary', (engine) => {
     }
   });
 
-  it('says the CRS of every geometry of what is published, in its type', async () => {
+  it('has the CRS of every published geometry in its type', async () => {
     const database = await migrated();
     const columns = await database.query<{ name: string; type: string }>(
       `select n.nspname || '.' || c.relname || '.' || a.attname as name, format_type(a.atttypid, a.atttypmod) as type
@@ -104,7 +104,7 @@ describeDatabase('the data dictionary', (engine) => {
     expect(functions.filter(({ comment }) => comment === null || comment.trim() === '').map(({ name }) => name)).toEqual([]);
   });
 
-  it('holds no view and no foreign key between what is published, which would block the next publication', async () => {
+  it('has no view and no foreign key between published tables, because they would block the next publication', async () => {
     const database = await migrated();
     const ties = await database.query<{ name: string }>(
       `select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace

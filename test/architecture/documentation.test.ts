@@ -1,4 +1,4 @@
-/** What the documents and the help tell people to type exists, and takes those options. */
+/** Commands in the documents and the help exist, and accept the options shown. */
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -19,7 +19,7 @@ interface Typed {
   readonly line: string;
 }
 
-/** Lines of code blocks and code in sentences that a shell would take: the parts between `&&`, `|` and `;`, without comments and redirections. */
+/** Finds lines of code blocks and code in sentences that a shell would accept: the parts between `&&`, `|` and `;`, without comments and redirections. */
 function typedIn(file: string, text: string): Typed[] {
   const blocks = [...text.matchAll(/^```(?:sh|bash|console|shell)?\n([\s\S]*?)^```/gm)].flatMap((match) => match[1]!.replace(/\\\n\s*/g, ' ').split('\n'));
   const spans = [...text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map((match) => match[1]!);
@@ -43,7 +43,7 @@ function helpOf(command: Command): string {
   return help;
 }
 
-/** `mappale …` lines that a document shows, without those that only name the program. */
+/** Returns the `mappale …` lines of a document, except those with only the program's name. */
 function programLines(typed: readonly Typed[]): (Typed & { readonly words: string[] })[] {
   return typed
     .map((each) => ({ ...each, words: words(each.line) }))
@@ -55,7 +55,7 @@ function programLines(typed: readonly Typed[]): (Typed & { readonly words: strin
 describe('a command of the program', () => {
   const commands = commandsOf(program());
 
-  it('says what it does, and what each option does', () => {
+  it('has a description, and so has each option', () => {
     expect(commands.length).toBeGreaterThan(5);
     const silent = commands.flatMap(({ path, command }) => [
       ...(command.description() === '' ? [path] : []),
@@ -65,22 +65,22 @@ describe('a command of the program', () => {
     expect(silent).toEqual([]);
   });
 
-  it('shows examples in its help, and takes each of them', async () => {
-    const offences: string[] = [];
+  it('shows valid examples in its help', async () => {
+    const violations: string[] = [];
     for (const { path, command } of commands.filter(({ command }) => command.commands.length === 0)) {
       const examples = programLines([...helpOf(command).matchAll(/^ {2}\$ (.*)$/gm)].flatMap((match) => typedIn(path, `\`${match[1]!}\``)));
-      if (!examples.some((example) => example.words.slice(1).join(' ').startsWith(path))) offences.push(`${path}: no example of its own`);
+      if (!examples.some((example) => example.words.slice(1).join(' ').startsWith(path))) violations.push(`${path}: no example of its own`);
       for (const example of examples) {
         const why = await refusal(example.words.slice(1));
-        if (why !== null) offences.push(`${path}: ${example.line}: ${why}`);
+        if (why !== null) violations.push(`${path}: ${example.line}: ${why}`);
       }
     }
-    expect(offences).toEqual([]);
+    expect(violations).toEqual([]);
   });
 });
 
 describe('the Makefile', () => {
-  it('says of each target what it is for, and declares each', () => {
+  it('explains each target, and declares each as phony', () => {
     const explained = new Set([...MAKEFILE.matchAll(/^([a-z-]+):.*## \S/gm)].map((match) => match[1]!));
     const phony = new Set(/^\.PHONY: (.*)$/m.exec(MAKEFILE)?.[1]?.split(' '));
     expect([...TARGETS].filter((target) => !explained.has(target) || !phony.has(target))).toEqual([]);
@@ -104,13 +104,13 @@ describe('the files for containers and the forge', () => {
   const { services } = parse(read('compose.yaml')) as { services: Readonly<Record<string, Service>> };
   const image = read('Dockerfile');
 
-  it('give the program commands that it takes', async () => {
+  it('give the program valid commands', async () => {
     const given = [/^CMD (\[.*\])$/m.exec(image)?.[1] ?? '', ...Object.values(services).flatMap(({ build, command }) => (build === undefined || command === undefined ? [] : [JSON.stringify(command)]))];
     expect(given.length).toBe(3);
     for (const each of given) expect([each, await refusal(JSON.parse(each) as string[])]).toEqual([each, null]);
   });
 
-  it('of machines that run it unattended give it commands that it takes', async () => {
+  it('for unattended machines give the program valid commands', async () => {
     const deployed = FILES.filter((file) => file.startsWith('scripts/deploy/'));
     const lines = deployed.flatMap((file) => [...read(file).matchAll(/^(?!#).*pipelines\/mappale\.mjs(?:, | )(.+?)(?:\]| 2>>.*)?$/gm)].map((match) => [file, match[1]!.replaceAll(', ', ' ')] as const));
     expect(new Set(lines.map(([, line]) => line.split(' ')[0]))).toEqual(new Set(['serve', 'watch']));
@@ -118,13 +118,13 @@ describe('the files for containers and the forge', () => {
     for (const [file, line] of lines) expect([file, line, await refusal(words(line))]).toEqual([file, line, null]);
   });
 
-  it('name the database as the program reads it', () => {
+  it('name the database in a form that the program reads', () => {
     const urls = Object.values(services).flatMap(({ environment }) => environment?.['DATABASE_URL'] ?? []);
     expect(urls.length).toBe(2);
     expect(urls.map((url) => serverAddress(url).label)).toEqual(['mappale', 'reader'].map((user) => `postgres database:5432, database italy, user ${user}`));
   });
 
-  it('copy what is there, and everything that the program is made of', () => {
+  it('copy existing files, and everything that the program consists of', () => {
     const copied = [...image.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap((match) => match[1]!.split(' '));
     expect(copied.filter((path) => !FILES.some((file) => file === path || file.startsWith(`${path}/`)))).toEqual([]);
     const imported = ['api', 'pipelines', 'sources', 'sql', 'package.json'];
@@ -133,7 +133,7 @@ describe('the files for containers and the forge', () => {
     expect(image).toMatch(/^HEALTHCHECK /m);
   });
 
-  it('run on the forge what runs here', () => {
+  it('run on the forge the same checks as here', () => {
     const { jobs } = parse(read('.github/workflows/ci.yml')) as { jobs: Readonly<Record<string, { steps: readonly { run?: string }[] }>> };
     expect(Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []))).toContain('.ci/run');
   });
@@ -142,7 +142,7 @@ describe('the files for containers and the forge', () => {
 describe('the documents', () => {
   const typed = DOCUMENTS.flatMap((file) => typedIn(file, read(file)));
 
-  it('include a README, which names both commands of a fresh machine', () => {
+  it('include a README with both commands for a fresh machine', () => {
     const lines = typedIn('README.md', read('README.md')).map(({ line }) => line);
     expect(lines).toContain('make load-region');
     expect(lines).toContain('make test');
@@ -173,17 +173,17 @@ describe('the documents', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('show commands that the program takes', async () => {
-    const offences: string[] = [];
+  it('show valid commands of the program', async () => {
+    const violations: string[] = [];
     for (const each of programLines(typed)) {
       const why = await refusal(each.words.slice(1));
-      if (why !== null) offences.push(`${each.file}: ${each.line}: ${why}`);
+      if (why !== null) violations.push(`${each.file}: ${each.line}: ${why}`);
     }
-    expect(offences).toEqual([]);
+    expect(violations).toEqual([]);
   });
 
   it('name files of the project that exist', () => {
-    // Paths as the documents write them, from the root or from the document's folder; patterns and placeholders aside.
+    // Paths as the documents write them, from the root or from the document's folder, except patterns and placeholders.
     const wrong = DOCUMENTS.flatMap((file) => {
       const folder = file.split('/').slice(0, -1).map((part) => `${part}/`).join('');
       return [...read(file).matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)].map((match) => match[1]!.replace(/^\.\//, '')).filter((path) => {
@@ -199,13 +199,13 @@ describe('the documents', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('name every setting of the environment, as the program reads it', () => {
+  it('name every environment setting with the program\'s description', () => {
     const rows = [...read('README.md').matchAll(/^\| `([A-Z_]+)` \| (.*) \|$/gm)].map((match) => [match[1], match[2]]);
     const settings = Object.entries(SETTINGS.shape).map(([name, setting]) => [name, setting.description]);
     expect(rows).toEqual(settings);
   });
 
-  it('names every room of the machine', () => {
+  it('name every folder of pipelines', () => {
     const rooms = [...new Set(FILES.flatMap((file) => /^pipelines\/([^/]+)\//.exec(file)?.[1] ?? []))].sort();
     const named = [...read('docs/architecture.md').matchAll(/^\| `([a-z]+)\/` \|/gm)].map((match) => match[1]!).sort();
     expect(named).toEqual(rooms);

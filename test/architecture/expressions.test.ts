@@ -1,4 +1,4 @@
-/** The check of regular expressions finds what it should find. */
+/** The check of regular expressions finds unsafe expressions. */
 import { check } from 'recheck';
 import { describe, expect, it } from 'vitest';
 import { expressionsOf } from '../../scripts/expressions/expressions.ts';
@@ -21,7 +21,7 @@ describe('the search for regular expressions', () => {
 });
 
 describe('the findings', () => {
-  it('name an expression that is not safe, with its place', () => {
+  it('name an unsafe expression, with file and line', () => {
     expect(findingsOf([[expression, 'vulnerable']], [])).toEqual([expect.stringMatching(/^made\.ts:1: \/\(a\+\)\+\$\/ can take more than linear time/)]);
   });
 

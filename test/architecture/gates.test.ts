@@ -1,4 +1,4 @@
-/** The quality gate knows every table that is published, and every number and gap in it. */
+/** The quality gate covers every published table, and every number and nullable column in it. */
 import { expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
@@ -11,7 +11,7 @@ import { describeEngines } from '../harness/database.ts';
 import { FILES } from './project.ts';
 
 const ANY_REGION = 14;
-/** Where a row was read, and which partition holds it. */
+/** The place where a row was read, and the partition that has it. */
 const OUTSIDE = ['release_id', 'member_id', 'position', 'region_code'];
 const NUMBERS = ['int2', 'int4', 'int8', 'float4', 'float8', 'numeric'];
 
@@ -24,7 +24,7 @@ interface Column {
   readonly nullable: boolean;
 }
 
-// What tables and columns there are does not hang on the engine.
+// Tables and columns do not depend on the engine.
 describeEngines('the quality gate', (engine) => {
   let opened: Promise<Database> | undefined;
   const columnsOf = async (relation: Relation): Promise<Column[]> => {
@@ -38,17 +38,17 @@ describeEngines('the quality gate', (engine) => {
     );
   };
 
-  /** Offences of all watched tables, each `table: what`. */
+  /** Returns the violations in all gated tables, as `table: message`. */
   const everywhere = async (rule: (gate: TableGate, columns: readonly Column[]) => readonly string[]): Promise<string[]> =>
-    (await Promise.all(WATCHED.map(async ([relation, gate]) => rule(gate, await columnsOf(relation)).map((offence) => `${relation}: ${offence}`)))).flat();
+    (await Promise.all(WATCHED.map(async ([relation, gate]) => rule(gate, await columnsOf(relation)).map((violation) => `${relation}: ${violation}`)))).flat();
 
-  it('has an entry for every table that is published, and for no other', () => {
+  it('has an entry for every published table, and for no other', () => {
     expect(PUBLISHED.length).toBeGreaterThan(20);
     expect(Object.keys(GATES).sort()).toEqual([...PUBLISHED].sort());
     expect(Object.values(GATES).filter((gate) => 'unwatched' in gate && gate.unwatched.trim() === '')).toEqual([]);
   });
 
-  it('watches every number, every bool and every column that may be null, or says why not', async () => {
+  it('watches every number, every bool and every nullable column, or states why not', async () => {
     expect(await everywhere(({ fields, excused }, columns) => {
       const derived = Object.values(fields).flatMap((field) => (field.kind === 'quantity' ? field.of ?? [] : []));
       return columns.filter(({ name, type, nullable }) => (NUMBERS.includes(type.replace(/^_/, '')) || type === 'bool' || nullable)
@@ -56,7 +56,7 @@ describeEngines('the quality gate', (engine) => {
     })).toEqual([]);
   });
 
-  it('declares nothing that the table does not have, and nothing twice', async () => {
+  it('declares nothing that the table lacks, and nothing twice', async () => {
     expect(await everywhere(({ fields, excused, identities = [], slice }, columns) => {
       const there = new Set(columns.map(({ name }) => name));
       const named = [
@@ -74,7 +74,7 @@ describeEngines('the quality gate', (engine) => {
     }).map(({ name }) => name))).toEqual([]);
   });
 
-  it('says why wherever a field has limits of its own', () => {
+  it('gives a reason for every field with its own limits', () => {
     const own = WATCHED.flatMap(([relation, { fields }]) => Object.entries(fields).flatMap(([name, field]) => {
       const why = field.kind === 'quantity' ? field.moves?.why : field.keeps?.why;
       return why === undefined ? [] : [{ name: `${relation}.${name}`, why }];
@@ -83,7 +83,7 @@ describeEngines('the quality gate', (engine) => {
     expect(own.filter(({ why }) => why.trim().length < 10)).toEqual([]);
   });
 
-  it('asks every query of its folder', () => {
+  it('runs every query of its folder', () => {
     const asked = WATCHED.flatMap(([, { queries = [] }]) => queries.map(({ file }) => file));
     expect([...new Set(asked)].sort()).toEqual(FILES.filter((file) => file.startsWith('sql/gates/')).sort());
   });

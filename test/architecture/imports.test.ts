@@ -1,4 +1,4 @@
-/** Who may import what. The table is the design's; the files are found by listing. */
+/** Rules of imports. The table of rooms follows the design, and the files are found by listing. */
 import { posix } from 'node:path';
 import { builtinModules } from 'node:module';
 import { describe, expect, it } from 'vitest';
@@ -6,20 +6,20 @@ import { FILES, read, SECTION_FOLDERS, SOURCES, TYPESCRIPT } from './project.ts'
 import { builtStatements, environmentReads, importsOf, type Import } from './syntax.ts';
 
 interface Room {
-  /** Files of the room. The first room that matches is the file's. */
+  /** Pattern of the room's files. A file belongs to the first room that matches. */
   readonly files: RegExp;
-  /** Files of the project that it may import; `$1` is what the first group of `files` matched. */
+  /** Patterns of the files that it may import; `$1` is the match of the first group of `files`. */
   readonly local: readonly string[];
-  /** Files that it may import by `import()` alone, when they are asked for. */
+  /** Files that it may import only with `import()`, on demand. */
   readonly late?: string;
-  /** Packages that it may import, `@scope/*` for all of a scope; null: any that package.json has. */
+  /** Packages that it may import, `@scope/*` for all of a scope; null: any package in package.json. */
   readonly packages: readonly string[] | null;
 }
 
-/** The rooms of the machine in the order of their imports: a file imports those of its own room and of the rooms before it. */
+/** The rooms of `pipelines` in the order of their imports: a file imports only from its own room and from earlier rooms. */
 const ORDER = ['errors, log and settings', 'formats', 'contract', 'readers', 'address', 'db', 'deliver', 'ledger', 'plan', 'ingest', 'fetch', 'build', 'run', 'operate'] as const;
 
-/** Packages of each of them. */
+/** Packages of each room. */
 const PACKAGES: Readonly<Record<(typeof ORDER)[number], readonly string[]>> = {
   'errors, log and settings': ['zod'],
   formats: ['csv-parse', 'stream-json', 'gdal-async', 'h5wasm', 'hyparquet-writer', 'yauzl', 'saxes'],
@@ -64,7 +64,7 @@ const SHIPPED = new Set(Object.keys({ ...dependencies, ...optionalDependencies }
 const INSTALLED = new Set([...SHIPPED, ...Object.keys(devDependencies ?? {})]);
 const BUILTIN = new Set(builtinModules);
 
-/** `@scope/name/deep` → `@scope/name`. */
+/** Returns the package of a specifier: `@scope/name/deep` → `@scope/name`. */
 function packageOf(specifier: string): string {
   return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
 }
@@ -77,8 +77,8 @@ function target(file: string, { specifier }: Import): string {
   return posix.join(posix.dirname(file), specifier);
 }
 
-/** `(import …) why not`, one for each import of a file that its room does not allow. */
-function offences(file: string, text: string): string[] {
+/** Returns one line for each import of a file that its room does not allow, with the reason. */
+function violations(file: string, text: string): string[] {
   const entry = Object.entries(ROOMS).find(([, { files }]) => files.test(file));
   if (entry === undefined) return [`${file}: belongs to no room`];
   const [name, room] = entry;
@@ -104,12 +104,12 @@ function offences(file: string, text: string): string[] {
 }
 
 describe('imports', () => {
-  it('go along the arrows of the design', () => {
+  it('follow the arrows of the design', () => {
     expect(TYPESCRIPT.length).toBeGreaterThan(20);
-    expect(TYPESCRIPT.flatMap((file) => offences(file, read(file)))).toEqual([]);
+    expect(TYPESCRIPT.flatMap((file) => violations(file, read(file)))).toEqual([]);
   });
 
-  it('are seen in every form, and against an arrow they are an offence', () => {
+  it('are found in every form, and reported if they point against an arrow', () => {
     const text = [
       "import type { Source } from '../../pipelines/contract/source.ts';",
       "export { x } from '../omi_zones/schema.ts';",
@@ -120,7 +120,7 @@ describe('imports', () => {
       "import { z } from 'zod';",
       "import { d } from './schema';",
     ].join('\n');
-    expect(offences('sources/omi_quotations/read.ts', text)).toEqual([
+    expect(violations('sources/omi_quotations/read.ts', text)).toEqual([
       'sources/omi_quotations/read.ts:2: a source may not import ../omi_zones/schema.ts',
       'sources/omi_quotations/read.ts:3: a source may not import the package pg',
       'sources/omi_quotations/read.ts:4: a source may not import the package gdal-async',
@@ -128,28 +128,28 @@ describe('imports', () => {
       'sources/omi_quotations/read.ts:6: a source leaves out node: of fs',
       'sources/omi_quotations/read.ts:8: a source leaves out the ending of ./schema',
     ]);
-    expect(offences('elsewhere/a.ts', '')).toEqual(['elsewhere/a.ts: belongs to no room']);
+    expect(violations('elsewhere/a.ts', '')).toEqual(['elsewhere/a.ts: belongs to no room']);
   });
 
-  it('of the synthetic room wait until a command is asked for it', () => {
+  it('of the synthetic room are loaded only when a command needs it', () => {
     const text = "import type { Synthetic } from '../synthetic/synthetic.ts';\nconst a = await import('../synthetic/synthetic.ts');";
-    expect(offences('pipelines/cli/synth.ts', text)).toEqual(['pipelines/cli/synth.ts:1: a command may not import ../synthetic/synthetic.ts']);
-    expect(offences('pipelines/run/refresh.ts', text)).toHaveLength(2);
-    expect(offences('sources/omi_quotations/source.ts', "const a = await import('./synthetic.ts');")).toHaveLength(1);
+    expect(violations('pipelines/cli/synth.ts', text)).toEqual(['pipelines/cli/synth.ts:1: a command may not import ../synthetic/synthetic.ts']);
+    expect(violations('pipelines/run/refresh.ts', text)).toHaveLength(2);
+    expect(violations('sources/omi_quotations/source.ts', "const a = await import('./synthetic.ts');")).toHaveLength(1);
   });
 
-  it('of gdal-async stand in one file', () => {
+  it('of gdal-async are in one file', () => {
     expect(importers('gdal-async')).toEqual(['pipelines/formats/gdal.ts']);
   });
 
-  it('of pg, its COPY streams and PGlite stand in one folder', () => {
+  it('of pg, its COPY streams and PGlite are in one folder', () => {
     const files = ['pg', 'pg-copy-streams', '@electric-sql/pglite', '@electric-sql/pglite-postgis'].flatMap(importers);
     expect(files.length).toBeGreaterThanOrEqual(3);
-    // Tests of faults hold a connection of their own to the server that they disturb.
+    // Tests of faults have their own connection to the server that they disturb.
     expect(files.filter((file) => !file.startsWith('pipelines/db/') && !file.startsWith('test/faults/'))).toEqual([]);
   });
 
-  it('of what only plans are of what neither a database nor a file nor a clock is needed for', () => {
+  it('of the plan include nothing that needs a database, a file or a clock', () => {
     const files = TYPESCRIPT.filter((file) => file.startsWith('pipelines/plan/'));
     expect(files.length).toBeGreaterThan(2);
     const used = files.flatMap((file) => importsOf(file, read(file)).filter(({ typeOnly, specifier }) => !typeOnly && /^node:|\/db\//.test(specifier)).map(({ specifier }) => `${file}: ${specifier}`));
@@ -157,7 +157,7 @@ describe('imports', () => {
     expect(files.filter((file) => /\b(Date|performance)\b/.test(read(file)))).toEqual([]);
   });
 
-  it('make no circle', () => {
+  it('have no cycles', () => {
     const edges = new Map(
       TYPESCRIPT.map((file) => [file, importsOf(file, read(file)).filter((each) => isLocal(each) && !each.typeOnly).map((each) => target(file, each))]),
     );
@@ -175,7 +175,7 @@ describe('imports', () => {
   });
 
   it('use every package that is installed for the program', () => {
-    // tsx runs the program: the launcher hands it to node. Packages that are only served to browsers are named, not imported.
+    // tsx runs the program: the launcher passes it to node. Packages that are only served to browsers are named, not imported.
     const program = TYPESCRIPT.filter((file) => !file.startsWith('test/') && !file.endsWith('.test.ts')).map(read).join('\n');
     expect([...SHIPPED].filter((name) => name !== 'tsx' && !new RegExp(`['"\`]${name}['"\`/]`).test(program))).toEqual([]);
   });
@@ -191,13 +191,13 @@ describe('the environment', () => {
     expect(files).toEqual(['pipelines/config.ts', 'test/harness/environment.ts']);
   });
 
-  it('is seen in every form', () => {
+  it('is found in every form', () => {
     const text = ["const a = process.env['A'];", 'const { env } = process;', "import { env as e } from 'node:process';", "process['env'];", 'globalThis.process.env;', 'config.env;'].join('\n');
     expect(environmentReads('a.ts', text)).toEqual([1, 2, 3, 4, 5]);
   });
 });
 
-describe('the machine', () => {
+describe('the shared code', () => {
   it('names no source', () => {
     expect(SOURCES.length).toBeGreaterThan(0);
     const offending = TYPESCRIPT.filter((file) => /^(pipelines|api)\//.test(file)).flatMap((file) =>
@@ -206,35 +206,35 @@ describe('the machine', () => {
     expect(offending).toEqual([]);
   });
 
-  it('names no section but basic, which every record has', () => {
+  it('names no section except basic, which every record has', () => {
     const names = SECTION_FOLDERS.filter((name) => name !== 'basic');
     expect(names.length).toBeGreaterThan(5);
-    // Words that are needed where no section is known: addresses are searched, buildings invented.
+    // Ordinary words that are also names of sections: addresses are searched, buildings are synthetic.
     const ordinary = new Set(['address', 'buildings', 'population']);
     const naming = (name: string): RegExp => new RegExp(ordinary.has(name) ? `'${name}'|\\bsections?[._/]${name}\\b` : `(?<![a-z])${name}(?![a-z])`);
-    // The kind of a suggestion on the map is no section.
+    // The kind of a suggestion on the map is not a section.
     const apart = (line: string): string => line.replace(/\bkind: .*'address'/, '');
     const files = FILES.filter((file) => /^(pipelines|api|sql\/api)\/.*\.(ts|js|html|sql)$/.test(file));
     expect(files.length).toBeGreaterThan(100);
     expect(files.flatMap((file) => read(file).split('\n').flatMap((line, index) => names.filter((name) => naming(name).test(apart(line))).map((name) => `${file}:${index + 1}: ${name}`)))).toEqual([]);
   });
 
-  it('has no file that only a source could need', () => {
+  it('has no file for a single source', () => {
     expect(SOURCES.flatMap((id) => FILES.filter((file) => !file.startsWith(`sources/${id}/`) && !file.startsWith('test/') && posix.basename(file).includes(id)))).toEqual([]);
   });
 });
 
 describe('SQL in TypeScript', () => {
-  it('is never put together from data outside pipelines/db', () => {
-    // Benchmarks and tests make tables of their own, whose names and columns they made up.
-    // What a source's code states of its staging tables is no data, either.
-    const apart = /^pipelines\/(db\/|contract\/staging-tables\.ts$)|\.test\.ts$/;
+  it('is never composed from data outside pipelines/db', () => {
+    // Benchmarks and tests create tables with names and columns of their own.
+    // The tables that a source states in its code are not data.
+    const apart = /^pipelines\/(db\/|contract\/source-tables\.ts$)|\.test\.ts$/;
     const files = TYPESCRIPT.filter((file) => /^(pipelines|sources|api)\//.test(file) && !apart.test(file));
     expect(files.length).toBeGreaterThan(50);
     expect(files.flatMap((file) => builtStatements(file, read(file)).map((line) => `${file}:${line}`))).toEqual([]);
   });
 
-  it('is told from a sentence', () => {
+  it('is distinguished from a sentence', () => {
     const text = [
       'query(`select * from ${table}`);',
       "query('drop table ' + name);",

@@ -1,14 +1,14 @@
-/** The project's files, as the architecture tests see them. Nothing is listed by hand. */
+/** The project's files for the architecture tests. Nothing is listed by hand. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT: string = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What is not the project's own: packages, history, databases. */
+/** Folders outside the project: packages, history, databases. */
 const FOREIGN = new Set(['node_modules', '.git', '.mappale']);
 
-/** All files of the project, paths from its root with `/`, sorted. */
+/** All files of the project, sorted, with paths from its root. */
 export const FILES: readonly string[] = readdirSync(ROOT, { withFileTypes: true })
   .filter((entry) => !FOREIGN.has(entry.name))
   .flatMap((entry) =>
@@ -20,7 +20,7 @@ export const FILES: readonly string[] = readdirSync(ROOT, { withFileTypes: true 
   )
   .sort();
 
-/** Inputs and expected outputs of tests: publishers' bytes, not code. */
+/** Tells whether a file is input or expected output of tests: publishers' bytes, not code. */
 export function isData(file: string): boolean {
   return /^((sources\/[^/]+|test\/stations)\/(fixture|golden)|sql\/sections\/[^/]+\/golden|test\/migration\/fixture|test\/sections\/golden|test\/truth\/terrain)\//.test(file);
 }
@@ -29,7 +29,7 @@ export function read(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8');
 }
 
-/** Line number, 1-based, of an offset. */
+/** Returns the line number of an offset, from 1. */
 export function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
 }

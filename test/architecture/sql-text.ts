@@ -1,11 +1,11 @@
-/** What the architecture tests read out of SQL files. */
+/** Readers of SQL files for the architecture tests. */
 
-/** The text with comments and quoted things blanked, offsets and lines kept. Bodies between `$$` are code and stay. */
+/** Returns the text with comments and quoted parts blanked, with unchanged offsets and lines. Bodies between `$$` are code and stay. */
 export function code(text: string): string {
   return text.replace(/--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"/g, (found) => found.replace(/[^\n]/g, ' '));
 }
 
-/** PostgreSQL's words that these files may use; in lower case. Types and functions are words too. */
+/** PostgreSQL's words that these files may use, in lower case. Types and functions are included. */
 const WORDS = new Set(
   `add all alter analyze and any array as asc attach authorization begin between by cascade case cast check cluster collate column comment commit
    concurrently conflict constraint copy create cross current_date current_timestamp database declare default deferrable deferred delete desc detach
@@ -23,36 +23,36 @@ const WORDS = new Set(
    row_number string_agg sum to_jsonb trim_scale upper`.split(/\s+/),
 );
 
-/** Words of SQL that are not in lower case, functions of PostGIS included. */
+/** Returns the SQL words that are not in lower case, including functions of PostGIS. */
 export function shouted(text: string): { readonly word: string; readonly offset: number }[] {
   return [...code(text).matchAll(/\b[A-Za-z_]\w*\b/g)]
     .map((match) => ({ word: match[0], offset: match.index }))
     .filter(({ word }) => word !== word.toLowerCase() && (WORDS.has(word.toLowerCase()) || /^st_/i.test(word)));
 }
 
-/** The lines of the comment that opens a file. */
+/** Returns the lines of the comment at the start of a file. */
 export function header(text: string): string[] {
   const lines = text.split('\n');
   const end = lines.findIndex((line) => !line.startsWith('--'));
   return lines.slice(0, end < 0 ? undefined : end);
 }
 
-/** Values of a key in the opening comment; well-formed headers have exactly one. */
+/** Returns the values of a key in the opening comment; well-formed headers have exactly one. */
 export function headerValues(text: string, key: string): string[] {
   return header(text).flatMap((line) => new RegExp(`^-- ${key}: (.*\\S)\\s*$`).exec(line)?.[1] ?? []);
 }
 
-/** What load.sql tells the machine in its workspace: tables of no schema. */
+/** Tables without a schema that load.sql fills in its workspace for the program. */
 const TOLD = ['duplicate', 'entangled', 'place', 'reject'];
 
-/** `layer.a, core.b` → two names; `none` → none. Null when it is neither. */
+/** Parses `layer.a, core.b` to two names and `none` to none. Null for anything else. */
 export function relations(value: string): string[] | null {
   if (value === 'none') return [];
   const names = value.split(/,\s*/);
   return names.every((name) => TOLD.includes(name) || /^[a-z_]+\.[a-z0-9_]+$/.test(name)) ? names : null;
 }
 
-/** Tables, views and functions that the file creates, as it names them. */
+/** Returns the tables, views and functions that the file creates, as it names them. */
 export function created(text: string): string[] {
   return [
     ...code(text).matchAll(
@@ -61,7 +61,7 @@ export function created(text: string): string[] {
   ].map((match) => match[1]!);
 }
 
-/** Relations that the code names with their schema, other than in calls of functions. */
+/** Returns the relations that the code names with their schema, except in calls of functions. */
 export function qualified(text: string): string[] {
   return [...new Set([...code(text).matchAll(/\b((?:core|section|layer|ledger|previous)\.[a-z_]\w*)\b(?!\s*\()/g)].map((match) => match[1]!))];
 }

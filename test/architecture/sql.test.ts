@@ -1,8 +1,8 @@
-/** SQL files say what they read, write and hold, and what they say is so. */
+/** Headers of SQL files are complete, and agree with the SQL that follows. */
 import { describe, expect, it } from 'vitest';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { firstFid, regionOfFid } from '../../pipelines/contract/regions.ts';
-import { incrementalOf } from '../../pipelines/contract/sql-files.ts';
+import { incrementalOf, parseSqlFile } from '../../pipelines/contract/sql-files.ts';
 import { expectedObjects } from '../../pipelines/db/objects.ts';
 import { partsOf } from '../../pipelines/db/state.ts';
 import stations from '../stations/source.ts';
@@ -11,9 +11,9 @@ import { code, created, header, headerValues, qualified, relations, shouted } fr
 
 const KEYS = ['purpose', 'reads', 'writes', 'grain', 'crs'] as const;
 
-/** All offences of all files, each `file: what`. */
+/** Returns the violations in all files, as `file: message`. */
 function everywhere(rule: (text: string, file: string) => readonly string[], files = SQL): string[] {
-  return files.flatMap((file) => rule(read(file), file).map((offence) => `${file}: ${offence}`));
+  return files.flatMap((file) => rule(read(file), file).map((violation) => `${file}: ${violation}`));
 }
 
 function names(text: string, key: 'reads' | 'writes'): string[] {
@@ -39,14 +39,14 @@ describe('an SQL file', () => {
     ).toEqual([]);
   });
 
-  it('folds case by the functions of letter_case.sql, so that the locale of the database changes no result', () => {
-    // Bounds of a range are called lower and upper, too; they have a column named run.
+  it('folds case with the functions of letter_case.sql, so that results do not depend on the locale of the database', () => {
+    // Bounds of a range are called lower and upper too; they have a column named run.
     const folding = /\b(?:lower|upper|initcap)\s*\((?!\w+\.run\))|~\*|\bilike\b|\bcitext\b/g;
     const files = SQL.filter((file) => !file.startsWith('sql/migrations/') && file !== 'sql/functions/letter_case.sql');
     expect(everywhere((text) => [...code(text).matchAll(folding)].map(({ 0: found, index }) => `line ${lineAt(text, index)}: ${found}`), files)).toEqual([]);
   });
 
-  it('says something in each line of the header', () => {
+  it('has a value in each line of the header', () => {
     expect(everywhere((text) => KEYS.filter((key) => headerValues(text, key).length === 0))).toEqual([]);
   });
 
@@ -56,13 +56,16 @@ describe('an SQL file', () => {
     ).toEqual([]);
   });
 
-  it('reads only what another file writes, or a source stages', async () => {
-    const staged = [...(await loadSources()), stations].flatMap(({ tables }) => Object.keys(tables).map((table) => `staging.${table}`));
-    const written = new Set([...SQL.flatMap((file) => names(read(file), 'writes')), ...staged]);
+  it('reads only tables that another file writes or a source states', async () => {
+    const made = [...(await loadSources()), stations].flatMap(({ tables, layers }) => [
+      ...Object.keys(tables).map((table) => `staging.${table}`),
+      ...Object.keys(layers).map((layer) => `layer.${layer}`),
+    ]);
+    const written = new Set([...SQL.flatMap((file) => names(read(file), 'writes')), ...made]);
     expect(everywhere((text) => names(text, 'reads').filter((name) => !written.has(name)))).toEqual([]);
   });
 
-  it('makes what it says that it writes', () => {
+  it('creates or fills the relations that its header says it writes', () => {
     expect(
       everywhere((text) => {
         const made = new Set(created(text).map(unqualified));
@@ -72,20 +75,30 @@ describe('an SQL file', () => {
     ).toEqual([]);
   });
 
-  it('names what it says that it reads', () => {
-    // An explanation runs a section's SQL again: it reads on behalf of that, too.
-    expect(everywhere((text) => headerValues(text, 'reruns').length > 0 ? [] : names(text, 'reads').filter((name) => !new RegExp(`\\b${unqualified(name)}\\b`).test(code(text))))).toEqual([]);
+  it('names the relations that its header says it reads', () => {
+    // An explanation runs a section's SQL again, and reads the relations of that SQL too.
+    const isUnused = (text: string, file: string) => {
+      const whole = code(parseSqlFile(file, text).text);
+      return (name: string): boolean => !new RegExp(`\\b${unqualified(name)}\\b`).test(whole);
+    };
+    expect(everywhere((text, file) => headerValues(text, 'reruns').length > 0 ? [] : names(text, 'reads').filter(isUnused(text, file)))).toEqual([]);
   });
 
-  it('says of every table that it names with its schema that it reads or writes it', () => {
+  it('lists in its header every table that it names with its schema', () => {
     expect(
       everywhere((text) => {
         const said = new Set([...names(text, 'reads'), ...names(text, 'writes')]);
-        // Partitions of a table that it makes are part of that table.
+        // Partitions of a table that the file creates are part of that table.
         const made = new Set(created(text));
         return qualified(text).filter((name) => !said.has(name) && !made.has(name));
       }),
     ).toEqual([]);
+  });
+
+  it('lists what its steps read', () => {
+    const stepsOf = (text: string): string[] => [...text.matchAll(/^-- step: (\S+)$/gm)].map(([, name]) => read(`sql/steps/${name}`));
+    expect(SQL.filter((file) => stepsOf(read(file)).length > 0).length).toBeGreaterThan(5);
+    expect(everywhere((text) => stepsOf(text).flatMap((step) => names(step, 'reads')).filter((name) => !names(text, 'reads').includes(name)))).toEqual([]);
   });
 
   it('copies rows by parcels, and only the parcels themselves by members', () => {
@@ -103,7 +116,7 @@ describe('an SQL file', () => {
     expect(() => incrementalOf('rows of comuni', 'x.sql')).toThrow('x.sql: expected');
   });
 
-  it('says of every index what it serves', () => {
+  it('states the purpose of every index', () => {
     expect(
       everywhere((text) => {
         const lines = text.split('\n');
@@ -126,14 +139,14 @@ describe('an SQL file', () => {
     expect(everywhere((text) => text.split('\n').flatMap((line, index) => (/\t|\s$/.test(line) ? [`line ${index + 1}`] : [])))).toEqual([]);
   });
 
-  it('never changes in place what is served', () => {
+  it('never changes served rows in place', () => {
     const building = SQL.filter((file) => /^sql\/(core\/|sections\/[^/]+\/build)/.test(file) || /^sources\/[^/]+\/load\.sql$/.test(file));
     expect(everywhere((text) => [...code(text).matchAll(/\b(update\s+\w+(\.\w+)?\s+(as\s+)?(\w+\s+)?set|on\s+conflict)\b/g)].map((match) => `line ${lineAt(text, match.index)}: ${match[0]}`), building)).toEqual([]);
   });
 });
 
 describe('the range of fids of a region', () => {
-  it('is written where fids are given and in one function, and is what the program says', () => {
+  it('is written where fids are assigned and in one function, and equals the program\'s range', () => {
     const written = SQL.flatMap((file) => [...code(read(file)).matchAll(/\b\d{8,}\b/g)].map(([digits]) => ({ file, digits })));
     expect([...new Set(written.filter(({ digits }) => Number(digits) === firstFid(1)).map(({ file }) => file))].sort()).toEqual(['sql/core/parcel.sql', 'sql/core/parcel_libro_fondiario.sql', 'sql/functions/region_of.sql']);
     expect(regionOfFid(firstFid(14))).toBe(14);
@@ -142,7 +155,7 @@ describe('the range of fids of a region', () => {
 });
 
 describe('the rules above', () => {
-  it('see past comments and strings, and into bodies', () => {
+  it('ignore comments and strings, and read bodies', () => {
     const text = "-- SELECT in a comment\ncreate table a as select 'SELECT' as \"SELECT\";\ncreate function f() as $$\n  SELECT 1 $$;\nselect ST_Area(geom);\n";
     expect(shouted(text).map(({ word, offset }) => `${lineAt(text, offset)} ${word}`)).toEqual(['4 SELECT', '5 ST_Area']);
     expect(created(text)).toEqual(['a', 'f']);
@@ -164,7 +177,7 @@ describe('migrations', () => {
 });
 
 describe('functions of the interface', () => {
-  it('have bodies that are bound when they run, so that no table is held', () => {
+  it('have late-bound bodies, so that they lock no table', () => {
     const files = SQL.filter((file) => /^sql\/(api\/|functions\/|sections\/[^/]+\/(record|columns))/.test(file));
     expect(everywhere((text) => [...code(text).matchAll(/\bbegin\s+atomic\b|\bcreate\s+(or\s+replace\s+)?view\b/g)].map((match) => `line ${lineAt(text, match.index)}: ${match[0]}`), files)).toEqual([]);
   });
@@ -184,7 +197,7 @@ describe('checks', () => {
     expect(files.filter((file) => !checks.some((check) => check.file === file))).toEqual([]);
   });
 
-  it('each have a name in snake case, a level and an expectation, and then one query', () => {
+  it('each have a name in snake case, a level, an expectation and one query', () => {
     expect(
       checks.flatMap(({ file, text, name }) => {
         const lines = text.split('\n');
@@ -196,7 +209,7 @@ describe('checks', () => {
     ).toEqual([]);
   });
 
-  it('have names of their own', () => {
+  it('have unique names', () => {
     const all = checks.map(({ name }) => name);
     expect(all.filter((name, index) => all.indexOf(name) !== index)).toEqual([]);
   });

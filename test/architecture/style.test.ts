@@ -1,16 +1,16 @@
-/** Names, sizes and loose ends. */
+/** Names, sizes, and unfinished parts. */
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FILES, isData, lineAt, read, SECTION_FOLDERS, SOURCES, TYPESCRIPT } from './project.ts';
 import { hintsOf } from './syntax.ts';
 
-/** Longer than this, a file holds more than one thing. */
+/** A longer file should be split. */
 const MOST_LINES = 750;
 
-/** Names that tools ask for. */
+/** File names that tools require. */
 const GIVEN = /^(Makefile|LICENSE|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|Dockerfile|package-lock\.json)$/;
 
-/** Named after a source, as its folder is: `mef_income.test.ts`. */
+/** Tests named after a source, like its folder: `mef_income.test.ts`. */
 const TESTS_OF_SOURCES = /^(sources\/[a-z0-9_]+|test\/real)\/[a-z0-9]+(_[a-z0-9]+)*\.test\.ts$/;
 
 const OWN = FILES.filter((file) => !isData(file));
@@ -27,7 +27,7 @@ describe('names', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('of folders are kebab-case, of sources <publisher>_<dataset>, of sections as the record has them', () => {
+  it('of folders are kebab-case, of sources <publisher>_<dataset>, and of sections as in the record', () => {
     const folders = new Set(OWN.flatMap((file) => file.split('/').slice(0, -1).map((_part, index, parts) => parts.slice(0, index + 1).join('/'))));
     expect([...folders].filter((folder) => !/^(sources|sql\/sections)\/[^/]+$/.test(folder) && !/^\.?[a-z0-9]+(-[a-z0-9]+)*$/.test(basename(folder)))).toEqual([]);
     expect(SECTION_FOLDERS.filter((name) => !/^[a-z]+(_[a-z]+)*$/.test(name))).toEqual([]);
@@ -41,13 +41,13 @@ describe('code', () => {
     expect(CODE.map((file) => ({ file, lines: read(file).split('\n').length })).filter(({ lines }) => lines > MOST_LINES)).toEqual([]);
   });
 
-  it('leaves nothing to be done', () => {
-    // The words are put together here so that this file does not hold them.
+  it('contains no reminders of unfinished work', () => {
+    // The words are composed here so that this file does not contain them.
     const loose = new RegExp(`\\b(${[['TO', 'DO'], ['FIX', 'ME'], ['X', 'XX'], ['HA', 'CK'], ['T', 'BD'], ['t', 'bd']].map((parts) => parts.join('')).join('|')})\\b`, 'g');
     expect(TEXT.flatMap((file) => [...read(file).matchAll(loose)].map((match) => `${file}:${lineAt(read(file), match.index)}: ${match[0]}`))).toEqual([]);
   });
 
-  it('switches no rule off and skips no test without a condition', () => {
+  it('switches no rule off, and skips no test without a condition', () => {
     const off = new RegExp([['@ts', '-(ignore|nocheck|expect-error)'], ['eslint', '-disable'], ['\\b(it|test|describe)\\.(only|todo)', '\\b'], ['\\b(it|test)\\.skip', '\\(']].map((parts) => parts.join('')).join('|'), 'g');
     expect(CODE.flatMap((file) => [...read(file).matchAll(off)].map((match) => `${file}:${lineAt(read(file), match.index)}: ${match[0]}`))).toEqual([]);
   });
@@ -59,7 +59,7 @@ describe('code', () => {
 });
 
 describe('a hint', () => {
-  /** Names that mean something only to those who change the program. */
+  /** Names that only developers of the program know. */
   const INSIDE = /\b[a-z_-]+\.(?:ts|sql)\b|\bmanifest\b|\bsources\/|\bteach\b|\bthe schema\b|_BY_NAME\b|\bEDITIONS\b/;
   const HINTS = TYPESCRIPT.filter((file) => /^(?:pipelines|sources|api)\//.test(file) && !/\.test\.ts$|\/synthetic(?:\.ts|\/)/.test(file))
     .flatMap((file) => hintsOf(file, read(file)).map((hint) => ({ file, ...hint })));
@@ -79,12 +79,12 @@ describe('package.json', () => {
   };
 
   it('pins every package to one version', () => {
-    // Releases of DuckDB's binding have a number of their own behind DuckDB's.
+    // Releases of DuckDB's binding have their own number after DuckDB's.
     const versions = Object.entries({ ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.devDependencies });
     expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-r\.\d+)?$/.test(version))).toEqual([]);
   });
 
-  it('names the licence that LICENSE holds', () => {
+  it('has the licence of LICENSE', () => {
     expect(manifest.license).toBe('EUPL-1.2');
     expect(read('LICENSE')).toMatch(/^EUROPEAN UNION PUBLIC LICENCE v\. 1\.2\n/);
   });

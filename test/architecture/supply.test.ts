@@ -1,4 +1,4 @@
-/** The packages, actions and images that mappale uses: the committed lists are current, licences are permitted, references are pinned or listed. */
+/** The packages, actions and images that mappale uses: committed lists are current, licences are permitted, references are pinned or listed. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

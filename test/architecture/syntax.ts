@@ -1,13 +1,13 @@
-/** What the architecture tests read out of TypeScript, by TypeScript's own parser. */
+/** Readers of TypeScript for the architecture tests, with TypeScript's own parser. */
 import ts from 'typescript';
 
 export interface Import {
   /** As written: `./errors.ts`, `node:fs`, `@electric-sql/pglite/contrib/pg_trgm`. */
   readonly specifier: string;
   readonly line: number;
-  /** Gone when the program runs. */
+  /** True if the import is erased at compile time. */
   readonly typeOnly: boolean;
-  /** Loaded when the line is reached: `import()`, `require()`. */
+  /** True if it is loaded when the line is executed: `import()`, `require()`. */
   readonly late: boolean;
 }
 
@@ -25,7 +25,7 @@ function walk(source: ts.SourceFile, visit: (node: ts.Node, line: number) => voi
 
 const known = new Map<string, Import[]>();
 
-/** Every way to name another module: import, export … from, import(), require(), require.resolve(), import('…').Type. A text is parsed once. */
+/** Finds all forms of imports: import, export … from, import(), require(), require.resolve(), import('…').Type. A text is parsed once. */
 export function importsOf(file: string, text: string): Import[] {
   let found = known.get(text);
   if (found === undefined) known.set(text, found = readImports(file, text));
@@ -49,7 +49,7 @@ function readImports(file: string, text: string): Import[] {
   return found;
 }
 
-/** Texts that are given as hints: to a property `hint`, or to a function's parameter of that name. Of a template without what is put in. */
+/** Returns the hints in a file: values of a property `hint`, or arguments of a parameter of that name. Templates are returned without their values. */
 export function hintsOf(file: string, text: string): { readonly text: string; readonly code: string | null; readonly line: number }[] {
   const source = parse(file, text);
   const takers = new Map<string, number>();
@@ -84,7 +84,7 @@ export function hintsOf(file: string, text: string): { readonly text: string; re
   return found;
 }
 
-/** Lines that read the environment: `process.env`, `process['env']`, `env` of node:process. */
+/** Returns the lines that read the environment: `process.env`, `process['env']`, `env` of node:process. */
 export function environmentReads(file: string, text: string): number[] {
   const lines: number[] = [];
   walk(parse(file, text), (node, line) => {
@@ -120,10 +120,10 @@ const STATEMENT = new RegExp(
   'i',
 );
 
-/** A hole in the middle of a text, where data would be put. */
+/** Placeholder for data inside a text. */
 const HOLE = ' \u2026 ';
 
-/** Lines where SQL is put together from data: a template with `${…}`, or strings joined with `+`, that reads as a statement. */
+/** Returns the lines where SQL is composed from data: a template with `${…}`, or strings joined with `+`, that reads like a statement. */
 export function builtStatements(file: string, text: string): number[] {
   const lines: number[] = [];
   const flat = (node: ts.Expression): string => {

@@ -30,7 +30,7 @@ describe('the findings', () => {
     expect(findingsOf(sentences, []).map(({ line, phrase, instead }) => [line, phrase, instead])).toEqual([[1, 'told apart', 'distinguishes'], [1, 'What', 'a noun as the subject']]);
   });
 
-  it('leave out what an exception covers, and list exceptions that cover nothing', () => {
+  it('leave out sentences with an exception, and list exceptions without a sentence', () => {
     const covered = { file: 'made.md', text: 'told apart', reason: 'made' };
     expect(findingsOf(sentences, [covered])).toHaveLength(1);
     expect(unneeded(sentences, [covered, { ...covered, text: 'What is left?' }])).toEqual([{ ...covered, text: 'What is left?' }]);
@@ -40,7 +40,7 @@ describe('the findings', () => {
 describe('the texts of the project', () => {
   const sentences = readSentences();
 
-  it('are found in every room', () => {
+  it('are found in every folder', () => {
     const rooms = new Set(sentences.map(({ file }) => file.split('/')[0]!));
     expect([...rooms]).toEqual(expect.arrayContaining(['README.md', 'api', 'docs', 'pipelines', 'scripts', 'sources', 'sql', 'test']));
   });
@@ -50,7 +50,7 @@ describe('the texts of the project', () => {
     expect(countsOf(findingsOf(sentences, EXCEPTIONS))).toEqual(JSON.parse(readFileSync(new URL('../../scripts/words/known.json', import.meta.url), 'utf8')));
   });
 
-  it('need every exception', () => {
+  it('need every listed exception', () => {
     expect(unneeded(sentences, EXCEPTIONS)).toEqual([]);
   });
 });

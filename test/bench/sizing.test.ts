@@ -18,11 +18,11 @@ const large = lineOf(1_000_000, scaled(10), {
 });
 
 describe('the sizing page', () => {
-  it('that is committed is what the script writes from the committed history', () => {
+  it('is in the committed form what the script writes from the committed history', () => {
     expect(readFileSync(SIZING_PAGE, 'utf8')).toBe(sizingPage(readHistory()));
   });
 
-  it('says that nothing was measured where nothing was', () => {
+  it('reports that nothing was measured if the history has no measurements', () => {
     expect(modelOf([large])).toBeNull();
     expect(modelOf([large, { ...small, machine: { ...small.machine, cores: 8 } }])).toBeNull();
     expect(sizingPage([])).toContain('No state of the code has loads of two sizes');
@@ -30,7 +30,7 @@ describe('the sizing page', () => {
     expect(sizingPage([small, { ...rest, cpuSeconds: { node: 40, server: null } }])).toContain('| Time | not measured | not measured | not measured |');
   });
 
-  it('divides the CPU seconds of Italy by the cores that work', () => {
+  it('divides the CPU seconds of Italy by the busy cores', () => {
     const model = modelOf([small, large])!;
     expect(model.cpu).toBeCloseTo(160e-6, 12);
     expect(model.cpuGrowth).toBe(1);
@@ -40,12 +40,12 @@ describe('the sizing page', () => {
     expect(boundBy).toBe('CPU of all nodes');
   });
 
-  it('is never faster than the largest region by itself', () => {
+  it('is never faster than the largest region alone', () => {
     expect(chainOf(large)).toBeCloseTo(100, 9);
     expect(sizeOf(modelOf([small, large])!, { name: '', nodes: 100, cores: 64 })).toMatchObject({ seconds: ITALY.largest * 100e-6, boundBy: 'the largest region' });
   });
 
-  it('counts a growing cost per parcel on, and one that falls as one that stays', () => {
+  it('extrapolates a growing cost per parcel, and keeps a falling one constant', () => {
     const growing = modelOf([{ ...small, cpuSeconds: { node: 4, server: 4 } }, large])!;
     expect(growing.cpuGrowth).toBeCloseTo(2, 9);
     expect(modelOf([{ ...small, cpuSeconds: { node: 40, server: 12 } }, large])!.cpuGrowth).toBe(1);
@@ -53,7 +53,7 @@ describe('the sizing page', () => {
     expect(sizeOf(growing, machine).seconds!).toBeGreaterThan(sizeOf(modelOf([small, large])!, machine).seconds! * 1.5);
   });
 
-  it('counts disk and WAL by what one more parcel takes, what is there at first apart', () => {
+  it('computes disk and WAL from the growth per parcel, without the initial size', () => {
     const model = modelOf([small, large])!;
     expect(model.published).toBeCloseTo(1000, 6);
     expect(model.after).toBeCloseTo(2000, 6);
@@ -64,13 +64,13 @@ describe('the sizing page', () => {
     expect([four.published, four.after]).toEqual([(ITALY.parcels * 1000) / 4, (ITALY.parcels * 1000) / 4 + ITALY.parcels * 1000]);
   });
 
-  it('counts memory by lanes', () => {
+  it('multiplies peak memory by the number of parallel jobs', () => {
     expect(sizeOf(modelOf([small, large])!, { name: '', nodes: 1, cores: 8 })).toMatchObject({ node: 1600, server: 3200 });
   });
 });
 
 describe('the page of the history', () => {
-  it('asks for nothing outside itself, and shows what was measured', () => {
+  it('requests nothing from other hosts, and shows the measurements', () => {
     const page = drawPage([small, large, lineOf(1_000_000, { 'a<b': 3 }, { commit: 'b'.repeat(40) })]);
     expect(page).not.toMatch(/https?:|src=|href=|@import|url\(/);
     expect(page).toContain('<figcaption>section.risk</figcaption>');
@@ -81,13 +81,13 @@ describe('the page of the history', () => {
 });
 
 describe('the CPU of a server', () => {
-  it('is read past a name that holds spaces and brackets', () => {
+  it('is read past a name with spaces and brackets', () => {
     expect(parseStat('12 (post) gres) S 7 12 12 0 -1 4194560 1 2 3 4 100 20 3000 400 20 0')).toEqual({ parent: 7, own: 120, ended: 3400 });
   });
 
-  it('counts those that ended and those that live, each from the first look on', () => {
+  it('includes ended and live processes, each since the first reading', () => {
     const before = { main: 1000, living: new Map([[1, 50], [2, 30]]) };
-    // Process 2 ended with 40 ticks, a third came and ended with 5, a fourth lives.
+    // Process 2 ended at 40 ticks, a third one started and ended with 5, a fourth one is live.
     expect(spent(before, { main: 1045, living: new Map([[1, 60], [4, 7]]) })).toBe(10 + 10 + 5 + 7);
   });
 });

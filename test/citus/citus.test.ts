@@ -1,4 +1,4 @@
-/** A database on several nodes holds what one on one machine holds, and answers the same. */
+/** A database on several nodes has the same content and answers as one on a single machine. */
 import { copyFile, cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     return database;
   };
   const urlOf = (database: Database): string => opened.get(database)!;
-  /** A fresh database on the nodes, distributed. */
+  /** Returns a fresh database, distributed on the nodes. */
   const distributed = async (): Promise<Database> => {
     const database = await open(await citus.database());
     await upgrade(database, await loadSources(), { distributed: true });
@@ -69,7 +69,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
 
   beforeAll(async () => {
     [citus, region] = await Promise.all([Citus.start(), smallRegion()]);
-    // The region's files, then a comune's, and no others, change: the second is built from what is published.
+    // First the region's files, then those of one changed comune: the second build copies rows from the publication.
     first = `${region.folder}-first`;
     second = `${region.folder}-second`;
     await cp(region.folder, first, { recursive: true });
@@ -79,13 +79,13 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
       let seen = 0;
       return Buffer.from(content.toString('utf8').replace(/<(wfs:member|gml:featureMember)>[\s\S]*?<\/\1>\s*/g, (member) => ((seen += 1) === 12 ? '' : member)));
     });
-    // On nodes that know nothing of the role yet the program makes it everywhere.
+    // On nodes without the role the program creates it everywhere.
     const newest = await distributed();
     expect(await isDistributed(newest)).toBe(true);
     await newest.close();
     opened.delete(newest);
     await citus.forgetRole(ROLE);
-    // The plain one first: it makes the server's role on the coordinator alone, which the workers then lack.
+    // The plain database comes first: it creates the server's role only on the coordinator, so the workers lack it.
     plain = await open(await citus.plain());
     await load(plain, first);
     nodes = await distributed();
@@ -97,12 +97,12 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     await citus?.remove();
   });
 
-  it('has every object of this version', async () => {
+  it('have every object of this version', async () => {
     const parts = partsOf(await loadSources());
     for (const database of [plain, nodes]) expect(await database.session((session) => damageOf(session, parts))).toEqual([]);
   });
 
-  it('gives the columns of parcels that one node has alone, the quality of a comune and an export as one machine does', async () => {
+  it('return the columns of parcels of a single node, the quality of a comune and an export like one machine', async () => {
     const fids = (await plain.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
     const told = async (database: Database): Promise<unknown[]> => {
       const reader = await openPostgresReader(urlOf(database), { connections: 2, statementTimeoutMs: 60_000 });
@@ -127,14 +127,14 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     await rm(folder, { recursive: true });
   });
 
-  it('are refused where there is no Citus, and by the embedded database', async () => {
+  it('are refused without Citus, and with the embedded database', async () => {
     const sources = await loadSources();
     await expect(upgrade(await open(await citus.plain()), sources, { distributed: true })).rejects.toMatchObject({ code: 'CITUS_MISSING', exitCode: 2 });
     expect(() => readConfig({ MAPPALE_DISTRIBUTED: 'citus', DATABASE_URL: 'pglite:memory' })).toThrow(expect.objectContaining({ code: 'CONFIG_DISTRIBUTED', exitCode: 2 }));
     expect(() => readConfig({ MAPPALE_DISTRIBUTED: 'yes', DATABASE_URL: 'postgres://a/b' })).toThrow(expect.objectContaining({ code: 'CONFIG_UNKNOWN', exitCode: 2 }));
   });
 
-  it('hold the same content as one, and the same fids', async () => {
+  it('have the same content and fids as a single node', async () => {
     expect(await isDistributed(nodes)).toBe(true);
     expect(await isDistributed(plain)).toBe(false);
     expect(await inForce(nodes)).toEqual(await inForce(plain));
@@ -143,7 +143,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     expect(await register(nodes)).toEqual(await register(plain));
   });
 
-  it('have all that is keyed by fid distributed by it, each parcel with its sections on one node', async () => {
+  it('distribute all tables keyed by fid, each parcel with its sections on one node', async () => {
     const tables = await nodes.query<{ table: string; column: string; group: number; shards: number }>(
       `select table_name::text as "table", distribution_column as "column", colocation_id as "group", shard_count::int4 as shards
        from citus_tables where citus_table_type = 'distributed' order by 1`,
@@ -151,14 +151,14 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     const parents = await nodes.query<{ table: string }>("select partrelid::regclass::text as \"table\" from pg_partitioned_table where pg_get_partkeydef(partrelid) = 'RANGE (fid)' order by 1");
     expect(tables.map(({ table }) => table)).toEqual(expect.arrayContaining(parents.map(({ table }) => table)));
     for (const { column, group, shards } of tables) expect([column, group, shards]).toEqual(['fid', tables[0]!.group, SHARDS]);
-    // Of what was published nothing stayed on the coordinator, and each worker has some.
+    // No published rows stayed on the coordinator, and each worker has some.
     const [coordinator] = await nodes.query<{ bytes: number }>("select pg_relation_size(relid) as bytes from pg_partition_tree('core.parcel') where isleaf");
     expect(coordinator!.bytes).toBe(0);
     const placed = await nodes.query<{ parcels: number }>('select result::int4 as parcels from run_command_on_shards(\'core.parcel\', \'select count(*) from %s\')');
     expect(placed.map(({ parcels }) => parcels > 0)).toEqual(Array.from({ length: SHARDS }, () => true));
   });
 
-  it('answer byte for byte what one answers, of every parcel and place', async () => {
+  it('answer like a single node, byte by byte, for every parcel and place', async () => {
     const fids = (await plain.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
     const asked = [
       ['select f.fid, a.answer from unnest($1::int4[]) as f (fid) cross join lateral api.parcel_answer(f.fid, $2) a', [fids, SECTION_NAMES]],
@@ -175,7 +175,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     }
   });
 
-  it('draw, suggest, explain and report as one does', async () => {
+  it('draw, suggest, explain and report like a single node', async () => {
     const fids = (await plain.query<{ fid: number }>('select fid from core.parcel order by fid limit 3')).map(({ fid }) => fid);
     const kinds = ['land', 'road', 'water'];
     const asked = [
@@ -186,7 +186,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
       ["select completions from api.completions('ro', '{ro}')", []],
     ] as const;
     for (const [sql, parameters] of asked) expect(await nodes.query(sql, parameters), sql).toEqual(await plain.query(sql, parameters));
-    // Numbers of releases and runs, times and sizes are each database's own.
+    // Numbers of releases and runs, times and sizes differ between databases.
     const own = ['release', 'release_id', 'member_id', 'run', 'seconds', 'bytes'];
     const comparable = (told: unknown): unknown => JSON.parse(JSON.stringify(told, (name, value: unknown) => (own.includes(name) || name.endsWith('_at') ? null : value)));
     for (const section of SECTION_NAMES) {
@@ -232,7 +232,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     }
   });
 
-  it('join parcels with each of their sections on the shards: the plans say so', async () => {
+  it('join parcels with each of their sections on the shards, as the plans show', async () => {
     const plan = async (sql: string): Promise<string> => (await nodes.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${sql}`)).map((row) => row['QUERY PLAN']).join('\n');
     const sections = await nodes.query<{ name: string }>(`
       select partrelid::regclass::text as name
@@ -247,7 +247,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     }
   });
 
-  it('make on the shards each table whose rows follow from one parcel', async () => {
+  it('build on the shards each table whose rows follow from one parcel', async () => {
     const files = tableFilesOf(REGION).filter(({ incremental, sweep }) => incremental?.by === 'parcels' && sweep === null).map(({ writes }) => writes[0]!);
     expect(files.sort()).toEqual([
       'section.coastal_erosion', 'section.economics', 'section.land_cover', 'section.land_use', 'section.postal_code', 'section.risk', 'section.subsidence',
@@ -261,7 +261,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     }
   });
 
-  it('follow a changed comune, say what changed, go back and forth, and free what is old', async () => {
+  it('handle a changed comune, report the changes, roll back and forth, and prune', async () => {
     const sources = await loadSources();
     const before = await inForce(plain);
     for (const database of [plain, nodes]) await load(database, second);
@@ -280,7 +280,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     expect(await orphans(nodes)).toEqual([]);
   });
 
-  it('tell of the past as far back as what is in force, and say so', async () => {
+  it('keep no history: as_of answers only the current publication, and reports that', async () => {
     const [parcel] = await nodes.query<{ fid: number }>('select min(fid) as fid from core.parcel');
     const asOf = async (daysAgo: number): Promise<{ answer: string | null; refusal: unknown }> => {
       const sql = "select answer, refusal from api.parcel_as_of($1, $2, (select (max(happened_at) at time zone 'Europe/Rome')::date from ledger.swap where unit_code = $4) - $3::int4)";
@@ -296,7 +296,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     expect(swaps!.n).toBe(1);
   });
 
-  it('take over what one database had', async () => {
+  it('distribute the content of an existing database', async () => {
     const database = await open(await citus.database());
     await load(database, first);
     const before = await recount(database);
@@ -309,7 +309,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     expect(await recount(database)).toEqual(before);
   });
 
-  it('lose one while a region is built: a clear error, what is published stays, the next run goes on', async () => {
+  it('lose a node while a region is built: the error is clear, the publication stays, and the next run continues', async () => {
     const database = await distributed();
     await load(database, first);
     const before = await inForce(database);
@@ -335,13 +335,13 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     expect(await orphans(database)).toEqual([]);
   });
 
-  it('build several regions side by side, and no region twice when two processes want them', async () => {
+  it('build several regions in parallel, and no region twice if two processes build them', async () => {
     const { folder, remove } = await syntheticFiles(400, 11, { only: ['ade_cadastre'] });
     try {
       for (const name of ['ABRUZZO', 'BASILICATA', 'CALABRIA']) await copyFile(join(folder, 'MOLISE.zip'), join(folder, `${name}.zip`));
       const database = await distributed();
       const url = urlOf(database);
-      const beside = (): Promise<Ended> => mappale(url, 'refresh', '--data', folder, '--beside');
+      const beside = (): Promise<Ended> => mappale(url, 'refresh', '--data', folder, '--concurrent');
       for (const ended of await Promise.all([beside(), beside()])) expect([ended.code, told(ended)]).toEqual([0, expect.anything()]);
       const made = await database.query<{ unit: number; n: number }>('select unit_code::int4 as unit, count(*)::int4 as n from ledger.publication where unit_code > 0 group by 1 order by 1');
       expect(made).toEqual([{ unit: 13, n: 1 }, { unit: 14, n: 1 }, { unit: 17, n: 1 }, { unit: 18, n: 1 }]);

@@ -139,7 +139,7 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
   });
 
   it('gives the same rows with an added column at any position, and reports its name', async () => {
-    const offences: string[] = [];
+    const violations: string[] = [];
     for (const { table, before } of layouts) {
       for (const at of [0, table.columns.length, random.below(table.columns.length)]) {
         const name = newName(table.columns);
@@ -149,15 +149,15 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
         const [verdict] = (await validate([path], sources, null, () => undefined)).filter((each) => each.path === path);
         const isSame = JSON.stringify(heldOf(after)) === JSON.stringify(heldOf(before));
         const isReported = added.join() === name && verdict!.source === id && verdict!.findings.some(({ code, column }) => code === 'COLUMNS_ADDED' && column === name);
-        if (!isSame || !isReported) offences.push(`${basename(table.path)}!${table.part} ${name} at ${at}: ${isSame ? 'same rows' : 'other rows'}, reported ${added.join()}, ${JSON.stringify(after.error)} ${verdict!.findings.map(({ code }) => code).join()}`);
+        if (!isSame || !isReported) violations.push(`${basename(table.path)}!${table.part} ${name} at ${at}: ${isSame ? 'same rows' : 'other rows'}, reported ${added.join()}, ${JSON.stringify(after.error)} ${verdict!.findings.map(({ code }) => code).join()}`);
         rmSync(dirname(path), { recursive: true });
       }
     }
-    expect(offences).toEqual([]);
+    expect(violations).toEqual([]);
   });
 
   it('rejects a removed, a renamed and a doubled column with COLUMNS_CHANGED', async () => {
-    const offences: string[] = [];
+    const violations: string[] = [];
     for (const { table } of layouts) {
       for (const kind of ['removed', 'renamed', 'doubled'] as const) {
         for (const at of drawn(table.columns)) {
@@ -166,22 +166,22 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
           const edit = { kind, at, name: newName(table.columns) };
           const findings = await findingsOf(table, edit);
           const isUnknown = kind !== 'doubled' && isStranger(table, column) && findings.length > 0 && findings.every(({ code }) => code === 'FILE_UNKNOWN');
-          if (!refused(findings, 'COLUMNS_CHANGED') && !isUnknown) offences.push(told(table, edit, findings));
+          if (!refused(findings, 'COLUMNS_CHANGED') && !isUnknown) violations.push(told(table, edit, findings));
         }
       }
     }
-    expect(offences).toEqual([]);
+    expect(violations).toEqual([]);
   });
 
   it('refuses a column of another declared type with COLUMNS_CHANGED', async () => {
-    const offences: string[] = [];
+    const violations: string[] = [];
     for (const { table } of layouts.filter((each) => each.table.isTyped)) {
       for (const at of drawn(table.columns).filter((each) => !isKnown(table.columns[each]!))) {
         const edit = { kind: 'retyped', at, name: '' } as const;
         const findings = await findingsOf(table, edit);
-        if (!refused(findings, 'COLUMNS_CHANGED')) offences.push(told(table, edit, findings));
+        if (!refused(findings, 'COLUMNS_CHANGED')) violations.push(told(table, edit, findings));
       }
     }
-    expect(offences).toEqual([]);
+    expect(violations).toEqual([]);
   });
 });

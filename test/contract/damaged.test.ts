@@ -165,7 +165,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
     mkdirSync(folder);
     await writeOwn(id, folder, REGION);
     const survey = await locate([folder], [source], { get: () => undefined, set() {} });
-    const offences: string[] = [];
+    const violations: string[] = [];
     let tried = 0;
     for (const { path, name } of samples(survey.releases.flatMap(({ files }) => files))) {
       const stem = name.replace(/\.[^.]+$/, '.');
@@ -176,7 +176,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
         await apply(target);
         const unchanged = readFileSync(target).equals(readFileSync(path));
         const verdicts = unchanged ? [] : await validate([target], sources, null, () => undefined).catch((error: unknown) => error as Error);
-        if (verdicts instanceof Error) offences.push(`${name}, ${what}: ${verdicts.stack}`);
+        if (verdicts instanceof Error) violations.push(`${name}, ${what}: ${verdicts.stack}`);
         else {
           for (const verdict of verdicts) {
             tried += 1;
@@ -186,16 +186,16 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
               const lossless = JSON.stringify(await rowsOf(source, target)) === JSON.stringify(await rowsOf(source, path));
               // One or two names that were encoded twice come from the publisher. They are reported, not rejected.
               const own = /read as windows-1252/.test(what) && verdict.findings.some(({ code }) => code === 'ENCODED_TWICE') && (await doubled(target)) <= 2;
-              if (!lossless && !own) offences.push(`${name}, ${what}: accepted with ${JSON.stringify(verdict.findings.map(({ code }) => code))}`);
+              if (!lossless && !own) violations.push(`${name}, ${what}: accepted with ${JSON.stringify(verdict.findings.map(({ code }) => code))}`);
             } else if (errors.some(({ code, at, detail, hint }) => code === 'FILE_UNKNOWN' || !at.includes(name.slice(0, 5)) || detail === undefined || hint === undefined)) {
-              offences.push(`${name}, ${what}: ${JSON.stringify(errors)}`);
+              violations.push(`${name}, ${what}: ${JSON.stringify(errors)}`);
             }
           }
         }
         rmSync(place, { recursive: true });
       }
     }
-    expect(offences).toEqual([]);
+    expect(violations).toEqual([]);
     expect(tried).toBeGreaterThan(3);
   });
 });

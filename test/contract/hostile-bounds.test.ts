@@ -85,11 +85,11 @@ describe('a zip', () => {
     const archive = await ZipArchive.open(path);
     disk.freeBytes = 20 * MIB;
     await expect(archive.archive('large.zip')).rejects.toMatchObject({
-      code: 'TEMP_FULL', at: expect.stringMatching(/!large\.zip$/), detail: expect.stringMatching(/expected 74 MiB free in \S*mappale-zip-\S* for this member, found 20 MiB/), hint: expect.stringContaining('TMPDIR'),
+      code: 'TEMP_FULL', kind: 'usage', at: expect.stringMatching(/!large\.zip$/), detail: expect.stringMatching(/expected 74 MiB free in \S*mappale-zip-\S* for this member, found 20 MiB/), hint: expect.stringContaining('TMPDIR'),
     });
     disk.freeBytes = null;
     // The space runs out while the member is written.
-    await expect(archive.spool('large.zip', '/dev/full')).rejects.toMatchObject({ code: 'TEMP_FULL', at: expect.stringMatching(/!large\.zip$/) });
+    await expect(archive.spool('large.zip', '/dev/full')).rejects.toMatchObject({ code: 'TEMP_FULL', kind: 'usage', at: expect.stringMatching(/!large\.zip$/) });
     await archive.close();
   });
 });

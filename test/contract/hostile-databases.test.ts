@@ -80,7 +80,7 @@ describe('a folder given as the embedded database', () => {
     mkdirSync(join(folder, 'base'), { recursive: true });
     writeFileSync(join(folder, 'PG_VERSION'), '18\n');
     const error = await errorOf(`pglite:${folder}`);
-    expect(error).toMatchObject({ code: 'PGLITE_BROKEN', kind: 'database', mend: `mv '${root}/it'\\''s broken' '${root}/it'\\''s broken.aside'` });
+    expect(error).toMatchObject({ code: 'PGLITE_BROKEN', kind: 'database', fix: `mv '${root}/it'\\''s broken' '${root}/it'\\''s broken.aside'` });
     expect(error.report()).not.toContain('rm -r');
     expect(readFileSync(join(folder, 'PG_VERSION'), 'utf8')).toBe('18\n');
     expect(existsSync(`${folder}.lock`)).toBe(false);
@@ -132,8 +132,8 @@ describeEngines('a database with other settings', (engine) => {
     expect(readOnly).toMatchObject({ code: 'DATABASE_READ_ONLY', kind: 'database' });
     await (await openDatabase(url, 'read')).close();
     // The command in the last line, typed by an administrator in another database, fixes it.
-    expect(readOnly.mend).toContain(' -d postgres ');
-    await database.script(statementIn(readOnly.mend), 'the last line');
+    expect(readOnly.fix).toContain(' -d postgres ');
+    await database.script(statementIn(readOnly.fix), 'the last line');
     await (await openDatabase(url)).close();
     await database.script('drop extension unaccent cascade; create schema elsewhere; create extension unaccent schema elsewhere', 'test');
     expect(await errorOf(url)).toMatchObject({ code: 'EXTENSION_SCHEMA', detail: 'expected unaccent in public, found unaccent in elsewhere' });

@@ -140,5 +140,7 @@ it('reports bytes before a zip and reads the zip', async () => {
 
 it('rejects MAPPALE_LOG=nonsense with a usage error that lists the allowed values', () => {
   expect(() => readConfig({ MAPPALE_LOG: 'nonsense' })).toThrow(expect.objectContaining({ code: 'CONFIG_UNKNOWN', kind: 'usage', detail: 'expected human or json, found "nonsense"' }));
+  expect([{}, { MAPPALE_LOG: 'json' }, { MAPPALE_LOG_LEVEL: 'warn' }].map((env) => readConfig(env).logLevel)).toEqual(['info', 'debug', 'warn']);
+  expect(() => readConfig({ MAPPALE_LOG_LEVEL: 'loud' })).toThrow(expect.objectContaining({ code: 'CONFIG_UNKNOWN', detail: 'expected debug, info or warn, found "loud"' }));
   expect(['json', 'human', ''].map((log) => readConfig({ MAPPALE_LOG: log }).log)).toEqual(['json', 'human', 'human']);
 });

@@ -56,7 +56,7 @@ function ordinates(ewkb: Buffer): number[] {
   return found;
 }
 
-function offences(id: string, rows: Readonly<Record<string, readonly Record<string, unknown>[]>>): string[] {
+function violations(id: string, rows: Readonly<Record<string, readonly Record<string, unknown>[]>>): string[] {
   const found: string[] = [];
   for (const [table, list] of Object.entries(rows)) {
     for (const row of list) {
@@ -219,7 +219,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
             const collected = await collect(source, target, recognised.recognition);
             tried += 1;
             records += collected.members.reduce((sum, member) => sum + (member.records ?? 0), 0);
-            found.push(...offences(id, collected.rows).map((offence) => `${part.name}: ${offence}`));
+            found.push(...violations(id, collected.rows).map((violation) => `${part.name}: ${violation}`));
           } catch (error) {
             // A file may be rejected as a whole with an error. Any other exception is a bug.
             if (!(error instanceof MappaleError)) throw error;

@@ -7,8 +7,9 @@ import { z } from 'zod';
 import { ROOT } from '../../pipelines/config.ts';
 import { makeRegion, REGION_CODES } from '../../pipelines/synthetic/make-region.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
+import { checksOf } from '../../pipelines/db/source-checks.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
-import { readChecks, tableOf } from '../../pipelines/contract/sql-files.ts';
+import { tableOf } from '../../pipelines/contract/sql-files.ts';
 import type { Survey } from '../../pipelines/contract/survey.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
 import { validate } from '../../pipelines/operate/validate.ts';
@@ -72,7 +73,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
   });
 
   it('has every file of a source', () => {
-    for (const name of ['manifest.ts', 'schema.ts', 'source.ts', 'layer.sql', 'load.sql', 'checks.sql', 'notes.md', 'synthetic.ts', 'fixture', 'golden']) {
+    for (const name of ['manifest.ts', 'schema.ts', 'source.ts', 'load.sql', 'notes.md', 'synthetic.ts', 'fixture', 'golden']) {
       expect(existsSync(path(name)), `${source.folder}/${name}`).toBe(true);
     }
     expect(readdirSync(path('fixture')).length).toBeGreaterThan(0);
@@ -84,17 +85,18 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
     for (const layer of made) {
       const body = new RegExp(`create table layer\\.${layer} \\(([\\s\\S]*?)\\n\\) partition by list \\(release_id\\)`).exec(source.layer.text)?.[1];
       expect(body, `layer.${layer}`).toBeDefined();
-      const columns = body!.split('\n').map((line) => /^\s+([a-z0-9_]+) /.exec(line)?.[1]).filter((name) => name !== undefined && name !== 'primary');
-      expect(columns.slice(0, 3)).toEqual(['release_id', 'member_id', 'position']);
-      expect(source.layer.text).toContain(`comment on table layer.${layer} is`);
-      for (const column of columns) expect(source.layer.text, `comment on layer.${layer}.${column}`).toContain(`comment on column layer.${layer}.${column} is`);
+      const columns = body!.split('\n').map((line) => /^\s+([a-z0-9_]+) /.exec(line)?.[1]).filter((name) => name !== undefined);
+      expect(columns).toEqual(['release_id', 'member_id', 'position', ...Object.keys(source.layers[layer]!.columns)]);
+      for (const object of [`table layer.${layer}`, ...columns.map((column) => `column layer.${layer}.${column}`)]) {
+        expect(new RegExp(`^comment on ${object} is '(.{4,})';$`, 'm').exec(source.layer.text)?.[1], object).toBeDefined();
+      }
     }
   });
 
   it('loads exactly the layers that it declares', () => {
     const made = source.load.writes.filter((relation) => relation.startsWith('layer.'));
     expect([...made].sort()).toEqual([...source.layer.writes].sort());
-    expect(readChecks(source.checks).length).toBeGreaterThan(0);
+    expect(checksOf(source).length).toBeGreaterThan(0);
   });
 
   it('has keys of staged columns only', () => {

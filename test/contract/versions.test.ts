@@ -74,7 +74,7 @@ async function found(): Promise<{ versions: Versions; upstream: Upstream }> {
 }
 
 /** Returns the contradictions with the record, each with what to do. */
-function offences(was: Versions, now: Versions, upstream: Upstream): string[] {
+function violations(was: Versions, now: Versions, upstream: Upstream): string[] {
   const lowered = (name: string, before: Recorded | undefined, after: Recorded): string[] =>
     before !== undefined && after.version < before.version ? [`the version of ${name} was ${before.version} and is ${after.version}: versions only rise`] : [];
   const raised = (before: Recorded | undefined, after: Recorded | undefined): boolean =>
@@ -128,12 +128,12 @@ function records(): Map<string, unknown> {
 
 describe('the output of sources and tables', () => {
   it('has changed only where a version was raised', () => {
-    expect(offences(recorded(), versions, upstream)).toEqual([]);
+    expect(violations(recorded(), versions, upstream)).toEqual([]);
   });
 
   it('is recorded with its version in versions.json (npx vitest run test/contract/versions.test.ts -u)', async () => {
     // Only after the test above, because a new record would hide its result.
-    if (offences(recorded(), versions, upstream).length > 0) throw new Error('first raise the versions named by the test above');
+    if (violations(recorded(), versions, upstream).length > 0) throw new Error('first raise the versions named by the test above');
     for (const [file, record] of records()) await expect(`${JSON.stringify(record, null, 1)}\n`).toMatchFileSnapshot(join(ROOT, file));
   });
 });
@@ -152,32 +152,32 @@ describe('the rule', () => {
   });
 
   it('names the number to raise when a golden changes and the version does not', () => {
-    expect(offences(record, source({ goldens: { 'x.json': 'in1 other', 'y.json': 'in2 out2' } }), above)).toEqual([
+    expect(violations(record, source({ goldens: { 'x.json': 'in1 other', 'y.json': 'in2 out2' } }), above)).toEqual([
       'the output of sources/a for the same files changed (golden/x.json) while its version is still 3: raise `version` in sources/a/manifest.ts to 4',
     ]);
-    expect(offences(record, table('sql/sections/s/build.sql', { goldens: { 'sql/sections/s/golden/s.json': 'other' } }), above)).toEqual([
+    expect(violations(record, table('sql/sections/s/build.sql', { goldens: { 'sql/sections/s/golden/s.json': 'other' } }), above)).toEqual([
       'the output of sql/sections/s/build.sql changed (sql/sections/s/golden/s.json) while its version is still 5: raise its `-- version:` to 6; '
       + 'if only the synthetic files changed, raise SYNTHETIC in test/contract/versions.test.ts to 2',
     ]);
   });
 
   it('accepts a raised version and reports a lowered one', () => {
-    expect(offences(record, source({ version: 4, goldens: { 'x.json': 'in1 other', 'y.json': 'in2 out2' } }), above)).toEqual([]);
-    expect(offences(record, table('sql/sections/s/build.sql', { version: 6, goldens: { 'sql/sections/s/golden/s.json': 'other' } }), above)).toEqual([]);
-    expect(offences(record, source({ version: 2 }), above)).toEqual(['the version of sources/a was 3 and is 2: versions only rise']);
-    expect(offences(record, table('sql/core/t.sql', { version: 1 }), above)).toEqual(['the version of sql/core/t.sql was 2 and is 1: versions only rise']);
+    expect(violations(record, source({ version: 4, goldens: { 'x.json': 'in1 other', 'y.json': 'in2 out2' } }), above)).toEqual([]);
+    expect(violations(record, table('sql/sections/s/build.sql', { version: 6, goldens: { 'sql/sections/s/golden/s.json': 'other' } }), above)).toEqual([]);
+    expect(violations(record, source({ version: 2 }), above)).toEqual(['the version of sources/a was 3 and is 2: versions only rise']);
+    expect(violations(record, table('sql/core/t.sql', { version: 1 }), above)).toEqual(['the version of sql/core/t.sql was 2 and is 1: versions only rise']);
   });
 
   it('requires nothing for a new fixture, a new source, new synthetic files, or a new version of an input', () => {
-    expect(offences(record, source({ goldens: { 'x.json': 'in9 other', 'y.json': 'in2 out2', 'z.json': 'in3 out3' } }), above)).toEqual([]);
-    expect(offences(record, { ...record, sources: { ...record.sources, c: { version: 1, goldens: { 'x.json': 'in out' } } } }, above)).toEqual([]);
-    expect(offences(record, { ...table('sql/core/t.sql', { goldens: { 'test/sections/golden/core-t.json': 'other' } }), synthetic: 2 }, above)).toEqual([]);
-    expect(offences(record, table('sql/sections/s/build.sql', { goldens: { 'sql/sections/s/golden/s.json': 'other' } }, table('sql/core/t.sql', { version: 3 })), above)).toEqual([]);
-    expect(offences(record, table('sql/sections/s/build.sql', { goldens: { 'sql/sections/s/golden/s.json': 'other' } }, source({ version: 4 })), above)).toEqual([]);
+    expect(violations(record, source({ goldens: { 'x.json': 'in9 other', 'y.json': 'in2 out2', 'z.json': 'in3 out3' } }), above)).toEqual([]);
+    expect(violations(record, { ...record, sources: { ...record.sources, c: { version: 1, goldens: { 'x.json': 'in out' } } } }, above)).toEqual([]);
+    expect(violations(record, { ...table('sql/core/t.sql', { goldens: { 'test/sections/golden/core-t.json': 'other' } }), synthetic: 2 }, above)).toEqual([]);
+    expect(violations(record, table('sql/sections/s/build.sql', { goldens: { 'sql/sections/s/golden/s.json': 'other' } }, table('sql/core/t.sql', { version: 3 })), above)).toEqual([]);
+    expect(violations(record, table('sql/sections/s/build.sql', { goldens: { 'sql/sections/s/golden/s.json': 'other' } }, source({ version: 4 })), above)).toEqual([]);
   });
 
   it('applies a change to the tables built from it, and no further', () => {
     const changed = table('sql/sections/s/build.sql', { version: 6 }, table('sql/core/t.sql', { goldens: { 'test/sections/golden/core-t.json': 'other' } }));
-    expect(offences(record, changed, above)).toHaveLength(1);
+    expect(violations(record, changed, above)).toHaveLength(1);
   });
 });

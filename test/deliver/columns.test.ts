@@ -1,4 +1,4 @@
-/** Columns say what the record says, of every parcel of a region and of every section that there is. */
+/** Columns equal the record, for every parcel of a region and every section. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { columnsOf, parseSections, rowsOf, type Ask, type Cell } from '../../pipelines/deliver/columns.ts';
 import { SECTION_NAMES, SECTIONS } from '../../pipelines/contract/sections.ts';
@@ -9,14 +9,14 @@ import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What stands at a path of a block; null: nothing. */
+/** Returns the value at a path of a block, or null. */
 function valueAt(block: unknown, path: string): unknown {
   let value: unknown = block;
   for (const step of path.split('.')) value = (value as Json | null | undefined)?.[step];
   return value ?? null;
 }
 
-/** Cells as the record of a parcel has them. */
+/** Returns the cells expected from the record of a parcel. */
 function cellsOfRecord(record: Json): unknown[] {
   const coverages = (record['meta'] as { coverage: Readonly<Record<string, string>> }).coverage;
   return SECTIONS.flatMap(({ name, flat, coverage }) => {
@@ -47,7 +47,7 @@ describeDatabase('the columns of the sections', (engine) => {
     for (const each of files) await each.remove();
   });
 
-  it('are what the record says of each parcel, and where nothing is, why', async () => {
+  it('equal the record of each parcel, and give the coverage of empty sections', async () => {
     const parcels = await database.query<{ fid: number; record: Json }>('select p.fid, api.parcel(p.fid, $1) as record from core.parcel p order by p.fid', [SECTION_NAMES]);
     expect(parcels.length).toBeGreaterThan(800);
     const { cells } = await rowsOf(ask, parcels.map(({ fid }) => fid), SECTION_NAMES);
@@ -57,12 +57,12 @@ describeDatabase('the columns of the sections', (engine) => {
       return names.flatMap((name, index) => (found[index] === expected[index] ? [] : [`${fid} ${name}: expected ${String(expected[index])}, found ${String(found[index])}`]));
     });
     expect(differing.slice(0, 20)).toEqual([]);
-    // A column that is empty everywhere would agree with anything; synthetic sheets have attachments and no developments.
+    // A column that is empty everywhere would pass any comparison. Synthetic sheets have attachments but no developments.
     const filled = new Set(names.filter((_, index) => [...cells.values()].some((row: readonly Cell[]) => row[index] !== null)));
     expect(names.filter((name) => !filled.has(name))).toEqual(['development']);
   });
 
-  it('are of the type that they state, and say what they mean', async () => {
+  it('have the declared type and a description', async () => {
     const { cells } = await rowsOf(ask, await fidsOf(database), SECTION_NAMES);
     const fits: Readonly<Record<string, (cell: Cell) => boolean>> = {
       int2: Number.isInteger, int4: Number.isInteger, int8: Number.isInteger, float8: Number.isFinite, text: (cell) => typeof cell === 'string', bool: (cell) => typeof cell === 'boolean',
@@ -74,7 +74,7 @@ describeDatabase('the columns of the sections', (engine) => {
     expect(new Set(columns.map(({ name }) => name)).size).toBe(columns.length);
   });
 
-  it('of parcels that are not published are not there', async () => {
+  it('have no rows for parcels that are not published', async () => {
     const { cells } = await rowsOf(ask, [1_499_999_999, 1_500_000_000], parseSections(undefined));
     expect(cells.size).toBe(0);
   });

@@ -1,4 +1,4 @@
-/** Tables of others come out with as many rows as went in, each with what the interface answers of its place, or why there is nothing. */
+/** Enriched tables have the same number of rows as before, each with the API's values for its place or the reason why there are none. */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ describeEngines('enriching a table', (engine) => {
     folder = await mkdtemp(join(tmpdir(), 'mappale-enrich-'));
     database = await engine.openDatabase();
     await refresh(await contextOn(database), loadOptions([files.folder], [14]));
-    // A comune of a region that is not published, as lists and boundaries of all Italy have it.
+    // A comune of a region that is not published, as in the lists and boundaries of all Italy.
     await database.query("insert into core.comune (belfiore, istat_code, name, province_code, province_name, region_code) values ('X998', '058998', 'Fuoriporta', '258', 'Roma', 12)");
     await database.query(
       `insert into layer.boundary (release_id, member_id, position, kind, code, name, vintage, area_m2, made_valid, geom)
@@ -46,7 +46,7 @@ describeEngines('enriching a table', (engine) => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** @param table text or bytes of a CSV */
+  /** @param table CSV as text or bytes */
   const enrich = async (table: string | Buffer, { by = null, sections = 'basic', on = database }: { by?: Key | null; sections?: string; on?: Database } = {}):
   Promise<{ rows: readonly Row[]; text: string; summary: EnrichedFile }> => {
     const [from, out] = [join(folder, 'table.csv'), join(folder, 'out.csv')];
@@ -56,7 +56,7 @@ describeEngines('enriching a table', (engine) => {
     return { rows: parse(text, { columns: true, delimiter: summary.delimiter }), text, summary };
   };
 
-  it('finds the parcels of points as /parcels/locate does, inside, on borders, on corners as they are printed, and beside', async () => {
+  it('finds the parcels of points as /parcels/locate does: inside, on borders, on printed corners, and outside', async () => {
     const points = await database.query<{ lat: number; lng: number; fids: number[] }>(
       `select q.lat, q.lng, api.parcels_at(q.lat, q.lng, 1000) as fids
        from (
@@ -76,7 +76,7 @@ describeEngines('enriching a table', (engine) => {
     expect(summary.rows).toBe(points.length);
   });
 
-  it('says why of points that lie elsewhere or are none, and keeps each row as it was', async () => {
+  it('gives the reason for points outside or invalid points, and keeps each row unchanged', async () => {
     const { point } = await one<{ point: { lat: number; lng: number } }>(database, 'select api.centroid(p.point) as point from core.parcel p order by p.fid limit 1');
     const table = [
       'name;lat;lng', `"a; ""b""";${String(point.lat).replace('.', ',')};${point.lng}`, 'swapped;14.6;41.5', 'Paris;48.8566;2.3522', 'none;;', 'word;north;14', 'short;41.5',
@@ -94,7 +94,7 @@ describeEngines('enriching a table', (engine) => {
     expect(text.split(LF)[1]).toMatch(/^"a; ""b""";/);
   });
 
-  it('finds parcels by fid, reference and label, and knows those that are retired, unknown or of regions that are not loaded', async () => {
+  it('finds parcels by fid, reference and label, and recognises those that are retired, unknown or in regions that are not loaded', async () => {
     const parcels = await database.query<Readonly<Record<'reference' | 'belfiore' | 'sheet' | 'label', string>> & { fid: number; section: string | null; twins: number }>(
       `select p.fid, p.reference, p.belfiore, ltrim(p.sheet, '0') as sheet, p.section, p.label,
          (select count(*)::int4 from core.parcel t where t.belfiore = p.belfiore and t.sheet = p.sheet and t.section is not distinct from p.section and upper(t.label) = upper(p.label)) as twins
@@ -122,7 +122,7 @@ describeEngines('enriching a table', (engine) => {
     ]);
   });
 
-  it('finds addresses as /geocode/search does, and the parcel that has each', async () => {
+  it('finds addresses as /geocode/search does, with the parcel of each', async () => {
     const reader = { call: (statement: string, parameters: readonly unknown[]) => one(database, statement, parameters) } as unknown as Reader;
     const asked = await database.query<{ street: string; city: string }>(
       `select distinct concat_ws(' ', j.value ->> 'street_name', j.value ->> 'street_number') as street, j.value ->> 'municipality_code' as city
@@ -146,7 +146,7 @@ describeEngines('enriching a table', (engine) => {
     expect(rows.at(-1)).toMatchObject({ status: 'not_loaded', reason: 'Lazio is not published', matched_address: '' });
   });
 
-  it('reads what spreadsheets of Italy write, and asks which key is meant where a table has two', async () => {
+  it('reads CSV of Italian spreadsheets, and asks for the key if a table has two', async () => {
     const [{ fid }] = await database.query<{ fid: number }>('select min(fid) as fid from core.parcel') as [{ fid: number }];
     const { text } = await enrich(Buffer.from(`citt\u00e0;fid\r\nForl\u00ec;${fid}\r\n`, 'latin1'));
     expect(text).toContain(`Forlì;${fid};found`);
@@ -155,7 +155,7 @@ describeEngines('enriching a table', (engine) => {
     await expect(enrich('a,b\n1,2\n')).rejects.toMatchObject({ code: 'KEY_MISSING' });
   });
 
-  it('reads what forms, spreadsheets and the publisher make of a number or a reference', async () => {
+  it('reads numbers and references as written by forms, spreadsheets and the publisher', async () => {
     const [parcel] = await database.query<Readonly<Record<'reference' | 'belfiore' | 'istat' | 'sheet' | 'label', string>> & { fid: number }>(
       `select p.fid, p.reference, p.belfiore, c.istat_code as istat, ltrim(p.sheet, '0') as sheet, p.label
        from core.parcel p join core.comune c on c.belfiore = p.belfiore
@@ -175,7 +175,7 @@ describeEngines('enriching a table', (engine) => {
     ]);
   });
 
-  it('can be enriched again, and names no two of its columns alike', async () => {
+  it('can be repeated, and never gives two columns the same name', async () => {
     const [{ fid }] = await database.query<{ fid: number }>('select min(fid) as fid from core.parcel') as [{ fid: number }];
     const once = await enrich(`fid\n${fid}\n`);
     const { rows, summary } = await enrich(once.text, { by: 'fid' });
@@ -185,10 +185,10 @@ describeEngines('enriching a table', (engine) => {
     await expect(enrich(`fid,FID\n${fid},${fid}\n`)).rejects.toMatchObject({ code: 'KEY_AMBIGUOUS', detail: 'expected one column fid, found fid, FID' });
   });
 
-  it('is of one publication: it begins again when another comes into force, and leaves nothing behind when that goes on', async () => {
+  it('uses one publication: starts again if another becomes current, and leaves no files if that happens again', async () => {
     const fids = (await database.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
     const table = ['fid', ...fids].join(LF);
-    // The second answer is of another publication, the first time or always.
+    // The second answer is from another publication, once or always.
     const changing = (always: boolean): Database => {
       let asked = 0;
       return Object.assign(Object.create(database) as Database, {
@@ -207,7 +207,7 @@ describeEngines('enriching a table', (engine) => {
     expect((await readdir(folder)).filter((name) => name.startsWith('out.csv') && !name.endsWith('metadata.json'))).toEqual([]);
   });
 
-  it('stands beside an export of the same values, which needs nothing of the engine that enriching does not', async () => {
+  it('equals an export of the same values', async () => {
     const work = { region: findRegion(14)!, sections: parseSections(undefined), createdBy: 'test', verbatim: false };
     const parcels = await database.query<{ fid: number }>('select fid from core.parcel order by geom, fid');
     for (const name of ['geoparquet', 'csv']) {
@@ -220,7 +220,7 @@ describeEngines('enriching a table', (engine) => {
     expect(rows.map(({ fid: _own, status: _s, reason: _r, candidates: _c, mappale_fid: fid, ...cells }) => ({ fid, ...cells }))).toEqual(exported);
   });
 
-  it('says in its metadata what each column means, and whose the data are', async () => {
+  it('has metadata with the meaning of each column and the attributions', async () => {
     const [{ fid }] = await database.query<{ fid: number }>('select min(fid) as fid from core.parcel') as [{ fid: number }];
     const { summary, text } = await enrich(`fid\n${fid}\n`, { sections: 'all' });
     const metadata = JSON.parse(await readFile(summary.metadata, 'utf8')) as { tableSchema: { columns: { titles: string; datatype: string }[] }; 'dc:license': { 'dc:rights': string }[] };

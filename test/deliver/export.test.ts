@@ -1,4 +1,4 @@
-/** Exports hold what is published, as programs that know nothing of this one read them; the same publication gives the same bytes. */
+/** Exports have the published content, read by independent programs; the same publication gives the same bytes. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const MOLISE = findRegion(14)!;
 const COLUMNS = columnsOf(SECTION_NAMES);
 
-/** Signed areas of the rings of each polygon of a little-endian multipolygon. */
+/** Returns the signed areas of the rings of each polygon of a little-endian multipolygon. */
 function ringsOf(wkb: Buffer): number[][] {
   let at = 9;
   const next = (): number => wkb.readUInt32LE((at += 4) - 4);
@@ -57,7 +57,7 @@ describeDatabase('exporting a region', (engine) => {
     await refresh(await contextOn(database), loadOptions([files.folder], [14]));
     await files.remove();
     duck = await (await DuckDBInstance.create(':memory:')).connect();
-    // Publishers wind rings either way.
+    // Publishers wind rings in either direction.
     await database.query('update core.parcel set geom = st_reverse(geom) where fid % 3 = 0');
     parcels = await database.query("select p.fid, encode(st_asbinary(st_forcepolygonccw(p.geom), 'NDR'), 'hex') as wkb from core.parcel p order by p.fid");
     ({ cells } = await rowsOf((sql, parameters) => one(database, sql, parameters), parcels.map(({ fid }) => fid), SECTION_NAMES));
@@ -85,10 +85,10 @@ describeDatabase('exporting a region', (engine) => {
     expect((await readdir(folder)).filter((file) => file.includes('.unfinished'))).toEqual([]);
   });
 
-  it('to GeoParquet holds every parcel with every cell and its geometry, as DuckDB reads it', async () => {
+  it('to GeoParquet has every parcel with every cell and its geometry, read with DuckDB', async () => {
     await write('geoparquet', 'molise.parquet');
     const path = join(folder, 'molise.parquet');
-    // It is known for what it is, and then read as the bytes that it is.
+    // Checks that the column is recognised as a geometry, then reads it as bytes.
     expect(await ask(`select distinct typeof(geometry) as type from read_parquet('${path}')`)).toEqual([{ type: "GEOMETRY('OGC:CRS84')" }]);
     await ask('set enable_geoparquet_conversion = false');
     const rows = await ask(`select * replace (hex(geometry) as geometry) from read_parquet('${path}') order by fid`);
@@ -102,14 +102,14 @@ describeDatabase('exporting a region', (engine) => {
     expect(differing.slice(0, 10)).toEqual([]);
   });
 
-  it('to GeoParquet winds outer rings counterclockwise and holes clockwise, as it says', async () => {
+  it('to GeoParquet winds outer rings counter-clockwise and holes clockwise, as declared', async () => {
     await write('geoparquet', 'wound.parquet');
     const drawn = await ask(`select st.fid, hex(st.geometry) as wkb from read_parquet('${join(folder, 'wound.parquet')}') st`);
     const wrong = drawn.filter(({ wkb }) => ringsOf(Buffer.from(String(wkb), 'hex')).some((polygon) => polygon.some((area, ring) => (ring === 0) !== (area > 0))));
     expect([drawn.length, wrong.map(({ fid }) => fid)]).toEqual([parcels.length, []]);
   });
 
-  it('to GeoParquet is filtered by its boxes as SQL filters its geometries', async () => {
+  it('to GeoParquet is filtered by its boxes like SQL filters its geometries', async () => {
     await write('geoparquet', 'boxes.parquet');
     const path = join(folder, 'boxes.parquet');
     const [box] = await database.query<Record<'w' | 's' | 'e' | 'n', number>>(
@@ -127,7 +127,7 @@ describeDatabase('exporting a region', (engine) => {
     expect(found.map(({ fid }) => fid)).toEqual(inside.map(({ fid }) => fid));
   });
 
-  it('to GeoParquet says what it is: geo 1.1, its covering, compression and licences', async () => {
+  it('to GeoParquet declares geo 1.1, its covering, compression and licences', async () => {
     const { published_at: publishedAt, digest } = await write('geoparquet', 'about.parquet');
     const path = join(folder, 'about.parquet');
     const told = Object.fromEntries((await ask(`select decode(key) as key, decode(value) as value from parquet_kv_metadata('${path}')`)).map(({ key, value }) => [key, JSON.parse(String(value)) as unknown]));
@@ -143,7 +143,7 @@ describeDatabase('exporting a region', (engine) => {
     expect(chunks).toEqual([{ compression: PARQUET_CODEC }]);
   });
 
-  it('to CSV holds the same cells, and its metadata what they mean', async () => {
+  it('to CSV has the same cells, and metadata with their meaning', async () => {
     const { beside } = await write('csv', 'molise.csv');
     const rows: Record<string, string>[] = parse(await readFile(join(folder, 'molise.csv'), 'utf8'), { columns: true });
     expect(new Map(rows.map((row) => [Number(row['fid']), Object.values(row)]))).toEqual(new Map(parcels.map(({ fid }) => [fid, cells.get(fid)!.map((cell) => String(cell ?? ''))])));
@@ -151,7 +151,7 @@ describeDatabase('exporting a region', (engine) => {
     expect(tableSchema.columns.map(({ titles }) => titles)).toEqual(Object.keys(rows[0]!));
   });
 
-  it.each([['geopackage', 'GPKG'], ['flatgeobuf', 'FlatGeobuf']])('to %s holds every parcel, as GDAL reads it', async (name, driver) => {
+  it.each([['geopackage', 'GPKG'], ['flatgeobuf', 'FlatGeobuf']])('to %s has every parcel, read with GDAL', async (name, driver) => {
     const { out } = await write(name, `read.${FORMATS[name]!.ending}`);
     const { dataset, layers } = await gdal('test', 'open', out, [driver], null);
     const [layer] = layers;
@@ -169,12 +169,12 @@ describeDatabase('exporting a region', (engine) => {
       return values.flatMap((value, index) => (value === (typeof expected[index] === 'boolean' ? Number(expected[index]) : expected[index]) ? [] : [`${fid} ${COLUMNS[index]!.name}: expected ${String(expected[index])}, found ${String(value)}`]));
     });
     expect(differing.slice(0, 10)).toEqual([]);
-    // As in the database, but for the number of the CRS that the thread stamps on them.
+    // As in the database, except for the SRID that the thread adds.
     const drawn = new Map(features.map(({ values, ewkb }) => [values[0] as number, ewkb?.length]));
     expect(drawn).toEqual(new Map(parcels.map(({ fid, wkb }) => [fid, wkb.length / 2 + 4])));
   });
 
-  it('to PMTiles holds every parcel at the last zoom with what is drawn of it, its comuni, and the licences', async () => {
+  it('to PMTiles has every parcel at the last zoom with its drawn values, the comuni, and the licences', async () => {
     const { out } = await write('pmtiles', 'molise.pmtiles');
     const file = await openPmtiles(out);
     const header = await file.getHeader();
@@ -215,13 +215,13 @@ describeDatabase('exporting a region', (engine) => {
   });
 });
 
-/** A limit of the size of files cuts them where a full disk would, and needs no disk. */
-describe('a file that cannot be written whole', () => {
+/** A limit of the file size cuts files like a full disk, and needs no disk. */
+describe('a file that cannot be written completely', () => {
   const cut = async (name: string, kilobytes: number): Promise<{ code: number; stderr: string; left: readonly string[] }> => {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-cut-'));
     const program = `
       import { FORMATS } from ${JSON.stringify(join(ROOT, 'pipelines/deliver/formats.ts'))};
-      import { writeBeside } from ${JSON.stringify(join(ROOT, 'pipelines/formats/write-beside.ts'))};
+      import { writeBeside } from ${JSON.stringify(join(ROOT, 'pipelines/formats/atomic-write.ts'))};
       const wkb = Buffer.from('0106000000010000000103000000010000000400000000000000000000000000000000000000000000000000f03f0000000000000000000000000000f03f000000000000f03f00000000000000000000000000000000', 'hex');
       const rows = Array.from({ length: 400 }, (_, fid) => ({ cells: [fid, 'x'.repeat(500)], wkb, extent: [0, 0, 1, 1] }));
       const facts = { region: { code: 14, name: 'Molise', slug: 'molise' }, title: 't', columns: [{ name: 'fid', type: 'int4', description: '' }, { name: 'text', type: 'text', description: '' }],
@@ -237,8 +237,8 @@ describe('a file that cannot be written whole', () => {
     return { code: result.code, stderr: result.stderr, left };
   };
 
-  // As they are closed, of which GDAL tells nobody.
-  it.each([['flatgeobuf', 240], ['geopackage', 340]])('as %s is no file', async (name, kilobytes) => {
+  // The write fails when the file is closed, and GDAL does not report that.
+  it.each([['flatgeobuf', 240], ['geopackage', 340]])('as %s is removed', async (name, kilobytes) => {
     const { code, stderr, left } = await cut(name, kilobytes);
     expect([code, stderr.split(' ')[0], left]).toEqual([2, 'FILE_NOT_WRITTEN', []]);
   });

@@ -1,27 +1,27 @@
-/** Text that spreadsheet programs take for formulas is written so that they do not. */
+/** Text that spreadsheet programs would read as formulas is escaped. */
 import { describe, expect, it } from 'vitest';
 import { csvLine, guardedCells, withoutFormula } from '../../pipelines/deliver/table.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { testEnvironment } from '../harness/environment.ts';
 
 describe('a CSV cell', () => {
-  it.each(['=HYPERLINK("https://example.org")', '+cmd|\'/C calc\'!A0', '-2+3+cmd', '@SUM(1)', '\t=1', '\r=1', '=', '-', '+39 06 1234'])('%j gets an apostrophe in front', (text) => {
+  it.each(['=HYPERLINK("https://example.org")', '+cmd|\'/C calc\'!A0', '-2+3+cmd', '@SUM(1)', '\t=1', '\r=1', '=', '-', '+39 06 1234'])('with %j gets an apostrophe in front', (text) => {
     expect(withoutFormula(text)).toBe(`'${text}`);
   });
 
-  it.each(['-1', '+2', '-0.5', '-1,5', '-1e-7', '+.5', 'Via Roma', '12=3', '', ' =1'])('%j stays as it is', (text) => {
+  it.each(['-1', '+2', '-0.5', '-1,5', '-1e-7', '+.5', 'Via Roma', '12=3', '', ' =1'])('with %j stays unchanged', (text) => {
     expect(withoutFormula(text)).toBe(text);
   });
 
-  it.each([-1, -0.25, null, true])('%j, which is no text, stays as it is', (cell) => {
+  it.each([-1, -0.25, null, true])('with %j, which is not text, stays unchanged', (cell) => {
     expect(withoutFormula(cell)).toBe(cell);
   });
 
-  it('is guarded only from a column on', () => {
+  it('is escaped only from a given column on', () => {
     expect(csvLine(guardedCells(['=1', '=2', -3, '=4'], 1), ',')).toBe('=1,\'=2,-3,\'=4\n');
   });
 
-  it('never begins with a formula character unless it is a number, whatever the text', () => {
+  it('never begins with a formula character unless it is a number, for any text', () => {
     const { seed } = testEnvironment();
     const random = randomOf('formulas', seed);
     for (let turn = 0; turn < 2_000; turn += 1) {

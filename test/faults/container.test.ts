@@ -1,4 +1,4 @@
-/** As the first process of a container: it ends when it is told to, whatever it is about, and its locks hold against other containers. */
+/** The first process of a container: it ends on a signal at any time, and its locks are respected by other containers. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { childEnvironment } from '../harness/environment.ts';
 const NAMESPACE = ['--user', '--map-root-user', '--pid', '--fork', '--mount-proc', '--kill-child=SIGKILL'];
 const missing = spawnSync('unshare', [...NAMESPACE, 'true']).status === 0 ? null : 'no PID namespaces: unshare --user --pid';
 
-/** The number of the process inside, by which those outside know it. */
+/** Returns the number of the process inside a container, as seen from outside. */
 function inside({ pid }: ChildProcess): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
 }
@@ -39,15 +39,15 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
     return started;
   };
 
-  it.each([['SIGTERM', 143], ['SIGINT', 130], ['SIGHUP', 129]] as const)('that is told %s while its own code is still being loaded ends at once, with %i', async (signal, code) => {
-    // What is to be loaded next never comes.
+  it.each([['SIGTERM', 143], ['SIGINT', 130], ['SIGHUP', 129]] as const)('that receives %s while its own code is still being loaded ends at once, with exit code %i', async (signal, code) => {
+    // The next module never finishes loading.
     const hooks = 'export const resolve = (name, context, next) => name.startsWith("tsx") ? new Promise(() => {}) : next(name, context)';
     const hold = join(folder, 'hold.mjs');
     await writeFile(hold, `import { register } from 'node:module';
       register('data:text/javascript,${encodeURIComponent(hooks)}');
       setInterval(() => process.stdout.write('waiting\\n'), 20);`);
     const container = run(['--import', hold, 'pipelines/mappale.mjs', '--version'], {});
-    // The second time the program has begun to wait as well.
+    // In the second case the program has begun to wait too.
     const lines = createInterface(container.stdout!);
     for (let line = 0; line < 5; line += 1) await once(lines, 'line');
     const ended = once(container, 'exit');
@@ -55,7 +55,7 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
     expect(await ended).toEqual([code, null]);
   });
 
-  it('that waits for publishers ends when it is told to, and leaves nobody behind', async () => {
+  it('that waits for publishers ends on a signal, and leaves no process', async () => {
     let asked: () => void;
     const isAsked = new Promise<void>((resolve) => (asked = resolve));
     const publisher = createServer(() => asked()).listen(0, '127.0.0.1');
@@ -78,7 +78,7 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
     }
   });
 
-  it('holds what it has locked against the first process of another one, and no longer than it lives', async () => {
+  it('holds its locks against the first process of another container, and no longer than it lives', async () => {
     const lock = join(folder, 'lock');
     const take = `import { takeLock } from './pipelines/lock-file.ts';
       await takeLock(${JSON.stringify(lock)}, (found) => new Error(found));
@@ -93,7 +93,7 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
     const ended = once(held, 'exit');
     process.kill(inside(held), 'SIGKILL');
     await ended;
-    // Its number is that of another process here, which lives.
+    // Here its number belongs to another live process.
     expect(readFileSync(lock, 'utf8')).toMatch(/^1 /);
     await takeLock(lock, inUse);
     await releaseLock(lock);

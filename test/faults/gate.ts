@@ -1,5 +1,5 @@
 /**
- * Stops a run exactly where a test wants it, without the program knowing: a trigger on the ledger that waits for a lock which the
+ * Stops a run exactly at a given step, without the program's knowledge: a trigger on the ledger waits for a lock that the
  * test holds. PostgreSQL only.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +17,7 @@ export function nameOf({ step, subject, edge }: Boundary): string {
   return `${step} of ${subject} ${edge}`;
 }
 
-/** Stands at the end of reading a member: its rows are in an open COPY. */
+/** The end of reading a member: its rows are in an open COPY. */
 export const IN_COPY = 'a member was read';
 
 export class Gate {
@@ -27,7 +27,7 @@ export class Gate {
     this.#client = client;
   }
 
-  /** @param url of a database that was migrated */
+  /** @param url URL of a migrated database */
   static async open(url: string): Promise<Gate> {
     const client = new pg.Client({ connectionString: url, application_name: 'faults' });
     client.on('error', () => undefined);
@@ -57,7 +57,7 @@ export class Gate {
     await this.#client.query('select pg_advisory_unlock(4711, hashtext($1))', [name]);
   }
 
-  /** Waits until a run stands at a gate that is shut. @returns false when it ended instead */
+  /** Waits until a run waits at a closed gate. @returns false if the run ended instead */
   async reached(machine: Machine): Promise<boolean> {
     while (!machine.over) {
       const { rows } = await this.#client.query("select from pg_locks where locktype = 'advisory' and classid = 4711 and not granted and database = (select oid from pg_database where datname = current_database())");
@@ -67,7 +67,7 @@ export class Gate {
     return false;
   }
 
-  /** Backends of the program, by what they last ran. */
+  /** Returns the backends of the program, by their last statement. */
   async backends(pattern: string): Promise<number[]> {
     const { rows } = await this.#client.query<{ pid: number }>(
       "select pid from pg_stat_activity where application_name = 'mappale' and datname = current_database() and query ~* $1 order by pid", [pattern],

@@ -1,4 +1,4 @@
-/** Kills on the embedded database: see `kills.ts`. */
+/** Kills runs on the embedded database: see `kills.ts`. */
 import { killRuns } from './kills.ts';
 
 killRuns('pglite');

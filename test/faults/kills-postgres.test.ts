@@ -1,4 +1,4 @@
-/** Kills on PostgreSQL: see `kills.ts`. */
+/** Kills runs on PostgreSQL: see `kills.ts`. */
 import { killRuns } from './kills.ts';
 
 killRuns('postgres');

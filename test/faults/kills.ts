@@ -1,6 +1,6 @@
 /**
- * The program is killed (SIGKILL) at every step boundary and at random moments, again and again before it could finish. What was
- * published stays whole after each kill; the run that is let through ends with exactly what an undisturbed database holds.
+ * Kills the program (SIGKILL) at every step boundary and at random moments, repeatedly before it can finish. The publication
+ * stays complete after each kill. The run that may finish ends with exactly the content of an undisturbed database.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -13,19 +13,19 @@ import { everPublished, inForce, orphans, recount, withDatabase } from './publis
 import { FEW_SOURCES, smallRegion, type Region } from './region.ts';
 
 const { kills: WANTED, seed } = testEnvironment();
-/** The embedded database opens slowly: fewer kills, none less. */
+/** Share of kills on the embedded database, which opens slowly. */
 const EMBEDDED_SHARE = 0.14;
-/** A busy machine is no fault. */
+/** Time limit for a busy machine. */
 const PATIENCE = 1_800_000;
 
-/** Two databases that are given the same files: one in peace, the other is struck. */
+/** Two databases with the same files: one is undisturbed, the runs of the other are killed. */
 class Pair {
   readonly calm: string;
   readonly struck: string;
   kills = 0;
-  /** What the undisturbed database holds, and held. */
+  /** Content of the undisturbed database, current and former. */
   #calm: Record<string, string> = {};
-  /** Wall time of the last undisturbed run: random moments lie in it. */
+  /** Duration of the last undisturbed run. Random moments are within it. */
   duration = 0;
 
   private constructor(calm: string, struck: string) {
@@ -37,7 +37,7 @@ class Pair {
     return new Pair(await engine.createDatabase(), await engine.createDatabase());
   }
 
-  /** The undisturbed run. @returns its step boundaries in order */
+  /** Runs undisturbed. @returns the run's step boundaries in order */
   async inPeace(folder: string, parallel: number): Promise<Boundary[]> {
     const startedAt = performance.now();
     const ended = await mappale(this.calm, 'refresh', 'molise', '--data', folder, '--accept', 'a test', '--parallel', String(parallel));
@@ -54,12 +54,12 @@ class Pair {
     return new Machine(this.struck, ['refresh', 'molise', '--data', folder, '--accept', 'a test', '--parallel', String(parallel)]);
   }
 
-  /** What was published before the kill is still there, to the row, and what went before it. */
+  /** Checks that the earlier publication and its history are unchanged after a kill, to the row. */
   async stillWhole(before: Record<string, string>, when: string): Promise<void> {
     await withDatabase(this.struck, async (database) => {
       expect(await recount(database), `${when}: tables against the ledger`).toEqual(await inForce(database));
       const listed = await everPublished(database);
-      // A publication that was committed before the kill reached it replaces whole units.
+      // A publication that was committed before the kill replaces whole units.
       for (const unit of ['0', '14']) {
         const of = (all: Record<string, string>): string => JSON.stringify(Object.entries(all).filter(([key]) => key.startsWith(`${unit} `)).sort());
         expect([of(before), of(this.#calm)], `${when}: unit ${unit}`).toContain(of(listed));
@@ -67,7 +67,7 @@ class Pair {
     });
   }
 
-  /** The run that is let through. */
+  /** Runs the program to its end, and checks the result. */
   async recover(folder: string): Promise<void> {
     const ended = await mappale(this.struck, 'refresh', 'molise', '--data', folder, '--accept', 'a test');
     succeeded(ended);
@@ -82,7 +82,7 @@ class Pair {
   }
 }
 
-/** Kills one run after another at each boundary, until one gets through. */
+/** Kills one run after another at each boundary, until one finishes. */
 async function walk(pair: Pair, gate: Gate, folder: string, boundaries: readonly Boundary[], before: Record<string, string>): Promise<string[]> {
   const killed: string[] = [];
   for (const boundary of boundaries) {
@@ -100,20 +100,20 @@ async function walk(pair: Pair, gate: Gate, folder: string, boundaries: readonly
   return killed;
 }
 
-/** The suite for one engine: a file each, so that they run side by side. */
+/** Declares the suite for one engine. Each engine has its own file, so that they run in parallel. */
 export const killRuns = (engineName: EngineName): void => describeEngines('a run that is killed', (engine) => {
   let region: Region;
   let pair: Pair;
   const target = engine.name === 'postgres' ? WANTED : Math.ceil(WANTED * EMBEDDED_SHARE);
   const random = randomOf('kills', engine.name, seed);
   beforeAll(async () => {
-    // Every source has its turn on the server; the embedded database differs in how it is opened and left.
+    // On the server every source is tested. The embedded database differs only in opening and closing.
     region = await smallRegion(engine.name === 'pglite' ? FEW_SOURCES : undefined);
     pair = await Pair.of(engine);
   });
   afterAll(() => region.remove());
 
-  it('in its first load: nothing is published by halves, and the next run finishes it', async () => {
+  it('in its first load leaves no partial publication, and the next run finishes it', async () => {
     const folder = await region.version(0);
     await pair.inPeace(folder, 2);
     for (let attempt = 0; attempt < 2; attempt += 1) {
@@ -125,8 +125,8 @@ export const killRuns = (engineName: EngineName): void => describeEngines('a run
     await pair.recover(folder);
   }, PATIENCE);
 
-  // The gate is a lock of another connection, which the embedded database has not.
-  if (engine.name === 'postgres') it('at the beginning and the end of every step of a refresh', async () => {
+  // The gate is a lock of another connection, which the embedded database does not have.
+  if (engine.name === 'postgres') it('at the beginning or end of any step of a refresh is continued by the next run', async () => {
     const folder = await region.version(1);
     const boundaries = await pair.inPeace(folder, 1);
     expect(boundaries.map(({ step }) => step)).toEqual(expect.arrayContaining(['recover', 'stage', 'load', 'join', 'check', 'gate', 'publish']));
@@ -134,7 +134,7 @@ export const killRuns = (engineName: EngineName): void => describeEngines('a run
     try {
       const before = await withDatabase(pair.struck, everPublished);
       const killed = await walk(pair, gate, folder, boundaries, before);
-      // Every boundary is reached in its turn: what was finished stays finished, what was not is done again.
+      // Every boundary is reached in turn: finished steps stay finished, others are repeated.
       expect(killed).toEqual(boundaries.map(nameOf));
     } finally {
       await gate.close();
@@ -142,7 +142,7 @@ export const killRuns = (engineName: EngineName): void => describeEngines('a run
     await pair.recover(folder);
   }, PATIENCE);
 
-  it('at random moments, until enough were killed', async () => {
+  it('at random moments is continued by the next run, until enough runs were killed', async () => {
     for (let number = 2; pair.kills < target; number += 1) {
       const folder = await region.version(number);
       await pair.inPeace(folder, 2);

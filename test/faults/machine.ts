@@ -10,7 +10,7 @@ import { childEnvironment } from '../harness/environment.ts';
 const PROGRAM = fileURLToPath(new URL('../../pipelines/mappale.mjs', import.meta.url));
 
 export interface Ended {
-  /** Null when it was killed. */
+  /** Null if the process was killed. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -26,7 +26,7 @@ export class Machine {
   #wake: () => void = () => undefined;
   #over = false;
 
-  /** @param url of the database; the run gets its own working folder, so that nothing lies about */
+  /** @param url URL of the database; the run gets its own working folder, so that no files are left */
   constructor(url: string, args: readonly string[]) {
     this.#child = spawn(process.execPath, [PROGRAM, ...args], { env: childEnvironment({ DATABASE_URL: url, MAPPALE_LOG: 'json' }), stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text));
@@ -50,24 +50,24 @@ export class Machine {
     return this.#over;
   }
 
-  /** Waits until the run has said so many lines, or is over. */
+  /** Waits until the run has printed the given number of lines, or has ended. */
   async said(lines: number): Promise<void> {
     while (!this.#over && this.#lines < lines) await new Promise<void>((resolve) => (this.#wake = resolve));
   }
 
-  /** SIGKILL: no handler, no `finally`, nothing. */
+  /** Sends SIGKILL: no handler and no `finally` block runs. */
   async kill(): Promise<Ended> {
     this.#child.kill('SIGKILL');
     return this.ended;
   }
 }
 
-/** What a person and a scheduler see of a run. */
+/** Returns the output of a run for people and schedulers. */
 export function told(ended: Ended): string {
   return `${ended.stdout}\n${ended.stderr}`;
 }
 
-/** @throws Error with what the run said, when it did not end well */
+/** @throws Error with the output of the run, if it did not end well */
 export function succeeded(ended: Ended): void {
   if (ended.code !== 0) throw new Error(`expected exit 0, found ${ended.code}:\n${told(ended).slice(-3000)}`);
 }

@@ -1,4 +1,4 @@
-/** How many releases are read, and regions built, at the same time changes nothing of what is published. */
+/** The number of releases read, and of regions built, at the same time does not change the publication. */
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -8,14 +8,14 @@ import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { inForce, orphans, recount } from './published.ts';
 import { REGION, smallRegion, type Region } from './region.ts';
 
-describeEngines('releases and regions side by side', (engine) => {
+describeEngines('releases and regions processed in parallel', (engine) => {
   let region: Region;
   beforeAll(async () => {
     region = await smallRegion();
   });
   afterAll(() => region.remove());
 
-  it('releases give the same content one by one, two and eight at a time', async () => {
+  it('gives the same content with one, two and eight releases at a time', async () => {
     const folder = await region.version(0);
     const contents: Record<string, string>[] = [];
     for (const parallel of [1, 2, 8]) {
@@ -30,8 +30,8 @@ describeEngines('releases and regions side by side', (engine) => {
     expect(contents[2]).toEqual(contents[0]);
   });
 
-  it('and so do regions that are built side by side', async () => {
-    // Nothing but the map: without a list of comuni the same one may lie in two regions.
+  it('gives the same content for regions built in parallel', async () => {
+    // Only the cadastre: without a list of comuni, two regions may have the same one.
     const { folder, remove } = await syntheticFiles(600, 11, { only: ['ade_cadastre'] });
     try {
       await copyFile(join(folder, 'MOLISE.zip'), join(folder, 'ABRUZZO.zip'));

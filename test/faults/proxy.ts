@@ -1,4 +1,4 @@
-/** A wire between the program and the server that a test can cut. */
+/** A connection between program and server that a test can cut. */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 export class Wire {
@@ -33,7 +33,7 @@ export class Wire {
     return wire;
   }
 
-  /** The same URL through the wire. */
+  /** Returns the same URL through this connection. */
   through(url: string): string {
     const changed = new URL(url);
     changed.hostname = '127.0.0.1';
@@ -41,7 +41,7 @@ export class Wire {
     return changed.href;
   }
 
-  /** Every connection breaks (reset), and none is made any more. */
+  /** Resets every connection, and accepts no new one. */
   cut(): void {
     this.#cut = true;
     for (const socket of this.#sockets) socket.resetAndDestroy();

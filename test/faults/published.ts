@@ -1,9 +1,9 @@
-/** What must hold of a database at every moment, whatever was killed. */
+/** Invariants of a database at every moment, whatever was killed. */
 import { digestOf, splitOf } from '../../pipelines/db/catalog.ts';
 import { openDatabase, type Database, type Session } from '../../pipelines/db/index.ts';
 import { schemaOf, tableOf, type Relation } from '../../pipelines/contract/sql-files.ts';
 
-/** Looks into a database that no run has open. */
+/** Opens a database that no run has open. */
 export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase(url);
   try {
@@ -31,13 +31,13 @@ async function listed(session: Session): Promise<Listed[]> {
   );
 }
 
-/** Content in force: `unit relation` → rows and digest, as the ledger has them. */
+/** Returns the current content: `unit relation` → rows and digest, from the ledger. */
 export async function inForce(database: Database): Promise<Record<string, string>> {
   const rows = await database.session(listed);
   return Object.fromEntries(rows.filter(({ state }) => state === 'current').map(({ unit, relation, rows: count, digest }) => [`${unit} ${relation}`, `${count} rows, ${digest}`]));
 }
 
-/** Rows of history: `unit table` → how many, and what they say whatever the numbers of the swaps. */
+/** Returns the rows of history: `unit table` → number and content, independent of the numbers of swaps. */
 export async function keptHistory(database: Database): Promise<Record<string, string>> {
   const tables = await database.query<{ name: string; unit: number }>(
     `select c.relname as name,
@@ -55,12 +55,12 @@ export async function keptHistory(database: Database): Promise<Record<string, st
   return found;
 }
 
-/** Content in force, and what went out of it. */
+/** Returns the current content and the history. */
 export async function everPublished(database: Database): Promise<Record<string, string>> {
   return { ...(await inForce(database)), ...(await keptHistory(database)) };
 }
 
-/** Content in force, read from the tables themselves, where readers find them. A table that is not there, or not attached, is `missing`. */
+/** Returns the current content, read from the tables where readers find them. A table that does not exist or is not attached is `missing`. */
 export async function recount(database: Database): Promise<Record<string, string>> {
   return database.session(async (session) => {
     const found: Record<string, string> = {};
@@ -82,15 +82,15 @@ export async function recount(database: Database): Promise<Record<string, string
   });
 }
 
-/** Workspaces, and tables that the ledger does not know: empty after a run that ended well. */
+/** Returns workspaces, and tables that the ledger does not know: none after a run that ended well. */
 export async function orphans(database: Database): Promise<string[]> {
   return database.session(async (session) => {
     const known = new Set((await listed(session)).map(({ partition }) => partition));
-    // Of past ones the ledger knows what they held, also when they are pruned.
+    // The ledger still lists the tables of past publications, even after they were pruned.
     const lasting = new Set((await listed(session)).filter(({ state }) => state !== 'past').map(({ partition }) => partition));
     const loaded = new Set((await session.query<{ id: number }>("select release_id as id from ledger.release where state = 'loaded'")).map(({ id }) => id));
     const workspaces = await session.query<{ name: string }>(String.raw`select nspname as name from pg_namespace where nspname ~ '^(staging|build)_' order by 1`);
-    // Parents are partitioned (kind p). Tables that are swapped whole and the register of fids, which is never swapped, are made by a migration.
+    // Parents are partitioned (kind p). Tables that are swapped as a whole, and the register of fids, which is never swapped, are created by a migration.
     const tables = await session.query<{ schema: string; name: string; child: boolean }>(
       `select n.nspname as schema, c.relname as name, c.relispartition as child from pg_class c join pg_namespace n on n.oid = c.relnamespace
        where n.nspname in ('layer', 'core', 'section', 'previous') and c.relkind = 'r'

@@ -1,4 +1,4 @@
-/** Publications under readers: every record is of one publication, and no reader meets an error. */
+/** Publications while readers are active: every record comes from one publication, and no reader gets an error. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import type { Database } from '../../pipelines/db/index.ts';
@@ -10,10 +10,10 @@ import { FEW_SOURCES, raisePrices, REGION, seismicZones, smallRegion, type Regio
 
 const PUBLICATIONS = 20;
 const PARCELS = 100;
-/** A swap waits two seconds at most for a lock; a reader that waited longer than this for one would fail. */
+/** A swap waits at most two seconds for a lock. A reader that waits longer than this limit for a lock fails. */
 const READER_LOCK_TIMEOUT = '20s';
 
-/** fid → record as text. */
+/** Returns a map of fids to records as text. */
 async function records(database: Database, fids: readonly number[]): Promise<Map<number, string>> {
   return database.session(async (session) => {
     await session.query("select set_config('lock_timeout', $1, false)", [READER_LOCK_TIMEOUT]);
@@ -50,11 +50,11 @@ describeEngines('a region that is published again and again', (engine) => {
   });
   afterAll(() => region.remove());
 
-  it('answers each reader from one publication, without error, while twenty are made', async () => {
+  it('answers each reader from one publication, without error, during twenty publications', async () => {
     const truth: Map<number, string>[] = [];
     await publish(0);
     const parcels = await reader.query<{ fid: number }>("select fid from core.parcel where kind = 'land' order by hashint4(fid), fid");
-    // Parcels of both versions, whose records differ in several sections at once.
+    // Parcels of both versions, with records that differ in several sections at once.
     const all = parcels.map(({ fid }) => fid);
     truth.push(await records(reader, all));
     await publish(1);

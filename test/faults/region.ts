@@ -13,13 +13,13 @@ export interface Region {
   remove(): Promise<void>;
 }
 
-/** Those that versions change, and a few of other kinds: where a fault strikes the server or a reader, further sources teach the same. */
+/** The sources that versions change, and a few of other kinds. For faults of the server or of readers, further sources add no cases. */
 export const FEW_SOURCES = [
   'ade_cadastre', 'anncsu_addresses', 'copernicus_dem', 'dpc_seismic', 'igm_dbsn', 'ingv_mps04', 'ispra_flood', 'istat_census', 'istat_comuni', 'istat_soppressi',
   'mim_schools', 'omi_quotations',
 ];
 
-/** So few parcels that a whole load takes seconds. @param only sources; without it all */
+/** Creates a region with so few parcels that a load takes seconds. @param only sources; all by default */
 export async function smallRegion(only?: readonly string[]): Promise<Region> {
   const files = await syntheticFiles(600, 11, { only });
   const whole = join(files.folder, '..', `${files.folder}-versions`);
@@ -40,7 +40,7 @@ export async function smallRegion(only?: readonly string[]): Promise<Region> {
   };
 }
 
-/** The seismic list, the map of accelerations and one comune of the cadastre say something else. */
+/** Changes the seismic list, the map of accelerations and one comune of the cadastre. */
 async function change(folder: string, number: number): Promise<void> {
   await seismicZones(folder, String(1 + (number % 4)));
   await rewriteZip(join(folder, 'italia_ag_002_txt.zip'), (_path, content) => {
@@ -61,14 +61,14 @@ async function change(folder: string, number: number): Promise<void> {
   if (removed !== 1) throw new Error(`one parcel should be gone, found ${removed}`);
 }
 
-/** Every comune gets this zone. */
+/** Gives every comune this zone. */
 export async function seismicZones(folder: string, zone: string): Promise<void> {
   const name = (await readdir(folder)).find((file) => file.startsWith('classificazione-sismica'))!;
   const text = await readFile(join(folder, name), 'utf8');
   await writeFile(join(folder, name), text.replace(/;[^;\r\n]+(\r\n)(?=.)/g, (all, end: string) => (all.includes('ZONA') ? all : `;${zone}${end}`)).replace(/;[^;\r\n]+(\r\n)$/, `;${zone}$1`));
 }
 
-/** Every maximum price of the newest quotations is so much higher. */
+/** Raises every maximum price of the newest quotations by this amount. */
 export async function raisePrices(folder: string, euro: number): Promise<void> {
   const name = (await readdir(folder)).filter((file) => file.endsWith('_VALORI.csv')).sort().at(-1)!;
   const lines = (await readFile(join(folder, name), 'latin1')).split('\n');

@@ -1,29 +1,26 @@
-/** Faults of the server and of the way to it: the run says what happened, the next one ends with what an undisturbed run has. */
-import { execFile } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
+/** Faults of the server and of its connection: the run reports them, and the next run ends with the content of an undisturbed one. */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { installations } from '../harness/postgres.ts';
-import { Gate, IN_COPY } from './gate.ts';
+import { Gate, IN_COPY, nameOf } from './gate.ts';
 import { Machine, mappale, succeeded, told, type Ended } from './machine.ts';
 import { Wire } from './proxy.ts';
 import { inForce, orphans, recount, withDatabase } from './published.ts';
 import { FEW_SOURCES, smallRegion, type Region } from './region.ts';
 import { Server } from './server.ts';
+import { SmallDisk } from './small-disk.ts';
 
-const run = promisify(execFile);
-const { seed, engines } = testEnvironment();
+const { seed, engines, kills } = testEnvironment();
 const missing = !engines.includes('postgres') ? 'left out by MAPPALE_TEST_ENGINES' : (await installations(testEnvironment().path)).some(({ version }) => version >= 15) ? null : 'no PostgreSQL ≥ 15 on this machine';
 
 describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : ` [not run: ${missing}]`}`, () => {
   let server: Server;
   let region: Region;
-  /** Version 1 of the files, and what a database holds that loaded 0 and then 1 in peace. */
+  /** Version 1 of the files, and the content of a database that loaded versions 0 and 1 undisturbed. */
   let folder: string;
   let calm: Record<string, string>;
   let first: Record<string, string>;
@@ -50,19 +47,23 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await server?.remove();
   });
 
-  /** A database on which version 0 is published. */
+  /** Returns a database on which version 0 is published. */
   const fresh = (): Promise<string> => {
     made += 1;
     return server.database(`struck_${made}`, 'version_0');
   };
   const refresh = (url: string, parallel = 2): Machine => new Machine(url, ['refresh', 'molise', '--data', folder, '--accept', 'a test', '--parallel', String(parallel)]);
 
-  async function wholeThenRecovered(url: string): Promise<void> {
+  async function whole(url: string): Promise<void> {
     await withDatabase(url, async (database) => {
       const listed = await inForce(database);
       expect(await recount(database)).toEqual(listed);
       expect([JSON.stringify(first), JSON.stringify(calm)]).toContain(JSON.stringify(listed));
     });
+  }
+
+  async function wholeThenRecovered(url: string): Promise<void> {
+    await whole(url);
     succeeded(await mappale(url, 'refresh', 'molise', '--data', folder, '--accept', 'a test'));
     await withDatabase(url, async (database) => {
       expect(await recount(database)).toEqual(calm);
@@ -70,7 +71,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     });
   }
 
-  it('ends a backend in the middle of its COPY: exit 6 with what to do', async () => {
+  it('ends a backend during its COPY: the run exits with 6 and a hint', async () => {
     const url = await fresh();
     const gate = await Gate.open(url);
     await gate.shut(IN_COPY);
@@ -88,7 +89,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it('ends backends at random: the run fails with exit 6 or did not need them', async () => {
+  it('ends backends at random: the run exits with 6 or did not need them', async () => {
     const url = await fresh();
     const gate = await Gate.open(url);
     for (let attempt = 0; attempt < 4; attempt += 1) {
@@ -102,7 +103,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it('loses a backend to SIGKILL and recovers with its unlogged tables empty: what was staged is not taken for all there is', async () => {
+  it('loses a backend to SIGKILL and recovers with empty unlogged tables: the run does not take the staged rows for complete', async () => {
     const url = await fresh();
     const gate = await Gate.open(url);
     const boundary = 'load of ade_cadastre 2026-07-01 Molise begins';
@@ -117,7 +118,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it.each([['shut down at once', 'crash'], ['killed', 'kill']] as const)('is %s in the middle of a run, and started again', async (_name, how) => {
+  it.each([['shut down at once', 'crash'], ['killed', 'kill']] as const)('is %s during a run, and started again', async (_name, how) => {
     const url = await fresh();
     const machine = refresh(url);
     await Promise.race([sleep(duration * (0.4 + 0.4 * random.next())), machine.ended]);
@@ -129,7 +130,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it('does not answer: exit 6, and the hint says so', async () => {
+  it('does not answer: the run exits with 6 and a hint', async () => {
     const url = await fresh();
     await server.crash();
     const ended = await mappale(url, 'refresh', 'molise', '--data', folder, '--accept', 'a test');
@@ -138,7 +139,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     expect(told(ended)).toContain('SQL_ECONNREFUSED');
   });
 
-  it('is cut off: exit 6, the next run recovers', async () => {
+  it('is cut off: the run exits with 6, and the next run recovers', async () => {
     const url = await fresh();
     for (const share of [0.5, 0.75]) {
       const wire = await Wire.to(url);
@@ -153,7 +154,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it('lets one run write at a time: the second is told command, process and host of the first, exit 7', async () => {
+  it('allows one writing run at a time: the second run exits with 7 and reports command, process and host of the first', async () => {
     const url = await fresh();
     const gate = await Gate.open(url);
     const boundary = 'join of Molise begins';
@@ -169,7 +170,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it('closes the connection that holds the writer\'s lock: a second run takes over, the first can no longer publish', async () => {
+  it('closes the connection with the writer\'s lock: a second run takes over, and the first one can no longer publish', async () => {
     const url = await fresh();
     const gate = await Gate.open(url);
     const boundary = 'publish of Molise begins';
@@ -182,7 +183,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     expect(holders).toHaveLength(1);
     await gate.terminate(holders[0]!.pid);
     await gate.lift(boundary);
-    // The heir waits for nothing: the ledger's line of the first run is closed before it writes.
+    // The second run waits for nothing: the ledger entry of the first run is closed before the second one writes.
     const heir = await mappale(url, 'refresh', 'molise', '--data', folder, '--accept', 'a test');
     const first_ = await zombie.ended;
     expect([heir.code, first_.code].sort()).toEqual(heir.code === 0 ? [0, first_.code] : [6, 6]);
@@ -192,46 +193,101 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  describe('on a small disk', () => {
-    let disk: string;
-    let refused: string | null = null;
-    beforeAll(async () => {
-      disk = join(server.folder, 'disk');
-      await mkdir(disk, { recursive: true });
-      await run('mount', ['-t', 'tmpfs', '-o', 'size=96m', 'tmpfs', disk]).catch((error: Error) => (refused = error.message.split('\n')[1] ?? error.message));
-      if (refused === null) await server.give(disk);
-    });
+  describe('on a full disk', () => {
+    /** Free KiB when the disk is shrunk. Runs with the least space fail first. */
+    const SPARES = [0, 16, 64, 256, 1024] as const;
+    /** Steps that write to the database. */
+    const STEPS = ['stage', 'load', 'join', 'publish'] as const;
+    /** Fills the existing segments of the log, except for 64 KiB. */
+    const USE_SEGMENTS = `select pg_logical_emit_message(false, 'full disk', repeat('-', greatest(1,
+      1048576 * (1 + (select count(*) from pg_ls_waldir() where name > pg_walfile_name(pg_current_wal_insert_lsn()) and name ~ '^[0-9A-F]{24}$'))
+        - (pg_current_wal_insert_lsn() - '0/0') % 1048576 - 65536)::int))`;
+    const disks: SmallDisk[] = [];
     afterAll(async () => {
-      if (refused !== null) return;
-      await run('umount', ['-l', disk]).catch(() => undefined);
+      for (const disk of disks) await disk.unmount();
     });
 
-    it('fills it up: exit 6 with the hint, what is published stays; with room again the next run ends well', async (context) => {
-      if (refused !== null) return context.skip(`a small disk cannot be made here: ${refused}`);
-      await server.admin(`create tablespace small location '${disk}'`);
-      made += 1;
-      const name = `struck_${made}`;
-      await server.admin(`create database ${name} template version_0 tablespace small strategy file_copy`);
-      const url = server.url(name);
-      const { stdout } = await run('df', ['--output=used', '-k', disk]);
-      const used = Number(stdout.split('\n')[1]);
-      let full: Ended | null = null;
-      // As little room as makes a run begin and not end.
-      for (const spare of [128, 512, 1024, 2048]) {
-        await run('mount', ['-o', `remount,size=${used + spare}k`, disk]);
-        const ended = await mappale(url, 'refresh', 'molise', '--data', folder, '--accept', 'a test', '--force');
-        if (ended.code === 0) break;
-        expect(ended.code).toBe(6);
-        if (!told(ended).includes('SQL_53100')) continue;
-        full = ended;
-        break;
+    /** Returns null if no small disk can be created on this machine. The test is then skipped with the reason. */
+    async function smallDisk(context: TestContext): Promise<SmallDisk | null> {
+      const disk = await SmallDisk.mount(join(server.folder, `disk_${disks.length}`));
+      if (typeof disk === 'string') {
+        context.skip(`a small disk cannot be made here: ${disk}`);
+        return null;
       }
-      expect(full, 'a run that found the disk full').not.toBeNull();
-      expect(told(full!)).toContain('The disk of the server is full. Free room, then run the same command again');
-      await run('mount', ['-o', `remount,size=${used + 200 * 1024}k`, disk]);
+      disks.push(disk);
+      await server.give(disk.folder);
+      return disk;
+    }
+
+    /** The last subject of each step in an undisturbed run, as `stage of dpc_seismic 2025 begins`. */
+    async function lastOfEach(): Promise<Map<string, string>> {
+      const steps = await withDatabase(server.url('peaceful'), (database) => database.query<{ step: string; subject: string }>(
+        'select step, subject from ledger.step where run_id = (select max(run_id) from ledger.step) order by step_id',
+      ));
+      const subjects = new Map(steps.map(({ step, subject }) => [step, subject]));
+      // The undisturbed run loaded releases in parallel. The release that is read last is also loaded last in a run without.
+      subjects.set('load', subjects.get('stage')!);
+      return new Map([...subjects].map(([step, subject]) => [step, nameOf({ step, subject, edge: 'begins' })]));
+    }
+
+    /** Runs a refresh whose disk becomes small when a step begins. @returns how it ended, and the step in which it failed */
+    async function runOn(disk: SmallDisk, url: string, boundary: string, spareKib: number): Promise<{ ended: Ended; failedIn: string | null }> {
+      const gate = await Gate.open(url);
+      await gate.shut(boundary);
+      const machine = refresh(url, 1);
+      if (await gate.reached(machine)) {
+        // Old segments of the log would be removed during the run.
+        await server.admin('checkpoint');
+        await disk.shrink(spareKib);
+        await server.admin(USE_SEGMENTS);
+      }
+      await gate.lift(boundary);
+      const ended = await machine.ended;
+      await disk.grow();
+      await server.recovered();
+      await gate.close();
+      const open = await withDatabase(url, (database) => database.query<{ step: string }>(
+        'select step from ledger.step where run_id = (select max(run_id) from ledger.step) and ended_at is null order by step_id',
+      ));
+      return { ended, failedIn: open[0]?.step ?? null };
+    }
+
+    async function walk(disk: SmallDisk, url: string, codes: RegExp): Promise<void> {
+      const last = await lastOfEach();
+      const more = Array.from({ length: Math.max(0, kills - STEPS.length) }, () => [random.pick(STEPS), random.pick(SPARES)] as const);
+      const points = [...STEPS.map((step) => [step, 0] as const), ...more];
+      const failed: string[] = [];
+      for (const [step, spareKib] of points.sort(([a], [b]) => STEPS.indexOf(a) - STEPS.indexOf(b))) {
+        const { ended, failedIn } = await runOn(disk, url, last.get(step)!, spareKib);
+        const where = `${spareKib} KiB left when ${step} begins, failed in ${failedIn ?? 'no step'}, exit ${ended.code}`;
+        process.stderr.write(`full disk: ${where}\n`);
+        // With some space left, a run may succeed.
+        if (ended.code === 0 && spareKib > 0) continue;
+        expect(ended.code, `${where}\n${told(ended)}`).toBe(6);
+        expect(told(ended), where).toMatch(codes);
+        await whole(url);
+        failed.push(failedIn ?? '');
+      }
+      expect(new Set(failed)).toEqual(new Set(STEPS));
       await wholeThenRecovered(url);
-      await server.admin(`drop database ${name} with (force)`);
+    }
+
+    it('fails with exit 6 in every step if tables have no space, keeps the publication, and recovers in the next run', async (context) => {
+      const disk = await smallDisk(context);
+      if (disk === null) return;
+      await server.admin(`create tablespace small location '${disk.folder}'`);
+      await server.admin('create database full_tables template version_0 tablespace small strategy file_copy');
+      await walk(disk, server.url('full_tables'), /SQL_53100[\s\S]*The disk of the server is full\. Free room, then run the same command again/);
+      await server.admin('drop database full_tables with (force)');
       await server.admin('drop tablespace small');
+    });
+
+    it('fails with exit 6 in every step if the write-ahead log has no space, keeps the publication, and recovers in the next run', async (context) => {
+      const disk = await smallDisk(context);
+      if (disk === null) return;
+      const url = await fresh();
+      await server.moveLog(disk.folder);
+      await walk(disk, url, /SQL_53100|SQL_57P0[123]|SQL_CONNECTION_LOST|LOCK_LOST/);
     });
   });
 });

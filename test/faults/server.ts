@@ -1,6 +1,6 @@
-/** A PostgreSQL server of a test's own, to be killed, stopped and started again. */
+/** A PostgreSQL server for a single test, which can be killed, stopped and started again. */
 import { execFile, spawn } from 'node:child_process';
-import { appendFile, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { appendFile, chown, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { testEnvironment } from '../harness/environment.ts';
 
 const run = promisify(execFile);
 
-/** The server ends with the test run, however that ends: `cat` ends when our end of its input closes. */
+/** The server ends with the test run, however the run ends: `cat` ends when this end of its input closes. */
 const KEEPER = `
 "$1/postgres" -D "$2/data" >>"$2/log" 2>&1 &
 echo $!
@@ -20,8 +20,11 @@ kill -QUIT $! 2>/dev/null
 wait
 `;
 
-/** Commits must outlive a crash of the server: only what a crash of the machine would need is left out. */
-const SETTINGS = ["listen_addresses='127.0.0.1'", "unix_socket_directories=''", 'dynamic_shared_memory_type=mmap', 'fsync=off', 'shared_buffers=64MB', 'max_connections=60', 'restart_after_crash=on'];
+/**
+ * Commits must survive a crash of the server. Only safeguards against a crash of the machine are switched off. Segments of the log are small and are not
+ * recycled, so that a full disk shows soon.
+ */
+const SETTINGS = ['wal_recycle=off', "listen_addresses='127.0.0.1'", "unix_socket_directories=''", 'dynamic_shared_memory_type=mmap', 'fsync=off', 'shared_buffers=64MB', 'max_connections=60', 'restart_after_crash=on'];
 
 export class Server {
   readonly folder: string;
@@ -38,7 +41,7 @@ export class Server {
     this.port = port;
   }
 
-  /** @returns null where this machine has no PostgreSQL */
+  /** Returns null if this machine has no PostgreSQL. */
   static async make(): Promise<Server | null> {
     const [found] = (await installations(testEnvironment().path)).filter(({ version }) => version >= 15);
     if (found === undefined) return null;
@@ -46,7 +49,7 @@ export class Server {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-server-'));
     if (owner !== null) await chown(folder, owner.uid, owner.gid);
     const server = new Server(folder, found.bin, owner, await freePort());
-    await run(join(found.bin, 'initdb'), ['--pgdata', join(folder, 'data'), '--username', 'postgres', '--auth', 'trust', '--encoding', 'UTF8', '--no-sync', '--no-instructions'], server.#as());
+    await run(join(found.bin, 'initdb'), ['--pgdata', join(folder, 'data'), '--username', 'postgres', '--auth', 'trust', '--encoding', 'UTF8', '--no-sync', '--no-instructions', '--wal-segsize', '1'], server.#as());
     await writeFile(join(folder, 'data', 'postgresql.auto.conf'), `${[...SETTINGS, `port=${server.port}`].join('\n')}\n`);
     if (owner !== null) await chown(join(folder, 'data', 'postgresql.auto.conf'), owner.uid, owner.gid);
     await server.start();
@@ -77,9 +80,9 @@ export class Server {
     }
   }
 
-  /** A database with the extensions, or a copy of another. @returns its URL */
+  /** Creates a database with the extensions, or a copy of another. @returns its URL */
   async database(name: string, from = 'base'): Promise<string> {
-    // Copied as files: a database that was copied through the log loses the places of its sequences when the server crashes.
+    // Copied as files: a database copied through the log loses the positions of its sequences when the server crashes.
     await this.admin(`create database ${name} template ${from} strategy file_copy`);
     return this.url(name);
   }
@@ -91,7 +94,7 @@ export class Server {
     await answers(this.url('postgres'), async () => (alive(this.#pid) ? null : 'the server ended at once'));
   }
 
-  /** A streaming standby of this server, started; it takes no rows until it is promoted. */
+  /** Starts a streaming standby of this server. It is read-only until it is promoted. */
   async standby(): Promise<Server> {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-standby-'));
     if (this.#owner !== null) await chown(folder, this.#owner.uid, this.#owner.gid);
@@ -104,13 +107,13 @@ export class Server {
     return standby;
   }
 
-  /** Immediate shutdown: no checkpoint, as when it crashes; recovery when it starts. */
+  /** Shuts down immediately: no checkpoint, as in a crash, and recovery at the next start. */
   async crash(): Promise<void> {
     process.kill(this.#pid, 'SIGQUIT');
     await this.#gone();
   }
 
-  /** SIGKILL of the postmaster itself. */
+  /** Sends SIGKILL to the postmaster. */
   async kill(): Promise<void> {
     process.kill(this.#pid, 'SIGKILL');
     await this.#gone();
@@ -122,9 +125,22 @@ export class Server {
     this.#keeper = null;
   }
 
-  /** Waits until it answers, after a crash that it recovers from by itself. */
+  /** Waits until the server answers after a crash from which it recovers by itself. Starts a server that gave up. */
   async recovered(): Promise<void> {
-    await answers(this.url('postgres'), () => null);
+    const gaveUp = await answers(this.url('postgres'), async () => (alive(this.#pid) ? null : 'it gave up')).then(() => false, () => !alive(this.#pid));
+    if (!gaveUp) return;
+    await this.#gone();
+    await this.start();
+  }
+
+  /** Moves the write-ahead log to another folder, which the server must be allowed to write to. */
+  async moveLog(folder: string): Promise<void> {
+    await this.crash();
+    const log = join(this.folder, 'data', 'pg_wal');
+    await run('cp', ['-a', `${log}/.`, folder]);
+    await rm(log, { recursive: true });
+    await symlink(folder, log);
+    await this.start();
   }
 
   async remove(): Promise<void> {
@@ -132,7 +148,7 @@ export class Server {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** A folder that the server may write. */
+  /** Makes a folder writable for the server. */
   async give(folder: string): Promise<void> {
     if (this.#owner !== null) await chown(folder, this.#owner.uid, this.#owner.gid);
   }

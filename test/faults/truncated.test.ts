@@ -1,4 +1,4 @@
-/** Files that end too early, as after a broken download: said in the exit code, and the region stays as it is published. */
+/** Files that end too early, as after a failed download: reported by the exit code, and the publication stays. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -12,10 +12,10 @@ import { inForce, orphans, recount } from './published.ts';
 import { REGION, smallRegion, type Region } from './region.ts';
 
 const { seed } = testEnvironment();
-/** Their ends are found by their form; of a text only the last line can look cut. */
+/** Formats whose end is recognised. In a text only the last line can show a cut. */
 const CONTAINER = /\.(zip|kmz|gpkg|xlsx|kml|geojson|json)$/i;
 
-describeEngines('files that are cut', (engine) => {
+describeEngines('truncated files', (engine) => {
   let region: Region;
   let context: Context;
   let folder: string;
@@ -31,7 +31,7 @@ describeEngines('files that are cut', (engine) => {
   });
   afterAll(() => region.remove());
 
-  it('at random places: exit 3, the region unchanged, nothing left behind', async () => {
+  it('at random places: the load exits with 3, the region is unchanged, nothing is left', async () => {
     const names = (await readdir(folder, { recursive: true })).filter((name) => CONTAINER.test(name)).sort();
     expect(names.length).toBeGreaterThan(15);
     const codes: Record<string, number> = {};
@@ -49,19 +49,19 @@ describeEngines('files that are cut', (engine) => {
     expect(await orphans(context.database)).toEqual([]);
   });
 
-  it('in the middle of a line of text: the cut line is no row', async () => {
+  it('in the middle of a line of text: the cut line is not loaded', async () => {
     const names = (await readdir(folder, { recursive: true })).filter((name) => /\.(csv|txt)$/i.test(name)).sort();
     expect(names.length).toBeGreaterThan(4);
     for (const name of names) {
       const path = join(folder, name);
       const whole = await readFile(path);
-      // Half of the last line. A number that only lost its last digit still is one: no reader can know.
+      // Half of the last line. A number that lost its last digit is still a number, which no reader can detect.
       const lastLine = whole.lastIndexOf('\n', whole.length - 2) + 1;
       await writeFile(path, whole.subarray(0, lastLine + Math.floor((whole.length - lastLine) / 2)));
       const rejects = async (): Promise<number> => (await context.database.query<{ n: number }>('select count(*) as n from ledger.reject'))[0]!.n;
       const known = await rejects();
       const report = await refresh(context, loadOptions([folder], [REGION]));
-      // One that a newer file supersedes is not read, and named for that.
+      // A file that a newer one supersedes is not read, and reported as unused.
       const unread = report.unused.some((each) => each.path.endsWith(name));
       expect(exitCodeOf(report) !== 0 || (await rejects()) > known || unread, `${name}: cut without a word`).toBe(true);
       await writeFile(path, whole);

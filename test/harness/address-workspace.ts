@@ -1,12 +1,12 @@
-/** The address tables of a synthetic region, built by the project's SQL and put where the api functions look for them. */
+/** Builds the address tables of a synthetic region with the project's SQL, where the api functions look for them. */
 import type { Database } from '../../pipelines/db/index.ts';
 import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import type { SectionWorkspace } from './section-workspace.ts';
 
-/** Their synthetic files. */
+/** Sources of the synthetic files. */
 export const ADDRESS_SOURCES: readonly string[] = ['istat_comuni', 'istat_soppressi', 'postal_codes', 'anncsu_addresses'];
 
-/** What `sectionWorkspace` needs beside the core. */
+/** SQL files that `sectionWorkspace` needs in addition to the core. */
 export const ADDRESS_SQL: readonly string[] = [
   'sql/migrations/0017_address.sql', 'sql/migrations/0018_comune_register.sql', 'sql/api/address_json.sql', 'sql/sections/address/record.sql', 'sql/api/geocode_comune.sql',
   'sql/api/geocode_search.sql', 'sql/api/geocode_reverse.sql',
@@ -18,7 +18,7 @@ const TABLES: readonly (readonly [string, string])[] = [
   ['sql/sections/address/build.sql', 'section.address'],
 ];
 
-/** Builds and publishes; `core.comune` and `core.region` are those of the synthetic region. */
+/** Builds and publishes; `core.comune` and `core.region` come from the synthetic region. */
 export async function buildAddresses(workspace: SectionWorkspace, database: Database, region: SyntheticRegion): Promise<void> {
   for (const [file] of TABLES) await workspace.run(file);
   for (const [, relation] of TABLES) await workspace.publish(relation.split('.')[1]!, relation);

@@ -1,4 +1,4 @@
-/** A copy of the checkout, to which a test adds what a person would add. */
+/** A copy of the checkout, to which a test adds a source or section as a developer would. */
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,19 +8,19 @@ import { ROOT } from '../../pipelines/config.ts';
 import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 import { childEnvironment } from './environment.ts';
 
-/** What another checkout has of its own. */
+/** Folders that are not copied. */
 const LEFT = ['node_modules', '.git', '.mappale'];
 
 export interface Checkout {
   readonly folder: string;
-  /** Runs one of its programs. @returns what it printed */
+  /** Runs a program of the copy. @returns its output */
   run(command: string, words: readonly string[], environment?: Readonly<Record<string, string>>): Promise<string>;
-  /** Runs its command line on a database. */
+  /** Runs the copy's command line on a database. */
   mappale(url: string, ...words: readonly string[]): Promise<string>;
   remove(): Promise<void>;
 }
 
-/** Opens a database for one piece of work: an embedded one has one process at a time, and the copy's programs want it next. */
+/** Opens a database for one task. An embedded database allows one process at a time, and the copy's programs need it next. */
 export async function onDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase(url);
   try {
@@ -30,7 +30,7 @@ export async function onDatabase<T>(url: string, work: (database: Database) => P
   }
 }
 
-/** @param added a folder of this checkout, and where it stands in the copy */
+/** @param added a folder of this checkout, and its path in the copy */
 export async function copyCheckout(added: readonly [from: string, to: string]): Promise<Checkout> {
   const folder = await mkdtemp(join(tmpdir(), 'mappale-copy-'));
   await cp(ROOT, folder, { recursive: true, filter: (path) => !LEFT.includes(relative(ROOT, path)) });

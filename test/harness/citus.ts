@@ -1,6 +1,6 @@
 /**
- * Databases on a Citus cluster, each fresh on all nodes and gone afterwards: on the cluster of `MAPPALE_TEST_CITUS_URL`, or on one of a coordinator and two
- * workers that is started where the checkout has the means beside it.
+ * Databases on a Citus cluster, each fresh on all nodes and dropped afterwards. Uses the cluster of `MAPPALE_TEST_CITUS_URL`, or starts a coordinator and two
+ * workers if the files for that are next to the checkout.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -15,19 +15,19 @@ import { answers, databaseUrl } from './postgres.ts';
 
 const run = promisify(execFile);
 
-const BESIDE = fileURLToPath(new URL('../../../shared/citus/', import.meta.url));
+const COPIES_AT_ONCE = fileURLToPath(new URL('../../../shared/citus/', import.meta.url));
 const CONTROL = '/usr/share/postgresql/15/extension/citus.control';
 const BIN = '/usr/lib/postgresql/15/bin';
 
-/** Shards of what a test distributes. */
+/** Number of shards of distributed tables in tests. */
 export const SHARDS = 4;
 
-/** Why no cluster can be had here; null: one can. */
+/** Returns the reason why no cluster is available here, or null. */
 export function citusMissing(): string | null {
   const { citusUrl, engines } = testEnvironment();
   if (!engines.includes('postgres')) return 'left out by MAPPALE_TEST_ENGINES';
   if (citusUrl !== null) return null;
-  if (!existsSync(join(BESIDE, 'cluster.sh'))) return 'no MAPPALE_TEST_CITUS_URL';
+  if (!existsSync(join(COPIES_AT_ONCE, 'cluster.sh'))) return 'no MAPPALE_TEST_CITUS_URL';
   if (process.getuid?.() !== 0) return 'no MAPPALE_TEST_CITUS_URL, and not root to start a cluster';
   return existsSync(CONTROL) ? null : 'Citus is not installed';
 }
@@ -68,7 +68,7 @@ export class Citus {
     if (url === null) {
       folder = await mkdtemp(join(tmpdir(), 'mappale-citus-'));
       await chmod(folder, 0o755);
-      url = (await run(join(BESIDE, 'cluster.sh'), ['start', join(folder, 'cluster')])).stdout.trim();
+      url = (await run(join(COPIES_AT_ONCE, 'cluster.sh'), ['start', join(folder, 'cluster')])).stdout.trim();
     }
     const nodes = await on<Node & Record<string, unknown>>(url, 'select nodename as host, nodeport as port, groupid = 0 as coordinator from pg_dist_node order by groupid');
     return new Citus(url, nodes, folder);
@@ -84,12 +84,12 @@ export class Citus {
     return this.#nodes.find(({ coordinator }) => coordinator)!;
   }
 
-  /** Addresses of one database on the workers. */
+  /** Returns the addresses of one database on the workers. */
   workers(url: string): string[] {
     return this.#nodes.filter(({ coordinator }) => !coordinator).map((node) => this.#urlOf(node, new URL(url).pathname.slice(1)));
   }
 
-  /** A fresh database on all nodes. @returns the coordinator's address of it */
+  /** Creates a fresh database on all nodes. @returns its address on the coordinator */
   async database(): Promise<string> {
     const name = this.#name();
     for (const node of this.#nodes) {
@@ -105,14 +105,14 @@ export class Citus {
     return url;
   }
 
-  /** A fresh database of the coordinator's server that knows nothing of Citus: what all is compared with. */
+  /** Creates a fresh database on the coordinator's server without Citus, for comparison. */
   async plain(): Promise<string> {
     const name = this.#name();
     await on(this.#urlOf(this.#coordinator, 'postgres'), `create database ${name}`);
     return this.#urlOf(this.#coordinator, name);
   }
 
-  /** Goes back to nodes on which nobody ever made the role, where they are the tests' own: with it go the databases made so far. */
+  /** Drops a role on the tests' own nodes, as if nobody had created it, together with the databases created so far. */
   async forgetRole(role: string): Promise<void> {
     await this.#dropAll();
     if (this.#folder !== null) for (const node of this.#nodes) await on(this.#urlOf(node, 'postgres'), `drop role ${role}`);
@@ -124,7 +124,7 @@ export class Citus {
     return name;
   }
 
-  /** Ends a worker at once, as a crash does. @returns starts it again */
+  /** Kills a worker, as a crash does. @returns a function that starts it again */
   async killWorker(): Promise<() => Promise<void>> {
     const worker = this.#nodes.find(({ coordinator }) => !coordinator)!;
     const url = this.#urlOf(worker, 'postgres');
@@ -137,13 +137,13 @@ export class Citus {
   }
 
   async #dropAll(): Promise<void> {
-    // The coordinator last: it lets go of the workers' databases.
+    // The coordinator comes last, because it holds connections to the workers' databases.
     for (const name of this.#made.splice(0)) for (const node of [...this.#nodes].reverse()) await on(this.#urlOf(node, 'postgres'), `drop database if exists ${name} with (force)`);
   }
 
   async remove(): Promise<void> {
     if (this.#folder !== null) {
-      await run(join(BESIDE, 'cluster.sh'), ['stop', join(this.#folder, 'cluster')]);
+      await run(join(COPIES_AT_ONCE, 'cluster.sh'), ['stop', join(this.#folder, 'cluster')]);
       await rm(this.#folder, { recursive: true, force: true });
       return;
     }

@@ -1,5 +1,5 @@
 /**
- * Runs a source's reader without a database: collects what it would have copied, decoded from the very bytes.
+ * Runs a source's reader without a database, and collects the rows decoded from the bytes that it would have copied.
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -21,9 +21,9 @@ export interface CollectedMember {
 
 export interface Collected {
   readonly members: CollectedMember[];
-  /** Table → decoded rows: `member_id`, `position` and the table's columns; int8 as number, geometry as EWKB Buffer. */
+  /** Maps tables to decoded rows: `member_id`, `position` and the table's columns; int8 as number, geometry as EWKB Buffer. */
   readonly rows: Record<string, Record<string, unknown>[]>;
-  /** Parts that are known and not read, with the reason. */
+  /** Known parts that are not read, with the reason. */
   readonly asides: { readonly path: string; readonly reason: string }[];
 }
 
@@ -33,7 +33,7 @@ export interface CollectOptions {
   readonly region?: number | null;
 }
 
-/** @returns rows, rejects and duplicates of one file; asserts nothing, but counts as the machine does. */
+/** Returns rows, rejects and duplicates of one file, counted as in the program, without assertions. */
 export async function collect(source: Source, path: string, options: CollectOptions): Promise<Collected> {
   const members: CollectedMember[] = [];
   const rows: Collected['rows'] = {};
@@ -94,7 +94,7 @@ export async function collect(source: Source, path: string, options: CollectOpti
   return { members, rows, asides };
 }
 
-/** A file as the machine hands it to a reader. */
+/** Returns a file in the form in which the program passes it to a reader. */
 export async function inputFile(path: string, options: CollectOptions): Promise<InputFile> {
   return {
     path,

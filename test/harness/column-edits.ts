@@ -9,7 +9,7 @@ import { writeXlsx } from '../../pipelines/synthetic/xlsx-writer.ts';
 export interface Edit {
   /** `retyped`: the table declares the column as dates. */
   readonly kind: 'added' | 'removed' | 'renamed' | 'doubled' | 'retyped';
-  /** Index of the column; of an added one, its place. */
+  /** Index of the column; for an added column its position. */
   readonly at: number;
   /** Name of an added or renamed column. */
   readonly name: string;
@@ -17,7 +17,7 @@ export interface Edit {
 
 export interface Editable {
   readonly columns: readonly string[];
-  /** The format declares the type of each column. */
+  /** True if the format declares the type of each column. */
   readonly isTyped?: true;
   edit(edit: Edit): Buffer | Promise<Buffer>;
 }
@@ -36,7 +36,7 @@ export function edited<T>(cells: readonly T[], { kind, at }: Edit, added: T, ren
   }
 }
 
-/** Divides at a separator outside quotes. */
+/** Splits at a separator outside quotes. */
 function divided(text: string, separator: string, quotes: boolean): string[] {
   const parts: string[] = [];
   let start = 0;
@@ -51,12 +51,12 @@ function divided(text: string, separator: string, quotes: boolean): string[] {
   return [...parts, text.slice(start)];
 }
 
-/** A delimited text. The header is the first of three lines with four columns or more, else with the least number; each later line must have as many. */
+/** Edits a delimited text. The header is the first of three lines with at least four columns, else with the least number; later lines must have as many. */
 function editableText(content: Buffer, leastColumns: number): Editable | null {
   const text = content.toString('latin1');
   if (/[\u0000-\u0008]/.test(text.slice(0, 500)) || /^\s*[{[<]/.test(text)) return null;
   const top = text.split('\n').slice(0, 3);
-  // The header has the most columns; a comma may lie in a value.
+  // The header has the most columns. A value may contain a comma.
   const widest = [';', ',', '\t', '|'].map((each) => [each, Math.max(...top.map((line) => line.split(each).length))] as const).sort(([, a], [, b]) => b - a);
   const delimiter = widest[0]![0];
   for (const quotes of [true, false]) {
@@ -65,7 +65,7 @@ function editableText(content: Buffer, leastColumns: number): Editable | null {
     const first = withColumns(4) === -1 ? withColumns(leastColumns) : withColumns(4);
     if (first === -1) continue;
     const columns = divided(lines[first]!.replace(/\r$/, ''), delimiter, quotes);
-    // Some files end each line, and the header, with a delimiter.
+    // Some files end each line, including the header, with a delimiter.
     while (columns.at(-1)?.trim() === '') columns.pop();
     const data = lines.slice(first + 1).filter((line) => line.trim() !== '');
     const cellsOf = data.map((line) => divided(line.replace(/\r$/, ''), delimiter, quotes));
@@ -91,7 +91,7 @@ function asDate(field: Buffer): Buffer {
   return copy;
 }
 
-/** A dBASE table: descriptors of 32 bytes, then records of fixed width. */
+/** Edits a dBASE table: descriptors of 32 bytes, then records of fixed width. */
 export function editableTable(dbf: Buffer): Editable {
   const [headerSize, recordSize] = [dbf.readUInt16LE(8), dbf.readUInt16LE(10)];
   const fields: Buffer[] = [];
@@ -120,7 +120,7 @@ export function editableTable(dbf: Buffer): Editable {
   };
 }
 
-/** Properties of the features of a GeoJSON. */
+/** Edits the properties of the features of a GeoJSON. */
 export function editableFeatures(content: Buffer): Editable | null {
   let parsed: { features?: { properties: Record<string, unknown> | null }[] };
   try {
@@ -137,14 +137,14 @@ export function editableFeatures(content: Buffer): Editable | null {
         const entries = edited(Object.entries(properties), edit, [edit.name, VALUE], [edit.name, properties[columns[edit.at] ?? '']]);
         return `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join()}}`;
       };
-      // Written by hand: no object of JavaScript has a name twice.
+      // Written as text, because a JavaScript object cannot have a name twice.
       const features = parsed.features!.map(({ properties, ...feature }) => `${JSON.stringify(feature).slice(0, -1)},"properties":${written(properties!)}}`);
       return Buffer.from(`${JSON.stringify({ ...parsed, features: undefined }).slice(0, -1)},"features":[${features.join()}]}`);
     },
   };
 }
 
-/** How a document marks its records and their properties. */
+/** The marks of records and their properties in a document. */
 interface Elements {
   /** A record. */
   readonly record: RegExp;
@@ -152,7 +152,7 @@ interface Elements {
   readonly property: RegExp;
   nameOf(property: string): string;
   renamed(property: string, from: string, to: string): string;
-  /** A property with this name and the value of added columns. @param like another property of the record */
+  /** Creates a property with this name and the value of added columns. @param like another property of the record */
   made(name: string, like: string): string;
 }
 
@@ -175,10 +175,10 @@ const KML: Elements = {
   made: (name) => `<Data name="${name}"><value>${VALUE}</value></Data>`,
 };
 
-/** Properties of the records of an XML document. Elements between the properties, such as a box, are kept behind them. */
+/** Edits the properties of the records of an XML document. Elements between the properties, such as a box, are moved after them. */
 function editableElements(content: Buffer, { record, property, nameOf, renamed, made }: Elements): Editable | null {
   const text = content.toString('latin1');
-  // The element of the record looks like a property.
+  // The element of the record matches the pattern of a property.
   const propertiesOf = (each: string): string[] => each.slice(each.indexOf('>') + 1).match(property) ?? [];
   const records = text.match(record) ?? [];
   const columns = propertiesOf(records[0] ?? '').map(nameOf);
@@ -198,7 +198,7 @@ function editableElements(content: Buffer, { record, property, nameOf, renamed, 
   };
 }
 
-/** Does work in a temporary folder. */
+/** Runs work in a temporary folder. */
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'mappale-edit-'));
   try {
@@ -208,7 +208,7 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-/** The first sheet of a workbook that has a header of four columns or more. Rows above the header stay as they are. */
+/** Edits the first sheet of a workbook with a header of at least four columns. Rows above the header stay unchanged. */
 async function editableWorkbook(content: Buffer): Promise<Editable | null> {
   return inFolder(async (folder) => {
     const path = join(folder, 'before.xlsx');
@@ -244,9 +244,9 @@ async function editedSheet(path: string, sheet: string, rows: readonly XlsxRow[]
   return readFile(path);
 }
 
-/** What can be edited of a file, by its name; null where nothing can. */
+/** Returns the editable table of a file, chosen by name, or null. */
 export async function editable(name: string, content: Buffer): Promise<Editable | null> {
-  // Prose has commas, too.
+  // Prose has commas too.
   if (/\.(?:csv|txt)$/i.test(name)) return editableText(content, /\.txt$/i.test(name) ? 4 : 2);
   if (/\.dbf$/i.test(name)) return editableTable(content);
   if (/\.(?:geojson|json)$/i.test(name)) return editableFeatures(content);

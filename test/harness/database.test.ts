@@ -1,4 +1,4 @@
-/** The harness itself: fresh databases, and nothing left of them. */
+/** The test harness: databases are fresh, and nothing is left of them. */
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../pipelines/db/index.ts';
@@ -11,7 +11,7 @@ describeEngines('a test database', (engine) => {
     expect(database.engine).toBe(engine.name);
   });
 
-  it('is empty, even when another one was written to', async () => {
+  it('is empty, even if another one was written to', async () => {
     const first = await engine.openDatabase();
     await first.query('create table written (id int4)');
     const second = await engine.openDatabase();
@@ -34,13 +34,13 @@ describeEngines('a test database', (engine) => {
 describe('after a suite', () => {
   const urls: string[] = [];
 
-  describeEngines('that made a database', (engine) => {
-    it('makes it', async () => {
+  describeEngines('that created a database', (engine) => {
+    it('creates it', async () => {
       urls.push(await engine.createDatabase());
     });
   });
 
-  it('the database is gone', async () => {
+  it('the database is dropped', async () => {
     expect(urls.length).toBeGreaterThan(0);
     for (const url of urls) {
       if (url.startsWith('pglite:')) expect(existsSync(url.slice('pglite:'.length))).toBe(false);

@@ -1,6 +1,6 @@
 /**
- * Databases for tests, each fresh and gone afterwards. A suite in which the engine matters runs on both (`describeEngines`), another one on the
- * first that this machine offers (`describeDatabase`).
+ * Databases for tests, each fresh and dropped afterwards. A suite that depends on the engine runs on both (`describeEngines`), any other suite on the
+ * first engine that this machine has (`describeDatabase`).
  *
  * ```ts
  * describeDatabase('a region', (engine) => {
@@ -25,28 +25,28 @@ import { databaseUrl, EXTENSIONS } from './postgres.ts';
 export interface TestEngine {
   readonly name: EngineName;
   /**
-   * A fresh, empty database with PostGIS and the other extensions, dropped after the suite. To be called in a test or hook.
-   * @returns its URL, as `DATABASE_URL` takes it
+   * Creates a fresh, empty database with PostGIS and the other extensions, dropped after the suite. Call it in a test or hook.
+   * @returns its URL, in the form of `DATABASE_URL`
    */
   createDatabase(): Promise<string>;
-  /** The same, opened, and closed after the suite. With a URL of `createDatabase`: opens that one. */
+  /** The same, opened, and closed after the suite. With a URL of `createDatabase`: opens that database. */
   openDatabase(url?: string): Promise<Database>;
-  /** A copy of a database that nobody has open. @returns its URL */
+  /** Copies a database that is not open anywhere. @returns the URL of the copy */
   copyDatabase(url: string): Promise<string>;
 }
 
-/** How one engine makes databases, or why it cannot. */
+/** The function with which an engine creates databases, or the reason why it cannot. */
 type Maker = { create(like?: string): Promise<{ url: string; drop(): Promise<void> }> } | { readonly missing: string };
 
-/** Runs a suite on the first engine that this machine offers, where another would show nothing else; on each that `MAPPALE_TEST_ENGINES` names. */
+/** Runs a suite on the first engine that this machine has, or on each engine in `MAPPALE_TEST_ENGINES`. For suites that do not depend on the engine. */
 export function describeDatabase(name: string, suite: (engine: TestEngine) => void): void {
   const offered = ENGINE_NAMES.filter((engineName) => !('missing' in makers[engineName]));
   describeEngines(name, suite, environment.enginesNamed ? offered : offered.slice(0, 1));
 }
 
 /**
- * Runs a suite on each engine. Where an engine is missing, its suite is listed as skipped, with the reason in its name.
- * @param engines for what only one of them can do
+ * Runs a suite on each engine. If an engine is missing, its suite is listed as skipped, with the reason in its name.
+ * @param engines limits the suite to engines that can run it
  */
 export function describeEngines(name: string, suite: (engine: TestEngine) => void, engines: readonly EngineName[] = ENGINE_NAMES): void {
   for (const engineName of engines) {
@@ -119,8 +119,8 @@ function postgresMaker(offer: PostgresOffer): Maker {
 const MODULES = fileURLToPath(new URL('../../node_modules/', import.meta.url));
 
 /**
- * A folder with the extensions already created, copied for each database: making one takes ten seconds, copying one 0.2.
- * Kept between runs beside the packages whose versions made it.
+ * A folder with the extensions already created, copied for each database: creating one takes ten seconds, copying one 0.2.
+ * Kept between runs next to the packages that created it, by their versions.
  */
 async function pgliteTemplate(): Promise<string> {
   const versions = ['pglite', 'pglite-postgis'].map((name) => {
@@ -139,7 +139,7 @@ async function pgliteTemplate(): Promise<string> {
     } finally {
       await database.close();
     }
-    // Another worker may have been faster: its template is as good.
+    // Another worker may have been faster. Its template is just as good.
     await rename(join(scratch, 'database'), template).catch((error: unknown) => {
       if (!existsSync(template)) throw error;
     });
@@ -157,7 +157,7 @@ const pgliteMaker: Maker = {
   },
 };
 
-// --- What this run has ---------------------------------------------------------------------------------------------
+// --- The engines of this run ---------------------------------------------------------------------------------------------
 
 async function askBroker(): Promise<PostgresOffer> {
   const response = await fetch(inject('postgresBroker'));

@@ -1,11 +1,11 @@
-/** Days that go by: a test that tells of the past publishes now, and puts what happened back. */
+/** Simulates days: a test of history publishes now, and moves earlier publications back in time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../pipelines/db/index.ts';
 
-/** Longest that a test may need to tell of what it published today. */
+/** Longest time that a test may need to check what it published today. */
 const NEEDED_MS = 180_000;
 
-/** What was published so far was so many days earlier, at the same time by the clocks of Italy: there, days have 23 hours or 25, too. */
+/** Moves all publications back by a number of days, at the same local time in Italy: days of 23 or 25 hours are included. */
 export async function daysGoBy(database: Database, days: number): Promise<void> {
   await database.query(
     `update ledger.swap set
@@ -14,12 +14,12 @@ export async function daysGoBy(database: Database, days: number): Promise<void> 
   );
 }
 
-/** The day that it is in Italy. */
+/** Returns the current date in Italy. */
 export async function today(database: Database): Promise<string> {
   return (await database.query<{ day: string }>("select (now() at time zone 'Europe/Rome')::date::text as day"))[0]!.day;
 }
 
-/** Shortly before midnight in Italy, waits for it: what follows happens on one day. */
+/** Waits for midnight in Italy if it is near, so that the following steps happen on one day. */
 export async function onOneDay(): Promise<void> {
   const time = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Rome', hour: '2-digit', minute: '2-digit', second: '2-digit' }).format(new Date());
   const [hours, minutes, seconds] = time.split(':').map(Number) as [number, number, number];

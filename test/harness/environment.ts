@@ -14,30 +14,30 @@ export interface TestEnvironment {
   readonly databaseUrl: string | null;
   /** `MAPPALE_TEST_IMAGE`: the container image of PostgreSQL with PostGIS. */
   readonly image: string;
-  /** `MAPPALE_TEST_ENGINES`: `postgres`, `pglite` or both: the engines of every suite. By default both, for the suites in which the engine matters. */
+  /** `MAPPALE_TEST_ENGINES`: `postgres`, `pglite` or both: the engines of every suite. Default: both, for suites that depend on the engine. */
   readonly engines: readonly EngineName[];
-  /** Whether the engines were named: then every suite runs on each of them. */
+  /** Tells whether the engines were named. Then every suite runs on each of them. */
   readonly enginesNamed: boolean;
-  /** `MAPPALE_TEST_SEED`: what tests draw by chance follows from it; by default it follows from the commit, so that runs add up. */
+  /** `MAPPALE_TEST_SEED`: seed of all random choices in tests. Default: derived from the commit, so that runs cover different cases. */
   readonly seed: number;
-  /** `MAPPALE_TEST_KILLS`: how often the suite of faults kills a run; 4 by default. */
+  /** `MAPPALE_TEST_KILLS`: number of runs that the suite of faults kills; default 4. */
   readonly kills: number;
-  /** `MAPPALE_TEST_MUTATIONS`: mutated files tried for each source; 100 by default. */
+  /** `MAPPALE_TEST_MUTATIONS`: number of mutated files for each source; default 100. */
   readonly mutations: number;
-  /** `MAPPALE_TEST_TRUTH`: parcels of the synthetic region whose every field is held against the truth; 1,200 by default. */
+  /** `MAPPALE_TEST_TRUTH`: number of parcels of the synthetic region whose fields are compared with the truth; default 1,200. */
   readonly truth: number;
-  /** `MAPPALE_TEST_SEQUENCES`: sequences of happenings tried on PostgreSQL, 4 by default; a tenth of it on PGlite. */
+  /** `MAPPALE_TEST_SEQUENCES`: number of random sequences on PostgreSQL, default 4; a tenth of it on PGlite. */
   readonly sequences: Readonly<Record<EngineName, number>>;
-  /** `MAPPALE_TEST_CITUS_URL`: a database of a Citus coordinator; databases are made on its nodes, and a worker is killed. */
+  /** `MAPPALE_TEST_CITUS_URL`: a database of a Citus coordinator. Databases are created on its nodes, and a worker is killed. */
   readonly citusUrl: string | null;
-  /** `PATH`: where programs are looked for. */
+  /** `PATH`: folders in which programs are searched. */
   readonly path: readonly string[];
 }
 
-/** What libpq reads where an address says nothing: a person who works on a server of their own has them set, and addresses in tests mean what they say. */
+/** Variables that libpq uses for missing parts of an address. A developer may have set them, but addresses in tests must not depend on them. */
 const OF_LIBPQ = ['PGHOST', 'PGPORT', 'PGUSER', 'PGDATABASE', 'PGOPTIONS', 'PGSERVICE', 'PGSERVICEFILE', 'PGSYSCONFDIR', 'PGPASSFILE'];
 
-/** Takes them out of this process's environment, and so of the tests'. */
+/** Removes these variables from the environment of this process and of its tests. */
 export function forgetOwnServer(): void {
   for (const name of OF_LIBPQ) Reflect.deleteProperty(process.env, name);
 }
@@ -64,7 +64,7 @@ export function testEnvironment(env: NodeJS.ProcessEnv = process.env): TestEnvir
   };
 }
 
-/** Another commit tries other cases; a failure can be had again from the same one. */
+/** Each commit tests other cases. The same commit reproduces a failure. */
 function seedOfCommit(): number {
   try {
     return Number.parseInt(execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).slice(0, 7), 16);
@@ -79,7 +79,7 @@ function count(env: NodeJS.ProcessEnv, name: string, usual: number): number {
   return Number(text);
 }
 
-/** The environment of a program that a test starts: this one's, without what would change its answers. */
+/** Returns the environment for a program that a test starts: this one's, without variables that would change its output. */
 export function childEnvironment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const {
     DATABASE_URL: _database, MAPPALE_DISTRIBUTED: _distributed, MAPPALE_LOG: _log, NODE_OPTIONS: _options, VITEST: _vitest, NODE_ENV: _node, ...rest

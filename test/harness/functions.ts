@@ -1,4 +1,4 @@
-/** The project's SQL functions on a database that has nothing else of it. */
+/** The project's SQL functions in a database that has no other part of the project. */
 import { join } from 'node:path';
 import { ROOT } from '../../pipelines/config.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
@@ -15,14 +15,14 @@ async function functions(session: Session): Promise<void> {
   await session.query('reset check_function_bodies');
 }
 
-/** Makes every function of `sql/functions`, which read no table, and the boxes of the regions, which loads read. */
+/** Creates every function of `sql/functions`, which read no table, and the boxes of the regions, which loads read. */
 export async function createFunctions(session: Session): Promise<void> {
   await functions(session);
   const boxes = readSqlFile(join(ROOT, 'sql/migrations/0030_region_box.sql'));
   if (!(await hasRelation(session, boxes.writes[0]!))) await session.script(boxes.text, boxes.file);
 }
 
-/** The functions, and the tables that migrations make, as a database of this version has them; no layers, no interface. */
+/** Creates the functions and the tables of migrations, as in a database of this version; no layers, no interface. */
 export async function createTables(session: Session): Promise<void> {
   await functions(session);
   await session.query('create schema if not exists ledger');

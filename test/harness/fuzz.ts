@@ -1,6 +1,6 @@
 /**
- * Mutated files, thousands for each source: reading ends well, with records that add up, or is stopped with a coded input error that
- * says where. Everything else (a TypeError, lost records, a hang) is a fault of the reader.
+ * Thousands of mutated files for each source: each is either read with records that add up, or stopped with a coded input error and its
+ * location. Everything else (a TypeError, lost records, a hang) is a bug in the reader.
  */
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,9 +18,9 @@ import { validate } from '../../pipelines/operate/validate.ts';
 import { testEnvironment } from './environment.ts';
 
 const { mutations: CASES, seed: SEED } = testEnvironment();
-/** Files that are mutated: one case must be read in a moment. */
+/** Largest file that is mutated, so that each case is read quickly. */
 const LARGEST = 60_000;
-/** No mutated file of this size may take longer; a hang ends the test by its own limit. */
+/** Longest time for a mutated file. A hang ends the test by the test's own limit. */
 const SLOWEST_MS = 10_000;
 
 const sources = await loadSources();
@@ -33,7 +33,7 @@ const spliced = (bytes: Buffer, at: number, remove: number, insert: Buffer): Buf
   Buffer.concat([bytes.subarray(0, at), insert, bytes.subarray(Math.min(bytes.length, at + remove))]);
 const anywhere = (bytes: Buffer, random: Random): number => random.below(Math.max(1, bytes.length));
 
-/** Start and end of a line, line end included. */
+/** Returns start and end of a line, including the line end. */
 function lineAt(bytes: Buffer, at: number): readonly [number, number] {
   const start = at === 0 ? 0 : bytes.lastIndexOf(0x0a, at - 1) + 1;
   const end = bytes.indexOf(0x0a, at);
@@ -122,14 +122,14 @@ function mutated(bytes: Buffer, random: Random): { readonly how: string; readonl
 
 // --- material ------------------------------------------------------------------------------------------------------
 
-/** A file with what belongs to it; `entries` when it is a zip. */
+/** A file and the files that belong to it; `entries` if it is a zip. */
 interface Seed {
   readonly name: string;
   readonly parts: readonly { readonly name: string; readonly bytes: Buffer }[];
   readonly entries: readonly { readonly name: string; readonly bytes: Buffer }[] | null;
 }
 
-/** @param root where the synthetic files may lie */
+/** @param root folder for the synthetic files */
 async function seedsOf(source: RegisteredSource, root: string): Promise<Seed[]> {
   const synthetic = join(root, source.id);
   mkdirSync(synthetic);
@@ -151,7 +151,7 @@ async function seedsOf(source: RegisteredSource, root: string): Promise<Seed[]> 
           await zip.close();
           if (found.length > 0) entries = found;
         } catch {
-          // A fixture of a broken zip: its bytes are material enough.
+          // A fixture of a damaged zip: mutating its bytes is enough.
         }
       }
       seeds.push({ name: basename(name), parts, entries });
@@ -160,7 +160,7 @@ async function seedsOf(source: RegisteredSource, root: string): Promise<Seed[]> 
   return seeds;
 }
 
-/** Writes a mutation of the seed. @returns what was done to which part */
+/** Writes a mutation of the seed. @returns the mutation and the mutated part */
 async function writeMutation(seed: Seed, folder: string, random: Random): Promise<string> {
   if (seed.entries !== null && random.below(3) > 0) {
     const victim = random.below(seed.entries.length);
@@ -176,7 +176,7 @@ async function writeMutation(seed: Seed, folder: string, random: Random): Promis
 
 // --- verdicts ------------------------------------------------------------------------------------------------------
 
-/** Declares the tests of every n-th source; the test files divide them, so that two run at a time. */
+/** Declares the tests of every n-th source. The test files divide the sources, so that two files run at a time. */
 export function fuzzSources(part: number, parts: number): void {
   const root = mkdtempSync(join(tmpdir(), 'mappale-fuzz-'));
   afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -217,7 +217,7 @@ export function fuzzSources(part: number, parts: number): void {
       console.log(`fuzz ${id}: ${JSON.stringify(counts)}`);
       expect(faults).toEqual([]);
       expect(counts.read + counts.refused + counts.stopped + counts.unknown).toBeGreaterThanOrEqual(CASES);
-      // A fuzzer whose files nobody recognises tries nothing.
+      // Most mutated files must still be recognised, otherwise nothing is tested.
       expect(counts.read + counts.refused + counts.stopped).toBeGreaterThan(CASES / 4);
     }, 3_600_000);
   });

@@ -1,6 +1,6 @@
 /**
- * Runs once, in the main process. The PostgreSQL server is started when the first suite asks for it, and then serves every
- * worker: a run of one reader's tests pays nothing for it.
+ * Runs once, in the main process. The PostgreSQL server is started when the first suite needs it, and then serves every
+ * worker: a run of one reader's tests does not start it.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,12 +8,12 @@ import type { TestProject } from 'vitest/node';
 import { forgetOwnServer, testEnvironment } from './environment.ts';
 import { findPostgres, type Search, type TestServer } from './postgres.ts';
 
-/** What a worker is told about PostgreSQL. */
+/** Data that a worker receives about PostgreSQL. */
 export type PostgresOffer = Pick<TestServer, 'url' | 'template' | 'prefix'> | { readonly refused: string };
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Asked by `database.ts`; answers with a `PostgresOffer`. */
+    /** Requested by `database.ts`; answers with a `PostgresOffer`. */
     postgresBroker: string;
   }
 }

@@ -1,8 +1,8 @@
-/** Where the rows stand that a table of the small synthetic region must have. */
+/** Path of the golden file with the expected rows of a table of the small synthetic region. */
 import { basename, dirname } from 'node:path';
 import { tableOf, type SqlFile } from '../../pipelines/contract/sql-files.ts';
 
-/** Path from the project's root: a section's in its folder, others together. */
+/** Returns the path from the project's root: for a section its folder, for other tables a common one. */
 export function goldenOf({ file, section, writes }: SqlFile): string {
   return section === null ? `test/sections/golden/core-${basename(file, '.sql')}.json` : `${dirname(file)}/golden/${tableOf(writes[0]!)}.json`;
 }

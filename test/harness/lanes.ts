@@ -1,31 +1,35 @@
-/** Which tests need a database, faults or publishers' files: told from where they lie and what they import; only what is slow without a database is named. */
+/** Sorts tests by their needs (database, faults, publishers' files), from their paths and imports. Only tests that are slow without a database are listed. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
 /**
- * `unit` needs no database and is over in seconds. `alone` holds the files that need a process each: they change it, or nobody has tried them in a shared one.
- * `database` is the rest, except `faults` and `real`.
+ * `unit` tests need no database and take seconds. `alone` has files that need a process each, because they change it or were never tried in a shared one.
+ * `random` and `random-faults` have long tests on randomly drawn cases, which `make test` leaves out. `database` has the rest, except `faults` and `real`.
  */
-export type Lane = 'unit' | 'database' | 'alone' | 'faults' | 'real';
+export type Lane = 'unit' | 'database' | 'alone' | 'random' | 'faults' | 'random-faults' | 'real';
 
-/** Tests that need no database and yet are no matter of seconds: whole sets of mutated files, the compiler, large files. */
-const SLOW = /^(test\/(architecture\/check|citus\/|site\/|contract\/(fuzz|hostile|swapped|columns|damaged|zip-prefix|no-data|sources|packaging)|pipelines\/(validate|vector|make-region|threads|zip-writer))|sources\/ade_cadastre\/(scan|threads))/;
+/** Tests that need no database but take longer than seconds: sets of mutated files, the compiler, large files. */
+const SLOW = /^(test\/(architecture\/check|citus\/|site\/|contract\/(hostile|swapped|damaged|zip-prefix|no-data|sources|packaging)|pipelines\/(validate|vector|make-region|threads|zip-writer))|sources\/ade_cadastre\/(scan|threads))/;
 
-/** Matches the text of a test that changes its process. Files that run later in the same process would see the change. */
+/** Long tests on randomly drawn cases: sequences of arrivals, edited and mutated files, kills. */
+const RANDOM = /^test\/(pipelines\/arrival|contract\/(columns|fuzz-)|faults\/kills-)/;
+
+/** Matches the text of a test that changes its process. Later files in the same process would see the change. */
 const CHANGES_PROCESS = /\bvi\.|\bprocess\.(argv|exitCode) = |\bprocess\.(on|once)\(/;
 
 /** Folders that have not been run in a shared process yet. */
 const NOT_TRIED = /^test\/(architecture|bench|citus|contract|harness|migration|site|stations|truth)\//;
 
-/** @returns test files by lane, paths from the root */
+/** Returns the test files by lane, with paths from the root. */
 export function lanes(root: string): Readonly<Record<Lane, readonly string[]>> {
-  const found: Record<Lane, string[]> = { unit: [], database: [], alone: [], faults: [], real: [] };
+  const found: Record<Lane, string[]> = { unit: [], database: [], alone: [], random: [], faults: [], 'random-faults': [], real: [] };
   for (const folder of ['test', 'sources', 'sql']) {
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
       if (!entry.isFile() || !entry.name.endsWith('.test.ts')) continue;
       const file = relative(root, join(entry.parentPath, entry.name));
-      if (file.startsWith('test/faults/')) found.faults.push(file);
+      if (file.startsWith('test/faults/')) found[RANDOM.test(file) ? 'random-faults' : 'faults'].push(file);
       else if (file.startsWith('test/real/')) found.real.push(file);
+      else if (RANDOM.test(file)) found.random.push(file);
       else if (!SLOW.test(file) && !reaches(root, file, 'test/harness/database.ts')) found.unit.push(file);
       else if (NOT_TRIED.test(file) || CHANGES_PROCESS.test(readFileSync(join(root, file), 'utf8'))) found.alone.push(file);
       else found.database.push(file);
@@ -34,7 +38,7 @@ export function lanes(root: string): Readonly<Record<Lane, readonly string[]>> {
   return found;
 }
 
-/** Does this file import that one, directly or through others of `test`? */
+/** Tells whether a file imports another one, directly or through others of `test`. */
 function reaches(root: string, file: string, wanted: string, seen = new Set<string>()): boolean {
   if (file === wanted) return true;
   if (seen.has(file)) return false;

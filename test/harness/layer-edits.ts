@@ -16,14 +16,14 @@ type ReadLayer = Omit<WrittenLayer, 'features'> & { readonly features: readonly 
 export interface EditableLayer {
   readonly layer: string;
   readonly columns: readonly string[];
-  /** Files by name: of a GeoPackage one, `''`. */
+  /** Returns the files by name; the one file of a GeoPackage has the name `''`. */
   edit(edit: Edit): Promise<ReadonlyMap<string, Buffer>>;
 }
 
-/** Steps of the synthetic geodatabases: coordinates come back as they were. */
+/** Resolution of the synthetic geodatabases: coordinates are read back unchanged. */
 const GEODATABASE_STEPS = ['XORIGIN=6000000', 'YORIGIN=3000000', 'XYSCALE=100000000'];
 
-/** Plain WKB of an EWKB with SRID. */
+/** Returns the plain WKB of an EWKB with SRID. */
 function plainWkb(ewkb: Buffer): Buffer {
   const type = Buffer.alloc(4);
   type.writeUInt32LE(ewkb.readUInt32LE(1) & ~0x20000000);
@@ -32,7 +32,7 @@ function plainWkb(ewkb: Buffer): Buffer {
 
 const fieldOf = ({ name, type }: VectorLayer['fields'][number]): Field => ({ name, type: type === 'integer' || type === 'real' ? type : 'string' });
 
-/** The layers with geometry of a vector file. */
+/** Returns the layers with geometry of a vector file. */
 export async function editableLayers(path: VectorPath): Promise<EditableLayer[]> {
   const isGeodatabase = typeof path !== 'string';
   const dataset = await openVector(path);
@@ -62,7 +62,7 @@ function editedLayer(layer: ReadLayer, edit: Edit): ReadLayer {
   const { fields, features } = layer;
   const own = fields[edit.at];
   const changed = edited<Field>(fields, edit, { name: edit.name, type: 'string' }, { name: edit.name, type: own?.type ?? 'string' });
-  // A table has no name twice: the second copy differs by a sign that does not count.
+  // A table cannot have a name twice: the second copy differs by a character that readers ignore.
   if (edit.kind === 'doubled') changed[edit.at + 1] = { ...own!, name: `${own!.name}_` };
   if (edit.kind === 'retyped') changed[edit.at] = { ...own!, type: 'date' };
   return {
@@ -91,7 +91,7 @@ async function asGeodatabase(layers: readonly ReadLayer[]): Promise<Map<string, 
   return files;
 }
 
-/** The layers of a GeoPackage by its bytes. */
+/** Returns the layers of a GeoPackage from its bytes. */
 export async function layersOfGeoPackage(content: Buffer): Promise<EditableLayer[]> {
   const folder = await mkdtemp(join(tmpdir(), 'mappale-layers-'));
   try {

@@ -1,19 +1,20 @@
-/** Runs a source's load.sql on staged rows that a test writes, without files, releases or publishing. */
+/** Runs a source's load.sql on staged rows of a test, without files, releases or publishing. */
 import type { Database, Session } from '../../pipelines/db/index.ts';
 import { registerSource } from '../../pipelines/contract/registry.ts';
-import { readChecks } from '../../pipelines/contract/sql-files.ts';
-import { runChecks, type Offence } from '../../pipelines/db/checks.ts';
+import { runChecks, type Violation } from '../../pipelines/db/checks.ts';
+import { checksOf } from '../../pipelines/db/source-checks.ts';
+import { runLoad } from '../../pipelines/ingest/load.ts';
 import { createFunctions } from './functions.ts';
 
 export interface LoadedRows {
   readonly session: Session;
-  /** Names of the checks that found offences. */
-  checks(): Promise<Offence[]>;
+  /** Returns the names of the checks that found violations. */
+  checks(): Promise<Violation[]>;
 }
 
 /**
  * @param inserts statements that fill the staging tables
- * @param work is run with the workspace as search path; the workspace is gone afterwards
+ * @param work runs with the workspace as search path; the workspace is dropped afterwards
  */
 export async function loaded<T>(database: Database, id: string, inserts: string, work: (rows: LoadedRows) => Promise<T>): Promise<T> {
   const source = await registerSource(id);
@@ -22,12 +23,12 @@ export async function loaded<T>(database: Database, id: string, inserts: string,
     await session.script('create schema loaded_rows; set search_path to loaded_rows, public', 'test/harness/loaded.ts');
     try {
       await session.script(source.staging.text, source.staging.file);
-      // Members of one file, unless the test says otherwise.
+      // Members of one file, unless the test defines others.
       await session.script("create table member as select n as member_id, 1 as file_id, 'member ' || lpad(n::text, 4, '0') as path, 'file' as file_name, null::int2 as region_code from generate_series(1, 1000) as n", 'test/harness/loaded.ts');
       await session.script(inserts, 'test');
       await session.script("create table release as select 1 as release_id, 'test' as source, '2020' as vintage, null::int2 as region_code", 'test/harness/loaded.ts');
-      await session.script(source.load.text, source.load.file);
-      return await work({ session, checks: () => runChecks(session, readChecks(source.checks)) });
+      await runLoad(session, source);
+      return await work({ session, checks: () => runChecks(session, checksOf(source)) });
     } finally {
       await session.script('drop schema loaded_rows cascade; reset search_path', 'test/harness/loaded.ts');
     }

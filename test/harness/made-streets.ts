@@ -1,4 +1,4 @@
-/** Streets that a test adds to the published addresses of a comune, each with the numbers that are asked for. */
+/** Adds streets with given numbers to the published addresses of a comune. */
 import { normaliseStreet } from '../../pipelines/address/normalise.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 
@@ -8,9 +8,9 @@ export interface MadeStreet {
   readonly locality?: string;
 }
 
-/** No synthetic street or access has an id as high. */
+/** Higher than the ids of all synthetic streets and accesses. */
 const FIRST_ID = 8_000_000_000;
-/** No synthetic region has as many words. */
+/** Higher than the number of words in any synthetic region. */
 const FIRST_TOKEN = 5_000_000;
 
 /** @param belfiore a comune of the region that has addresses */

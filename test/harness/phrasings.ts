@@ -5,7 +5,7 @@ import type { Database } from '../../pipelines/db/index.ts';
 export interface Asked {
   readonly query: string;
   readonly street: string;
-  /** Null: the street itself was asked for. */
+  /** Null: the query is for the street itself. */
   readonly number: number | null;
   readonly kind: string;
 }
@@ -27,7 +27,7 @@ export interface FirstFound {
 
 type Parse = (query: string, city: string | null, find: (keys: readonly string[], fuzzy: boolean) => Promise<readonly ComuneHit[]>) => Promise<ParsedQuery>;
 
-/** All addresses that a search finds in the published tables. */
+/** Returns all addresses that a search finds in the published tables. */
 export async function allOf(database: Database, query: string, parse: Parse, city: string | null = null): Promise<readonly FirstFound[]> {
   const parsed = await parse(query, city, async (keys, fuzzy) => {
     const [row] = await database.query<{ hits: ComuneHit[] }>('select api.geocode_comune($1, $2) as hits', [keys, fuzzy]);
@@ -37,7 +37,7 @@ export async function allOf(database: Database, query: string, parse: Parse, cit
   return row!.found;
 }
 
-/** The address at rank 1; undefined: nothing was found. */
+/** Returns the address at rank 1; undefined: nothing was found. */
 export async function firstOf(database: Database, query: string, parse: Parse, city: string | null = null): Promise<FirstFound | undefined> {
   return (await allOf(database, query, parse, city))[0];
 }

@@ -1,4 +1,4 @@
-/** A file of tiles as browsers read it: by ranges of bytes. */
+/** Reads a file of tiles as browsers do, by ranges of bytes. */
 import { readFile } from 'node:fs/promises';
 import { PMTiles } from 'pmtiles';
 

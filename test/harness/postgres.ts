@@ -1,6 +1,6 @@
 /**
- * Where the tests get a PostgreSQL with PostGIS from, in this order: the server of `TEST_DATABASE_URL`; a container, where
- * a container runtime answers; a private cluster made of the binaries on this machine, which lives as long as the run.
+ * Finds a PostgreSQL with PostGIS for the tests, in this order: the server of `TEST_DATABASE_URL`; a container, if
+ * a container runtime answers; a private cluster from the binaries on this machine, which lives as long as the run.
  */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -15,47 +15,47 @@ import type { TestEnvironment } from './environment.ts';
 
 const run = promisify(execFile);
 
-/** What the program promises to work with. */
+/** Oldest versions that the program supports. */
 const OLDEST = { postgres: 15, postgis: [3, 3] } as const;
 
-/** Made in the templates: the slow part of a first migration. A server that lacks one is of no use. */
+/** Extensions created in the templates, the slow part of a first migration. A server without one of them is not used. */
 export const EXTENSIONS = ['postgis', 'pg_trgm', 'unaccent', 'fuzzystrmatch'] as const;
 
-/** Nothing of a test database has to survive a crash. */
+/** Test databases need not survive a crash. */
 const SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=200', 'shared_buffers=256MB'];
 
-/** A server on which databases may be made. */
+/** A server on which databases may be created. */
 export interface TestServer {
-  /** To log in; not a database to work in. */
+  /** URL for logging in; not a database to work in. */
   readonly url: string;
-  /** A database with the extensions from which others are made. */
+  /** A database with the extensions, from which others are created. */
   readonly template: string;
-  /** What all databases of this run start with: `mappale_test_1a2b3c`. */
+  /** Prefix of all databases of this run: `mappale_test_1a2b3c`. */
   readonly prefix: string;
-  /** For people. */
+  /** Text for people. */
   readonly description: string;
   stop(): Promise<void>;
 }
 
 export interface Search {
-  /** Null when no way led to a server. */
+  /** Null if no server was found. */
   readonly server: TestServer | null;
-  /** Ways that were tried before it, each with the reason why it did not lead anywhere. */
+  /** Options that were tried first, each with the reason why it failed. */
   readonly refused: readonly string[];
 }
 
-/** A server that was found but not yet looked at. */
+/** A server that was found but not checked yet. */
 interface Candidate {
   readonly url: string;
   readonly description: string;
   stop(): Promise<void>;
 }
 
-/** Looks for a server; starts one where that is possible. */
+/** Looks for a server, and starts one if that is possible. */
 export async function findPostgres(environment: TestEnvironment): Promise<Search> {
   const refused: string[] = [];
   if (environment.databaseUrl !== null) {
-    // Whoever names a server wants that one: another in its place would hide that it does not answer.
+    // A named server is the only candidate: another one would hide that the named server does not answer.
     const given = { url: environment.databaseUrl, description: 'the server of TEST_DATABASE_URL', stop: async () => undefined };
     try {
       return { server: await prepare(given), refused };
@@ -77,7 +77,7 @@ export async function findPostgres(environment: TestEnvironment): Promise<Search
   return { server: null, refused };
 }
 
-/** Checks versions and makes the template. */
+/** Checks versions and creates the template. */
 async function prepare(candidate: Candidate): Promise<TestServer> {
   const prefix = `mappale_test_${randomBytes(3).toString('hex')}`;
   const template = `${prefix}_template`;
@@ -86,7 +86,7 @@ async function prepare(candidate: Candidate): Promise<TestServer> {
     const version = Number((await admin.query<{ server_version_num: string }>('show server_version_num'))[0]?.server_version_num);
     const postgres = Math.trunc(version / 10_000);
     if (postgres < OLDEST.postgres) throw new Error(`${candidate.description}: expected PostgreSQL ≥ ${OLDEST.postgres}, found ${postgres}`);
-    // Italian sorting differs from the byte order of the embedded database: an answer that hangs on the collation shows.
+    // Italian sorting differs from the byte order of the embedded database, so that a result that depends on the collation shows.
     let collation = 'collation it-IT';
     try {
       await admin.query(`create database ${template} template template0 encoding 'UTF8' locale_provider icu icu_locale 'it-IT'`);
@@ -134,7 +134,7 @@ async function dropAll(url: string, prefix: string): Promise<void> {
   }
 }
 
-/** @returns the same server's URL with another database */
+/** Returns the same server's URL with another database. */
 export function databaseUrl(url: string, database: string): string {
   const changed = new URL(url);
   changed.pathname = `/${database}`;
@@ -181,7 +181,7 @@ async function startContainer(image: string): Promise<Candidate> {
 
 // --- A private cluster ---------------------------------------------------------------------------------------------
 
-/** One start per installation of PostgreSQL on this machine, newest first. */
+/** Returns one start for each installation of PostgreSQL on this machine, newest first. */
 async function clusterStarts(path: readonly string[], refused: string[]): Promise<(() => Promise<Candidate>)[]> {
   const found = await installations(path);
   if (found.length === 0) refused.push('private cluster: no PostgreSQL on this machine (looked for initdb; apt-get install postgresql-15-postgis-3)');
@@ -213,8 +213,8 @@ export async function installations(path: readonly string[]): Promise<{ bin: str
 }
 
 /**
- * Runs the server and waits. Its standard input is the lifeline: when the test run ends, in whatever way, `cat` ends, and
- * server and files go too.
+ * Runs the server and waits. Its standard input detects the end of the test run: however the run ends, `cat` ends, and
+ * the server and its files are removed.
  */
 const KEEPER = `
 "$1/postgres" -D "$2/data" >"$2/log" 2>&1 &
@@ -244,7 +244,7 @@ async function startCluster(bin: string): Promise<Candidate> {
     const port = await freePort();
     const settings = [
       ...SETTINGS, `port=${port}`, "listen_addresses='127.0.0.1'", "unix_socket_directories=''",
-      // /dev/shm holds 64 MiB in many containers, too little for parallel queries.
+      // /dev/shm has 64 MiB in many containers, too little for parallel queries.
       'dynamic_shared_memory_type=mmap',
     ];
     const config = await open(join(folder, 'data', 'postgresql.auto.conf'), 'a');
@@ -273,7 +273,7 @@ async function startCluster(bin: string): Promise<Candidate> {
   }
 }
 
-/** Who runs the server: PostgreSQL refuses root. Null when we are not root. */
+/** Returns the user that runs the server, because PostgreSQL refuses root. Null if this process is not root. */
 export async function unprivileged(): Promise<{ uid: number; gid: number } | null> {
   if (process.getuid?.() !== 0) return null;
   for (const name of ['postgres', 'nobody']) {
@@ -293,7 +293,7 @@ export async function freePort(): Promise<number> {
 
 /**
  * Waits until the server answers a query.
- * @param died says why it never will, or null
+ * @param died returns the reason why it never will, or null
  */
 export async function answers(url: string, died: () => Promise<string | null> | null): Promise<void> {
   const until = Date.now() + 60_000;

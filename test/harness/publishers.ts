@@ -1,32 +1,32 @@
-/** Publishers on this machine: HTTP servers of files, with the ways in which the real ones are odd. */
+/** Publishers on this machine: HTTP servers of files, with the peculiarities of the real ones. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** How a file is served; the usual way is that of a plain server of today. */
+/** How a file is served. The default is a plain modern server. */
 export interface Manners {
-  /** `null`: it says none. */
+  /** `null`: no ETag. */
   readonly etag?: string | null;
   readonly modified?: string | null;
-  /** False: a range is answered with all of it (200). */
+  /** False: a range request gets the whole file (200). */
   readonly ranges?: boolean;
-  /** False: `If-None-Match` and `If-Modified-Since` are not looked at. */
+  /** False: `If-None-Match` and `If-Modified-Since` are ignored. */
   readonly conditional?: boolean;
-  /** False: `If-Range` is not looked at, so that a range is of whatever is there now. */
+  /** False: `If-Range` is ignored, so that a range comes from the current file. */
   readonly ifRange?: boolean;
-  /** Length of the body in the answer's head; `null`: none, the body is in chunks. */
+  /** Content-Length of the answer; `null`: none, the body is chunked. */
   readonly length?: number | null;
-  /** The connection ends after so many bytes of a body; of ranges the first bytes that everybody asks for come. */
+  /** The connection ends after this many bytes of a body. The short range with the first bytes is always sent whole. */
   readonly cutAt?: number;
-  /** The cut waits for this: what a client has not yet taken out of its buffers is lost with the connection. */
+  /** The cut waits for this condition, because data in the client's buffers is lost with the connection. */
   readonly cutWhen?: () => boolean;
   readonly type?: string;
 }
 
 export interface Seen {
   readonly method: string;
-  /** Path and query as they came. */
+  /** Path and query as received. */
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
 }
@@ -68,7 +68,7 @@ export function served(body: Buffer, manners: Manners = {}): Handler {
   };
 }
 
-/** Each request gets the next answer; the last one stays. */
+/** Gives each request the next answer; the last answer is repeated. */
 export function inTurn(...handlers: readonly [Handler, ...Handler[]]): Handler {
   let next = 0;
   return (request, response) => {
@@ -91,7 +91,7 @@ export interface PublisherServer {
   close(): Promise<void>;
 }
 
-/** @param secure key and certificate as PEM: then it speaks HTTPS */
+/** @param secure key and certificate as PEM, to serve HTTPS */
 export async function startPublisher(secure?: { readonly key: string; readonly cert: string }): Promise<PublisherServer> {
   const seen: Seen[] = [];
   const routes = new Map<string, Handler>();

@@ -1,4 +1,4 @@
-/** Real files of the publishers, where a developer keeps some beside the checkout. They are never part of the project. */
+/** Real files of the publishers, which a developer may keep next to the checkout. They are never part of the project. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -6,7 +6,7 @@ const FOLDER = new URL('../../../shared/realdata/', import.meta.url);
 
 /**
  * @param path below the folder of real files; `''` for the folder itself
- * @returns the absolute path, or null when it is not there: `it.skipIf(realData('…') === null)('…', …)`
+ * @returns the absolute path, or null if it does not exist: `it.skipIf(realData('…') === null)('…', …)`
  */
 export function realData(path = ''): string | null {
   const found = new URL(path.split('/').map(encodeURIComponent).join('/'), FOLDER);

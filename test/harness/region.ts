@@ -1,4 +1,4 @@
-/** A synthetic region, written by every source and loaded by the machine as a user would load it. */
+/** A synthetic region, written by every source and loaded as a user would load it. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,29 +12,29 @@ import { loadSources, type RegisteredSource } from '../../pipelines/contract/reg
 import { upgrade } from '../../pipelines/run/upgrade.ts';
 import type { RefreshOptions } from '../../pipelines/run/refresh.ts';
 
-/** The machine on a fresh database. */
+/** Returns the program's context on a fresh database. */
 export async function contextOn(database: Database, sources?: readonly RegisteredSource[]): Promise<Context> {
   const all = sources ?? (await loadSources());
   await upgrade(database, all);
   return contextOf(readConfig({}), all, database, SILENT);
 }
 
-/** Options of a load as the command line would give them. */
+/** Returns the options of a load as the command line would set them. */
 export function loadOptions(data: readonly string[], regions: readonly number[] | null, more: Partial<RefreshOptions> = {}): RefreshOptions {
   return { command: 'test', data, regions, parallel: 2, accept: null, force: false, ...more };
 }
 
-/** Which files of a synthetic region; without more those of every source. */
+/** Choice of files of a synthetic region; by default those of every source. */
 export interface SyntheticChoice {
   readonly only?: readonly string[];
   readonly comuni?: number;
   readonly code?: number;
   readonly dense?: boolean;
-  /** Every half-year of quotations; else a few of them, where each would teach the same: of old perimeters the one that says which zones they are. */
+  /** True: every half-year of quotations. False: a few of them that cover all cases, with the old perimeters that contain the zones. */
   readonly everySemester?: boolean;
 }
 
-/** Files of a synthetic region in a folder of their own; remove it afterwards. */
+/** Writes the files of a synthetic region into a temporary folder; remove it afterwards. */
 export async function syntheticFiles(
   parcels: number,
   seed: number,

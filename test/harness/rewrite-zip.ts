@@ -1,10 +1,10 @@
-/** Changes what lies inside nested zips, for tests of new releases. */
+/** Changes files inside nested zips, for tests of new releases. */
 import { writeFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { zipStream, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 
-/** New content of an entry, the same to keep it, null to leave it out. `path` is the whole way: `CB.zip/Z001_X.zip/Z001_X_ple.gml`. */
+/** Returns the new content of an entry, the same content to keep it, or null to remove it. `path` includes all zips: `CB.zip/Z001_X.zip/Z001_X_ple.gml`. */
 export type Edit = (path: string, content: Buffer) => Buffer | null;
 
 export interface RewriteOptions {
@@ -12,7 +12,7 @@ export interface RewriteOptions {
   readonly into?: string;
   /** New name of an entry in its own zip. */
   readonly renamed?: (name: string) => string;
-  /** Day of every entry; default: as it was. */
+  /** Date of every entry; default: unchanged. */
   readonly modified?: string;
   /** zlib level; 0: stored. */
   readonly level?: number;

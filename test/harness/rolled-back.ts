@@ -1,7 +1,7 @@
-/** Cases that make tables of their own and leave none. */
+/** Runs test cases that create tables and leave none. */
 import type { Database, Session } from '../../pipelines/db/index.ts';
 
-/** Work in a transaction that is rolled back, however it ends. */
+/** Runs work in a transaction that is always rolled back. */
 export function rolledBack<T>(database: Database, work: (session: Session) => Promise<T>): Promise<T> {
   return database.session(async (session) => {
     await session.script('begin', 'test');

@@ -1,5 +1,5 @@
 /**
- * A region's workspace with the parcels of a synthetic region and the layers of chosen sources, loaded by the machine's own steps: for
+ * A region's workspace with the parcels of a synthetic region and the layers of chosen sources, loaded by the program's own steps. For
  * testing one section without the cadastre's files and without publishing.
  */
 import { rmSync } from 'node:fs';
@@ -24,7 +24,7 @@ import { readSqlFile, schemaOf, tableOf, type SqlFile } from '../../pipelines/co
 import { load, type Loaded } from '../../pipelines/ingest/load.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
 import { stage } from '../../pipelines/ingest/stage.ts';
-import { rankFiles, rowsInForce } from '../../pipelines/ledger/force.ts';
+import { rankFiles, currentRows } from '../../pipelines/ledger/current-files.ts';
 import { Inventory } from '../../pipelines/ledger/inventory.ts';
 import { ROOT } from '../../pipelines/config.ts';
 import { runTableFile } from '../../pipelines/build/sweep.ts';
@@ -39,13 +39,13 @@ export interface SectionWorkspace {
   readonly loaded: readonly Loaded[];
   /** Runs one file of `sql/core` or `sql/sections` in the workspace. */
   run(file: string): Promise<void>;
-  /** Puts a table of the workspace where `api` functions look for it. */
+  /** Puts a table of the workspace into the schema where `api` functions look for it. */
   publish(table: string, parent: string): Promise<void>;
   /** Runs statements inside the workspace. */
   session<T>(work: (session: Session) => Promise<T>): Promise<T>;
 }
 
-/** fid of a parcel of the synthetic region, in the region's own range. */
+/** Returns the fid of a parcel of the synthetic region, in the region's own range. */
 export function syntheticFid(region: SyntheticRegion, index: number): number {
   return firstFid(region.code) + index;
 }
@@ -54,21 +54,19 @@ export interface SectionWorkspaceOptions {
   readonly region: SyntheticRegion;
   /** Sources whose synthetic files are written, read and loaded. */
   readonly sources: readonly string[];
-  /** Files of `sql/` that the section needs beside the ledger, the core tables and the functions: its migration. */
+  /** Files of `sql/` that the section needs in addition to the ledger, the core tables and the functions: its migration. */
   readonly sql: readonly string[];
 }
 
-/** @param database fresh */
+/** @param database a fresh database */
 export async function sectionWorkspace(database: Database, { region, sources: ids, sql }: SectionWorkspaceOptions): Promise<SectionWorkspace> {
   const sources = await Promise.all(ids.map((id) => registerSource(id)));
   await database.session(async (session) => {
     await createTables(session);
-    // Functions of api are late-bound: what they read may come after them.
+    // Functions of api are late-bound: the tables that they read may be created later.
     await session.query('set check_function_bodies to off');
-    for (const path of [...sources.map(({ layer }) => layer.file), ...sql.filter((file) => !file.startsWith('sql/migrations/'))]) {
-      const file = readSqlFile(join(ROOT, path));
-      await session.script(file.text, file.file);
-    }
+    const files = sql.filter((file) => !file.startsWith('sql/migrations/')).map((path) => readSqlFile(join(ROOT, path)));
+    for (const file of [...sources.map(({ layer }) => layer), ...files]) await session.script(file.text, file.file);
   });
   const loaded = await loadSynthetics(database, region, sources);
   const schema = `build_${region.code}`;
@@ -92,7 +90,7 @@ export async function sectionWorkspace(database: Database, { region, sources: id
             session,
             schema,
             relation,
-            rowsInForce(inventory.force(region.code, relation), inventory.files, table, source.places?.[table] ?? null),
+            currentRows(inventory.force(region.code, relation), inventory.files, table, source.places?.[table] ?? null),
           );
         }
       }
@@ -104,7 +102,7 @@ export async function sectionWorkspace(database: Database, { region, sources: id
         'select pg_get_partkeydef($1::regclass::oid) as partitioned', [parent],
       );
       const [low, high] = [firstFid(region.code), firstFid(region.code + 1)];
-      // Tables of Italy as a whole have no partitions.
+      // Tables of all Italy have no partitions.
       const part = bound!.partitioned === null ? parent : `${parent}_test`;
       if (bound!.partitioned !== null) await session.query(bound!.partitioned.startsWith('RANGE')
         ? `create table ${part} partition of ${parent} for values from (${low}) to (${high})`
@@ -124,7 +122,7 @@ async function loadSynthetics(database: Database, region: SyntheticRegion, sourc
     const folder = await mkdtemp(join(tmpdir(), 'mappale-section-'));
     try {
       await (await loadSynthetic(source.id)).write(region, folder);
-      // Land registers are of one region, and no file is of another.
+      // Land registers exist in one region only, so other regions have no files of them.
       if ((await readdir(folder)).length === 0) continue;
       const survey = await locate([folder], [source], { get: () => undefined, set: () => undefined });
       if (survey.broken.length > 0) throw survey.broken[0]!.error;
@@ -133,14 +131,14 @@ async function loadSynthetics(database: Database, region: SyntheticRegion, sourc
         loaded.push(await load(database, staged, await openRun(database), SILENT));
       }
     } finally {
-      // A section may look into its files.
+      // A section may read its files.
       process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
     }
   }
   return loaded;
 }
 
-/** Table `parcel` as `core.parcel` has it, Hilbert ordered and indexed, and the view `region`. */
+/** Writes the table `parcel` like `core.parcel`, in Hilbert order and indexed, and the view `region`. */
 async function writeParcels(database: Database, schema: string, region: SyntheticRegion): Promise<void> {
   const columns = Object.entries(PARCEL).map(([name, type]) => `${name} ${type}`).join(', ');
   await database.query(`create table ${schema}.raw_parcel (member_id int4, position int8, ${columns})`);
@@ -191,7 +189,7 @@ async function writeParcels(database: Database, schema: string, region: Syntheti
   });
 }
 
-/** EWKB of polygons in degrees. */
+/** Returns the EWKB of polygons in degrees. */
 export function ewkbMultiPolygon(polygons: MultiPolygon): Buffer {
   return multiPolygon(polygons.map((rings) => rings.map((ring) => ring.flat())));
 }

@@ -1,4 +1,4 @@
-/** The end of a run: where its time went, what failed and what was skipped, by name, and one plain line that a program can read. */
+/** Prints the end of a run: the time of its parts, failed and skipped tests by name, and one plain line for programs. */
 import type { Reporter, SerializedError, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node';
 
 const SLOWEST = 15;
@@ -25,7 +25,7 @@ export default class Summary implements Reporter {
           skipped.set(name, (skipped.get(name) ?? 0) + 1);
         }
       }
-      // A file that does not load and a hook that fails are failures too, beside the tests that they kept from running.
+      // A file that does not load and a hook that fails are failures too, in addition to the tests that they prevented.
       for (const suite of [module, ...module.children.allSuites()]) if (suite.errors().length > 0) failed += 1;
       count.failed += failed === 0 && module.state() === 'failed' ? 1 : failed;
     }
@@ -42,7 +42,7 @@ export default class Summary implements Reporter {
   }
 }
 
-/** The outermost suite that was skipped as a whole, else the test. */
+/** Returns the outermost suite that was skipped as a whole, or else the test. */
 function skippedName(test: TestCase): string {
   let found: TestCase | TestSuite = test;
   for (let parent = test.parent; parent.type === 'suite'; parent = parent.parent) {

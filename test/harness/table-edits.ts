@@ -1,4 +1,4 @@
-/** The tables of a file, in whatever format and however deep in zips, each of which can be written again with one column changed. */
+/** The tables of a file of any format, in zips at any depth. Each can be written again with one column changed. */
 import { copyFileSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
@@ -8,16 +8,16 @@ import { editableLayers, layersOfGeoPackage } from './layer-edits.ts';
 import { rewriteZip } from './rewrite-zip.ts';
 
 export interface Table {
-  /** File that is given to the source. */
+  /** File that is passed to the source. */
   readonly path: string;
-  /** Entry of the zip, or file in the folder of the given one, which holds the columns; `#` and the layer where there are several. */
+  /** Entry of the zip, or file in the folder, that has the columns; `#` and the layer if there are several. */
   readonly part: string;
-  /** Ending of the part's name: `csv`, `gdb`. */
+  /** File name extension of the part: `csv`, `gdb`. */
   readonly format: string;
   readonly columns: readonly string[];
-  /** The format declares the type of each column. */
+  /** True if the format declares the type of each column. */
   readonly isTyped: boolean;
-  /** Writes the file with one change. @param folder an empty one @returns the new path */
+  /** Writes the file with one change. @param folder an empty folder @returns the new path */
   write(edit: Edit, folder: string): Promise<string>;
 }
 
@@ -61,7 +61,7 @@ async function geodatabasesOf(path: string): Promise<Part[]> {
 
 const layoutOf = ({ part, columns }: Part): string => `${extname(part).toLowerCase()} ${columns.join()}`;
 
-/** Tables of a zip. A publisher changes all tables of one layout at once; layers of one database are changed one by one. */
+/** Returns the tables of a zip. A publisher changes all tables of one layout at once; layers of one database are changed one by one. */
 async function zipped(path: string): Promise<Table[]> {
   const contents = new Map<string, Buffer>();
   await rewriteZip(path, (entry, bytes) => {
@@ -88,7 +88,7 @@ function tableOf(path: string, { part, layer, columns, isTyped }: Part): Omit<Ta
   return { path, part: layer === '' ? part : `${part}#${layer}`, format: extname(part).slice(1).toLowerCase(), columns, isTyped };
 }
 
-/** The tables of a file that can be edited. */
+/** Returns the tables of a file that can be edited. */
 export async function tablesOf(path: string): Promise<Table[]> {
   if (/\.(?:zip|kmz)$/i.test(path)) return zipped(path);
   const stem = basename(path).replace(/[^.]+$/, '');

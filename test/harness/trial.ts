@@ -1,4 +1,4 @@
-/** Tries a source on one file as the machine would: recognise, read, count. What golden files hold. */
+/** Runs a source on one file like the program: recognises, reads, counts. Golden files contain the result. */
 import { statSync } from 'node:fs';
 import { MappaleError } from '../../pipelines/errors.ts';
 import type { Recognition, Source } from '../../pipelines/contract/source.ts';
@@ -8,16 +8,16 @@ import { collect, type Collected } from './collect.ts';
 
 export interface Trial {
   readonly recognition: Recognition | null;
-  /** Null when the reader stopped with an error. */
+  /** Null if the reader stopped with an error. */
   readonly collected: Collected | null;
   readonly error: MappaleError | null;
 }
 
-/** @throws what is not an input error: a bug; Error when a member's records do not add up */
+/** @throws any error that is not an input error, because it is a bug; Error if a member's records do not add up */
 export async function trial(source: Source, path: string): Promise<Trial> {
   let recognition: Recognition | null = null;
   try {
-    // `recognise` needs no more of a registered source than this.
+    // `recognise` uses only these properties of a registered source.
     const registered = { ...source, id: source.manifest.id } as RegisteredSource;
     recognition = (await recognise({ path, size: statSync(path).size }, [registered]))?.recognition ?? null;
     if (recognition === null || recognition.ignored !== undefined) return { recognition, collected: null, error: null };
@@ -34,7 +34,7 @@ export async function trial(source: Source, path: string): Promise<Trial> {
   }
 }
 
-/** A trial as golden files hold it: JSON without provenance keys; geometry as hex EWKB. */
+/** Returns a trial in the form of golden files: JSON without provenance keys; geometry as hex EWKB. */
 export function goldenOf({ recognition, collected, error }: Trial): unknown {
   const plain = (_: string, value: unknown): unknown =>
     typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer' && 'data' in value ? Buffer.from(value.data as number[]).toString('hex') : value;

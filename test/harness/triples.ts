@@ -10,14 +10,14 @@ type Path = { readonly iri: string } | { readonly sequence: readonly Path[] } | 
 type Pattern = { readonly subject: string; readonly path: Path; readonly object: string } | { readonly optional: readonly Pattern[] };
 
 const TYPE = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>';
-/** Prefixes that Turtle documents of the ministry leave out. */
+/** Prefixes that Turtle documents of the ministry omit. */
 const WELL_KNOWN: Readonly<Record<string, string>> = {
   rdf: 'http://www.w3.org/1999/02/22-rdf-syntax-ns#', rdfs: 'http://www.w3.org/2000/01/rdf-schema#', owl: 'http://www.w3.org/2002/07/owl#',
   dc: 'http://purl.org/dc/elements/1.1/', foaf: 'http://xmlns.com/foaf/0.1/',
 };
 const TOKEN = /<[^<>\s]*>|"(?:[^"\\]|\\.)*"(?:@[a-z-]+)?|\?\w+|@prefix|[A-Za-z0-9_]*:(?:[A-Za-z0-9_%-](?:[A-Za-z0-9_.%-]*[A-Za-z0-9_%-])?)?|[A-Za-z0-9]+|[.;,{}()/|]/g;
 
-/** Cuts a text into tokens. Comments are lines that begin with `#`. */
+/** Splits a text into tokens. Comments are lines that begin with `#`. */
 function tokensOf(text: string): string[] {
   const plain = text.replace(/^\s*#.*$/gm, '');
   const rest = plain.replace(TOKEN, '').trim();
@@ -69,7 +69,7 @@ class Reader {
   }
 }
 
-/** Reads Turtle without blank nodes. A predicate without an object, which one published example has, is passed over. */
+/** Reads Turtle without blank nodes. Skips a predicate without an object, which one published example has. */
 export function readTurtle(text: string): Triple[] {
   const reader = new Reader(tokensOf(text), WELL_KNOWN);
   const triples: Triple[] = [];
@@ -98,7 +98,7 @@ export interface Query {
   readonly offset: number;
 }
 
-/** @throws Error for what this evaluator does not know */
+/** @throws Error for syntax that this evaluator does not support */
 export function readQuery(text: string): Query {
   const reader = new Reader(tokensOf(text), {});
   while (reader.takeIf('prefix')) reader.prefix();
@@ -176,7 +176,7 @@ function matched(patterns: readonly Pattern[], given: readonly Solution[], tripl
   }), given) as Solution[];
 }
 
-/** @returns the selected variables of each solution, without brackets and quotes; one that is not bound is missing */
+/** Returns the selected variables of each solution, without brackets and quotes; unbound variables are missing. */
 export function answerOf({ variables, where, limit, offset }: Query, triples: readonly Triple[]): Solution[] {
   return matched(where, [{}], triples).slice(offset, offset + limit)
     .map((solution) => Object.fromEntries(variables.flatMap((name) => (solution[name] === undefined ? [] : [[name, solution[name].slice(1, -1)]]))));

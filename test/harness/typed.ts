@@ -1,18 +1,18 @@
-/** What documents, help and errors tell people to type: words as a shell sees them, and whether the program takes them. */
+/** Commands in documents, help and errors: split into words as in a shell, and checked against the program. */
 import type { Command } from 'commander';
 import { program } from '../../pipelines/cli/main.ts';
 
-/** Words as a shell would see them; enough for documents. */
+/** Splits a line into words as a shell would; enough for documents. */
 export function words(line: string): string[] {
   return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? match[3]!).filter((word) => word !== '…');
 }
 
-/** What a line asks an administrator of the server to run; nothing: it asks no such thing. */
+/** Returns the SQL that a line asks an administrator of the server to run, or an empty text. */
 export function statementIn(line: string | undefined): string {
   return / -c (?:'([^']+)'|"([^"]+)")/.exec(line ?? '')?.slice(1).find((sql) => sql !== undefined) ?? '';
 }
 
-/** Why the command line would refuse these words, or null. Nothing is run. */
+/** Returns the reason why the command line would refuse these words, or null. Nothing is run. */
 export async function refusal(arguments_: readonly string[]): Promise<string | null> {
   const root = program();
   let said = '';

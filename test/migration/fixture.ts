@@ -1,4 +1,4 @@
-/** Databases that earlier versions made (`scripts/migration-fixture.sh`), and what must still be in them after a migration. */
+/** Databases created by earlier versions (`scripts/migration-fixture.sh`), and the content that must survive a migration. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import type { TestEngine } from '../harness/database.ts';
 
 const FOLDER = join(ROOT, 'test/migration/fixture');
 
-/** Commits whose program made one. */
+/** Commits whose program created a fixture. */
 export const FIXTURES: readonly string[] = readdirSync(FOLDER).sort();
 
 interface About {
@@ -24,11 +24,11 @@ interface About {
 
 export interface Fixture {
   readonly about: About;
-  /** Path below the base address → what was answered. */
+  /** Maps paths below the base address to their answers. */
   readonly answers: Readonly<Record<string, unknown>>;
-  /** A database as it was, not migrated. @returns its URL */
+  /** Restores a database without migrating it. @returns its URL */
   restore(engine: TestEngine): Promise<string>;
-  /** The files that were loaded last; remove them afterwards. */
+  /** Returns the files that were loaded last; remove them afterwards. */
   files(): Promise<{ folder: string; remove(): Promise<void> }>;
 }
 
@@ -62,20 +62,20 @@ export function fixture(name: string): Fixture {
   };
 }
 
-/** Columns of each table of some schemas, in the order of their names. */
+/** Columns of each table of some schemas, sorted by name. */
 export type Shape = ReadonlyMap<string, readonly string[]>;
 
-/** Schemas whose rows a migration may not touch. */
+/** Schemas whose rows a migration must not change. */
 const KEPT = ['access', 'core', 'layer', 'ledger', 'previous', 'section'];
-/** What later versions keep no longer, with the reason. */
+/** Columns that later versions no longer keep, with the reason. */
 const LET_GO: readonly string[] = [
-  // Since files are in force one by one, each notes itself when it arrived.
+  // Each file now records its own arrival, because files become current one by one.
   'ledger.release.last_seen_run',
 ];
-/** What the program notes of its own files. */
+/** Records of the program about its own files. */
 const OWN: readonly string[] = ['ledger.applied_file'];
 
-/** Tables that hold rows, with their columns. */
+/** Returns the tables that have rows, with their columns. */
 export async function shapeOf(session: Session): Promise<Shape> {
   const rows = await session.query<{ table: string; columns: string[] }>(
     `select format('%s.%s', n.nspname, c.relname) as table, array_agg(a.attname::text order by a.attname collate "C") as columns
@@ -85,7 +85,7 @@ export async function shapeOf(session: Session): Promise<Shape> {
   return new Map(rows.filter(({ table }) => !OWN.includes(table)).map(({ table, columns }) => [table, columns.filter((column) => !LET_GO.includes(`${table}.${column}`))]));
 }
 
-/** Rows and digest of each table over these columns; `gone` where the table, or one of them, is. */
+/** Returns rows and digest of each table over these columns; `gone` if the table or a column is missing. */
 export async function contentOf(session: Session, shape: Shape): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   const now = await shapeOf(session);
@@ -106,13 +106,13 @@ export async function contentOf(session: Session, shape: Shape): Promise<Record<
   return found;
 }
 
-/** Made when an address is asked for, by rules that have changed since: the comune stands where there is no locality, the score falls with what matched. */
+/** Fields computed at each request by rules that changed since: the comune replaces a missing locality, and the score depends on the match. */
 const MADE_ANEW = ['formatted_address', 'score'];
 
-/** Where an answer lacks or changes what another one said; added fields are no difference. */
+/** Returns the differences of an answer that lacks or changes values of another one; added fields do not count. */
 export function differences(was: unknown, now: unknown, path = ''): string[] {
   if (Array.isArray(was)) {
-    // A record has more sections since.
+    // A record has more sections now.
     if (Array.isArray(now) && path.endsWith('.sections_included')) return was.every((each) => now.includes(each)) ? [] : [`${path}: ${JSON.stringify(now)}`];
     if (!Array.isArray(now) || now.length !== was.length) return [`${path}: ${JSON.stringify(was)} → ${JSON.stringify(now)}`];
     return was.flatMap((each, index) => differences(each, now[index], `${path}[${index}]`));
@@ -124,7 +124,7 @@ export function differences(was: unknown, now: unknown, path = ''): string[] {
   return was === now ? [] : [`${path}: ${JSON.stringify(was)} → ${JSON.stringify(now)}`];
 }
 
-/** Published content by reference instead of fid, without the numbers of this database: rows and digest of each table of each unit. */
+/** Returns the published content by reference instead of fid, without ids of this database: rows and digest of each table of each unit. */
 export async function publishedByReference(database: Database): Promise<Record<string, string>> {
   const tables = await database.query<{ unit: number; relation: string; partition: string }>(
     `select p.unit_code::int4 as unit, t.relation, t.partition from ledger.publication p join ledger.publication_table t using (publication_id)

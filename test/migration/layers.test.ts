@@ -1,4 +1,4 @@
-/** What a change of `layer.sql` does to layers that hold rows. */
+/** Tests what a change of a source's layers does to layers that hold rows. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
@@ -9,17 +9,17 @@ import { parseSqlFile } from '../../pipelines/contract/sql-files.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contentOf, FIXTURES, fixture, shapeOf } from './fixture.ts';
 
-/** Any source would do: its cases are made by changing its text. */
+/** Any source would do, because the test changes the text of its file. */
 const ID = 'dpc_seismic';
 const LAYER = 'layer.seismic_zone';
 
 interface Case {
   readonly what: string;
-  /** How the file changes. */
+  /** Changes the text of the file. */
   readonly change: (text: string) => string;
-  /** Steps that are told. */
+  /** Expected steps of the migration. */
   readonly steps: readonly RegExp[];
-  /** What a row's JSON lacks, or has instead, afterwards; null: the layers are as they were. */
+  /** Expected change of a row's JSON; null: the layers are unchanged. */
   readonly rows?: (row: Record<string, unknown>) => Record<string, unknown>;
 }
 
@@ -36,33 +36,33 @@ const KEEPS: readonly Case[] = [
     what: 'a column that is computed', change: column('code_length int4 generated always as (length(istat_code)) stored'), steps: [/column code_length added/],
     rows: (row) => ({ ...row, code_length: String(row['istat_code']).length }),
   },
-  { what: 'a column less', change: without('name'), steps: [/column name dropped/], rows: ({ name: _, ...row }) => row },
+  { what: 'a dropped column', change: without('name'), steps: [/column name dropped/], rows: ({ name: _, ...row }) => row },
   { what: 'a wider type', change: retyped('position', 'numeric'), steps: [/column position made numeric/] },
-  { what: 'a value that may be empty now', change: (text) => text.replace(/(\n {2}istat_code text) not null/, '$1'), steps: [/column istat_code may be empty/] },
-  { what: 'a value that may not be empty, where none is', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), steps: [/column sigla may not be empty/] },
-  { what: 'an index more', change: (text) => `${text}-- serves: nothing\ncreate index on layer.seismic_zone (name);\n`, steps: [/its indexes made anew/] },
-  { what: 'an index less', change: (text) => text.replace(/create index[^\n]*\n/, ''), steps: [/its indexes made anew/] },
-  { what: 'a rule that its rows keep', change: column('check (position > 0)'), steps: [/CHECK .* added/] },
+  { what: 'a value that may become empty', change: (text) => text.replace(/(\n {2}istat_code text) not null/, '$1'), steps: [/column istat_code may be empty/] },
+  { what: 'a value that must not be empty, and none is', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), steps: [/column sigla may not be empty/] },
+  { what: 'an additional index', change: (text) => `${text}-- serves: nothing\ncreate index on layer.seismic_zone (name);\n`, steps: [/its indexes made anew/] },
+  { what: 'a dropped index', change: (text) => text.replace(/create index[^\n]*\n/, ''), steps: [/its indexes made anew/] },
+  { what: 'a constraint that its rows satisfy', change: column('check (position > 0)'), steps: [/CHECK .* added/] },
   {
-    what: 'a layer more', change: (text) => `${text.replace(`-- writes: ${LAYER}`, `-- writes: ${LAYER}, layer.seismic_note`)}create table layer.seismic_note (release_id int4 not null) partition by list (release_id);\n`,
+    what: 'an additional layer', change: (text) => `${text.replace(`-- writes: ${LAYER}`, `-- writes: ${LAYER}, layer.seismic_note`)}create table layer.seismic_note (release_id int4 not null) partition by list (release_id);\n`,
     steps: [/layer\.seismic_note: made, empty/],
   },
   {
-    what: 'a layer less', change: () => '-- purpose: none\n-- reads: none\n-- writes: layer.seismic_other\n-- grain: none\n-- crs: none\ncreate table layer.seismic_other (release_id int4 not null) partition by list (release_id);\n',
+    what: 'a dropped layer', change: () => '-- purpose: none\n-- reads: none\n-- writes: layer.seismic_other\n-- grain: none\n-- crs: none\ncreate table layer.seismic_other (release_id int4 not null) partition by list (release_id);\n',
     steps: [/layer\.seismic_other: made, empty/, /layer\.seismic_zone: dropped, nothing makes it any more/],
   },
 ];
 
 const LOSES: readonly (Pick<Case, 'what' | 'change'> & { readonly first?: string })[] = [
-  { what: 'a column that may not be empty', change: column('edition int4 not null') },
+  { what: 'a column that must not be empty', change: column('edition int4 not null') },
   { what: 'a narrower type', change: retyped('position', 'int2') },
-  { what: 'a type of another kind', change: retyped('istat_code', 'int4') },
-  { what: 'a value that may not be empty, where some are', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), first: `update ${LAYER} set sigla = null where position = 2` },
-  { what: 'a rule that its rows do not keep', change: column('check (position < 0)') },
-  { what: 'another way to be split', change: (text) => text.replace('partition by list (release_id)', 'partition by range (release_id)') },
+  { what: 'an incompatible type', change: retyped('istat_code', 'int4') },
+  { what: 'a value that must not be empty, although some are', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), first: `update ${LAYER} set sigla = null where position = 2` },
+  { what: 'a constraint that its rows violate', change: column('check (position < 0)') },
+  { what: 'another partitioning', change: (text) => text.replace('partition by list (release_id)', 'partition by range (release_id)') },
 ];
 
-/** The sources, one of them with a changed file. */
+/** Returns the sources, one of them with a changed file. */
 function changed(sources: readonly RegisteredSource[], change: (text: string) => string, version = 1): RegisteredSource[] {
   return sources.map((source) => {
     if (source.id !== ID) return source;
@@ -72,17 +72,17 @@ function changed(sources: readonly RegisteredSource[], change: (text: string) =>
   });
 }
 
-describeDatabase('layers that hold rows', (engine) => {
+describeDatabase('layers with rows', (engine) => {
   const made = fixture(FIXTURES[0]!);
   let database: Database;
   let sources: readonly RegisteredSource[];
   let original: RegisteredSource;
-  /** The layer's release, and its partition. */
+  /** The layer's release, and the release's partition. */
   let release: number;
 
   const rows = (): Promise<Record<string, unknown>[]> => database.query<{ row: Record<string, unknown> }>(`select to_jsonb(t) as row from ${LAYER} t order by member_id, position`).then((found) => found.map(({ row }) => row));
   const everything = (): Promise<Record<string, string>> => database.session(async (session) => contentOf(session, await shapeOf(session)));
-  /** What a change of the file could touch at all. */
+  /** Returns the content of all tables that a change of the file could affect. */
   const near = (): Promise<Record<string, string>> => database.session(async (session) => contentOf(session, new Map([...(await shapeOf(session))].filter(([table]) => /^(layer\.seismic|ledger\.(release|file|member)$)/.test(table)))));
   const isOut = (all: readonly RegisteredSource[]): Promise<boolean> => requireCurrent(database, all).then(() => false, (error: MappaleError) => error.code === 'DATABASE_OUT_OF_DATE');
 
@@ -95,7 +95,7 @@ describeDatabase('layers that hold rows', (engine) => {
     await database.query(`create table public.kept as select * from ${LAYER}`);
   });
 
-  /** Each case starts from the file as it is, and the rows as they were loaded. */
+  /** Each case starts from the original file, and with the rows as loaded. */
   beforeEach(async () => {
     await database.session(async (session) => {
       for (const { name } of await session.query<{ name: string }>("select relname as name from pg_class where relnamespace = 'layer'::regnamespace and relkind = 'p' and relname like 'seismic%'")) await session.query(`drop table layer.${name} cascade`);
@@ -106,49 +106,49 @@ describeDatabase('layers that hold rows', (engine) => {
     });
   });
 
-  describe('keep them when the file changes in', () => {
+  describe('keep them if the change is', () => {
     for (const { what, change, steps, rows: expected = (row: Record<string, unknown>) => row } of KEEPS) {
       it(what, async () => {
         const all = changed(sources, change);
         const was = await rows();
-        // Layout is no change at all: readers go on.
+        // Layout does not count as a change: readers continue.
         expect(await isOut(all)).toBe(what !== 'comments and layout');
         const found = await migrate(database, all);
         expect(found.losses).toEqual([]);
         for (const step of steps) expect(found.steps.some((line) => step.test(line)), `${step} in ${found.steps.join('; ')}`).toBe(true);
         expect(found.steps).toHaveLength(steps.length);
-        if (what !== 'a layer less') expect(await rows()).toEqual(was.map(expected));
+        if (what !== 'a dropped layer') expect(await rows()).toEqual(was.map(expected));
         expect(await isOut(all)).toBe(false);
         expect(await migrate(database, all)).toEqual({ steps: [], losses: [] });
       });
     }
 
-    it('a description, which is told anew', async () => {
+    it('another description, which is stored', async () => {
       await migrate(database, changed(sources, (text) => text.replace(/(comment on column layer\.seismic_zone\.name is ')/, '$1New: ')));
       const [found] = await database.query<{ text: string }>(`select col_description('${LAYER}'::regclass, attnum) as text from pg_attribute where attrelid = '${LAYER}'::regclass and attname = 'name'`);
       expect(found!.text).toMatch(/^New: /);
     });
 
-    it('what a view of an interrupted build looks at', async () => {
+    it('a column in a view of an interrupted build', async () => {
       await database.query('create schema build_14');
       await database.query(`create view build_14.seismic_zone as select * from ${LAYER}`);
       expect((await migrate(database, changed(sources, without('sigla')))).steps).toEqual([`${LAYER}: column sigla dropped`]);
     });
   });
 
-  describe('are left alone when they cannot be kept:', () => {
+  describe('are unchanged if the change would lose rows:', () => {
     for (const { what, change, first } of LOSES) {
       it(what, async () => {
         if (first !== undefined) await database.query(first);
         const all = changed(sources, change);
         const was = await near();
         const error = await migrate(database, all).then(() => null, (thrown: MappaleError) => thrown);
-        expect({ code: error?.code, exit: error?.exitCode, at: error?.at }).toEqual({ code: 'MIGRATION_LOSES', exit: 2, at: original.layer.file });
+        expect({ code: error?.code, exit: error?.exitCode, at: error?.at }).toEqual({ code: 'MIGRATION_LOSES', exit: 2, at: original.folder });
         expect(error!.detail).toMatch(/^dpc_seismic: layer\.seismic_zone: .+\. Lost would be 5 rows of 1 release \(2025\); of their 1 file 1 no longer lies where they were read/);
         expect(error!.detail).toContain('classificazione-sismica-aggiornata-maggio-2025.csv');
-        expect(error!.mend).toContain('mappale migrate --yes');
+        expect(error!.fix).toContain('mappale migrate --yes');
         expect(await near()).toEqual(was);
-        // A dry run says the same, and does as little.
+        // A dry run reports the same, and changes nothing.
         expect((await migrate(database, all, { dry: true })).losses).toMatchObject([{ source: ID, rows: 5, files: 1 }]);
         expect(await near()).toEqual(was);
         expect(await isOut(all)).toBe(true);
@@ -156,32 +156,32 @@ describeDatabase('layers that hold rows', (engine) => {
       });
     }
 
-    it('where some changes could be kept and one cannot, none is made', async () => {
+    it('some changes that keep rows and one that does not: none is made', async () => {
       const was = await near();
       await expect(migrate(database, changed(sources, (text) => column('note text')(retyped('position', 'int2')(text))))).rejects.toMatchObject({ code: 'MIGRATION_LOSES' });
       expect(await near()).toEqual(was);
     });
   });
 
-  it('are not touched by a program whose source has a lower version', async () => {
+  it('are unchanged by a program with a lower version of the source', async () => {
     await migrate(database, changed(sources, column('note text'), 8));
     await expect(migrate(database, sources)).rejects.toMatchObject({ code: 'DATABASE_NEWER', exitCode: 6 });
     await expect(requireCurrent(database, sources)).rejects.toMatchObject({ code: 'DATABASE_NEWER', detail: expect.stringContaining('version 8 of dpc_seismic') as string });
     await requireCurrent(database, changed(sources, column('note text'), 9));
   });
 
-  if (engine.name === 'postgres') it('are not touched while another program writes', async () => {
+  if (engine.name === 'postgres') it('are unchanged while another program writes', async () => {
     const all = changed(sources, column('note text'));
     await database.session(async (session) => {
       await session.query("select pg_advisory_lock(hashtextextended('mappale writer', 0))");
       await expect(migrate(database, all)).rejects.toMatchObject({ code: 'ALREADY_RUNNING', exitCode: 7 });
-      // With nothing to do it goes on.
+      // Without changes the migration continues.
       expect(await migrate(database, sources)).toEqual({ steps: [], losses: [] });
       await session.query("select pg_advisory_unlock(hashtextextended('mappale writer', 0))");
     });
   });
 
-  it('are given up, with their releases and nothing else, when a person says so', async () => {
+  it('are deleted, with their releases and nothing else, if the user confirms it', async () => {
     const was = await everything();
     const { steps } = await migrate(database, changed(sources, LOSES[0]!.change), { lose: true });
     expect(steps).toEqual([expect.stringMatching(/^dpc_seismic: 5 rows of 1 releases given up \(/)]);

@@ -1,4 +1,4 @@
-/** A database that an earlier version made is brought to this one: nothing of what is published changes, nothing that was kept is lost. */
+/** A database of an earlier version is migrated to this one: the publication stays unchanged, and nothing is lost. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import type { Database } from '../../pipelines/db/index.ts';
@@ -7,13 +7,13 @@ import { withRun } from '../../pipelines/ledger/ledger.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { explain } from '../../pipelines/operate/explain.ts';
 import { isDone, staleOf } from '../../pipelines/plan/plan.ts';
-import { outlook, refresh } from '../../pipelines/run/refresh.ts';
+import { preview, refresh } from '../../pipelines/run/refresh.ts';
 import { serviceOn } from '../api/harness.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
 import { contentOf, differences, FIXTURES, fixture, publishedByReference, shapeOf, type Shape } from './fixture.ts';
 
-/** An answer without licences of empty sections, which are no longer cited, and without those of every answer, which then stand in for them. */
+/** Removes the licences of empty sections, which are no longer cited, and the mandatory ones, which then replace them. */
 function shown<T>(answer: T): T {
   const record = answer as { meta?: { licenses?: readonly { section: string }[] } } & Record<string, unknown>;
   if (!Array.isArray(record?.meta?.licenses)) return answer;
@@ -21,7 +21,7 @@ function shown<T>(answer: T): T {
   return { ...record, meta: { ...record.meta, licenses } } as T;
 }
 
-it('there is a database of the version before the first change of layers', () => {
+it('the fixtures include the version before the first change of layers', () => {
   expect(FIXTURES).toContain('59d6032');
 });
 
@@ -33,7 +33,7 @@ for (const name of FIXTURES) {
     let context: Context;
     let shape: Shape;
     let before: Record<string, string>;
-    /** Without what two rollbacks note: the runs, and since when a parcel that is gone is gone. */
+    /** Without the rows that two rollbacks write: the runs, and the retirement dates of parcels. */
     let lasting: Shape;
     let lastingBefore: Record<string, string>;
 
@@ -49,7 +49,7 @@ for (const name of FIXTURES) {
       context = await contextOn(database);
     });
 
-    it('held tables of every kind', () => {
+    it('had tables of every kind', () => {
       expect([...shape.keys()].map((table) => table.split('.')[0]).filter((schema, index, all) => all.indexOf(schema) === index)).toEqual(['access', 'core', 'layer', 'ledger', 'previous', 'section']);
       for (const table of ['core.parcel_register_14', 'access.token', 'ledger.reject', 'ledger.publication_table', 'previous.parcel_14_2']) expect(before[table]).toMatch(/^[1-9]\d* rows/);
     });
@@ -58,12 +58,12 @@ for (const name of FIXTURES) {
       expect(await database.session((session) => contentOf(session, shape))).toEqual(before);
     });
 
-    it('answers as it did, but for fields that were added', async () => {
+    it('returns the same answers, except for added fields', async () => {
       const service = await serviceOn(database, url);
       try {
         expect(Object.keys(made.answers).length).toBeGreaterThan(300);
         const found: string[] = [];
-        // Since then the border of a box counts with a tolerance, which moves what its first page holds.
+        // Since then the border of a box has a tolerance, which changes the first page of a box.
         for (const [path, was] of Object.entries(made.answers).filter(([each]) => !each.includes('bbox='))) {
           const { status, body } = await service.ask(path, { key: made.about.token });
           found.push(...(status === 200 ? differences(shown(was), shown(body)) : [`: ${status} ${JSON.stringify(body)}`]).map((line) => `${path}${line}`));
@@ -85,12 +85,12 @@ for (const name of FIXTURES) {
       }
     });
 
-    it('names what is stale, and why', async () => {
+    it('reports what is stale, with the reason', async () => {
       const files = await made.files();
       try {
-        const { plan: { loads, builds } } = await outlook(context, loadOptions([files.folder], null));
+        const { plan: { loads, builds } } = await preview(context, loadOptions([files.folder], null));
         const why = (reasons: readonly { readonly why: string }[]): Set<string> => new Set(reasons.map((each) => each.why));
-        // What was loaded lies there; a tile of an older edition, which that version had no use for, was not.
+        // The loaded files are there, and a tile of an older edition that the earlier version did not use.
         expect([...why(loads)].sort()).toEqual(['an earlier version of the program made it, which did not note with what', 'not loaded yet']);
         expect(loads.filter((each) => each.why === 'not loaded yet').map(({ located }) => `${located.source.id} ${located.vintage}`)).toEqual(['egms_vertical 2018_2022']);
         expect(builds.map(({ unit }) => unit)).toEqual([0, 14]);
@@ -103,13 +103,13 @@ for (const name of FIXTURES) {
       }
     });
 
-    it('explains what it published', async () => {
+    it('explains its published values', async () => {
       const { evidence } = await explain(context, 1_400_000_000, 'risk');
       expect(new Set(evidence.map(({ source }) => source)).size).toBeGreaterThan(1);
     });
 
-    describe('and then', () => {
-      it('goes back to its previous publication, and forth', async () => {
+    describe('afterwards', () => {
+      it('rolls back to its previous publication, and back again', async () => {
         const back = (): Promise<{ tables: readonly string[] }> => withRun(database, { command: 'rollback', arguments: {}, version: 'test', host: 'test' }, (run) => rollback(database, 14, run.runId));
         const { tables } = await back();
         expect(tables).toContain('core.parcel');
@@ -117,13 +117,13 @@ for (const name of FIXTURES) {
         expect(await database.session((session) => contentOf(session, lasting))).toEqual(lastingBefore);
       });
 
-      // Twice as long on the embedded database, and no other SQL than in the tests of regions.
-      if (engine.name === 'postgres') it('a refresh of the same files gives what a fresh load of them gives, and every parcel keeps its fid', async () => {
+      // Takes twice as long on the embedded database, with the same SQL as the tests of regions.
+      if (engine.name === 'postgres') it('publishes in a refresh of the same files the same content as a fresh load, and every parcel keeps its fid', async () => {
         const files = await made.files();
         try {
           const fids = (): Promise<{ reference: string; fid: number }[]> => database.query('select reference, fid from core.parcel order by fid');
           const had = await fids();
-          // Rules changed since: a person has looked at what became of the values, and at the zones of these synthetic files that no value is of.
+          // Rules changed since, so the changed values and the unquoted zones of these synthetic files are accepted.
           const options = loadOptions([files.folder], null, { accept: { who: 'test', why: 'the rules of this version' } });
           expect((await refresh(context, options)).failures).toEqual([]);
           const now = new Map((await fids()).map(({ reference, fid }) => [reference, fid]));
@@ -132,7 +132,7 @@ for (const name of FIXTURES) {
           const fresh = await contextOn(await engine.openDatabase());
           expect((await refresh(fresh, options)).failures).toEqual([]);
           expect(await publishedByReference(database)).toEqual(await publishedByReference(fresh.database));
-          expect(isDone((await outlook(context, options)).plan)).toBe(true);
+          expect(isDone((await preview(context, options)).plan)).toBe(true);
         } finally {
           await files.remove();
         }

@@ -1,4 +1,4 @@
-/** Commands that only look leave a database as it is, and do not work on one that is not at this version. */
+/** Reading commands leave a database unchanged, and refuse a database of another version. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { once } from 'node:events';
@@ -20,11 +20,11 @@ import { contentOf, FIXTURES, fixture, shapeOf } from './fixture.ts';
 const PARCEL = '1400000000';
 
 interface Case {
-  /** What is typed; null: it writes, and has tests of its own. */
+  /** The arguments; null: the command writes, and has its own tests. */
   readonly typed: ((place: { readonly data: string; readonly port: number; readonly scratch: string }) => readonly (readonly string[])[]) | null;
-  /** It opens no database. */
+  /** True if the command opens no database. */
   readonly alone?: true;
-  /** Exit code when all is well; a server that finds its port taken has come as far as it can in a test. */
+  /** Expected exit code. A server that finds its port in use has started as far as a test can check. */
   readonly exit?: number;
 }
 
@@ -42,7 +42,7 @@ const COMMANDS: Readonly<Record<string, Case>> = {
     },
   },
   export: { typed: ({ scratch }) => [['export', 'molise', '--format', 'csv', '--out', join(scratch, 'molise.csv')]] },
-  // One that a person brings: nothing is asked of anybody.
+  // A source with manual download: no publisher is contacted.
   fetch: { typed: ({ scratch }) => [['fetch', 'molise', '--sources', 'salute_pharmacies', '--data', join(scratch, 'data')]], alone: true },
   watch: { typed: null },
   mcp: { typed: ({ port }) => [['mcp', '--http', '--port', String(port)]], exit: 2 },
@@ -92,7 +92,7 @@ async function run(url: string, args: readonly string[]): Promise<{ exit: number
   }
 }
 
-/** Everything of ours in a database: rows, and what the catalogs know of tables, columns, functions and counters. */
+/** Returns everything of the program in a database: rows, and the catalogue's tables, columns, functions and counters. */
 async function everything(session: Session, without: readonly string[] = []): Promise<unknown> {
   const content = Object.fromEntries(Object.entries(await contentOf(session, await shapeOf(session))).filter(([table]) => !without.includes(table)));
   return {
@@ -108,13 +108,13 @@ async function everything(session: Session, without: readonly string[] = []): Pr
   };
 }
 
-it('every command is known here as one that looks or one that writes', () => {
+it('every command is listed here as reading or writing', () => {
   expect(leaves(program()).sort()).toEqual(Object.keys(COMMANDS).sort());
 });
 
-describeEngines('commands that only look', (engine) => {
+describeEngines('reading commands', (engine) => {
   const made = fixture(FIXTURES[0]!);
-  // Opening the embedded database takes seconds: there one command stands for those that open it the same way.
+  // Opening the embedded database takes seconds. There one command is tested for all that open the database in the same way.
   const looking = Object.entries(COMMANDS).flatMap(([name, { typed, ...facts }]) => (typed === null || (engine.name === 'pglite' && name !== 'status') ? [] : [{ name, typed, ...facts }]));
   let url: string;
   let files: Awaited<ReturnType<typeof made.files>>;
@@ -152,7 +152,7 @@ describeEngines('commands that only look', (engine) => {
     });
 
     for (const { name, typed, exit = 0 } of looking) {
-      it(`${name} ends well`, async () => {
+      it(`${name} succeeds`, async () => {
         for (const args of typed(place())) {
           const done = await run(url, args);
           expect([args.join(' '), done.exit], done.told).toEqual([args.join(' '), exit]);
@@ -161,11 +161,11 @@ describeEngines('commands that only look', (engine) => {
       });
     }
 
-    it('none of them changed anything', async () => {
+    it('no reading command changed anything', async () => {
       expect(await within(everything)).toEqual(before);
     });
 
-    it('a server that answers everything only counts', async () => {
+    it('a server that answers everything only counts requests', async () => {
       const database = await openDatabase(url);
       try {
         const counted = ['access.rate_window', 'access.failed_attempt'];
@@ -186,7 +186,7 @@ describeEngines('commands that only look', (engine) => {
       }
     });
 
-    it('a reader that only reads counts nothing and says that the database is read-only', async () => {
+    it('a reader on a read-only connection counts nothing and reports that the database is read-only', async () => {
       const database = await openDatabase(url);
       try {
         const { reader, close } = await serviceOn(database, url);
@@ -199,7 +199,7 @@ describeEngines('commands that only look', (engine) => {
     });
   });
 
-  // Whether versions differ is told by rows, alike on both engines; the embedded one opens slowly, and has its turn where it is asked for.
+  // The version is read from rows, alike on both engines. The embedded one opens slowly and is tested only on request.
   if (engine.name === 'postgres' || testEnvironment().enginesNamed) describe('at another version', () => {
     const FILE = 'sql/api/health.sql';
     let before: unknown;
@@ -209,7 +209,7 @@ describeEngines('commands that only look', (engine) => {
     });
 
     for (const { name, typed, alone = false } of looking) {
-      it(`${name} ${alone ? 'does not ask' : 'says DATABASE_OUT_OF_DATE and what to type'}`, async () => {
+      it(`${name} ${alone ? 'does not check the version' : 'reports DATABASE_OUT_OF_DATE and the next command'}`, async () => {
         const done = await run(url, typed(place())[0]!);
         if (alone) expect(done.exit).toBe(0);
         else {
@@ -219,14 +219,14 @@ describeEngines('commands that only look', (engine) => {
       });
     }
 
-    it('none of them changed anything; what they say to type does', async () => {
+    it('no reading command changed anything, and the printed command does', async () => {
       expect(await within(everything)).toEqual(before);
       const migrated = await run(url, ['migrate']);
       expect([migrated.exit, migrated.out]).toEqual([0, 'sql/api: the functions of the interface, made anew\n']);
       expect((await run(url, ['status'])).exit).toBe(0);
     });
 
-    it('also where the functions of a record are made otherwise for the past, or for a region: they are made once more', async () => {
+    it('changed functions of records for the past or for a region are created again', async () => {
       for (const file of ['sql/statements/history.sql', 'sql/statements/region_schemas.sql']) {
         await within((session) => session.query("update ledger.applied_file set sha256 = 'of another version' where file = $1", [file]));
         expect((await run(url, ['status'])).told).toMatch(/DATABASE_OUT_OF_DATE/);
@@ -240,7 +240,7 @@ describeEngines('commands that only look', (engine) => {
 
   describe('on an empty database', () => {
     for (const { name, typed } of looking.filter(({ alone = false }) => !alone)) {
-      it(`${name} ${name === 'doctor' ? 'says so' : 'says so and what to type'}, and makes nothing`, async () => {
+      it(`${name} ${name === 'doctor' ? 'reports it' : 'reports it and the next command'}, and creates nothing`, async () => {
         const empty = await engine.createDatabase();
         const done = await run(empty, typed(place())[0]!);
         if (name === 'doctor') expect([done.exit, /the first load makes/.test(done.out)]).toEqual([0, true]);
@@ -252,7 +252,7 @@ describeEngines('commands that only look', (engine) => {
       });
     }
 
-    if (engine.name === 'pglite') it('a folder that is not there is not made', async () => {
+    if (engine.name === 'pglite') it('a missing folder is not created', async () => {
       const folder = join(scratch, 'none', 'database');
       for (const { name, typed, alone = false } of looking) {
         const done = await run(`pglite:${folder}`, typed(place())[0]!);

@@ -17,7 +17,7 @@ import { one } from '../../pipelines/db/types.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { describeState, STATE_STATEMENT, writeMetrics, type PublishedState } from '../../pipelines/operate/metrics.ts';
 import { readRegionReport } from '../../pipelines/operate/region-report.ts';
-import { describeTurn, turn, type Turn } from '../../pipelines/operate/watch.ts';
+import { describeNight, runNight, type NightlyRun } from '../../pipelines/operate/watch.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { exitCodeOf, refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
@@ -39,15 +39,15 @@ const TEXTS = [
   { source: 'mim_schools', file: /^SCUANAGRAFESTAT20252620/, delimiter: ',', before: 0, positions: 12 },
   { source: 'dpc_seismic', file: /^classificazione-sismica/, delimiter: ';', before: 0, positions: 7 },
 ] as const;
-/** A tax code of nobody: the letters and digits have the form of one. */
+/** Pattern of tax codes. The tests use codes of nobody in this form. */
 const TAX_CODE = /^[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]$/;
 
-/** What is added: the name and values of a column. */
+/** The column to add: its name and values. */
 interface Added {
   readonly column: string;
-  /** Where, between 0 and 1. */
+  /** Position among the columns, between 0 and 1. */
   readonly place: number;
-  /** A word of the first value, by which the value is found again. */
+  /** A word of the first value, used to find the value again. */
   readonly word: string;
   readonly taxCode: string;
 }
@@ -57,7 +57,7 @@ function insert<T>(all: readonly T[], item: T, place: number): T[] {
   return [...all.slice(0, at), item, ...all.slice(at)];
 }
 
-/** Fields as they are written, with their quotes. */
+/** Fields as written, with their quotes. */
 function fieldsOf(line: string, delimiter: string): string[] {
   const fields: string[] = [];
   let start = 0;
@@ -87,7 +87,7 @@ function withTextColumn(text: string, { delimiter, before, positions }: (typeof 
   }).join('\n');
 }
 
-/** A dBASE table with one more field of text. */
+/** Returns a dBASE table with an additional text field. */
 function withTableField(table: Buffer, added: Added): Buffer {
   const width = 40;
   const [headerSize, recordSize] = [table.readUInt16LE(8), table.readUInt16LE(10)];
@@ -163,7 +163,7 @@ describeDatabase('a file with an added column', (engine) => {
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
   });
 
-  /** Adds a column to one text file and to one vector file, both by chance. */
+  /** Adds a column to one text file and to one vector file, both chosen at random. */
   async function addToTwo(): Promise<{ readonly source: string; readonly file: string; readonly added: Added }[]> {
     const text = random.pick(TEXTS);
     const textFile = await fileLike(text.file);
@@ -178,7 +178,7 @@ describeDatabase('a file with an added column', (engine) => {
     return [{ source: text.source, file: textFile, added: inText }, { source: vector, file: vectorFile, added: inVector }];
   }
 
-  it(`publishes the same content and is named in every report, seed ${seed}`, async () => {
+  it(`publishes the same content and names the added column in every report, seed ${seed}`, async () => {
     const files = await addToTwo();
     const context = await contextOn(await engine.openDatabase());
     const report = await load(context);
@@ -213,7 +213,7 @@ describeDatabase('a file with an added column', (engine) => {
     expect(warningsIn(withoutValues[1]!)).toEqual(warningsIn(metrics));
   }, 300_000);
 
-  it(`is named in the line of watch and in the webhook, without values, seed ${seed}`, async () => {
+  it(`names the added column in the line of watch and in the webhook, without values, seed ${seed}`, async () => {
     const files = await addToTwo();
     const context = await contextOn(await engine.openDatabase());
     const told: string[] = [];
@@ -225,7 +225,7 @@ describeDatabase('a file with an added column', (engine) => {
       });
     }).listen(0, '127.0.0.1');
     await once(hook, 'listening');
-    const night = (): Promise<Turn> => turn(
+    const night = (): Promise<NightlyRun> => runNight(
       { sources: [], settings: () => ({ url: 'http://127.0.0.1:1/', login: null, token: null }), log: SILENT, open: (work) => work(context) },
       { regions: [MOLISE], data: [folder], parallel: 2, metrics: null, webhookPrivate: false, keep: null, webhook: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/` },
     );
@@ -234,7 +234,7 @@ describeDatabase('a file with an added column', (engine) => {
         expect(line.exit_code).toBe(0);
         expect(line.warnings.map(({ code, source, file, columns }) => [code, source, file, columns]).sort())
           .toEqual(files.map(({ source, file, added }) => ['COLUMNS_ADDED', source, file, [added.column]]).sort());
-        for (const { file, added } of files) expect(describeTurn(line)).toContain(`COLUMNS_ADDED ${file}: ${added.column}`);
+        for (const { file, added } of files) expect(describeNight(line)).toContain(`COLUMNS_ADDED ${file}: ${added.column}`);
       }
       expect(told).toHaveLength(2);
       for (const { added: { column, word, taxCode } } of files) {
@@ -246,7 +246,7 @@ describeDatabase('a file with an added column', (engine) => {
     }
   }, 300_000);
 
-  it(`is still named when its member is taken over, and no longer when a reader knows the column, seed ${seed}`, async () => {
+  it(`still names the added column when its member is reused, and no longer when a reader knows the column, seed ${seed}`, async () => {
     const added = draw();
     const file = await fileLike(/^MOLISE\.zip$/);
     const element = (row: number): string => `<CP:${added.column}>${valueOf(added, row)}</CP:${added.column}>`;
@@ -264,7 +264,7 @@ describeDatabase('a file with an added column', (engine) => {
     expect([exitCodeOf(first), named(first)]).toEqual([0, [['ade_cadastre', file, added.column]]]);
     expect(await content(context)).toEqual(plain);
 
-    // Another member is issued again: the changed one is taken over from the first release.
+    // Another member is issued again: the changed one is reused from the first release.
     await rewriteZip(join(folder, file), (path, content) => (
       path !== changed && /_ple\.gml$/.test(path) ? Buffer.concat([content, Buffer.from('\n')]) : content
     ));

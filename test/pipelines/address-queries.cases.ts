@@ -1,7 +1,7 @@
 /**
- * What people type, and how it must be read: the first reading of each query. One row per case:
- * query, street type, words of the street, number, exponent, what else (SNC, ROSSO, NERO, M + metres), comuni (codes of
- * `GAZETTEER`, `?` for one that nobody knows), locality, and the point of the case.
+ * Queries as people type them, with the expected first reading. One row per case:
+ * query, street type, words of the street, number, exponent, special number (SNC, ROSSO, NERO, M + metres), comuni (codes of
+ * `GAZETTEER`, `?` for an unknown one), locality, and the purpose of the case.
  */
 import type { ComuneHit } from '../../pipelines/address/parse-query.ts';
 import { comuneKey, localityKey } from '../../pipelines/address/normalise.ts';
@@ -18,7 +18,7 @@ export type QueryCase = readonly [
   point: string,
 ];
 
-/** Code, sigla, name, other names. */
+/** Code, car plate code, name, other names. */
 const COMUNI: readonly (readonly [string, string, string, ...string[]])[] = [
   ['F205', 'MI', 'Milano'], ['L219', 'TO', 'Torino'], ['H501', 'RM', 'Roma'], ['D969', 'GE', 'Genova'], ['D612', 'FI', 'Firenze'], ['A662', 'BA', 'Bari'], ['L483', 'UD', 'Udine'],
   ['F839', 'NA', 'Napoli'], ['F158', 'ME', 'Messina'], ['G317', 'CS', 'Paola'], ['F257', 'MO', 'Modena'], ['D086', 'CS', 'Cosenza'], ['D024', 'VT', 'Tarquinia'], ['L736', 'VE', 'Venezia'],
@@ -27,7 +27,7 @@ const COMUNI: readonly (readonly [string, string, string, ...string[]])[] = [
   ['A944', 'BO', 'Bologna'], ['D704', 'FC', 'Forlì'], ['L781', 'VR', 'Verona'], ['L407', 'TV', 'Treviso'], ['A326', 'AO', 'Aosta'], ['H294', 'RN', 'Rimini'], ['I690', 'MI', 'Sesto San Giovanni'],
   ['F704', 'MB', 'Monza'], ['M059', 'FI', 'Vinci'], ['A478', 'PG', 'Assisi'], ['H571', 'VC', 'Rossa'], ['H330', 'VI', 'Riva'], ['I480', 'SV', 'Savona'], ['G273', 'PA', 'Palermo'], ['H703', 'SA', 'Salerno'], ['A089', 'AG', 'Agrigento'], ['L424', 'TS', 'Trieste'],
 ];
-/** Names of provinces that the cases write, and postal codes. */
+/** Names of provinces that occur in the cases, and postal codes. */
 const PROVINCES: readonly (readonly [string, string])[] = [['LE', 'Lecce'], ['BG', 'Bergamo']];
 const POSTAL_CODES: readonly (readonly [string, string])[] = [['73030', 'C334'], ['24063', 'C335']];
 const LOCALITIES: readonly (readonly [string, string])[] = [['L736', 'Mestre'], ['D612', 'Galluzzo'], ['C573', 'Case Finte'], ['A944', 'Borgo Panigale']];
@@ -42,17 +42,17 @@ export const GAZETTEER: readonly ComuneHit[] = [
 ];
 
 export const CASES: readonly QueryCase[] = [
-  // The usual ways
+  // The usual forms
   ['Via Mazzini 21, Bologna', 'via', 'mazzini', 21, null, null, 'A944', null, 'street, number, comune'],
-  ['via mazzini 21/B bologna', 'via', 'mazzini', 21, 'B', null, 'A944', null, 'exponent behind a slash'],
+  ['via mazzini 21/B bologna', 'via', 'mazzini', 21, 'B', null, 'A944', null, 'exponent after a slash'],
   ['Via Mazzini 21 B, 40137 Bologna (BO)', 'via', 'mazzini', 21, 'B', null, 'A944', null, 'CAP and province'],
   ['Via Mazzini 21B Bologna BO', 'via', 'mazzini', 21, 'B', null, 'A944', null, 'province without parentheses'],
   ['Via Mazzini, 21 ter - Bologna', 'via', 'mazzini', 21, 'TER', null, 'A944', null, 'ter, dash before the comune'],
   ['Via Mazzini 21quater Bologna', 'via', 'mazzini', 21, 'QUATER', null, 'A944', null, 'glued quater'],
   ['Via Mazzini 21/bis/C Bologna', 'via', 'mazzini', 21, 'BIS/C', null, 'A944', null, 'two exponents'],
-  ['Via Mazzini 21-C Bologna', 'via', 'mazzini', 21, 'C', null, 'A944', null, 'exponent behind a dash'],
+  ['Via Mazzini 21-C Bologna', 'via', 'mazzini', 21, 'C', null, 'A944', null, 'exponent after a dash'],
   ['Via Mazzini 21 A Bologna', 'via', 'mazzini', 21, 'A', null, 'A944', null, 'capital A before the comune is an exponent'],
-  ['Via Mazzini 21 a Bologna', 'via', 'mazzini', 21, null, null, 'A944', null, 'small a before the comune is a preposition'],
+  ['Via Mazzini 21 a Bologna', 'via', 'mazzini', 21, null, null, 'A944', null, 'small letter a before the comune is a preposition'],
   ['Via Mazzini n. 21, Bologna', 'via', 'mazzini', 21, null, null, 'A944', null, 'n.'],
   ['Via Mazzini n°21/A Bologna', 'via', 'mazzini', 21, 'A', null, 'A944', null, 'n° with an exponent'],
   ['Via Mazzini nr 21 Bologna', 'via', 'mazzini', 21, null, null, 'A944', null, 'nr'],
@@ -73,14 +73,14 @@ export const CASES: readonly QueryCase[] = [
   ['Via Mazzini 21 scala B int. 4, Bologna', 'via', 'mazzini', 21, null, null, 'A944', null, 'scala and interno'],
   ['Via Mazzini 21 piano 3 interno 12 Bologna', 'via', 'mazzini', 21, null, null, 'A944', null, 'piano'],
   ['Via Mazzini 21 c/o Rossi, Bologna', 'via', 'mazzini', 21, null, null, 'A944', null, 'c/o'],
-  ['Piazza della Scala 2 Milano', 'piazza', 'scala', 2, null, null, 'F205', null, 'a scala that is a name'],
+  ['Piazza della Scala 2 Milano', 'piazza', 'scala', 2, null, null, 'F205', null, 'Scala as a name'],
   // Comuni and streets with the same names
   ['Via Torino 9, Milano', 'via', 'torino', 9, null, null, 'F205', null, 'street named after a comune'],
   ['Via Torino 9', 'via', 'torino', 9, null, null, null, null, 'the comune never takes the whole street'],
   ['Via Torino', 'via', 'torino', null, null, null, null, null, 'nor without a number'],
   ['Via Torino Milano', 'via', 'torino', null, null, null, 'F205', null, 'without a number the last words are the comune'],
   ['Viale Monza 12 Milano', 'viale', 'monza', 12, null, null, 'F205', null, 'type of street kept'],
-  ['Via Reggio Emilia 4', 'via', 'reggio emilia', 4, null, null, null, null, 'a number at the end: the street has the name'],
+  ['Via Reggio Emilia 4', 'via', 'reggio emilia', 4, null, null, null, null, 'a number at the end: the words before it are the street'],
   ['Via Sesto San Giovanni 7 Milano', 'via', '6 san giovanni', 7, null, null, 'F205', null, 'ordinal words are digits on both sides'],
   ['Via Mazzini 21 Sesto San Giovanni', 'via', 'mazzini', 21, null, null, 'I690', null, 'a comune of three words'],
   ['Via Mazzini 21 Sesto S. Giovanni', 'via', 'mazzini', 21, null, null, 'I690', null, 'abbreviated saint in the comune'],
@@ -96,21 +96,21 @@ export const CASES: readonly QueryCase[] = [
   ['Via Mazzini 2 Bozen', 'via', 'mazzini', 2, null, null, 'A952', null, 'second language of the comune'],
   ['Via Mazzini 3 Castro', 'via', 'mazzini', 3, null, null, 'C334,C335', null, 'homonyms: both'],
   ['Via Mazzini 3 Castro (BG)', 'via', 'mazzini', 3, null, null, 'C335', null, 'homonyms: the province decides'],
-  ['Via Mazzini 3 Castro LE', 'via', 'mazzini', 3, null, null, 'C334', null, 'the province behind the comune'],
-  ['Via Mazzini 3, Castro, BG', 'via', 'mazzini', 3, null, null, 'C335', null, 'the province behind a comma'],
+  ['Via Mazzini 3 Castro LE', 'via', 'mazzini', 3, null, null, 'C334', null, 'the province after the comune'],
+  ['Via Mazzini 3, Castro, BG', 'via', 'mazzini', 3, null, null, 'C335', null, 'the province after a comma'],
   ['Via Mazzini 3 Mestre', 'via', 'mazzini', 3, null, null, 'L736', 'mestre', 'a locality leads to its comune'],
   ['Via Mazzini 3, Mestre, Venezia', 'via', 'mazzini', 3, null, null, 'L736', 'mestre', 'locality and comune'],
   ['Via Mazzini 3, fraz. Galluzzo, 50124 Firenze', 'via', 'mazzini', 3, null, null, 'D612', 'galluzzo', 'frazione'],
-  ['Via Mazzini 3 loc. Ovunque, Cesena', 'via', 'mazzini', 3, null, null, 'C573', 'ovunque', 'a locality that the gazetteer lacks'],
-  ['Via Mazzini 3, Atlantidopoli', 'via', 'mazzini', 3, null, null, '?', null, 'a comune that nobody knows'],
+  ['Via Mazzini 3 loc. Ovunque, Cesena', 'via', 'mazzini', 3, null, null, 'C573', 'ovunque', 'a locality that is not in the gazetteer'],
+  ['Via Mazzini 3, Atlantidopoli', 'via', 'mazzini', 3, null, null, '?', null, 'an unknown comune'],
   ['Via Mazzini 3 00144 Roma', 'via', 'mazzini', 3, null, null, 'H501', null, 'CAP with zeros'],
-  ['Via Mazzini, 00144 Roma', 'via', 'mazzini', null, null, null, 'H501', null, 'five digits that begin the comune part'],
+  ['Via Mazzini, 00144 Roma', 'via', 'mazzini', null, null, null, 'H501', null, 'five digits at the start of the comune part'],
   ['Via Mazzini 00144 Roma', 'via', 'mazzini', null, null, null, 'H501', null, 'five digits before the comune'],
   ['Via Mazzini 3 I-40137 Bologna', 'via', 'mazzini', 3, null, null, 'A944', null, 'CAP with the country'],
   // Dates, kings, popes
   ['Via IV Novembre 14 Bari', 'via', '4 novembre', 14, null, null, 'A662', null, 'Roman date, then the number'],
-  ['Via 4 Novembre Bari', 'via', '4 novembre', null, null, null, 'A662', null, 'a date is no number'],
-  ['Via Quattro Novembre 4/A Bari', 'via', '4 novembre', 4, 'A', null, 'A662', null, 'date in words'],
+  ['Via 4 Novembre Bari', 'via', '4 novembre', null, null, null, 'A662', null, 'the number of a date is not the civico'],
+  ['Via Quattro Novembre 4/A Bari', 'via', '4 novembre', 4, 'A', null, 'A662', null, 'date as text'],
   ['Viale XXV Aprile 25 Udine', 'viale', '25 aprile', 25, null, null, 'L483', null, 'number equal to the date'],
   ['Viale 25 Aprile, 25, Udine', 'viale', '25 aprile', 25, null, null, 'L483', null, 'the same in digits'],
   ['Piazza 1° Maggio 3 Udine', 'piazza', '1 maggio', 3, null, null, 'L483', null, 'ordinal sign'],
@@ -120,13 +120,13 @@ export const CASES: readonly QueryCase[] = [
   ['Corso Umberto I 33 Napoli', 'corso', 'umberto 1', 33, null, null, 'F839', null, 'king with a Roman I'],
   ['Corso Umberto 1 33 Napoli', 'corso', 'umberto 1', 33, null, null, 'F839', null, 'king with a digit, then the number'],
   ['Corso Umberto Primo 33 Napoli', 'corso', 'umberto 1', 33, null, null, 'F839', null, 'king with an ordinal word'],
-  ['Corso Umberto 1, Napoli', 'corso', 'umberto 1', null, null, null, 'F839', null, 'one small number behind a king is his'],
-  ['Corso Umberto 33 Napoli', 'corso', 'umberto', 33, null, null, 'F839', null, 'no king is the thirty-third'],
-  ['Corso Umberto, 1, Napoli', 'corso', 'umberto', 1, null, null, 'F839', null, 'a comma takes the number from the king'],
+  ['Corso Umberto 1, Napoli', 'corso', 'umberto 1', null, null, null, 'F839', null, 'a single small number after a king belongs to his name'],
+  ['Corso Umberto 33 Napoli', 'corso', 'umberto', 33, null, null, 'F839', null, 'a large number after a king is the civico'],
+  ['Corso Umberto, 1, Napoli', 'corso', 'umberto', 1, null, null, 'F839', null, 'a number after a comma is the civico, not part of the king'],
   ['Via Pio X 10 Treviso', 'via', 'pio 10', 10, null, null, 'L407', null, 'pope'],
-  ['Via San Paolo 5 Milano', 'via', 'san paolo', 5, null, null, 'F205', null, 'a saint is no pope'],
+  ['Via San Paolo 5 Milano', 'via', 'san paolo', 5, null, null, 'F205', null, 'a saint has no numeral'],
   ['Via Papa Giovanni Paolo II 6 Rimini', 'via', 'giovanni paolo 2', 6, null, null, 'H294', null, 'title left out, numeral kept'],
-  ['Via Federico II 9 Palermo', 'via', 'federico 2', 9, null, null, 'G273', null, 'numeral is no civico'],
+  ['Via Federico II 9 Palermo', 'via', 'federico 2', 9, null, null, 'G273', null, 'the numeral is not the civico'],
   // Saints, titles, initials, abbreviations
   ['P.za S. Croce 4 Firenze', 'piazza', 'san croce', 4, null, null, 'D612', null, 'saint with a full stop'],
   ['Piazza Santa Croce 4 Firenze', 'piazza', 'san croce', 4, null, null, 'D612', null, 'saint in full'],
@@ -138,7 +138,7 @@ export const CASES: readonly QueryCase[] = [
   ['Via dei Santi Cosma e Damiano 3 Messina', 'via', 'san cosma damiano', 3, null, null, 'F158', null, 'santi'],
   ['Via F. Crispi 3 Palermo', 'via', 'crispi', 3, null, null, 'G273', null, 'initial left out'],
   ['Via Francesco Crispi 3 Palermo', 'via', 'francesco crispi', 3, null, null, 'G273', null, 'given name kept'],
-  ['Via Crispi F. 3 Palermo', 'via', 'crispi', 3, null, null, 'G273', null, 'initial behind the name'],
+  ['Via Crispi F. 3 Palermo', 'via', 'crispi', 3, null, null, 'G273', null, 'initial after the name'],
   ['Via G.B. Vico 3 Napoli', 'via', 'vico', 3, null, null, 'F839', null, 'two initials'],
   ['Via V. Bellini 3 Palermo', 'via', 'bellini', 3, null, null, 'G273', null, 'an initial that is a Roman letter'],
   ['Via Don Minzoni 3 Modena', 'via', 'minzoni', 3, null, null, 'F257', null, 'title don'],
@@ -183,58 +183,58 @@ export const CASES: readonly QueryCase[] = [
   ['Waltherplatz 5, 39100 Bozen', 'platz', 'walther', 5, null, null, 'A952', null, 'platz'],
   ['Rue Finta 5 Aosta', 'rue', 'finta', 5, null, null, 'A326', null, 'rue'],
   ['Via Balbi 20r Genova', 'via', 'balbi', 20, null, 'ROSSO', 'D969', null, 'red number'],
-  ['Via Balbi 20/R Genova', 'via', 'balbi', 20, null, 'ROSSO', 'D969', null, 'red number behind a slash'],
-  ['Via Balbi 20 rosso, Genova', 'via', 'balbi', 20, null, 'ROSSO', 'D969', null, 'red number in words'],
+  ['Via Balbi 20/R Genova', 'via', 'balbi', 20, null, 'ROSSO', 'D969', null, 'red number after a slash'],
+  ['Via Balbi 20 rosso, Genova', 'via', 'balbi', 20, null, 'ROSSO', 'D969', null, 'red number with the word rosso'],
   ['Via Balbi 20A rosso, Genova', 'via', 'balbi', 20, 'A', 'ROSSO', 'D969', null, 'red number with an exponent'],
   ['Via Balbi 20 nero Genova', 'via', 'balbi', 20, null, 'NERO', 'D969', null, 'black number'],
-  ['Via Balbi 20/R Milano', 'via', 'balbi', 20, 'R', null, 'F205', null, 'R where nothing is painted red'],
+  ['Via Balbi 20/R Milano', 'via', 'balbi', 20, 'R', null, 'F205', null, 'R in a comune without red numbers'],
   ['Via Balbi 20/3 Genova', 'via', 'balbi', 20, '3', null, 'D969', null, 'exponent that is a number'],
   ['Via Balbi 20A/R Genova', 'via', 'balbi', 20, 'A', 'ROSSO', 'D969', null, 'exponent, then red'],
-  ['Via XX Settembre 12A/R, 16121 Genova', 'via', '20 settembre', 12, 'A', 'ROSSO', 'D969', null, 'exponent, then red, behind a date'],
+  ['Via XX Settembre 12A/R, 16121 Genova', 'via', '20 settembre', 12, 'A', 'ROSSO', 'D969', null, 'exponent, then red, after a date'],
   ['Via Balbi 20 R., Genova', 'via', 'balbi', 20, null, 'ROSSO', 'D969', null, 'R. for rosso'],
   ['Via Balbi 20 R. Genova', 'via', 'balbi', 20, null, 'ROSSO', 'D969', null, 'R. before the comune'],
   ['Via Balbi 20 R.', 'via', 'balbi', 20, null, 'ROSSO', null, null, 'R. at the end'],
   ['Via Balbi 20 R. Emilia', 'via', 'balbi', 20, null, null, 'H223', null, 'R. for Reggio'],
-  ['Via Balbi 20 Rossa', 'via', 'balbi', 20, null, null, 'H571', null, 'a comune called like a colour'],
-  // Where it is
-  ['Via Mazzini 3, 73030 Castro', 'via', 'mazzini', 3, null, null, 'C334', null, 'a CAP narrows'],
-  ['Via Mazzini 3 24063 Castro', 'via', 'mazzini', 3, null, null, 'C335', null, 'without a comma too'],
-  ['Via Mazzini 73030 Castro', 'via', 'mazzini', null, null, null, 'C334', null, 'and without a number'],
-  ['Via Mazzini 3, 00100 Castro', 'via', 'mazzini', 3, null, null, 'C334,C335', null, 'a CAP of another place narrows nothing'],
-  ['Via Mazzini 3, 73030', 'via', 'mazzini', 3, null, null, 'C334', null, 'a CAP alone is a place'],
-  ['Via Mazzini 3, 99999', 'via', 'mazzini', 3, null, null, '?', null, 'a CAP that nobody knows is a place all the same'],
+  ['Via Balbi 20 Rossa', 'via', 'balbi', 20, null, null, 'H571', null, 'a comune with the name of a colour'],
+  // Comune and province
+  ['Via Mazzini 3, 73030 Castro', 'via', 'mazzini', 3, null, null, 'C334', null, 'the CAP chooses among homonyms'],
+  ['Via Mazzini 3 24063 Castro', 'via', 'mazzini', 3, null, null, 'C335', null, 'the CAP chooses without a comma too'],
+  ['Via Mazzini 73030 Castro', 'via', 'mazzini', null, null, null, 'C334', null, 'the CAP chooses without a number too'],
+  ['Via Mazzini 3, 00100 Castro', 'via', 'mazzini', 3, null, null, 'C334,C335', null, 'a CAP of another place is ignored'],
+  ['Via Mazzini 3, 73030', 'via', 'mazzini', 3, null, null, 'C334', null, 'a CAP without a comune leads to a comune'],
+  ['Via Mazzini 3, 99999', 'via', 'mazzini', 3, null, null, '?', null, 'an unknown CAP leads to an unknown comune'],
   ['Via Mazzini 3, Comune di Cesena', 'via', 'mazzini', 3, null, null, 'C573', null, 'comune di'],
   ['Via Mazzini 3 nel comune di Cesena', 'via', 'mazzini', 3, null, null, 'C573', null, 'nel comune di'],
   ['Via Mazzini 3, 47521 Comune di Cesena', 'via', 'mazzini', 3, null, null, 'C573', null, 'CAP and comune di'],
-  ['Via Mazzini Comune di Cesena', 'via', 'mazzini', null, null, null, 'C573', null, 'comune di without a number'],
+  ['Via Mazzini Comune di Cesena', 'via', 'mazzini', null, null, null, 'C573', null, 'comune di, without a number'],
   ['Comune di Cesena, Via Mazzini 3', 'via', 'mazzini', 3, null, null, 'C573', null, 'comune di first'],
-  ['Piazza del Comune 3 Assisi', 'piazza', 'comune', 3, null, null, 'A478', null, 'a street that is called so'],
-  ['Via Mazzini 3, Castro, Lecce', 'via', 'mazzini', 3, null, null, 'C334', null, 'the name of the province behind a comma'],
+  ['Piazza del Comune 3 Assisi', 'piazza', 'comune', 3, null, null, 'A478', null, 'a street named Comune'],
+  ['Via Mazzini 3, Castro, Lecce', 'via', 'mazzini', 3, null, null, 'C334', null, 'the name of the province after a comma'],
   ['Via Mazzini 3, Castro (Lecce)', 'via', 'mazzini', 3, null, null, 'C334', null, 'the name of the province in parentheses'],
   ['Via Mazzini 3, Castro, prov. di Lecce', 'via', 'mazzini', 3, null, null, 'C334', null, 'prov. di'],
-  ['Via Mazzini 3, Castro (NA)', 'via', 'mazzini', 3, null, null, '?', null, 'a stated province binds'],
-  ['Via Mazzini 3 Castro NA', 'via', 'mazzini', 3, null, null, '?', null, 'without parentheses too'],
-  ['Via Mazzini 3, Castro, NA', 'via', 'mazzini', 3, null, null, '?', null, 'and behind a comma'],
-  ['Via Mazzini 3 Castro AL', 'via', 'mazzini', 3, null, null, '?', null, 'AL is a province here, no article'],
+  ['Via Mazzini 3, Castro (NA)', 'via', 'mazzini', 3, null, null, '?', null, 'a comune outside the given province does not match'],
+  ['Via Mazzini 3 Castro NA', 'via', 'mazzini', 3, null, null, '?', null, 'the given province counts without parentheses too'],
+  ['Via Mazzini 3, Castro, NA', 'via', 'mazzini', 3, null, null, '?', null, 'the given province counts after a comma too'],
+  ['Via Mazzini 3 Castro AL', 'via', 'mazzini', 3, null, null, '?', null, 'AL is a province here, not an article'],
   ['Via Mazzini 3, Cesena (FO)', 'via', 'mazzini', 3, null, null, 'C573', null, 'a province that was renamed'],
-  ['Via Mazzini 3, Bolzano (Bozen)', 'via', 'mazzini', 3, null, null, 'A952', null, 'in parentheses stands no province'],
-  ['Via Mazzini 3 Milano Centro', 'via', 'mazzini', 3, null, null, 'F205', 'centro', 'a part behind its comune'],
+  ['Via Mazzini 3, Bolzano (Bozen)', 'via', 'mazzini', 3, null, null, 'A952', null, 'the second name in parentheses is not a province'],
+  ['Via Mazzini 3 Milano Centro', 'via', 'mazzini', 3, null, null, 'F205', 'centro', 'a locality after its comune'],
   ['Salerno via Mazzini 3', 'via', 'mazzini', 3, null, null, 'H703', null, 'the comune first'],
-  ['Via Salerno 5', 'via', 'salerno', 5, null, null, null, null, 'inside a name of a street there is no place'],
-  ['Via Leonardo da Vinci 5', 'via', 'leonardo vinci', 5, null, null, null, null, 'nor behind a preposition'],
-  ["Via San Francesco d'Assisi", 'via', 'san francesco assisi', null, null, null, null, null, 'nor behind an elided one'],
-  // Slips and abbreviations
+  ['Via Salerno 5', 'via', 'salerno', 5, null, null, null, null, 'the name of a street is not read as a comune'],
+  ['Via Leonardo da Vinci 5', 'via', 'leonardo vinci', 5, null, null, null, null, 'words after a preposition are not a comune'],
+  ["Via San Francesco d'Assisi", 'via', 'san francesco assisi', null, null, null, null, null, 'words after an elided preposition are not a comune'],
+  // Typing errors and abbreviations
   ['Vai Mazzini 3 Bologna', 'via', 'mazzini', 3, null, null, 'A944', null, 'letters exchanged in the type'],
-  ['Paizza Mazzini 3 Bologna', 'piazza', 'mazzini', 3, null, null, 'A944', null, 'the same in another'],
+  ['Paizza Mazzini 3 Bologna', 'piazza', 'mazzini', 3, null, null, 'A944', null, 'letters exchanged in another type'],
   ['V.co Mazzini 3 Napoli', 'vico', 'mazzini', 3, null, null, 'F839', null, 'V.co'],
   ['Via Mazzini 3 Bologna c/o Rossi', 'via', 'mazzini', 3, null, null, 'A944', null, 'c/o at the end'],
   ['Via Mazzini 3 c/o Rossi Bologna', 'via', 'mazzini', 3, null, null, 'A944', 'rossi', 'c/o before the comune'],
-  ['Via Mazzini 3 c/o, Bologna', 'via', 'mazzini', 3, null, null, 'A944', null, 'c/o of nobody'],
+  ['Via Mazzini 3 c/o, Bologna', 'via', 'mazzini', 3, null, null, 'A944', null, 'c/o without a name'],
   ['c/o Rossi Via Mazzini 3 Bologna', 'via', 'mazzini', 3, null, null, 'A944', null, 'c/o first'],
   ['Via CirÃ\u0083Â² 3 Bari', 'via', 'ciro', 3, null, null, 'A662', null, 'encoded three times'],
   ['Via CirÃ’ 3 Bari', 'via', 'ciro', 3, null, null, 'A662', null, 'encoded twice, with windows-1252 between'],
-  // Little said
-  ['Mazzini 21 Bologna', null, 'mazzini', 21, null, null, 'A944', null, 'no type'],
+  // Short queries
+  ['Mazzini 21 Bologna', null, 'mazzini', 21, null, null, 'A944', null, 'no street type'],
   ['via mazzini', 'via', 'mazzini', null, null, null, null, null, 'street alone'],
   ['Via del Papa 3 Roma', 'via', 'papa', 3, null, null, 'H501', null, 'a title that is the whole name'],
   ['Via CirÃ² 3 Bari', 'via', 'ciro', 3, null, null, 'A662', null, 'encoded twice'],

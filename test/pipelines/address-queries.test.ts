@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { comuneKey, fold, localityKey, mendLetters, normaliseStreet, streetNames } from '../../pipelines/address/normalise.ts';
+import { comuneKey, fold, localityKey, repairLetters, normaliseStreet, streetNames } from '../../pipelines/address/normalise.ts';
 import { MOST_READINGS, parseQuery, type ComuneHit, type Contradiction, type Reading } from '../../pipelines/address/parse-query.ts';
 import { titleCase } from '../../pipelines/address/title-case.ts';
 import { roman } from '../../pipelines/address/words.ts';
@@ -11,8 +11,8 @@ const read = async (query: string, city: string | null = null): Promise<readonly
 
 const specialOf = ({ snc, colour, metricM }: Reading): string | null => (snc ? 'SNC' : colour ?? (metricM === null ? null : `M${metricM}`));
 
-describe('a query is read', () => {
-  it.each(CASES)('%s', async (query, type, tokens, number, exponent, special, comuni, locality, point) => {
+describe('parseQuery', () => {
+  it.each(CASES)('reads %s', async (query, type, tokens, number, exponent, special, comuni, locality, point) => {
     const [first] = await read(query);
     expect(first, point).toBeDefined();
     const found = {
@@ -22,12 +22,12 @@ describe('a query is read', () => {
     expect(found, point).toEqual({ type, tokens, number, exponent, special, comuni, locality });
   });
 
-  it('over more than a hundred cases, none of them twice', () => {
+  it('is tested with more than a hundred cases, none of them twice', () => {
     expect(CASES.length).toBeGreaterThan(120);
     expect(new Set(CASES.map(([query]) => query)).size).toBe(CASES.length);
   });
 
-  it('with the other meanings behind the first', async () => {
+  it('returns the other meanings after the first one', async () => {
     expect((await read('Corso Umberto 2, Napoli')).map(({ tokens, number }) => [tokens.join(' '), number])).toEqual([['umberto 2', null], ['umberto', 2]]);
     expect((await read('Via Museo / Museumstraße 12 Bolzano')).slice(0, 2).map(({ streetType, tokens }) => [streetType, ...tokens])).toEqual([['via', 'museo'], ['strasse', 'museum']]);
     expect((await read('Via Mazzini Milano 3')).map(({ tokens, comuni }) => [tokens.join(' '), comuni])).toContainEqual(['mazzini', ['F205']]);
@@ -38,7 +38,7 @@ describe('a query is read', () => {
     expect((await read('P.ta Romana 3 Milano'))[0]!.otherTypes).toEqual(['porta']);
   });
 
-  it('in a city that the caller names', async () => {
+  it('uses the city given by the caller', async () => {
     for (const city of ['Bologna', 'bologna (BO)', 'BOLOGNA BO', 'A944', ' a944 ']) expect((await read('Via Mazzini 21', city))[0]!.comuni, city).toEqual(['A944']);
     expect((await read('Via Mazzini 21', 'Castro'))[0]!.comuni).toEqual(['C334', 'C335']);
     expect((await read('Via Mazzini 21', 'Castro (LE)'))[0]!.comuni).toEqual(['C334']);
@@ -47,12 +47,12 @@ describe('a query is read', () => {
     // The comune repeated in the query is not part of the street.
     expect((await read('Via Mazzini 21 Bologna', 'Bologna'))[0]).toMatchObject({ tokens: ['mazzini'], comuni: ['A944'], locality: null });
     expect((await read('Via Mazzini Bologna', 'Bologna'))[0]).toMatchObject({ tokens: ['mazzini'], comuni: ['A944'] });
-    // Another comune in the name of the street is.
+    // Another comune is part of the street's name.
     expect((await read('Via Torino 9', 'Milano'))[0]).toMatchObject({ tokens: ['torino'], comuni: ['F205'] });
     expect((await read('Via Torino', 'Milano'))[0]).toMatchObject({ tokens: ['torino'], comuni: ['F205'] });
   });
 
-  it('with a mistyped comune only behind a number or a comma', async () => {
+  it('reads a mistyped comune only after a number or a comma', async () => {
     const near = async (keys: readonly string[], fuzzy: boolean): Promise<ComuneHit[]> =>
       fuzzy ? [{ ...GAZETTEER.find(({ belfiore }) => belfiore === 'F205')!, key: keys[0]! }] : findComune(keys, false);
     expect((await parseQuery('Via Mazzini 3 Millano', null, near)).readings[0]).toMatchObject({ tokens: ['mazzini'], comuni: ['F205'] });
@@ -63,13 +63,13 @@ describe('a query is read', () => {
   it.each([
     ['Via Etnea 2 Salerno', 'H703'], ['Via Etnea 2, Salerno', 'H703'], ['Via Etnea, Salerno', 'H703'], ['Salerno, Via Etnea 2', 'H703'], ['Salerno via Etnea 2', 'H703'],
     ['Via Etnea 2, Atlantidopoli', ''], ['Atlantidopoli, Via Etnea 2', ''], ['Via Etnea 2, Salerno (MI)', ''], ['Via Salerno 5, Milano', 'F205'], ['Via Etnea 2, Milano, Salerno', ''],
-  ])('with the place in every reading, once it was named: %s', async (query, comune) => {
+  ])('keeps the named comune in every reading: %s', async (query, comune) => {
     const readings = await read(query);
     expect(readings.length).toBeGreaterThan(0);
     expect(readings.map(({ comuni }) => comuni?.join(','))).toEqual(readings.map(() => comune));
   });
 
-  it('as a street that has every word, where some may name a comune', async () => {
+  it('also reads all words as a street if some may name a comune', async () => {
     const wholes = async (query: string): Promise<unknown> => (await read(query)).map(({ tokens, comuni, whole }) => [tokens.join(' '), comuni?.join(',') ?? null, whole]);
     expect(await wholes('Via Mazzini Salerno')).toEqual([['mazzini', 'H703', false], ['mazzini salerno', null, true]]);
     expect(await wholes('Via Mazzini - Salerno')).toEqual([['mazzini', 'H703', false], ['mazzini salerno', null, true]]);
@@ -77,13 +77,13 @@ describe('a query is read', () => {
     expect(await wholes('Via Leonardo da Vinci')).toEqual([['leonardo vinci', null, false]]);
   });
 
-  it('in a province, when no comune is named but a province is', async () => {
+  it('searches the province if only a province is named', async () => {
     expect((await read('Via Mazzini 3 (LE)'))[0]).toMatchObject({ tokens: ['mazzini'], number: 3, comuni: null, province: 'le' });
     expect((await read('Via Mazzini 3, prov. di Lecce'))[0]).toMatchObject({ comuni: null, province: 'lecce' });
     expect((await read('Via Mazzini 3 (angolo corso Umberto)'))[0]).toMatchObject({ comuni: null, province: null });
   });
 
-  it('with a word about it when the text and the city name different comuni', async () => {
+  it('reports a contradiction if the text and the city name different comuni', async () => {
     const contradiction = async (query: string, city: string): Promise<Contradiction | null> => (await parseQuery(query, city, findComune)).contradiction;
     expect(await contradiction('Via Mazzini 3, Salerno', 'Milano')).toEqual({ query: ['H703'], city: ['F205'] });
     expect(await contradiction('Salerno, Via Mazzini 3', 'F205')).toEqual({ query: ['H703'], city: ['F205'] });
@@ -92,7 +92,7 @@ describe('a query is read', () => {
     expect(await contradiction('Via Mazzini 3, Mestre', 'Venezia')).toBeNull();
   });
 
-  it('in at most six readings and two names of a street, whatever is typed', async () => {
+  it('returns at most six readings and two names of a street, whatever is typed', async () => {
     const misspelt = Array.from({ length: 50 }, (_, index) => `${'abcdefghij'[index % 10]!}${'klmno'[Math.floor(index / 10)]!}x`);
     for (const query of [misspelt.join('/ '), `Via ${misspelt.join(' / ')} 5, Milano`, misspelt.join(' - '), misspelt.join(', '), `${'Milano via '.repeat(18)}1`, `${'Castro - '.repeat(20)} 5`]) {
       const { readings } = await parseQuery(query.slice(0, 200), null, findComune);
@@ -102,7 +102,7 @@ describe('a query is read', () => {
     expect((await read(misspelt.join('/ ').slice(0, 200))).map(({ tokens }) => tokens.length)).toEqual([1, 1]);
   });
 
-  it('in one question to the gazetteer, or two with a mistyped comune', async () => {
+  it('asks the gazetteer once, or twice if a comune is mistyped', async () => {
     let asked = 0;
     const count = async (keys: readonly string[], fuzzy: boolean): Promise<ComuneHit[]> => {
       asked += 1;
@@ -114,7 +114,7 @@ describe('a query is read', () => {
     expect(asked).toBe(3);
   });
 
-  it('without an error, whatever is typed, and quickly', async () => {
+  it('returns without an error and quickly, whatever is typed', async () => {
     const random = randomOf('queries');
     const pieces = ['via', 'Roma', '12', '/', 'A', ',', ' ', ' ', '-', "'", '’', '(', ')', 'n°', 'km', '3+200', 'snc', 's.', 'p.zza', 'XX', 'settembre', '20121', 'ß', 'é', '\u0000', '𝄞', '"', ';', '%', '\\', 'bis', 'c/o', 'II', 'Milano'];
     const start = performance.now();
@@ -126,25 +126,25 @@ describe('a query is read', () => {
         expect(reading.number === null || (Number.isInteger(reading.number) && reading.number < 100_000), query).toBe(true);
       }
     }
-    // 200 characters that invite a regular expression to backtrack.
+    // Queries of 200 characters that make regular expressions backtrack.
     for (const text of ['a.'.repeat(100), '1 '.repeat(100), 's.p.'.repeat(50), '('.repeat(200), "l'".repeat(100), '1 scala '.repeat(25), 'via '.repeat(50), '-'.repeat(200), '1/'.repeat(100)]) await read(text.slice(0, 200));
     expect(performance.now() - start).toBeLessThan(30_000);
   });
 });
 
-describe('the normal form', () => {
+describe('the normal form of a street name', () => {
   it.each([
     ['VIA ROMA', 'via', 'roma'], ["PIAZZA DELL'INDIPENDENZA", 'piazza', 'indipendenza'], ['VIA XX SETTEMBRE', 'via', '20 settembre'], ['VIA VENTI SETTEMBRE', 'via', '20 settembre'],
     ['VICO I SAN GIOVANNI', 'vico', '1 san giovanni'], ['TRAVERSA QUINTA DI VIA FINTA', 'traversa', '5 via finta'], ['VIA CARLO V', 'via', 'carlo 5'], ['VIA I. NIEVO', 'via', 'nievo'],
     ['STRADA PROVINCIALE N. 12 FINTA - PROVA', 'strada provinciale', '12 finta prova'], ['S.S. 18 TIRRENA', 'strada statale', '18 tirrena'], ['VIA S.S. 18', 'strada statale', '18'],
     ['CASE SPARSE', 'case sparse', 'case sparse'], ['VIA', 'via', 'via'], ['VIA A', 'via', 'a'], ['DR.-STREITER-GASSE', 'gasse', 'streiter'], ['MUSEUMSTRASSE', 'strasse', 'museum'],
     ['VIA VENTUNO APRILE', 'via', '21 aprile'], ['VIA VENTOTTO OTTOBRE', 'via', '28 ottobre'], ['VIA TRENTUNO MAGGIO', 'via', '31 maggio'], ['DORSODURO', null, 'dorsoduro'], ['VIA 007', 'via', '7'],
-  ])('of %s is %s: %s', (name, type, tokens) => {
+  ])('of %s has the type %s and the words %s', (name, type, tokens) => {
     const normal = normaliseStreet(name);
     expect([normal.type, normal.tokens.join(' ')]).toEqual([type, tokens]);
   });
 
-  it('does not change when it is made again, and never loses a name', () => {
+  it('is stable when it is computed again, and never loses a name', () => {
     const random = randomOf('normal form');
     const pieces = ['VIA', "DELL'", 'SAN', 'S.', 'XX', 'ROMA', 'DE', 'I', 'PAPA', '12', 'STRASSE', 'G.', "D'", 'À', 'SS', 'N.', '/', '-', 'FORLI\'', 'DEL', 'PRIMO', 'KM'];
     for (let i = 0; i < 3_000; i += 1) {
@@ -166,18 +166,18 @@ describe('the normal form', () => {
     expect(names('VIA ROMA', 'DROMO ROMI', 'VIA ROMA')).toEqual(['odonimo via roma', 'lingua1 - dromo romi']);
   });
 
-  it('mends letters that were encoded more than once, and leaves the others', () => {
-    expect(['VIA CIRÃ²', 'VIA CIRÃ\u0083Â²', 'VIA CIRÃ’', 'IÂ° MAGGIO', 'VIA MARASÃ', 'VIA CIRÒ', 'VIA RICCHÎ', 'Museumstraße', 'VIA Â', 'Via Cirã²'].map(mendLetters))
+  it('repairs letters that were encoded more than once, and keeps the others', () => {
+    expect(['VIA CIRÃ²', 'VIA CIRÃ\u0083Â²', 'VIA CIRÃ’', 'IÂ° MAGGIO', 'VIA MARASÃ', 'VIA CIRÒ', 'VIA RICCHÎ', 'Museumstraße', 'VIA Â', 'Via Cirã²'].map(repairLetters))
       .toEqual(['VIA CIRò', 'VIA CIRò', 'VIA CIRÒ', 'I° MAGGIO', 'VIA MARASÀ', 'VIA CIRÒ', 'VIA RICCHÎ', 'Museumstraße', 'VIA Â', 'Via Cirò']);
   });
 
-  it('of localities leaves out what only says that they are one', () => {
+  it('of a locality leaves out words that only mean locality', () => {
     expect(["LOCALITA' PIANO", 'Loc. Piano', 'FRAZIONE PIANO', 'Piano'].map(localityKey)).toEqual(['piano', 'piano', 'piano', 'piano']);
     expect(localityKey('BORGO PIANO')).toBe('borgo piano');
     expect(localityKey("LOCALITA'")).toBeNull();
   });
 
-  it('knows Roman numerals up to 39', () => {
+  it('reads Roman numerals up to 39', () => {
     const symbols: readonly (readonly [number, string])[] = [[10, 'x'], [9, 'ix'], [5, 'v'], [4, 'iv'], [1, 'i']];
     for (let value = 1; value <= 39; value += 1) {
       let rest = value;
@@ -199,7 +199,7 @@ describe('title case', () => {
     expect(titleCase(name)).toBe(shown);
   });
 
-  it('changes nothing but case', () => {
+  it('changes only case', () => {
     for (const [query] of CASES) expect(titleCase(query).toLocaleLowerCase('it')).toBe(query.toLocaleLowerCase('it'));
   });
 });

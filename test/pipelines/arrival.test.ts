@@ -1,4 +1,4 @@
-/** Whatever happens to the files, and in whatever order: what is published is what a fresh load of the files in force publishes. */
+/** Whatever happens to the files, in any order: the publication equals that of a fresh load of the current files. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -71,23 +71,23 @@ describeEngines('files that come in any order', (engine) => {
     }
   };
 
-  it(`end as a fresh load of the files in force: ${runs} sequences, seed ${seed}`, async () => {
+  it(`random sequences of file changes end like a fresh load of the current files: ${runs} sequences, seed ${seed}`, async () => {
     let held = 0;
     await fc.assert(fc.asyncProperty(fc.array(happening, { minLength: 2, maxLength: 7 }), async (happenings) => {
       const story = await Story.begin(start, await engine.copyDatabase(start.url));
       try {
         for (const each of happenings) await happen(story, each);
-        // What a roll back holds back is let go, and what stands then is the last word.
+        // The hold that a rollback set is released, so that the last refresh publishes the current files.
         await releaseHold(story.context.database, REGION, null);
         await happen(story, { what: 'refresh' });
         const published = await contentOf(story.context.database, await story.units(story.context.database));
         expect(Object.keys(published).length).toBeGreaterThan(15);
         expect(await story.fresh(await engine.createDatabase())).toEqual(published);
-        // And once more there is nothing to publish, nor to do where no file waits for its repair.
+        // A further run has nothing to publish, and nothing to do if no file waits for its repair.
         const again = await story.refresh();
         expect(again.units).toEqual([]);
         if (again.leftOut.length === 0) expect(again.runId).toBeNull();
-        // Many take hours.
+        // Many sequences take hours.
         if ((held += 1) % 10 === 0) console.log(`${engine.name}: ${held} of ${runs} sequences held`);
       } catch (error) {
         console.log(`${engine.name}: does not hold: ${JSON.stringify(happenings)}`);

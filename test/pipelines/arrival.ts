@@ -1,5 +1,5 @@
 /**
- * A data folder to which things happen, and the database beside it: for tests that hold what is published against a fresh load of the files in force.
+ * A data folder that changes, and its database: for tests that compare the publication with a fresh load of the current files.
  */
 import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createReadStream, existsSync } from 'node:fs';
@@ -21,19 +21,19 @@ import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 export const REGION = 14;
-/** What is tried is which files count, not the figures that the gate looks at. */
+/** The tests check which files are current, not the metrics of the quality gate. */
 export const ACCEPTED = { who: 'test', why: 'a test' } as const;
-/** Columns that say where and when a row was read or published, not what it says; fids are replaced by references. */
+/** Columns that contain where and when a row was read or published, not its content; fids are replaced by references. */
 const NOT_CONTENT = ['release_id', 'member_id', 'position', 'file_id', 'first_run_id', 'fid'];
 
-/** Digest of each table in force of these units, over references instead of fids: the same files give the same, in whatever order they came. */
+/** Returns a digest of each current table of these units, over references instead of fids: the same files give the same digests in any order. */
 export async function contentOf(database: Database, units: readonly number[]): Promise<Record<string, string>> {
   return database.session(async (session) => {
     const found: Record<string, string> = {};
     for (const unit of units) {
       const tables = await publishedTables(session, unit);
       const parcels = tables.get('core.parcel');
-      for (const [relation, { stands }] of tables) found[`${unit} ${relation}`] = await digest(session, schemaOf(relation), stands, parcels?.stands ?? null);
+      for (const [relation, { currentTable }] of tables) found[`${unit} ${relation}`] = await digest(session, schemaOf(relation), currentTable, parcels?.currentTable ?? null);
     }
     return found;
   });
@@ -52,12 +52,12 @@ async function digest(session: Session, schema: string, table: string, parcels: 
   return `${row!.rows} rows, ${row!.digest}`;
 }
 
-/** Files of parcels, addresses and comuni: a region may wait for them. */
+/** Files of parcels, addresses and comuni. Without one of them a region may be withheld. */
 const WITHHOLDING = /^(?:MOLISE|CB|IS|[AZ]\d{3}_.*|indirizzario.*|stradario.*)\.zip$|^Elenco/;
-/** Files that are issued again. */
+/** Files that the test issues again. */
 const REISSUED = /^(?:MOLISE|CB|IS|Z\d{3}_.*)\.zip$|^classificazione|_VALORI\.csv$|^italia_ag|^(?:indirizzario|stradario)/;
 
-/** A shapefile comes and goes as a whole: one that has lost a part is damaged, and refused by name. */
+/** A shapefile is added and removed as a whole, because a shapefile that has lost a part is damaged and refused. */
 function partsOf(name: string, names: readonly string[]): string[] {
   const [stem] = /^.*(?=\.(?:shp|shx|dbf|prj)$)/.exec(name) ?? [];
   return stem === undefined ? [name] : names.filter((each) => ['shp', 'shx', 'dbf', 'prj'].some((end) => each === `${stem}.${end}`));
@@ -73,7 +73,7 @@ export class Archive {
     for (const [id, into] of base === undefined ? [] : base.#kept) this.#kept.set(id, into);
   }
 
-  /** To be called before the folder changes again. */
+  /** Keeps copies of the loaded files; call it before the folder changes again. */
   async keep(database: Database): Promise<void> {
     const rows = await database.query<{ id: number; path: string }>("select f.file_id as id, f.path from ledger.file f join ledger.release r using (release_id) where r.state = 'loaded' order by 1");
     for (const { id, path } of rows) {
@@ -86,7 +86,7 @@ export class Archive {
     }
   }
 
-  /** @returns a folder with the files in force of the region and of Italy */
+  /** Returns a folder with the current files of the region and of Italy. */
   async inForce(database: Database, context: Context, into: string): Promise<string> {
     const inventory = await Inventory.read(database, context.sources);
     const used = new Set([...inventory.used(REGION), ...inventory.used(0)].map(({ fileId }) => fileId));
@@ -98,7 +98,7 @@ export class Archive {
 
 export interface Start {
   readonly folder: string;
-  /** A database into which they are loaded, to be copied. */
+  /** Database with the loaded files, to be copied. */
   readonly url: string;
   readonly archive: Archive;
   remove(): Promise<void>;
@@ -126,7 +126,7 @@ export async function smallStart(url: string): Promise<Start> {
   };
 }
 
-/** What can happen. `pick` chooses among what is there. */
+/** Possible changes. `pick` chooses among the available files. */
 export type Happening =
   | { readonly what: 'take away' | 'put back' | 'issue again' | 'comune alone' | 'forget' | 'damage' | 'repair'; readonly pick: number }
   | { readonly what: 'split' | 'merge' | 'move' | 'refresh' | 'roll back' }
@@ -143,7 +143,7 @@ export class Story {
   #day = 0;
   /** Names of files that are damaged and not repaired. */
   readonly #damaged: string[] = [];
-  /** What was published when a roll back took it away; null: nothing is held back. */
+  /** The publication that a rollback replaced; null: nothing is held back. */
   heldBack: Record<string, string> | null = null;
 
   private constructor(root: string, start: Start, url: string, context: Context) {
@@ -173,7 +173,7 @@ export class Story {
       try {
         report = await refresh(this.context, loadOptions([this.folder], [REGION], { accept: ACCEPTED }));
       } catch (error) {
-        // The server needs a moment to see that a run was killed.
+        // The server takes a moment to notice that a run was killed.
         if (!(error instanceof MappaleError) || error.code !== 'ALREADY_RUNNING' || tries === 60) throw error;
         await sleep(250);
       }
@@ -182,7 +182,7 @@ export class Story {
     return report;
   }
 
-  /** Also after a run that another process made, and that was killed. */
+  /** Keeps copies even after a run that another process started and that was killed. */
   async keep(): Promise<void> {
     await this.#archive.keep(this.context.database);
   }
@@ -202,7 +202,7 @@ export class Story {
 
   async units(database: Database): Promise<number[]> {
     const inventory = await Inventory.read(database, this.context.sources);
-    // Without a list of comuni Italy stays as it was published.
+    // Without a list of comuni Italy keeps its publication.
     return inventory.register.size === 0 ? [REGION] : [0, REGION];
   }
 
@@ -218,7 +218,7 @@ export class Story {
   async takeAway(pick: number): Promise<void> {
     const names = await this.#names();
     const name = names[pick % names.length]!;
-    // An empty folder is an error, and tried elsewhere.
+    // An empty folder is an error, and is tested elsewhere.
     if (names.length > 1) for (const part of partsOf(name, names)) await rm(join(this.folder, part));
   }
 
@@ -230,7 +230,7 @@ export class Story {
     if (name !== undefined) for (const part of partsOf(name, gone)) await copyFile(join(this.#base, part), join(this.folder, part));
   }
 
-  /** A download of an optional file went wrong: a web page came instead, or a part of the file. */
+  /** Damages an optional file as a failed download would: a web page instead of the file, or a part of the file. */
   async damage(pick: number): Promise<void> {
     const can = (await this.#names()).filter((name) => /\.(?:zip|gpkg|xlsx|csv|txt|tif|h5|geojson)$/.test(name) && !WITHHOLDING.test(name) && !REISSUED.test(name));
     const name = can[pick % can.length];
@@ -246,7 +246,7 @@ export class Story {
     if (name !== undefined && existsSync(join(this.folder, name))) await copyFile(join(this.#base, name), join(this.folder, name));
   }
 
-  /** The publisher issues one of the files again, with other values. */
+  /** Replaces one of the files with a new issue with other values. */
   async issueAgain(pick: number): Promise<void> {
     const names = await this.#names();
     const can = names.filter((name) => REISSUED.test(name));
@@ -273,7 +273,7 @@ export class Story {
     }
   }
 
-  /** The region's zip becomes those of its provinces. */
+  /** Replaces the region's zip with those of its provinces. */
   async split(): Promise<void> {
     const path = join(this.folder, 'MOLISE.zip');
     if (!existsSync(path)) return;
@@ -291,7 +291,7 @@ export class Story {
     await Promise.all(parts.map((path) => rm(path)));
   }
 
-  /** A comune changes its province. */
+  /** Moves a comune to another province. */
   async move(): Promise<void> {
     const [from, to] = [join(this.folder, 'CB.zip'), join(this.folder, 'IS.zip')];
     if (!existsSync(from) || !existsSync(to)) return;
@@ -310,13 +310,13 @@ export class Story {
     }
   }
 
-  /** A comune's own zip, newer than its region's. */
+  /** Adds a comune's own zip, newer than its region's. */
   async comuneAlone(pick: number): Promise<void> {
     const [container] = (await this.#names()).filter((name) => /^(?:MOLISE|CB|IS)\.zip$/.test(name));
     if (container === undefined) return;
     const outer = await ZipArchive.open(join(this.folder, container));
     const province = container === 'MOLISE.zip' ? await outer.archive(outer.entries[pick % outer.entries.length]!.path) : outer;
-    // Some lie there as drawings that are not zipped. The sea is no comune: alone it would be refused as a whole.
+    // Some members are plain drawings, not zips. The sea is not a comune: its file alone would be refused as a whole.
     const comuni = province.entries.filter(({ path }) => path.endsWith('.zip') && !path.startsWith('A000'));
     const entry = comuni[pick % comuni.length]!;
     const path = join(this.folder, entry.path);
@@ -326,7 +326,7 @@ export class Story {
     await rewriteZip(path, (inner, content) => (inner.endsWith('_ple.gml') ? withoutParcel(content, pick) : content), { modified: this.#date() });
   }
 
-  /** @returns the name of a loaded file of which another may take the place */
+  /** Returns the name of a loaded file that another file may replace. */
   async forgettable(pick: number): Promise<string | null> {
     const rows = await this.context.database.query<{ sha256: string }>(
       `select distinct f.sha256 from ledger.file f join ledger.release r using (release_id) where r.state = 'loaded' and f.forgotten_at is null and r.source_id not in ('ade_cadastre') order by 1`,
@@ -335,7 +335,7 @@ export class Story {
   }
 }
 
-/** A parcel less: none that another one surrounds, so that nothing else changes. */
+/** Removes a parcel that no other parcel surrounds, so that nothing else changes. */
 function withoutParcel(gml: Buffer, pick: number): Buffer {
   const members = [...gml.toString('utf8').matchAll(/<wfs:member>[\s\S]*?<\/wfs:member>\s*/g)];
   if (members.length < 5) return gml;
@@ -343,7 +343,7 @@ function withoutParcel(gml: Buffer, pick: number): Buffer {
   return Buffer.from(gml.toString('utf8').replace(gone, ''));
 }
 
-/** A line less, never the header. */
+/** Removes a line, never the header. */
 function withoutLine(csv: Buffer, pick: number): Buffer {
   const lines = csv.toString('utf8').split('\n');
   if (lines.length < 12) return csv;

@@ -1,4 +1,4 @@
-/** Whose data an answer shows, and of when: every value is cited, and nothing that was only loaded. */
+/** The sources and periods that an answer cites: every value is cited, and no source that was only loaded. */
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,17 +17,17 @@ import { rolledBack } from '../harness/rolled-back.ts';
 const sources = await loadSources();
 
 describe('the manifests of all sources', () => {
-  it('name their holders in the one spelling that each has', () => {
+  it('name every holder in its one spelling', () => {
     const spellings: readonly string[] = Object.values(HOLDERS);
     const named = sources.flatMap(({ manifest }) => manifest.attribution.holder.split('; '));
     expect(named.filter((holder) => !spellings.includes(holder))).toEqual([]);
     expect(spellings.filter((holder) => !named.includes(holder)), 'named by no source').toEqual([]);
-    // Two spellings of one holder begin alike, or differ in case and marks alone.
+    // Two spellings of one holder begin alike, or differ only in case and punctuation.
     const bare = spellings.map((holder) => holder.toLowerCase().replace(/[^a-z]/g, ''));
     expect(bare.filter((holder, index) => bare.some((other, place) => place !== index && other.startsWith(holder)))).toEqual([]);
   });
 
-  it('are all cited by some section, but for the tables of codes and boundaries', () => {
+  it('are all cited by a section, except the tables of codes and boundaries', () => {
     const cited = new Set(readSectionFiles('attribution').flatMap(({ cites }) => cites));
     expect([...cited].filter((id) => !sources.some((source) => source.id === id))).toEqual([]);
   });
@@ -62,7 +62,7 @@ describeDatabase('the licences of a record', (engine) => {
     const [row] = await context.database.query<{ json: { meta: { licenses: License[] } } }>('select api.parcel($1, $2) as json', [fid, include]);
     return row!.json.meta.licenses;
   };
-  /** Section → source → period. */
+  /** Maps sections to sources and their periods. */
   const cited = async (include: readonly string[]): Promise<Record<string, Record<string, string | null>>> => {
     const found: Record<string, Record<string, string | null>> = {};
     for (const { section, source, reference_period: period } of await licenses(include)) {
@@ -83,13 +83,13 @@ describeDatabase('the licences of a record', (engine) => {
   });
   afterAll(() => files?.remove());
 
-  it('cite every source whose values are returned, the postal code and the names of comuni too, with what made this region\'s values', async () => {
+  it("cite every source of the returned values, including the postal code and the names of comuni, with the periods of this region's values", async () => {
     const expected = {
       basic: { ade_cadastre: '2026-07-01', istat_comuni: '2026', postal_codes: '2025' },
       risk: { dpc_seismic: '2025', ingv_mps04: '2004', ispra_flood: '2020', ispra_landslide: '2024' },
       subsidence: { egms_vertical: '2020_2024' },
       coastal_erosion: { ispra_shoreline: '2020' },
-      // Another comune has its quotations and incomes of other periods.
+      // Another comune has quotations and incomes of other periods.
       valuation: { omi_quotations: '2025_2' },
       valuation_history: { omi_quotations: '2015_1–2016_2, 2018_2, 2021_1, 2025_2' },
       economics: { mef_income: '2023', omi_quotations: '2025_2', postal_codes: '2025' },
@@ -99,7 +99,7 @@ describeDatabase('the licences of a record', (engine) => {
     expect(await cited(Object.keys(expected))).toEqual(expected);
   });
 
-  it('name Agenzia delle Entrate (OMI), MEF and ISTAT in every answer: in the section that shows their data, else by themselves', async () => {
+  it('name Agenzia delle Entrate (OMI), MEF and ISTAT in every answer: in the section that shows their data, else separately', async () => {
     for (const include of [['basic'], ['economics'], ['address', 'demographics'], SECTION_NAMES] as const) {
       const found = await licenses(include);
       for (const { manifest } of sources.filter((source) => source.manifest.attribution.mandatory === true)) {
@@ -109,13 +109,13 @@ describeDatabase('the licences of a record', (engine) => {
         expect(mine.includes('*')).toBe(mine.length === 1 && !(include as readonly string[]).includes(mine[0]!) && mine[0] !== 'basic');
       }
     }
-    // ISTAT is named by the names of comuni.
+    // ISTAT is named because of the names of comuni.
     expect((await licenses(['basic'])).filter(({ section }) => section === '*').map(({ attribution, reference_period: period }) => `${attribution.slice(0, 23)}: ${period}`)).toEqual([
       'Fonte: Ministero dell\'E: 2022–2024', 'Agenzia Entrate - OMI: 2015_1–2016_2, 2018_2, 2021_1, 2025_2',
     ]);
   });
 
-  it('name by parcel the tiles of ground motion, and by comune the hazard maps that speak of it', async () => {
+  it('name tiles of ground motion by parcel, and hazard maps by comune', async () => {
     const used = (file: string, setup: string): Promise<string[]> => rolledBack(context.database, async (session) => {
       await session.script(`
           create schema cases;
@@ -127,7 +127,7 @@ describeDatabase('the licences of a record', (engine) => {
       const rows = await session.query<{ key: string; source_id: string | null; vintage: string | null }>(text);
       return rows.filter(({ source_id: source }) => source !== null).map(({ key, source_id: source, vintage }) => `${key}: ${source} ${vintage}`).sort();
     });
-    // Three parcels are in the tile E47N20; one is in E47N21; one is in both and has a cell in E47N21 alone; one in E46N20 has no measured cell.
+    // Three parcels are in the tile E47N20; one is in E47N21; one is in both and has a cell only in E47N21; one in E46N20 has no measured cell.
     expect(await used('subsidence', `
       create table motion_tile (tile_x int4, tile_y int4, member_id int4);
       insert into motion_tile values (47, 20, 2), (47, 21, 1), (46, 20, 3);
@@ -138,7 +138,7 @@ describeDatabase('the licences of a record', (engine) => {
       create table subsidence as select unnest(array[1, 2, 3, 4, 6]) as fid;`)).toEqual([
       '3: egms_vertical 2018_2022', '4: egms_vertical 2018_2022', ': egms_vertical 2019_2023',
     ]);
-    // The comune Z001 has all its maps; of Z002 no map of landslides speaks, but an area reaches one of its parcels, outside the model of accelerations.
+    // The comune Z001 has all its maps. No map of landslides covers Z002, but an area reaches one of its parcels, outside the model of accelerations.
     expect(await used('risk', `
       create table coverage (belfiore text, theme text, mapped bool, member_id int4);
       insert into coverage values
@@ -157,7 +157,7 @@ describeDatabase('the licences of a record', (engine) => {
     ]);
   });
 
-  it('no longer name what no value comes from any more', async () => {
+  it('no longer name a source when its values are gone', async () => {
     for (const name of ['cap_2025.csv', 'cap_2019.json', 'zone_cap_2025.geojson']) await rm(join(files.folder, name));
     await context.database.query("delete from ledger.release where source_id = 'postal_codes'");
     await run();

@@ -33,25 +33,25 @@ describe('encodings', () => {
     }
   });
 
-  test.each([['little', [0xff, 0xfe]], ['big', [0xfe, 0xff]]])('UTF-16, %s-endian, is an error', async (_, mark) => {
+  test.each([['little', [0xff, 0xfe]], ['big', [0xfe, 0xff]]])('rejects UTF-16, %s-endian', async (_, mark) => {
     for (const size of [1, 1000]) {
       const bytes = Buffer.concat([Buffer.from(mark), Buffer.from(ACCENTS, 'utf16le')]);
       await expect(read(bytes, {}, size)).rejects.toMatchObject({ code: 'ENCODING_WRONG', at: 'x.csv:1', detail: expect.stringContaining('UTF-16') as string });
     }
   });
 
-  test('windows-1252 has its own letters between 0x80 and 0x9f, also when the first of them is the last of the file', async () => {
+  test('reads the letters of windows-1252 between 0x80 and 0x9f, even if the first of them is the last letter of the file', async () => {
     const whole = await read(Buffer.from([0x61, 0x3b, 0x62, 0x0a, 0x63, 0x3b, 0x9e, 0x92]));
     expect(whole.records.map(({ values }) => values)).toEqual([['c', '\u017e\u2019']]);
   });
 
-  test('windows-1252 is told apart even when the first accent comes late', async () => {
+  test('recognises windows-1252 even if the first accent comes late', async () => {
     const lines = 'a;b\n'.repeat(40_000);
     const result = await read(Buffer.from(`nome;zona\n${lines}Nonsò;4\n`, 'latin1'), {}, 65_536);
     expect(result.records.at(-1)!.values).toEqual(['Nonsò', '4']);
   });
 
-  test('bytes that the encoding does not have are an error with their line, not replacement characters', async () => {
+  test('rejects bytes outside the encoding with their line, instead of replacing them', async () => {
     const marked = Buffer.concat([Buffer.from('\ufeff'), Buffer.from(ACCENTS, 'latin1')]);
     await expect(read(marked)).rejects.toMatchObject({ code: 'ENCODING_WRONG', at: 'x.csv:2' });
     const late = Buffer.concat([Buffer.from(`nome;zona\n${'è;b\n'.repeat(10)}Forl`), Buffer.from([0xec]), Buffer.from(';3\n')]);
@@ -61,7 +61,7 @@ describe('encodings', () => {
 });
 
 describe('records', () => {
-  test('a header over several lines keeps line numbers right', async () => {
+  test('counts lines correctly after a header over several lines', async () => {
     const result = await read('"Codice\n(valida)";nome\n1;"a\nb"\n\n2;c\n');
     expect(result.header).toEqual(['Codice\n(valida)', 'nome']);
     expect(result.headerLine).toBe(2);
@@ -71,27 +71,27 @@ describe('records', () => {
     ]);
   });
 
-  test('a record of another length, or with a value in a nameless column, says so', async () => {
+  test('reports a record with another number of values, or with a value in a column without a name', async () => {
     const result = await read('a;b;\n1;2;\n1;2\n1;2;;\n1;2;x\n');
     expect(result.records.map(({ problem }) => problem?.code ?? null)).toEqual([null, 'column_count', 'column_count', 'unnamed_column']);
   });
 
-  test('a quote is an ordinary character where the publisher quotes nothing', async () => {
+  test('treats a quote as an ordinary character if the publisher quotes nothing', async () => {
     const result = await read('a;b\n"VIA;2\n', { quote: null });
     expect(result.records[0]!.values).toEqual(['"VIA', '2']);
   });
 
-  test('a quote that is never closed is an error with its line', async () => {
+  test('rejects a quote that is never closed, with its line', async () => {
     await expect(read('a;b\n1;"x\n2;y\n')).rejects.toMatchObject({ code: 'CSV_MALFORMED', kind: 'input' });
     await expect(read('a;b\n1;"x"y\n')).rejects.toMatchObject({ code: 'CSV_MALFORMED', at: 'x.csv:2' });
   });
 
-  test('an empty file is an error', async () => {
+  test('rejects an empty file', async () => {
     await expect(read('')).rejects.toMatchObject({ code: 'CSV_EMPTY' });
     await expect(read('\n\n')).rejects.toMatchObject({ code: 'CSV_EMPTY' });
   });
 
-  test('a failing stream fails the reading', async () => {
+  test('fails when the stream fails', async () => {
     async function* broken(): AsyncGenerator<Buffer> {
       yield Buffer.from('a;b\n1;2\n');
       throw new Error('disk gone');
@@ -111,19 +111,19 @@ describe('columns', () => {
     ["PROV/CITTA'_METROPOLITANA", 'prov_citta_metropolitana'],
     ['Sigla\u00a0automobilistica', 'sigla_automobilistica'],
     ['  ', ''],
-  ])('%j is known as %s', (published, name) => {
+  ])('the header %j becomes %s', (published, name) => {
     expect(normaliseHeader(published)).toBe(name);
   });
 
   const expected = { mapped: { code: ['codice', 'codice_istat'], name: 'denominazione*' }, ignored: { 'nuts*': 'not used' }, at: 'x.csv' } as const;
 
-  test('are found by name wherever they stand', () => {
+  test('are found by name in any position', () => {
     const columns = expectColumns(['NUTS 1', 'Denominazione del comune', 'Codice ISTAT'], expected);
     expect(columns.indexes).toEqual({ code: 2, name: 1 });
     expect(fieldsOf(['x', 'Nonsò', '070901'], columns)).toEqual({ code: '070901', name: 'Nonsò' });
   });
 
-  test('may be missing when they are optional', () => {
+  test('may be missing if they are optional', () => {
     const columns = expectColumns(['codice', 'nuts'], { ...expected, optional: ['name'] });
     expect(columns.indexes).toEqual({ code: 0, name: -1 });
     expect(fieldsOf(['1', ''], columns)).toEqual({ code: '1', name: '' });
@@ -136,11 +136,11 @@ describe('columns', () => {
     [['codice', 'codice istat', 'denominazione', 'nuts'], /doubled: code/],
     [['codice', 'denominazione', 'nuts', 'NUTS'], /doubled: "NUTS"/],
     [['codice', 'denominazione', 'nuts', 'x', 'X'], /doubled: "X"/],
-  ])('stop the source with the difference when they change: %j', (found, detail) => {
+  ])('stop the source with the difference if they change: %j', (found, detail) => {
     expect(() => expectColumns(found, expected)).toThrow(expect.objectContaining({ code: 'COLUMNS_CHANGED', at: 'x.csv', detail: expect.stringMatching(detail) }));
   });
 
-  test('are reported with their values when they are added, in any position', () => {
+  test('are reported with sample values when they are added, in any position', () => {
     const found: [string, string | undefined][] = [];
     const sink = { added: (column: string, sample?: string): void => void found.push([column, sample]) };
     const columns = expectColumns(['Nuova\ncolonna', 'codice', '', 'denominazione', 'nuts'], expected).reportTo(sink);
@@ -148,7 +148,7 @@ describe('columns', () => {
     expect(found).toEqual([['Nuova colonna', undefined], ['column 3', undefined], ['Nuova colonna', 'a'], ['Nuova colonna', 'b'], ['Nuova colonna', 'c']]);
   });
 
-  test('must be those of one edition; a column of another edition comes with all of that edition', () => {
+  test('must belong to one edition; a column of another edition requires all columns of that edition', () => {
     const editions = { old: ['codice', 'denominazione', 'a'], new: ['codice', 'denominazione', 'b|b2', 'c'] };
     const names = (found: readonly string[]): readonly string[] => expectColumns(found, { mapped: { code: 'codice' }, ignored: { '': 'no name' }, editions, at: 'x.csv' }).added.map(({ name }) => name);
     expect(names(['a', 'codice', 'denominazione', ''])).toEqual([]);
@@ -161,7 +161,7 @@ describe('columns', () => {
   });
 });
 
-test('a refusal names the field, what was expected and what was found', () => {
+test('a refusal names the field, the expected value and the value found', () => {
   const fields = { code: '70', name: 'x' };
   const result = z.strictObject({ code: z.string().regex(/^\d{6}$/, 'expected six digits'), name: z.string() }).safeParse(fields);
   expect(refusalOf(fields, result.error!)).toEqual({ code: 'code_invalid', message: 'code: expected six digits, found "70"' });

@@ -1,4 +1,4 @@
-/** Exports of a web service that may lack features: reported, loaded, and superseding nothing. */
+/** Exports of a web service that may lack features: they are reported and loaded, but supersede nothing. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,12 +9,12 @@ import { describe as describeStatus, readStatus } from '../../pipelines/cli/stat
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { one } from '../../pipelines/db/types.ts';
-import { inForce, type LoadedFile } from '../../pipelines/ledger/force.ts';
+import { currentFiles, type LoadedFile } from '../../pipelines/ledger/current-files.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { describeState, STATE_STATEMENT, type PublishedState } from '../../pipelines/operate/metrics.ts';
 import { readRegionReport } from '../../pipelines/operate/region-report.ts';
 import { validate, type FileVerdict } from '../../pipelines/operate/validate.ts';
-import { describeTurn, turn } from '../../pipelines/operate/watch.ts';
+import { describeNight, runNight } from '../../pipelines/operate/watch.ts';
 import { whyCut } from '../../pipelines/readers/cut-export.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { exitCodeOf, refresh } from '../../pipelines/run/refresh.ts';
@@ -33,10 +33,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A square of 0.001 degrees from a corner. */
+/** Returns a square of 0.001 degrees from its south-western corner. */
 const square = (lon: number, lat: number): number[][][] => [[[lon, lat], [lon + 0.001, lat], [lon + 0.001, lat + 0.001], [lon, lat + 0.001], [lon, lat]]];
 
-/** A GeoJSON as GeoServer writes it: the geometry first, counts at the end. */
+/** Returns GeoJSON as GeoServer writes it: the geometry first, the counts at the end. */
 function geoJson(properties: object, shapes: readonly unknown[], type: 'Polygon' | 'LineString' = 'Polygon'): string {
   const features = shapes.map((coordinates, i) => JSON.stringify({ type: 'Feature', id: `x.${i}`, geometry: { type, coordinates }, geometry_name: 'geom', properties: { id: i, ...properties } }));
   return `{"type":"FeatureCollection","features":[${features.join(',\n')}]}`;
@@ -49,7 +49,7 @@ describe(`an export of a service; seed ${seed}`, () => {
     return { path, name, size: Buffer.byteLength(text) };
   };
 
-  it.each(LIMITS)('of exactly %i features may be cut, in any format that services give; of one more or less it is whole', async (limit) => {
+  it.each(LIMITS)('of exactly %i features may be cut, in any format of a web service; one feature more or less is complete', async (limit) => {
     for (const name of ['made_a.geojson', 'made_b.json', 'made_c.gml', 'made_d.XML']) {
       expect(await whyCut(await file(name), [{ path: '', records: limit }]), name).toMatch(`exactly ${limit}`);
       for (const records of [limit - 1, limit + 1, 1 + random.below(limit - 1)]) expect(await whyCut(await file(name), [{ path: '', records }]), `${name} ${records}`).toBeNull();
@@ -68,7 +68,7 @@ describe(`an export of a service; seed ${seed}`, () => {
     }
   });
 
-  it('is not suspected in a zip of many documents', async () => {
+  it('is not suspected if it is one of many documents in a zip', async () => {
     const members = [{ path: 'A001_ple.gml', records: 2_000 }, { path: 'A001_map.gml', records: 12 }];
     expect(await whyCut(await file('made_zip.zip'), members)).toBeNull();
     expect(await whyCut(await file('made_zip.zip'), [{ path: 'a.gml', records: 2_000 }])).toMatch('in a.gml');
@@ -83,13 +83,13 @@ describe(`an export of a service; seed ${seed}`, () => {
       sha256: String(fileId), reader: '', present: true, arrived: fileId, forgotten: false,
       held: [{ layer, series: '', region: null, likelyRegion: null, dated: null, named: true, places: [''] }],
     });
-    const current = (...files: LoadedFile[]): number[] => inForce(files, source, 14, layer, new Map()).files.map(({ file: { fileId } }) => fileId);
+    const current = (...files: LoadedFile[]): number[] => currentFiles(files, source, 14, layer, new Map()).files.map(({ file: { fileId } }) => fileId);
     expect(current(loaded(1, '2021', true, false), loaded(2, '2024', true, true))).toEqual([1]);
     expect(current(loaded(1, '2021', false, false), loaded(2, '2024', true, true))).toEqual([1, 2]);
     expect(current(loaded(2, '2024', true, true))).toEqual([2]);
   });
 
-  it('is named by validate, and is no error', async () => {
+  it('is reported by validate as a warning, not as an error', async () => {
     const path = join(folder, 'made_pericolosita_frane.geojson');
     await writeFile(path, geoJson({ cod_per_it: '3' }, Array.from({ length: 1_000 }, (_, i) => square(14 + (i % 40) * 0.01, 41 + Math.floor(i / 40) * 0.01))));
     const verdicts: FileVerdict[] = [];
@@ -111,26 +111,26 @@ interface Found extends Record<string, unknown> {
 
 interface Reports {
   readonly texts: Readonly<Record<string, string>>;
-  /** Code and file of each warning, by report. */
+  /** Codes and files of the warnings, by report. */
   readonly listed: Readonly<Record<string, string[]>>;
   readonly metrics: string[];
 }
 
-/** Returns every report that has the warnings of a region. */
+/** Returns every report that lists the warnings of a region. */
 async function reportsOf(context: Context, data: string): Promise<Reports> {
   const molise = findRegion(14)!;
   const again = await refresh(context, loadOptions([data], [14]));
   const status = await readStatus(context);
   const region = await readRegionReport(context, molise);
   const { state } = await one<{ state: PublishedState }>(context.database, STATE_STATEMENT);
-  const line = await turn(
+  const line = await runNight(
     { sources: [], settings: () => ({ url: 'http://127.0.0.1:1/', login: null, token: null }), log: SILENT, open: (work) => work(context) },
     { regions: [molise], data: [data], parallel: 2, metrics: null, webhook: null, webhookPrivate: false, keep: null },
   );
   const names = (warnings: readonly { readonly code: string; readonly file: string }[]): string[] => warnings.map(({ code, file }) => `${code} ${file}`).sort();
   expect([exitCodeOf(again), line.exit_code]).toEqual([0, 0]);
   return {
-    texts: { refresh: describeReport(again), status: describeStatus(status), watch: describeTurn(line), page: regionPage(region, []) },
+    texts: { refresh: describeReport(again), status: describeStatus(status), watch: describeNight(line), page: regionPage(region, []) },
     listed: { refresh: names(again.warnings), status: names(status.warnings), watch: names(line.warnings), region: names(region.cut_exports) },
     metrics: (await describeState(state, true)).split('\n').filter((text) => /^mappale_(?:cut_exports|schema_warnings)\{/.test(text)).sort(),
   };
@@ -142,17 +142,17 @@ interface Shore extends Record<string, unknown> {
   readonly lat: number;
   readonly segments: number;
   readonly coverage: string;
-  /** The coverage in the columns of exports. */
+  /** Coverage in the columns of exports. */
   readonly exported: string;
 }
 
-/** Metres of a degree of longitude. */
+/** Length of a degree of longitude in metres. */
 function metresOfDegree(lat: number): number {
   return 111_320 * Math.cos((lat * Math.PI) / 180);
 }
 
 describeDatabase('a region with cut exports of maps', (engine) => {
-  it('has levels with coverage partial where a feature is, and is not mapped elsewhere, however many regions the export reaches', async () => {
+  it('gives coverage partial where the export has a feature, and not_mapped elsewhere, however many regions the export reaches', async () => {
     const files = await syntheticFiles(60, 5, { comuni: 2, only: ['ade_cadastre', 'istat_comuni', 'istat_soppressi'] });
     try {
       const context = await contextOn(await engine.openDatabase());
@@ -164,7 +164,7 @@ describeDatabase('a region with cut exports of maps', (engine) => {
           from core.parcel p cross join lateral api.section_risk(p.fid) order by p.fid`);
       };
       const parcels = await found();
-      // One feature on a parcel; the others at the middles of the regions' boxes, over and over.
+      // One feature is on a parcel. The others repeat the middles of the regions' boxes.
       const [first] = parcels as [Found, ...Found[]];
       const boxes = await context.database.query<{ lon: number; lat: number }>('select st_x(st_centroid(geom)) as lon, st_y(st_centroid(geom)) as lat from core.region_box where region_code <> 14 order by region_code');
       const polygons = (count: number): number[][][][] => Array.from({ length: count }, (_, i) => {
@@ -189,7 +189,7 @@ describeDatabase('a region with cut exports of maps', (engine) => {
       expect(touched.length).toBeLessThan(cut.length / 2);
       for (const each of touched) expect(each).toMatchObject({ flood: 'P1', flood_coverage: 'partial', landslide: 'P3', landslide_coverage: 'partial' });
       for (const each of cut.filter(({ landslide }) => landslide === null)) expect(each).toMatchObject({ flood: null, flood_coverage: 'not_mapped', landslide_coverage: 'not_mapped' });
-      // One feature more, under the publisher's names: complete maps of Italy, which replace the cut exports.
+      // With one more feature and the publisher's names, the files are complete maps of Italy and replace the cut exports.
       await write('aree_peric_frana_pai.geojson', { peric_ita: 'Elevata P3' }, 1_001);
       await write('Mosaicatura_ISPRA_2020_pericolosita_idraulica_bassa.geojson', { scenario: 'Pericolosità idraulica bassa - LowProbabilityHazard' }, 1_001);
       for (const each of await found()) expect(each).toMatchObject({ flood_coverage: 'partial', landslide_coverage: 'mapped' });
@@ -201,7 +201,7 @@ describeDatabase('a region with cut exports of maps', (engine) => {
     }
   });
 
-  it('has segments of a cut shoreline export with coverage partial, and is not mapped where it has none', async () => {
+  it('gives coverage partial to parcels near segments of a cut shoreline export, and not_mapped elsewhere', async () => {
     const files = await syntheticFiles(60, 5, { comuni: 2, only: ['ade_cadastre', 'istat_comuni', 'istat_soppressi'] });
     try {
       const context = await contextOn(await engine.openDatabase());
@@ -238,7 +238,7 @@ describeDatabase('a region with cut exports of maps', (engine) => {
       await write('made_Dinamica_Litoranea_2006_2020.geojson', random.pick(LIMITS.slice(0, 2)));
       const cut = await found();
       const distance = ({ lon: x, lat: y }: Shore): number => Math.hypot((x - lon) * metresOfDegree(lat), (y - lat) * 111_100);
-      // A parcel is at most about 100 m wide, so that its representative point tells on which side of 1,000 m it is.
+      // A parcel is at most about 100 m wide, so the distance of its representative point decides on which side of 1,000 m it is.
       const [near, far] = [cut.filter((each) => distance(each) < 980), cut.filter((each) => distance(each) > 1_100)];
       expect([near.length > 0, far.length > 0]).toEqual([true, true]);
       for (const each of near) expect(each).toMatchObject({ segments: 1, coverage: 'partial', exported: 'partial' });

@@ -1,4 +1,4 @@
-/** Tables of which each record is one line. */
+/** Tables with one record per line. */
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { cellsOf, linesOf } from '../../pipelines/readers/delimited-lines.ts';
@@ -10,22 +10,22 @@ async function lines(content: Buffer, size: number): Promise<[number, string][]>
   return found;
 }
 
-it('lines are numbered as they stand, empty ones are passed over, and each is in UTF-8 or windows-1252, wherever chunks end', async () => {
+it('numbers lines as in the file, skips empty ones, and decodes each as UTF-8 or windows-1252, wherever chunks end', async () => {
   const content = Buffer.concat([Buffer.from('\uFEFFa;b\r\n\r\nverità;1\n'), Buffer.from('verit\u00e0;2\n', 'latin1'), Buffer.from('  \nlast')]);
   for (const size of [1, 2, 3, 7, 64]) expect(await lines(content, size)).toEqual([[1, 'a;b'], [3, 'verità;1'], [4, 'verità;2'], [6, 'last']]);
 });
 
-it('a byte of neither encoding stops with its line', async () => {
+it('reports the line of a byte that neither encoding has', async () => {
   await expect(lines(Buffer.concat([Buffer.from('a\nb'), Buffer.from([0x81, 0x0a])]), 64)).rejects.toMatchObject({ code: 'ENCODING_WRONG', at: 'list.csv:2' });
 });
 
-it('a text without line ends stops before it is held in memory', async () => {
+it('stops a text without line ends before it fills the memory', async () => {
   await expect(lines(Buffer.alloc(200_000, 'a'), 4096)).rejects.toMatchObject({ code: 'LINE_TOO_LONG' });
 });
 
 it.each([
   ['a;b;c', ['a', 'b', 'c']], ['', ['']], [';', ['', '']], ['"a;b";c', ['a;b', 'c']], ['"a ""b"" c";d', ['a "b" c', 'd']], ['FARMACIA "VERA";d', ['FARMACIA "VERA"', 'd']],
   ['"never closed;d', ['"never closed', 'd']], ['"closed" too early;d', ['"closed" too early', 'd']], ['"a"', ['a']], ['a;"b"', ['a', 'b']],
-])('the cells of %j are %j', (line, cells) => {
+])('splits %j into the cells %j', (line, cells) => {
   expect(cellsOf(line, ';')).toEqual(cells);
 });

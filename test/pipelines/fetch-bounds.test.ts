@@ -1,4 +1,4 @@
-/** Bounds of downloads: size, pace, free space and the addresses that may be asked. Publishers are HTTP servers on this machine. */
+/** Bounds of downloads: size, pace, free space and permitted addresses. Publishers are HTTP servers on this machine. */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -31,7 +31,7 @@ const NAME = 'anagrafica_impianti_attivi.csv';
 const ROUTE = `/${ID}?${NAME}`;
 const sources = await loadSources();
 const random = randomOf('fetch-bounds', testEnvironment().seed);
-/** Limit as the contract states it: four times the largest known file. */
+/** The limit in the contract: four times the largest known file. */
 const LIMIT = 4 * (await loadDownload(ID)).largest!;
 
 let files: Awaited<ReturnType<typeof syntheticFiles>>;
@@ -66,7 +66,7 @@ async function fetchOne({ now = () => NOW, proxies = NO_PROXIES, url, source = I
   const said = (): void => undefined;
   const report = await fetchRegions(
     {
-      sources, log: { runId: null, info: said, warn: said, progress: said }, clock: { now, wait: async () => undefined }, proxies,
+      sources, log: { runId: null, debug: said, info: said, warn: said, progress: said }, clock: { now, wait: async () => undefined }, proxies,
       settings: () => ({ url: url === undefined ? `${server.url}/${source}?` : url, login: null, token: null }), ...more,
     },
     { regions: [MOLISE], folder: into, only: [source], dryRun: false },
@@ -103,7 +103,7 @@ const endlessGzip: Handler = (_request, response) => {
   more();
 };
 
-/** A gzip stream of empty blocks, which never becomes a byte of the file. */
+/** Sends a gzip stream of empty blocks, which never yields a byte of the file. */
 function emptyBlocks(): Handler {
   const blocks = Buffer.concat(Array.from({ length: 20_000 }, () => Buffer.from([0, 0, 0, 0xff, 0xff])));
   let first = true;
@@ -114,7 +114,7 @@ function emptyBlocks(): Handler {
   });
 }
 
-/** Gives a range in the usual way and everything else one byte at a time. */
+/** Answers a range request normally and everything else one byte at a time. */
 function dribbled(bytes: Buffer, manners: Parameters<typeof served>[1] = {}): Handler {
   return (request, response) => {
     if (request.headers.range?.startsWith('bytes=0-') === true && manners.ranges !== false) return served(bytes, manners)(request, response);
@@ -124,7 +124,7 @@ function dribbled(bytes: Buffer, manners: Parameters<typeof served>[1] = {}): Ha
   };
 }
 
-/** A clock on which each look takes a minute. */
+/** Returns a clock that advances by a minute at each reading. */
 function minutes(): () => number {
   let now = NOW;
   return () => (now += 60_000);
@@ -147,7 +147,7 @@ describe('the size of a download', () => {
     expect(partial()).toEqual([]);
   });
 
-  it('refuses a file that is announced as larger before any of it comes', async () => {
+  it('rejects a file that is announced as larger, before downloading any of it', async () => {
     const length = LIMIT + 1 + random.below(1e9);
     server.routes.set(ROUTE, (_request, response) => void response.writeHead(206, { etag: '"1"', 'content-range': `bytes 0-127/${length}` }).end(Buffer.alloc(128, 'a')));
     expect((await fetchOne()).error).toMatchObject({ code: 'DOWNLOAD_TOO_LARGE', detail: expect.stringContaining(`found ${length}`) as string });
@@ -172,7 +172,7 @@ describe('the size of a download', () => {
     expect(readdirSync(join(folder, 'ade_cadastre', '.partial'))).toEqual([]);
   });
 
-  it('states the largest known file of every source that is downloaded', async () => {
+  it('has a stated largest known file for every downloaded source', async () => {
     const stated = await Promise.all(sources.map(async ({ id }) => ({ id, ...await loadDownload(id) })));
     const downloaded = stated.filter(({ files: given }) => given !== undefined);
     expect(downloaded.length).toBeGreaterThan(10);
@@ -207,8 +207,8 @@ describe('the pace of a download', () => {
   });
 });
 
-describe('the disk of a download', () => {
-  /** Free space that shrinks with each look. */
+describe('the disk space of a download', () => {
+  /** Free space that shrinks at each reading. */
   const shrinking = (from: number, by: number) => {
     let free = from + by;
     return async (): Promise<number> => (free -= by);
@@ -223,13 +223,13 @@ describe('the disk of a download', () => {
     expect((await fetchOne({ freeBytes: async () => SPARE + 6 * MIB })).received).toBeLessThan(large().length);
   });
 
-  it('frees the disk again where the download cannot be continued', async () => {
+  it('frees the disk again if the download cannot be continued', async () => {
     server.routes.set(ROUTE, endlessGzip);
     expect((await fetchOne({ freeBytes: shrinking(SPARE + 3 * MIB, MIB) })).error).toMatchObject({ code: 'DISK_FULL' });
     expect(partial()).toEqual([]);
   });
 
-  it('removes a part that a killed run left and nothing can continue, before it looks for room', async () => {
+  it('removes a part that a killed run left and that cannot be continued, before it checks the free space', async () => {
     server.routes.set(ROUTE, served(csv(), { ranges: false }));
     await mkdir(join(folder, ID, '.partial'), { recursive: true });
     const left = join(folder, ID, '.partial', NAME);
@@ -259,7 +259,7 @@ describe('the disk of a download', () => {
 });
 
 const byte = (): number => random.below(256);
-/** Networks of RFC 6890 and its successors, with an address of each drawn at random. */
+/** Networks of RFC 6890 and its successors, each with a random address. */
 const PRIVATE: readonly (readonly [network: string, host: string])[] = [
   ['this host', '0.0.0.0'], ['loopback', `127.${byte()}.${byte()}.${byte()}`], ['10/8', `10.${byte()}.${byte()}.${byte()}`], ['172.16/12', `172.${16 + random.below(16)}.${byte()}.${byte()}`],
   ['192.168/16', `192.168.${byte()}.${byte()}`], ['link-local', `169.254.${byte()}.${byte()}`], ['CGNAT', `100.${64 + random.below(64)}.${byte()}.${byte()}`], ['multicast', `${224 + random.below(16)}.1.2.3`],
@@ -275,12 +275,12 @@ describe('an address', () => {
     expect(isPrivateHost(new URL(`http://${host}/`).hostname)).toBe(true);
   });
 
-  it('is public next to the private networks', () => {
+  it('is public if it is adjacent to a private network', () => {
     expect(PUBLIC.filter((address) => !isPublicAddress(address))).toEqual([]);
     expect(['www.istat.it', 'mylocalhost.it', 'local.example.org', 'internal.it'].filter(isPrivateHost)).toEqual([]);
   });
 
-  it('of a name is refused if any of its addresses is private, and the judged addresses are those that are connected to', async () => {
+  it('of a name is refused if any of its addresses is private, and only checked addresses are connected to', async () => {
     const lookup = (addresses: readonly string[]): LookupFunction => (_host, _options, callback) => callback(null, addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
     const ask = (addresses: readonly string[]): Promise<unknown> => new Promise((resolve) => publicLookup(lookup(addresses))('name.example.org', { all: true }, (error, found) => resolve(error ?? found)));
     expect(await ask(['1.1.1.1', '2a00:1450:4002::1'])).toEqual([{ address: '1.1.1.1', family: 4 }, { address: '2a00:1450:4002::1', family: 6 }]);
@@ -289,7 +289,7 @@ describe('an address', () => {
 });
 
 describe('a redirect', () => {
-  /** The internet as a proxy sees it: every name is the publisher on this machine. */
+  /** Acts as the internet behind a proxy: every name leads to the publisher on this machine. */
   async function internet(): Promise<{ readonly proxies: Proxies; readonly asked: string[]; close(): void }> {
     const asked: string[] = [];
     const proxy = createServer((request, response) => {
@@ -332,14 +332,14 @@ describe('a redirect', () => {
     }
   });
 
-  it('to a name whose address turns out to be private when the connection is made is refused', async () => {
+  it('to a name that resolves to a private address at connection time is refused', async () => {
     const lookup: LookupFunction = (_host, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
     server.routes.set(ROUTE, status(302, { location: `http://files.example.org:${new URL(server.url).port}/secret` }));
     expect((await fetchOne({ lookup })).error).toMatchObject({ code: 'DOWNLOAD_PRIVATE', detail: expect.stringContaining('files.example.org with the private address 127.0.0.1') as string });
     expect(server.seen.map(({ url }) => url)).toEqual([ROUTE]);
   });
 
-  it('is not what counts: a built-in name with a private address is refused, and a host that the operator names is asked', async () => {
+  it('is not needed for the check: a built-in name with a private address is refused, while a host named by the operator is contacted', async () => {
     const lookup: LookupFunction = (_host, { all }, callback) => (all === true ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4));
     server.routes.set(ROUTE, served(csv()));
     expect((await fetchOne({ lookup, url: null })).error).toMatchObject({ code: 'DOWNLOAD_PRIVATE' });
@@ -360,7 +360,7 @@ describe('a redirect', () => {
       expect(error?.detail).toMatch(detail);
       if (code !== null) expect(error?.code).toBe(code);
       expect(`${error!.report()} ${String(error!.cause)}`).not.toContain(secret);
-      // The publisher's body is quoted: the same answer without the redirect.
+      // Without the redirect, the same body is quoted.
       server.routes.set(ROUTE, answer);
       expect((await fetchOne()).error!.report().includes(secret)).toBe(true);
     } finally {
@@ -368,7 +368,7 @@ describe('a redirect', () => {
     }
   });
 
-  it('to another host that answers with a page of another table: the body is not reported', async () => {
+  it('to another host that answers with another table does not quote the body', async () => {
     const other = await startPublisher();
     try {
       other.routes.set('/x', inTurn(status(200, {}, `${secret},b\n1,2\n`)));
@@ -383,7 +383,7 @@ describe('a redirect', () => {
 });
 
 describe('a webhook', () => {
-  it('with a public name and a private address is asked only if the operator allows it; a host that is private by name always is', async () => {
+  it('with a public name and a private address is called only if the operator allows it; a host with a private name is always called', async () => {
     const lookup: LookupFunction = (_host, { all }, callback) => (all === true ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4));
     server.routes.set('/hook', status(204));
     const url = (host: string): string => `http://${host}:${new URL(server.url).port}/hook`;

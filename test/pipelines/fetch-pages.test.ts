@@ -1,4 +1,4 @@
-/** A file that comes in pages: a publisher on this machine stands in for the SPARQL endpoint of the places of culture. */
+/** A file that is downloaded in pages: a publisher on this machine acts as the SPARQL endpoint of the places of culture. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
+import { SILENT } from '../../pipelines/log.ts';
 import { fetchRegions, type FetchReport, type FileReport } from '../../pipelines/fetch/fetch.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
@@ -37,27 +38,27 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** One row of the answer. */
+/** Returns one row of the answer. */
 const row = (id: string, more: Readonly<Partial<Record<(typeof ANSWER.query)[number], string>>> = {}): string => ANSWER.query
   .map((column) => ({ id, etichetta: `Luogo ${id}`, comune: 'Campo Finto', provincia: 'Campobasso', ...more } as Record<string, string>)[column] ?? '')
   .map((value) => (value === '' ? '' : `"${value}"`)).join(',');
 
 const page = (rows: readonly string[]): string => `${[HEADER, ...rows].join('\n')}\n`;
 
-/** Where the page begins that a request asks for, as the query in its address says. */
+/** Returns the offset of the requested page, read from the query in its address. */
 function askedOffset(url: string): number {
   const query = new URL(url, 'http://localhost').searchParams.get('query') ?? '';
   return Number(/\boffset\s+(\d+)/i.exec(query)?.[1] ?? Number.NaN);
 }
 
-/** Serves a table as the endpoint does: at most `limit` rows from the offset that the query asks for. */
+/** Serves a table like the endpoint: at most `limit` rows from the requested offset. */
 const endpoint = (rows: readonly string[], limit: number): Handler => ({ url = '' }, response) => {
   const offset = askedOffset(url);
   response.writeHead(200, { 'content-type': 'text/csv' }).end(page(rows.slice(offset, offset + limit)));
 };
 
 async function fetchPlaces(dryRun = false): Promise<{ report: FileReport; all: FetchReport }> {
-  const log = { runId: null, info: (text: string) => void notes.push(text), warn: (text: string) => void notes.push(text), progress: () => undefined };
+  const log = { ...SILENT, info: (text: string) => void notes.push(text), warn: (text: string) => void notes.push(text) };
   const clock = { now: () => now, wait: async (seconds: number) => void waits.push(seconds) };
   const settings = () => ({ url: `${server.url}/${ID}`, login: null, token: null });
   const all = await fetchRegions({ sources, log, clock, settings }, { regions: [MOLISE], folder, only: [ID], dryRun });
@@ -69,8 +70,8 @@ const visible = (): string[] => (existsSync(place()) ? readdirSync(place()).filt
 const partial = (): string[] => (existsSync(join(place(), '.partial')) ? readdirSync(join(place(), '.partial')) : []);
 const lines = (name: string): string[] => readFileSync(join(place(), name), 'utf8').trimEnd().split('\n');
 
-describe('a file of pages', () => {
-  it('asks for pages without order and without an Accept header, joins them by URI, and gives one file that its source knows', async () => {
+describe('a paged file', () => {
+  it('is requested page by page without order and Accept header, joined by URI, and recognised by its source', async () => {
     const { seed } = testEnvironment();
     const [random, say] = [randomOf('fetch-pages', seed), `MAPPALE_TEST_SEED=${seed}`];
     const [limit, count] = [20 + random.below(80), 150 + random.below(200)];
@@ -93,7 +94,7 @@ describe('a file of pages', () => {
     expect(survey.releases.map(({ source, vintage, complete }) => [source.id, vintage, complete])).toEqual([[ID, '2026-11-23', true]]);
   });
 
-  it('keeps the row with the most values of a place that comes several times, whatever the order', async () => {
+  it('keeps the row with the most values for a repeated place, in any order', async () => {
     const rows = [row('urn:1'), row('urn:1', { tipo: 'Museo', disciplina: 'Storia' }), row('urn:1', { tipo: 'Museo', disciplina: 'Arte' })];
     for (const order of [rows, [...rows].reverse()]) {
       server.routes.set(ROUTE, endpoint(order, 2));
@@ -102,7 +103,7 @@ describe('a file of pages', () => {
     }
   });
 
-  it('leaves the file of an earlier day when the same places come in another order', async () => {
+  it('keeps the file of an earlier day if the same places come in another order', async () => {
     const rows = Array.from({ length: 30 }, (_, index) => row(`urn:${100 + index}`));
     server.routes.set(ROUTE, endpoint(rows, 7));
     const first = (await fetchPlaces()).report;
@@ -112,13 +113,13 @@ describe('a file of pages', () => {
     expect([visible(), partial()]).toEqual([[first.name], []]);
     server.routes.set(ROUTE, endpoint([...rows, row('urn:new')], 11));
     expect((await fetchPlaces()).report).toMatchObject({ outcome: 'new', name: 'luoghi_della_cultura_20261124.csv' });
-    // What was published first comes back: the file of the day between says something else, so it is new.
+    // The first content returns. The file of the day between differs, so this one is new.
     now += 86_400_000;
     server.routes.set(ROUTE, endpoint(rows, 7));
     expect((await fetchPlaces()).report).toMatchObject({ outcome: 'new', name: 'luoghi_della_cultura_20261125.csv', sha256: first.sha256 });
   });
 
-  it('ends at a page that repeats what came, and says so', async () => {
+  it('ends with a notice at a page that repeats earlier rows', async () => {
     const rows = [row('urn:1'), row('urn:2')];
     server.routes.set(ROUTE, status(200, {}, page(rows)));
     const { report } = await fetchPlaces();
@@ -128,12 +129,12 @@ describe('a file of pages', () => {
     expect(notes.join('\n')).toMatch(/page 2.*came before/);
   });
 
-  it('ends at a page without any byte', async () => {
+  it('ends at an empty page', async () => {
     server.routes.set(ROUTE, inTurn(status(200, {}, page([row('urn:1')])), status(200, {}, '')));
     expect((await fetchPlaces()).report).toMatchObject({ outcome: 'new', error: null });
   });
 
-  it('gives up where pages never end, and keeps nothing', async () => {
+  it('fails if pages never end, and keeps nothing', async () => {
     let next = 0;
     server.routes.set(ROUTE, (_request, response) => {
       next += 1;
@@ -144,7 +145,7 @@ describe('a file of pages', () => {
     expect([visible(), partial()]).toEqual([[], []]);
   });
 
-  it('asks again for a page that broke off, and loses nothing', async () => {
+  it('requests a page again that broke off, and loses nothing', async () => {
     const rows = Array.from({ length: 40 }, (_, index) => row(`urn:${100 + index}`));
     const whole = endpoint(rows, 15);
     let broken = 0;
@@ -159,24 +160,24 @@ describe('a file of pages', () => {
     expect(waits).toContain(2);
   });
 
-  it('asks for nothing in a dry run', async () => {
+  it('is not requested in a dry run', async () => {
     server.routes.set(ROUTE, endpoint([row('urn:1')], 5));
     expect((await fetchPlaces(true)).report).toMatchObject({ outcome: 'wanted', bytes: null });
     expect([server.seen.length, visible()]).toEqual([0, []]);
   });
 });
 
-describe('a page that is no page of the table', () => {
+describe('an invalid page', () => {
   const good = status(200, {}, page([row('urn:1'), row('urn:2')]));
   it.each([
     ['the firewall\'s page with status 200', status(200, { 'content-type': 'text/html' }, FIREWALL), 'DOWNLOAD_FIREWALL', /Request Rejected/],
     ['the firewall\'s answer as plain text', status(200, { 'content-type': 'text/csv' }, 'This request was stopped by the Web Application Firewall'), 'DOWNLOAD_FIREWALL', /web application firewall/],
     ['another web page with status 200', status(200, {}, '<!DOCTYPE html><title>Manutenzione</title>'), 'DOWNLOAD_PAGE', /Manutenzione/],
-    ['a page that begins with a script', status(200, {}, '<script>location.reload()</script>'), 'DOWNLOAD_PAGE', /web page/],
+    ['a page that starts with a script', status(200, {}, '<script>location.reload()</script>'), 'DOWNLOAD_PAGE', /web page/],
     ['status 406', status(406, {}, 'Not Acceptable'), 'DOWNLOAD_REFUSED', /406, "Not Acceptable"/],
     ['status 500 each time', status(500, {}, 'Virtuoso 22023 Error'), 'DOWNLOAD_BUSY', /500/],
     ['other columns', status(200, {}, '"s","p"\n"urn:1","x"\n'), 'DOWNLOAD_OTHER', /columns|column/],
-    ['a row with a column less', status(200, {}, `${HEADER}\n${row('urn:3').replace(',', '')}\n`), 'DOWNLOAD_OTHER', /.+/],
+    ['a row with a missing column', status(200, {}, `${HEADER}\n${row('urn:3').replace(',', '')}\n`), 'DOWNLOAD_OTHER', /.+/],
     ['a body that is cut each time', served(Buffer.from(page([row('urn:3')])).subarray(0, 50), { ranges: false, length: 5000 }), 'DOWNLOAD_SHORT', /whole page/],
   ] as const)('%s → refused by name with the number of the page, and nothing half is left', async (_what, bad, code, detail) => {
     for (const [number, handlers] of [[1, [bad]], [2, [good, bad]]] as const) {
@@ -188,7 +189,7 @@ describe('a page that is no page of the table', () => {
     }
   });
 
-  it('leaves the file of an earlier run', async () => {
+  it('keeps the file of an earlier run', async () => {
     server.routes.set(ROUTE, endpoint([row('urn:1')], 5));
     const { report: { name } } = await fetchPlaces();
     const before = lines(name);
@@ -197,14 +198,14 @@ describe('a page that is no page of the table', () => {
     expect([visible(), lines(name)]).toEqual([[name], before]);
   });
 
-  it('a first page without rows is refused', async () => {
+  it('is rejected if the first page has no rows', async () => {
     server.routes.set(ROUTE, status(200, {}, `${HEADER}\n`));
     expect((await fetchPlaces()).report.error).toMatchObject({ code: 'DOWNLOAD_OTHER', detail: expect.stringMatching(/found none/) as string });
     expect(visible()).toEqual([]);
   });
 });
 
-describe('the firewall\'s page in the data folder', () => {
+describe('a firewall page in the data folder', () => {
   it.each([['luoghi_della_cultura_20261101.csv', FIREWALL], ['datasetLuoghiDellaCultura.csv', 'Web Application Firewall: request blocked'], ['STRAD_MOLI.zip', FIREWALL]])('%s is refused as a web page', async (name, text) => {
     await writeFile(join(folder, name), text);
     const { broken } = await locate([folder], sources, { get: () => undefined, set() {} });

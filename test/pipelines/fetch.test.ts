@@ -1,4 +1,4 @@
-/** Downloads from publishers as they are: each oddity by name, and what comes out. The title of a test says both. */
+/** Downloads from publishers with all their peculiarities. The title of each test names the peculiarity and the result. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createServer, request as send } from 'node:http';
@@ -32,14 +32,14 @@ const sources = await loadSources();
 let files: Awaited<ReturnType<typeof syntheticFiles>>;
 let server: PublisherServer;
 let folder: string;
-/** Seconds that were waited, without passing. */
+/** Seconds that the program asked to wait. The test does not wait. */
 let waits: number[];
 let said: string[];
 
 const bytesOf = (name: string): Buffer => readFileSync(join(files.folder, name));
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 const say = (message: string): void => void said.push(message);
-const log: Log = { runId: null, info: say, warn: say, progress: say };
+const log: Log = { runId: null, debug: say, info: say, warn: say, progress: say };
 
 beforeAll(async () => {
   files = await syntheticFiles(40, 4, { comuni: 2, only: ['ade_cadastre', 'anncsu_addresses', 'mimit_fuel', 'dpc_seismic', 'egms_vertical', 'mef_income', 'ingv_mps04'] });
@@ -62,7 +62,7 @@ interface Choice extends Partial<Omit<FetchOptions, 'only'>> {
   readonly login?: string;
   /** Address of another server. */
   readonly at?: string;
-  /** What is set for the source, in the place of the usual address. */
+  /** Address set for the source, instead of the usual one. */
   readonly url?: string;
   readonly proxies?: Proxies;
 }
@@ -75,7 +75,7 @@ function fetchOf(only: readonly string[] | null, { token, login, at, url, proxie
   );
 }
 
-/** The cadastre's zip: the one file of its source. */
+/** Downloads the cadastre's zip, the only file of its source. */
 async function cadastre(options: Choice = {}): Promise<FileReport> {
   const { sources: [report] } = await fetchOf(['ade_cadastre'], options);
   expect(report!.files).toHaveLength(1);
@@ -86,11 +86,11 @@ const ZIP = '/ade_cadastre?MOLISE.zip';
 const zip = (): Buffer => bytesOf('MOLISE.zip');
 const path = (source = 'ade_cadastre', name = 'MOLISE.zip'): string => join(folder, source, name);
 const sidecar = (): Record<string, unknown> => JSON.parse(readFileSync(join(folder, 'ade_cadastre', '.MOLISE.zip.json'), 'utf8')) as Record<string, unknown>;
-/** What is there besides sidecars. */
+/** Returns the names of the files without sidecars. */
 const visible = (source = 'ade_cadastre'): string[] => readdirSync(join(folder, source)).filter((name) => !name.startsWith('.'));
 const partial = (): string[] => readdirSync(join(folder, 'ade_cadastre', '.partial'));
 
-/** Another edition of the same length, whose last byte is of the zip's comment. */
+/** Returns another edition of the same length: only the last byte, in the zip's comment, differs. */
 function otherZip(): Buffer {
   const same = Buffer.from(zip());
   const central = same.lastIndexOf(Buffer.from('PK\u0001\u0002', 'latin1'));
@@ -104,8 +104,8 @@ function expectWhole(report: FileReport, bytes: Buffer): void {
   expect(partial()).toEqual([]);
 }
 
-describe('a file that comes for the first time', () => {
-  it('HEAD is refused (403) → its first bytes say size and version, then it is downloaded, recognised, and its sidecar says sha256 and headers', async () => {
+describe('the first download of a file', () => {
+  it('HEAD is refused (403) → reads size and version from its first bytes, then downloads and recognises it, and writes sha256 and headers to its sidecar', async () => {
     server.routes.set(ZIP, served(zip()));
     const report = await cadastre();
     expectWhole(report, zip());
@@ -114,29 +114,29 @@ describe('a file that comes for the first time', () => {
     expect(sidecar()).toMatchObject({ etag: '"1"', bytes: zip().length, sha256: sha256(zip()), license: 'CC-BY-4.0', source: 'ade_cadastre', headers: { 'content-length': String(zip().length) } });
   });
 
-  it('the query is a bare key → it is asked for without a sign of equality', async () => {
+  it('the query is a bare key → requests it without an equals sign', async () => {
     for (const [key, name] of [['STRAD_MOLI', 'stradarioMolise20260602.zip'], ['INDIR_MOLI', 'indirizzarioMolise20260602.zip']]) server.routes.set(`/anncsu_addresses?${key}`, served(bytesOf(name!)));
     const { failures } = await fetchOf(['anncsu_addresses']);
     expect(failures).toEqual([]);
     expect(visible('anncsu_addresses').sort()).toEqual(['INDIR_MOLI.zip', 'STRAD_MOLI.zip']);
   });
 
-  it('301 first → followed, and the sidecar says where it led', async () => {
+  it('a 301 redirect → follows it, and records the final address in the sidecar', async () => {
     server.routes.set(ZIP, status(301, { location: '/elsewhere/MOLISE.zip' }));
     server.routes.set('/elsewhere/MOLISE.zip', served(zip()));
     expectWhole(await cadastre(), zip());
     expect(sidecar()).toMatchObject({ url: `${server.url}${ZIP}`, final_url: `${server.url}/elsewhere/MOLISE.zip` });
   });
 
-  it('a range is ignored (200) → what is sent is taken, and not asked for again', async () => {
+  it('a range is ignored (200) → uses the body of the response, without a second request', async () => {
     server.routes.set(ZIP, served(zip(), { ranges: false }));
     expectWhole(await cadastre(), zip());
     expect(server.seen).toHaveLength(1);
   });
 
   it.each([
-    ['gzip', gzipSync], ['deflate', deflateSync], ['br', brotliCompressSync], ['gzip, and it is not', (bytes: Buffer) => bytes],
-  ] as const)('packed for the way, though it was asked for as it is (%s) → unpacked, whatever length and ranges say', async (encoding, pack) => {
+    ['gzip', gzipSync], ['deflate', deflateSync], ['br', brotliCompressSync], ['declared as gzip, but not compressed', (bytes: Buffer) => bytes],
+  ] as const)('a compressed body (%s) although none was requested → decompresses it, whatever length and ranges say', async (encoding, pack) => {
     const csv = bytesOf('anagrafica_impianti_attivi.csv');
     const packed = pack(csv);
     const head = { 'content-encoding': encoding.split(',')[0]!, etag: '"1"' };
@@ -148,7 +148,7 @@ describe('a file that comes for the first time', () => {
     expect(report!.files).toMatchObject([{ error: null, bytes: csv.length, sha256: sha256(csv) }]);
   });
 
-  it('a range is answered with far more than was asked for → no more than the beginning is read', async () => {
+  it('a range is answered with far more than requested → reads only the beginning', async () => {
     let sent = 0;
     server.routes.set(ZIP, inTurn((_request, response) => {
       response.writeHead(206, { 'content-range': `bytes 0-127/${zip().length}` });
@@ -162,7 +162,7 @@ describe('a file that comes for the first time', () => {
     expect(sent).toBeLessThan(64);
   });
 
-  it('a cookie is wanted → it is sent back to the host that gave it', async () => {
+  it('a cookie is required → sends it back to the host that set it', async () => {
     server.routes.set(ZIP, (request, response) => {
       if (request.headers.cookie === 'seen=1') return served(zip())(request, response);
       response.writeHead(302, { location: ZIP, 'set-cookie': 'seen=1; Path=/; HttpOnly' }).end();
@@ -170,7 +170,7 @@ describe('a file that comes for the first time', () => {
     expectWhole(await cadastre(), zip());
   });
 
-  it('the page links it under a name with a hash → it is found there and keeps its name', async () => {
+  it('the page links it under a name with a hash → finds it and keeps its name', async () => {
     const name = 'classificazione-sismica-aggiornata-maggio-2025.csv';
     server.routes.set('/dpc_seismic', status(200, { 'content-type': 'text/html' }, `<html><body><a href="/other.csv">x</a> <a href='/static/1a2b3c/${name}'>CSV</a></body></html>`));
     server.routes.set(`/static/1a2b3c/${name}`, served(bytesOf(name)));
@@ -178,7 +178,7 @@ describe('a file that comes for the first time', () => {
     expect([failures, visible('dpc_seismic')]).toEqual([[], [name]]);
   });
 
-  it('this year\'s edition is not there yet (404) → the one before is taken; neither is there → told with the setting for another address', async () => {
+  it('this year\'s edition is missing (404) → takes the previous one; both are missing → reports the setting for another address', async () => {
     const older = 'Redditi_e_principali_variabili_IRPEF_su_base_comunale_CSV_2023.zip';
     server.routes.set(`/mef_income?${older}`, served(bytesOf(older)));
     const { sources: [report] } = await fetchOf(['mef_income']);
@@ -187,15 +187,15 @@ describe('a file that comes for the first time', () => {
   });
 });
 
-describe('a file that is there already', () => {
+describe('a file that is already in the folder', () => {
   const twice: readonly (readonly [quirk: string, manners: Manners, requests: number])[] = [
     ['ETag, and the server compares it (304)', {}, 1],
     ['ETag, and the server sends it anyway', { conditional: false }, 1],
     ['Last-Modified and size alone', { etag: null, conditional: false }, 1],
     ['ETag, and a range is ignored', { conditional: false, ranges: false }, 1],
-    ['neither ETag nor Last-Modified: a zip\'s end is compared, where its CRCs stand', { etag: null, modified: null }, 2],
+    ['neither ETag nor Last-Modified: the zip\'s end, with its CRCs, is compared', { etag: null, modified: null }, 2],
   ];
-  it.each(twice)('%s → nothing is downloaded', async (_quirk, manners, requests) => {
+  it.each(twice)('%s → downloads nothing', async (_quirk, manners, requests) => {
     server.routes.set(ZIP, served(zip(), manners));
     await cadastre();
     server.seen.length = 0;
@@ -203,7 +203,7 @@ describe('a file that is there already', () => {
     expect(server.seen).toHaveLength(requests);
   });
 
-  it('nothing says whether it changed → it is downloaded and compared byte for byte', async () => {
+  it('nothing shows whether it changed → downloads it and compares it byte by byte', async () => {
     const csv = bytesOf('anagrafica_impianti_attivi.csv');
     server.routes.set('/mimit_fuel?anagrafica_impianti_attivi.csv', served(csv, { etag: null, modified: null, ranges: false, length: null }));
     const once = async (): Promise<FileReport> => (await fetchOf(['mimit_fuel'])).sources[0]!.files[0]!;
@@ -211,7 +211,7 @@ describe('a file that is there already', () => {
     expect(await once()).toMatchObject({ outcome: 'unchanged', received: csv.length });
   });
 
-  it('issued again with the same size and without a date → the zip\'s end differs, and it is replaced', async () => {
+  it('issued again with the same size and without a date → detects the different end of the zip and replaces it', async () => {
     server.routes.set(ZIP, served(zip(), { etag: null, modified: null }));
     await cadastre();
     server.routes.set(ZIP, served(otherZip(), { etag: null, modified: null }));
@@ -220,7 +220,7 @@ describe('a file that is there already', () => {
     expectWhole(report, otherZip());
   });
 
-  it('it comes from another server, which says the same of another file → its bytes are compared', async () => {
+  it('another server reports the same metadata for another file → compares its bytes', async () => {
     server.routes.set(ZIP, served(zip()));
     await cadastre();
     const mirror = await startPublisher();
@@ -235,7 +235,7 @@ describe('a file that is there already', () => {
     }
   });
 
-  it('somebody changed it here → it is downloaded again', async () => {
+  it('changed locally → downloads it again', async () => {
     server.routes.set(ZIP, served(zip()));
     await cadastre();
     await writeFile(path(), 'half');
@@ -243,12 +243,12 @@ describe('a file that is there already', () => {
   });
 });
 
-describe('a download that is cut', () => {
+describe('an interrupted download', () => {
   const half = 5000;
-  /** The connection ends when that much of it is on the disk. */
+  /** Ends the connection when that many bytes are on the disk. */
   const cut = { cutAt: half, cutWhen: () => (statSync(path('ade_cadastre', '.partial/MOLISE.zip'), { throwIfNoEntry: false })?.size ?? 0) >= half };
 
-  it('… and the server gives the rest (206, If-Range) → it goes on at that byte', async () => {
+  it('… and the server sends the rest (206, If-Range) → continues at that byte', async () => {
     server.routes.set(ZIP, inTurn(served(zip()), served(zip(), cut), served(zip())));
     const report = await cadastre();
     expectWhole(report, zip());
@@ -257,7 +257,7 @@ describe('a download that is cut', () => {
     expect(waits).toEqual([2]);
   });
 
-  it('… and the program with it → the next run goes on, and before that nothing looks like the file', async () => {
+  it('… together with the program → the next run continues it, and until then no file with its name is visible', async () => {
     server.routes.set(ZIP, inTurn(served(zip()), served(zip(), cut), status(404)));
     expect((await cadastre()).error).toMatchObject({ code: 'DOWNLOAD_REFUSED' });
     expect([visible(), statSync(path('ade_cadastre', '.partial/MOLISE.zip')).size]).toEqual([[], half]);
@@ -267,13 +267,13 @@ describe('a download that is cut', () => {
     expect(report.received).toBe(zip().length - half);
   });
 
-  it('… and ranges are ignored → it begins again', async () => {
+  it('… and ranges are ignored → starts again', async () => {
     server.routes.set(ZIP, inTurn(served(zip(), { ranges: false, ...cut }), served(zip(), { ranges: false })));
     expectWhole(await cadastre(), zip());
     expect(server.seen.at(-1)!.headers.range).toBeUndefined();
   });
 
-  it('… and without ETag and date nobody can say whether the rest is of the same file → it begins again', async () => {
+  it('… and without ETag and date the rest may belong to another file → starts again', async () => {
     const manners = { etag: null, modified: null };
     server.routes.set(ZIP, inTurn(served(zip(), manners), served(zip(), { ...manners, ...cut }), served(zip(), manners)));
     expectWhole(await cadastre(), zip());
@@ -281,16 +281,16 @@ describe('a download that is cut', () => {
   });
 
   it.each([
-    ['the server sees it by If-Range (200)', true],
+    ['the server detects it by If-Range (200)', true],
     ['the server sends the rest of the new one (206 with another ETag)', false],
-  ])('… and the file changed meanwhile: %s → what came is given up, and it begins again', async (_quirk, ifRange) => {
+  ])('… and the file changed meanwhile: %s → drops the received part and starts again', async (_quirk, ifRange) => {
     server.routes.set(ZIP, inTurn(served(zip()), served(zip(), cut), served(otherZip(), { etag: '"2"', ifRange })));
     expectWhole(await cadastre(), otherZip());
     expect(sidecar()).toMatchObject({ etag: '"2"' });
     expect(said.join('\n')).toMatch(/replaced it meanwhile.*begins again/);
   });
 
-  it('… each time: a body shorter than Content-Length → refused, with both numbers', async () => {
+  it('… each time, with a body shorter than Content-Length → fails, and reports both numbers', async () => {
     server.routes.set(ZIP, served(zip().subarray(0, half), { ranges: false, length: zip().length, cutWhen: cut.cutWhen }));
     expect((await cadastre()).error).toMatchObject({ code: 'DOWNLOAD_SHORT', exitCode: 3, detail: expect.stringMatching(new RegExp(`expected ${zip().length} bytes, found (?:0|${half})`)) as string });
     expect(visible()).toEqual([]);
@@ -298,25 +298,25 @@ describe('a download that is cut', () => {
   });
 });
 
-describe('a body that is something else', () => {
+describe('a wrong body', () => {
   it.each([
     ['a web page with status 200', () => server.routes.set(ZIP, status(200, { 'content-type': 'text/html' }, PAGE)), 'DOWNLOAD_PAGE', /Servizio non disponibile/],
-    ['a web page that is called a zip', () => server.routes.set(ZIP, served(Buffer.from(PAGE), { type: 'application/zip' })), 'DOWNLOAD_PAGE', /web page/],
-    ['first bytes of a zip, then a web page', () => server.routes.set(ZIP, inTurn(served(zip()), status(200, {}, PAGE))), 'DOWNLOAD_PAGE', /Servizio/],
+    ['a web page that is declared as a zip', () => server.routes.set(ZIP, served(Buffer.from(PAGE), { type: 'application/zip' })), 'DOWNLOAD_PAGE', /web page/],
+    ['the first bytes of a zip, then a web page', () => server.routes.set(ZIP, inTurn(served(zip()), status(200, {}, PAGE))), 'DOWNLOAD_PAGE', /Servizio/],
     ['a redirect to a login', () => {
       server.routes.set(ZIP, status(302, { location: '/idp/login?to=MOLISE.zip' }));
       server.routes.set('/idp/login?to=MOLISE.zip', status(200, {}, '<html><title>Benvenuti</title></html>'));
     }, 'DOWNLOAD_LOGIN', /Benvenuti" at 127/],
-    ['a form for a password in its place', () => server.routes.set(ZIP, status(200, {}, LOGIN)), 'DOWNLOAD_LOGIN', /Accedi/],
+    ['a password form instead of the file', () => server.routes.set(ZIP, status(200, {}, LOGIN)), 'DOWNLOAD_LOGIN', /Accedi/],
     ['redirects without an end', () => server.routes.set(ZIP, status(302, { location: ZIP })), 'DOWNLOAD_REDIRECTED', /more than 10/],
-    ['a redirect to what is no address of the web', () => server.routes.set(ZIP, status(302, { location: 'file:///etc/passwd' })), 'DOWNLOAD_REDIRECTED', /file:\/\/\/etc/],
-    ['a redirect to what is no address at all', () => server.routes.set(ZIP, status(302, { location: 'http://' })), 'DOWNLOAD_REDIRECTED', /redirect to "http:\/\/"/],
+    ['a redirect to a file address', () => server.routes.set(ZIP, status(302, { location: 'file:///etc/passwd' })), 'DOWNLOAD_REDIRECTED', /file:\/\/\/etc/],
+    ['a redirect to an invalid address', () => server.routes.set(ZIP, status(302, { location: 'http://' })), 'DOWNLOAD_REDIRECTED', /redirect to "http:\/\/"/],
     ['an error as JSON, with status 200', () => server.routes.set(ZIP, status(200, {}, '{"error":"troppe richieste"}')), 'ZIP_UNREADABLE', /troppe richieste/],
-    ['status 403 for the file, too', () => server.routes.set(ZIP, status(403, {}, '<html><title>Access Denied</title>')), 'DOWNLOAD_REFUSED', /403, "Access Denied"/],
+    ['status 403 for the file too', () => server.routes.set(ZIP, status(403, {}, '<html><title>Access Denied</title>')), 'DOWNLOAD_REFUSED', /403, "Access Denied"/],
     ['a file of another source', () => server.routes.set(ZIP, served(bytesOf('italia_ag_002_txt.zip'))), 'DOWNLOAD_OTHER', /ingv_mps04/],
-    ['a zip that was cut before it came to the server', () => server.routes.set(ZIP, served(zip().subarray(0, 5000))), 'ZIP_UNREADABLE', /complete zip/],
+    ['a zip that was already cut on the server', () => server.routes.set(ZIP, served(zip().subarray(0, 5000))), 'ZIP_UNREADABLE', /complete zip/],
     ['no byte at all', () => server.routes.set(ZIP, served(Buffer.alloc(0), { ranges: false })), 'FILE_EMPTY', /no byte/],
-  ])('%s → refused with words, and what was there stays', async (_what, serve, code, detail) => {
+  ])('%s → is rejected with a message, and the existing file stays', async (_what, serve, code, detail) => {
     server.routes.set(ZIP, served(zip(), { etag: '"0"', modified: null }));
     await cadastre();
     serve();
@@ -327,7 +327,7 @@ describe('a body that is something else', () => {
   });
 });
 
-describe('a publisher that wants to be left alone', () => {
+describe('a publisher that limits requests', () => {
   it.each([
     ['429 with Retry-After in seconds', { 'retry-after': '7' }, 429, [7]],
     ['503 with Retry-After as a date', { date: new Date(NOW).toUTCString(), 'retry-after': new Date(NOW + 90_000).toUTCString() }, 503, [90]],
@@ -342,7 +342,7 @@ describe('a publisher that wants to be left alone', () => {
     expect(waits).toEqual(expected);
   });
 
-  it.each([['for an hour', { 'retry-after': '3600' }, []], ['for longer than any date', { 'retry-after': '99999999999999999' }, []], ['for ever', {}, [30, 60, 120, 240]]])('busy %s → given up, and its other files are not asked for', async (_long, headers, expected) => {
+  it.each([['for an hour', { 'retry-after': '3600' }, []], ['for longer than any date', { 'retry-after': '99999999999999999' }, []], ['for ever', {}, [30, 60, 120, 240]]])('busy %s → gives up, and does not request its other files', async (_long, headers, expected) => {
     server.routes.set('/anncsu_addresses?STRAD_MOLI', status(503, headers));
     const { sources: [report], failures } = await fetchOf(['anncsu_addresses']);
     expect(failures).toMatchObject([{ code: 'DOWNLOAD_BUSY', exitCode: 3 }]);
@@ -350,7 +350,7 @@ describe('a publisher that wants to be left alone', () => {
     expect([waits, new Set(server.seen.map(({ url }) => url)).size]).toEqual([expected, 1]);
   });
 
-  it('several → side by side, and each over one connection at a time', async () => {
+  it('several publishers → downloads in parallel, over one connection at a time for each', async () => {
     const routes: readonly (readonly [string, string])[] = [
       ['/ade_cadastre?MOLISE.zip', 'MOLISE.zip'], ['/anncsu_addresses?STRAD_MOLI', 'stradarioMolise20260602.zip'], ['/anncsu_addresses?INDIR_MOLI', 'indirizzarioMolise20260602.zip'],
       ['/ingv_mps04?italia_ag_002_txt.zip', 'italia_ag_002_txt.zip'],
@@ -374,17 +374,17 @@ describe('a publisher that wants to be left alone', () => {
   });
 });
 
-describe('a publisher that wants a token', () => {
+describe('a publisher that requires a token', () => {
   const TILE = 'EGMS_L3_E46N21_100km_U_2020_2024_1.zip';
   const SECRET = 'a+secret/9';
 
-  it('without it → the way to it is explained, and nothing is asked for', async () => {
+  it('without a token → explains how to get one, and requests nothing', async () => {
     const { sources: [report] } = await fetchOf(['egms_vertical']);
     expect(report).toMatchObject({ files: [], byHand: { how: expect.stringContaining('MAPPALE_EGMS_VERTICAL_TOKEN') as string, folder: join(folder, 'egms_vertical') } });
     expect(server.seen).toEqual([]);
   });
 
-  it('with it → tiles come, those that it has none of are no failure, and the token stands nowhere', async () => {
+  it('with a token → downloads tiles, accepts missing ones, and writes the token nowhere', async () => {
     server.routes.set(`/egms_vertical?${TILE}&id=${encodeURIComponent(SECRET)}`, served(bytesOf(TILE)));
     const report = await fetchOf(['egms_vertical'], { token: SECRET });
     expect(report.failures).toEqual([]);
@@ -397,9 +397,9 @@ describe('a publisher that wants a token', () => {
   it.each([
     ['in the body of a refusal', (request: string) => status(400, {}, `no such download: ${request}`)],
     ['in the title of a page', () => status(200, {}, `<html><title>${SECRET} has expired</title>`)],
-    ['in a redirect, in another writing', () => status(302, { location: `ftp://login/${encodeURIComponent(SECRET).toLowerCase()}` })],
-    ['in what is no tile', () => status(200, {}, JSON.stringify({ error: SECRET }).replaceAll('/', '\\/'))],
-  ])('which comes back %s → it is not shown', async (_where, answer) => {
+    ['in a redirect, with another encoding', () => status(302, { location: `ftp://login/${encodeURIComponent(SECRET).toLowerCase()}` })],
+    ['in a body that is not a tile', () => status(200, {}, JSON.stringify({ error: SECRET }).replaceAll('/', '\\/'))],
+  ])('a token that comes back %s → is not shown', async (_where, answer) => {
     const path = `/egms_vertical?EGMS_L3_E46N20_100km_U_2020_2024_2.zip&id=${encodeURIComponent(SECRET)}`;
     server.routes.set(path, answer(path));
     const { failures } = await fetchOf(['egms_vertical'], { token: SECRET });
@@ -408,13 +408,13 @@ describe('a publisher that wants a token', () => {
     for (const shown of [SECRET, encodeURIComponent(SECRET), encodeURIComponent(SECRET).toLowerCase(), SECRET.replaceAll('/', '\\/')]) expect(told).not.toContain(shown);
   });
 
-  it('of which it has no tile of the region → it is asked once, and not again before its day', async () => {
+  it('a region without tiles → is requested once, and not again before it is due', async () => {
     const report = await fetchOf(['egms_vertical'], { token: SECRET });
     expect([report.failures, new Set(report.sources[0]!.files.map(({ outcome }) => outcome))]).toEqual([[], new Set(['none'])]);
     expect(JSON.parse(readFileSync(join(folder, 'egms_vertical', '.asked.json'), 'utf8'))).toEqual({ molise: new Date(NOW).toISOString() });
   });
 
-  it('with one that has expired (401) → a new one is asked for, after one request', async () => {
+  it('an expired token (401) → asks for a new one, after one request', async () => {
     for (const tile of [TILE, TILE.replace('_1.zip', '_2.zip'), 'EGMS_L3_E46N20_100km_U_2020_2024_2.zip']) server.routes.set(`/egms_vertical?${tile}&id=old`, status(401));
     const { failures } = await fetchOf(['egms_vertical'], { token: 'old' });
     expect(failures).toMatchObject([{ code: 'DOWNLOAD_LOGIN', hint: expect.stringContaining('MAPPALE_EGMS_VERTICAL_TOKEN') as string }]);
@@ -423,8 +423,8 @@ describe('a publisher that wants a token', () => {
   });
 });
 
-describe('a dry run', () => {
-  it('asks for first bytes only, says size and licence, and leaves no file', async () => {
+describe('a dry run of fetch', () => {
+  it('requests only first bytes, prints size and licence, and leaves no file', async () => {
     server.routes.set(ZIP, served(zip()));
     const report = await fetchOf(['ade_cadastre'], { dryRun: true });
     expect(report.sources).toMatchObject([{ license: 'CC-BY-4.0', files: [{ outcome: 'wanted', bytes: zip().length, received: 0 }] }]);
@@ -433,28 +433,28 @@ describe('a dry run', () => {
   });
 });
 
-describe('another address', () => {
+describe('a configured address', () => {
   it.each([
     ['a server', '', '/MOLISE.zip'], ['a folder with a slash', '/mirror/', '/mirror/MOLISE.zip'], ['a folder without', '/mirror', '/mirror/MOLISE.zip'],
     ['a query', '/get.php?dataset=', '/get.php?dataset=MOLISE.zip'], ['the file itself', '/mirror/molise%20settembre.zip', '/mirror/molise%20settembre.zip'],
-  ])('that is %s → the file is asked for there', async (_kind, set, asked) => {
+  ])('that is %s → requests the file there', async (_kind, set, asked) => {
     server.routes.set(asked, served(zip()));
     expectWhole(await cadastre({ url: `${server.url}${set}` }), zip());
   });
 
-  it('of the file that a page links → it is no page, and the file keeps its name', async () => {
+  it('of the file that a page usually links → downloads it directly, and keeps its name', async () => {
     const name = 'classificazione-sismica-aggiornata-maggio-2025.csv';
     server.routes.set(`/${name}`, served(bytesOf(name)));
     expect((await fetchOf(['dpc_seismic'], { url: `${server.url}/${name}` })).failures).toEqual([]);
     expect(visible('dpc_seismic')).toEqual([name]);
   });
 
-  it('of one file, where a source has several → a usage error with what to set', async () => {
+  it('of one file, although the source has several → is a usage error that prints the correct setting', async () => {
     await expect(fetchOf(['anncsu_addresses'], { url: `${server.url}/mirror/STRAD_MOLI.zip` }))
-      .rejects.toMatchObject({ code: 'CONFIG_UNKNOWN', mend: `export MAPPALE_ANNCSU_ADDRESSES_URL=${server.url}/mirror/` });
+      .rejects.toMatchObject({ code: 'CONFIG_UNKNOWN', fix: `export MAPPALE_ANNCSU_ADDRESSES_URL=${server.url}/mirror/` });
   });
 
-  it('with user and password → they are sent to that server alone, and stand nowhere', async () => {
+  it('with user and password → sends them only to that server, and writes them nowhere', async () => {
     const { url, login } = sourceSettings('ade_cadastre', { MAPPALE_ADE_CADASTRE_URL: `${server.url.replace('//', '//me:s%2Fcret@')}/mirror/` });
     expect([url, login]).toEqual([`${server.url}/mirror/`, 'me:s/cret']);
     const other = await startPublisher();
@@ -472,11 +472,11 @@ describe('another address', () => {
   });
 });
 
-it('a file that was half downloaded by other means is refused with the command that mends it', async () => {
+it('a file that another program half downloaded is rejected with the command that fixes it', async () => {
   const half = join(folder, 'MOLISE.zip');
   await writeFile(half, zip().subarray(0, 5000));
   const { broken } = await locate([folder], sources, { get: () => undefined, set() {} });
-  expect(broken).toMatchObject([{ error: { code: 'ZIP_UNREADABLE', mend: 'npx mappale fetch REGION --sources ade_cadastre' } }]);
+  expect(broken).toMatchObject([{ error: { code: 'ZIP_UNREADABLE', fix: 'npx mappale fetch REGION --sources ade_cadastre' } }]);
   const coming = join(folder, 'anagrafica_impianti_attivi.csv.crdownload');
   await writeFile(coming, bytesOf('anagrafica_impianti_attivi.csv'));
   await writeFile(join(folder, 'desktop.ini'), '[.ShellClassInfo]');
@@ -485,8 +485,8 @@ it('a file that was half downloaded by other means is refused with the command t
   expect(describeUnknown(['data/anagrafica.csv.unfinished-77.csv'])[0]).toContain('mappale fetch REGION');
 });
 
-describe('behind a proxy', () => {
-  /** Passes requests on to the publisher, as far as it knows who asks. */
+describe('downloads through a proxy', () => {
+  /** Forwards requests to the publisher, if the client gives the login. */
   async function startProxy(login: string | null): Promise<{ readonly port: number; readonly asked: string[]; close(): Promise<void> }> {
     const asked: string[] = [];
     const proxy = createServer((request, response) => {
@@ -505,7 +505,7 @@ describe('behind a proxy', () => {
     };
   }
 
-  it('publishers are asked through it, this machine and what is excepted are not; a login that it wants is asked for, and stands nowhere', async () => {
+  it('contacts publishers through the proxy, but not this machine and the exceptions; asks for a missing login, and writes the login nowhere', async () => {
     server.routes.set(ZIP, served(zip()));
     const proxy = await startProxy('me:s@cret');
     try {
@@ -517,7 +517,7 @@ describe('behind a proxy', () => {
       await cadastre({ proxies });
       expect(proxy.asked).toHaveLength(before);
       const { error } = await cadastre({ at: 'http://publisher.invalid', proxies: readProxies({ http_proxy: `http://me:wrong@127.0.0.1:${proxy.port}` }) });
-      expect(error).toMatchObject({ code: 'DOWNLOAD_PROXY', mend: 'export HTTP_PROXY=http://USER:PASSWORD@PROXY:PORT' });
+      expect(error).toMatchObject({ code: 'DOWNLOAD_PROXY', fix: 'export HTTP_PROXY=http://USER:PASSWORD@PROXY:PORT' });
       expect([error!.report(), ...said].join('\n')).not.toMatch(/wrong|cret/);
     } finally {
       await proxy.close();
@@ -526,14 +526,14 @@ describe('behind a proxy', () => {
   });
 });
 
-describe('the command', () => {
-  it('a certificate that nobody vouches for → refused, with what to set; with that it comes, over an address of the environment, and a second run downloads nothing', async () => {
+describe('mappale fetch', () => {
+  it('an untrusted certificate → fails and prints the setting to add; with it the download works, with an address from the environment, and a second run downloads nothing', async () => {
     const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }], { keySize: 2048, extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }] });
     const secure = await startPublisher({ key, cert });
     try {
       secure.routes.set('/mirror/MOLISE.zip', served(zip()));
       const { failures } = await fetchOf(['ade_cadastre'], { at: secure.url });
-      expect([failures[0], waits, secure.seen]).toEqual([expect.objectContaining({ code: 'DOWNLOAD_CERTIFICATE', mend: 'export NODE_EXTRA_CA_CERTS=FILE.pem' }), [], []]);
+      expect([failures[0], waits, secure.seen]).toEqual([expect.objectContaining({ code: 'DOWNLOAD_CERTIFICATE', fix: 'export NODE_EXTRA_CA_CERTS=FILE.pem' }), [], []]);
       const trusted = join(folder, 'trusted.pem');
       await writeFile(trusted, cert);
       const data = join(folder, 'data');
@@ -551,7 +551,7 @@ describe('the command', () => {
     }
   });
 
-  it('two at a time into one folder → the second one is refused', async () => {
+  it('two runs into one folder at the same time → the second one is refused', async () => {
     let second: Promise<unknown> = Promise.resolve();
     server.routes.set(ZIP, (request, response) => {
       second = expect(fetchOf(['ade_cadastre'])).rejects.toMatchObject({ code: 'FETCH_RUNNING', exitCode: 7 });
@@ -562,7 +562,7 @@ describe('the command', () => {
     await second;
   });
 
-  it('a source that there is none of, and a setting that is no address → usage errors', async () => {
+  it('an unknown source, and a setting that is not an address → usage errors', async () => {
     await writeFile(join(folder, 'file'), '');
     await expect(fetchOf(['ade_cadastre'], { folder: join(folder, 'file') })).rejects.toMatchObject({ code: 'FOLDER_UNWRITABLE', exitCode: 2 });
     await expect(fetchOf(['nobody_nothing'])).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN', exitCode: 2 });
@@ -571,7 +571,7 @@ describe('the command', () => {
   });
 });
 
-it('Retry-After is read in both its forms, by the clock of who sent it; what is neither says nothing', () => {
+it('Retry-After is read in both forms, with the sender\'s clock; other values are ignored', () => {
   expect(['120', ' 0 ', new Date(NOW + 1500).toUTCString(), new Date(NOW - 5000).toUTCString(), 'soon', '-5', '1.5', '5, 10', undefined].map((header) => retryAfter(header, undefined, NOW)))
     .toEqual([120, 0, 1, 0, null, null, null, null, null]);
   const slow = 3_600_000;

@@ -1,4 +1,4 @@
-/** What a newcomer sees who types `mappale` and nothing else: the state of this machine, and a command that goes on from there. */
+/** The output of `mappale` without a command: the state of this machine, and the next commands. */
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -20,7 +20,7 @@ import { openRun } from '../harness/run.ts';
 
 const commands = new Set(program().commands.map((each) => each.name()));
 
-/** @returns what it says, and the commands that it names */
+/** @returns the printed text, and the commands in it */
 async function screen(url: string): Promise<{ text: string; next: string[] }> {
   vi.stubEnv('DATABASE_URL', url);
   const text = await firstScreen();
@@ -31,8 +31,8 @@ async function screen(url: string): Promise<{ text: string; next: string[] }> {
 
 afterEach(() => vi.unstubAllEnvs());
 
-describe('typed without a database, mappale', () => {
-  it('names what this machine has and the first load, and makes nothing', async () => {
+describe('without a database, mappale', () => {
+  it('names the properties of this machine and the first load, and creates nothing', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-first-'));
     try {
       const { text, next } = await screen(`pglite:${join(folder, 'none', 'database')}`);
@@ -45,7 +45,7 @@ describe('typed without a database, mappale', () => {
     }
   });
 
-  it('says before the first load that there is no place for its database, and what to set', async () => {
+  it('says before the first load that its database cannot be created there, and what to set', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-first-'));
     try {
       await writeFile(join(folder, 'file'), '');
@@ -61,7 +61,7 @@ describe('typed without a database, mappale', () => {
     }
   });
 
-  it('says what stands in the way of a server that does not answer, without its password', async () => {
+  it('names the problem with a server that does not answer, without its password', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
@@ -74,13 +74,13 @@ describe('typed without a database, mappale', () => {
   });
 });
 
-describeDatabase('typed on a database, mappale', (engine) => {
+describeDatabase('on a database, mappale', (engine) => {
   let url: string;
   beforeAll(async () => {
     url = await engine.createDatabase();
   });
 
-  it('goes from empty to published, and tells what failed', async () => {
+  it('reports each state from empty to published, and failures', async () => {
     await onOneDay();
     expect((await screen(url)).text).toContain('empty, the first load makes what it needs');
     const database = await engine.openDatabase(url);
@@ -100,17 +100,17 @@ describeDatabase('typed on a database, mappale', (engine) => {
     expect(text).not.toContain('exit code');
     expect(next).toEqual(['parcel', 'serve', 'refresh', 'status', '--help']);
 
-    // A region that a person took out of service is not one that was never loaded.
+    // A withdrawn region is not reported as never loaded.
     const away = await openRun(database);
     await withdraw(database, region.code, away, 'an error of the publisher');
     const withdrawn = await screen(url);
     expect(withdrawn.text).toMatch(/nothing is published\n +Molise: withdrawn by \S+ on \d{4}-\d\d-\d\d: an error of the publisher\n/);
     expect(withdrawn.text).toContain('npx mappale rollback molise ');
-    // Whoever asks for it is told the same.
+    // Queries for the region get the same message.
     for (const ask of [
       () => mustBePublished(database, findRegion(region.code)!), () => withdraw(database, region.code, away, null), () => parcelHistory(database, parcel!.fid),
     ]) {
-      await expect(ask()).rejects.toMatchObject({ code: 'NOT_PUBLISHED', exitCode: 2, message: 'Molise is withdrawn', mend: 'npx mappale rollback molise' });
+      await expect(ask()).rejects.toMatchObject({ code: 'NOT_PUBLISHED', exitCode: 2, message: 'Molise is withdrawn', fix: 'npx mappale rollback molise' });
     }
     await rollback(database, region.code, away);
     await database.query('update ledger.run set ended_at = now(), exit_code = 0 where run_id = $1', [away]);
@@ -122,7 +122,7 @@ describeDatabase('typed on a database, mappale', (engine) => {
     expect((await screen(url)).text).toMatch(/the last run, \S+, ended with exit code 5: npx mappale status/);
   });
 
-  it('of which the last run was killed names the command that goes on, once nobody is at it', async () => {
+  it('names the command that continues a killed run, once no run is active', async () => {
     const database = await engine.openDatabase(url);
     const runId = await openRun(database);
     await database.query("update ledger.run set command = 'load-region', arguments = $2 where run_id = $1", [runId, JSON.stringify({ data: ['/srv/my data'], regions: [14] })]);
@@ -133,7 +133,7 @@ describeDatabase('typed on a database, mappale', (engine) => {
     await database.query('delete from ledger.run where run_id = $1', [runId]);
   });
 
-  it('of a newer version does not name migrate, which would refuse', async () => {
+  it('does not name migrate on a newer version, which would refuse it', async () => {
     const database = await engine.openDatabase(url);
     await database.query("insert into ledger.applied_file (file, sha256) values ('sql/migrations/9999_later.sql', 'x')");
     const { text, next } = await screen(url);
@@ -142,7 +142,7 @@ describeDatabase('typed on a database, mappale', (engine) => {
     await database.query("delete from ledger.applied_file where file = 'sql/migrations/9999_later.sql'");
   });
 
-  it('of another version names migrate', async () => {
+  it('names migrate on another version', async () => {
     const database = await engine.openDatabase(url);
     await database.query("update ledger.applied_file set sha256 = 'of another version' where file = 'sql/api/health.sql'");
     const { text, next } = await screen(url);

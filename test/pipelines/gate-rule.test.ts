@@ -1,4 +1,4 @@
-/** What the quality gate refuses: its limits at their edges, and on random tables beside a model that knows no SQL. */
+/** Refusals of the quality gate: its limits at their edges, and on random tables compared with a model without SQL. */
 import { expect, it, describe } from 'vitest';
 import { compareValues, measure, type Figures } from '../../pipelines/db/figures.ts';
 import type { Database } from '../../pipelines/db/index.ts';
@@ -7,14 +7,14 @@ import type { TableGate } from '../../pipelines/contract/gate.ts';
 import { GATES } from '../../pipelines/contract/gates.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
-import { compare, type Comparison, type Offence } from '../../pipelines/build/gate-rule.ts';
+import { compare, type Comparison, type Violation } from '../../pipelines/build/gate-rule.ts';
 import { describeDatabase } from '../harness/database.ts';
 
-/** Comune → province. A comune that is not here is not listed. */
+/** Maps comuni to provinces. Other comuni are not listed. */
 const PROVINCES: Readonly<Record<string, string>> = { A001: '001', A002: '001', A003: '001', B001: '002', B002: '002', B003: '002', B004: '002' };
 const provinceOf = (comune: string): string => PROVINCES[comune] ?? '';
 
-/** A row as a test writes it; what is left out is null. */
+/** A row of a test; omitted values are null. */
 interface Line {
   readonly comune: string;
   readonly slice?: number;
@@ -41,12 +41,12 @@ const GATE: TableGate = {
   identities: [{ parts: ['part', 'n'], is: '=', whole: 'whole', most: 0.01 }, { parts: ['part'], is: '<=', whole: 'whole', most: 0.01 }],
 };
 
-/** Many lines alike. */
+/** Returns many similar lines. */
 function lines(count: number, of: Line | ((index: number) => Line)): Line[] {
   return Array.from({ length: count }, (_, index) => (typeof of === 'function' ? of(index) : of));
 }
 
-// --- the model: the rule as the contract says it, over rows in memory --------------------------------------------
+// --- the model: the rule of the contract, over rows in memory --------------------------------------------
 
 const quotient = ({ x = null, n = null }: Line): number | null => (x === null || n === null || n === 0 ? null : x / n);
 const QUANTITIES: Readonly<Record<string, (line: Line) => number | null>> = { x: ({ x = null }) => x, n: ({ n = null }) => n, x_per_n: quotient };
@@ -59,13 +59,13 @@ const FILLED: Readonly<Record<string, (line: Line) => boolean>> = {
   sure: ({ sure }) => sure === true,
 };
 
-/** The smallest value that at least this share of the values does not pass. */
+/** Returns the smallest value that at least this share of the values does not exceed. */
 function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;
 }
 
-/** Values of `a` that `b` does not have, each as often as it is missing. */
+/** Returns the values of `a` that are missing in `b`, each as many times as missing. */
 function without(a: readonly number[], b: readonly number[]): number {
   const left = [...b];
   return a.filter((value) => {
@@ -75,7 +75,7 @@ function without(a: readonly number[], b: readonly number[]): number {
   }).length;
 }
 
-/** Whether changed values explain that a quantile moved, as the contract says it: enough values, enough of them changed, more than by chance. */
+/** Tells whether changed values explain the move of a quantile, as in the contract: enough values, enough of them changed, more than by chance. */
 function isExplained(a: readonly number[], b: readonly number[], share: number): boolean {
   const changed = Math.max(without(a, b), without(b, a));
   const [from, to] = [quantile(a, share), quantile(b, share)];
@@ -88,7 +88,7 @@ function isExplained(a: readonly number[], b: readonly number[], share: number):
   return changed < 5 || 20 * changed < most || crossed * crossed <= 32 * changed * share * (1 - share);
 }
 
-const short = ({ place, figure }: Pick<Offence, 'place' | 'figure'>): string => `${place}: ${figure}`;
+const short = ({ place, figure }: Pick<Violation, 'place' | 'figure'>): string => `${place}: ${figure}`;
 
 function model(before: readonly Line[], after: readonly Line[]): string[] {
   const found: string[] = [];
@@ -105,7 +105,7 @@ function model(before: readonly Line[], after: readonly Line[]): string[] {
       for (const [name, has] of Object.entries(FILLED)) {
         if (sharedA.length === 0 || sharedB.length === 0) continue;
         const [filledA, filledB] = [sharedA.filter(has).length, sharedB.filter(has).length];
-        // In whole numbers: a share of a/b less c/d is a fifth or more.
+        // In whole numbers: a share of a/b minus c/d is at least a fifth.
         const isLess = 5 * (filledA * sharedB.length - filledB * sharedA.length) >= sharedA.length * sharedB.length;
         const isMany = filledA * sharedB.length - filledB * sharedA.length >= 2 * sharedA.length || filledB === 0;
         if (isLess && isMany) say(`${name}, share of ${name === 'flag' || name === 'sure' ? 'true' : 'non-null'}`);
@@ -157,9 +157,9 @@ function model(before: readonly Line[], after: readonly Line[]): string[] {
   return found.sort();
 }
 
-/** What the rule refuses, told apart as the model does. */
-function told(offences: readonly Offence[]): string[] {
-  return offences.map((offence) => (offence.limit === '-500 … 5000' ? `${short(offence)} beyond` : short(offence))).sort();
+/** Returns the refusals in the notation of the model. */
+function told(violations: readonly Violation[]): string[] {
+  return violations.map((violation) => (violation.limit === '-500 … 5000' ? `${short(violation)} beyond` : short(violation))).sort();
 }
 
 // --- tables ------------------------------------------------------------------------------------------------------
@@ -201,64 +201,64 @@ describeDatabase('the rule of the quality gate', (engine) => {
     return found;
   };
 
-  it('counts rows: a tenth less is refused, by province, and by comune from 200 rows on', async () => {
+  it('refuses a tenth fewer rows, by province, and by comune from 200 rows on', async () => {
     const all = (a: number, b: number): Line[] => [...lines(a, { comune: 'A001' }), ...lines(b, { comune: 'A002' })];
     expect(await refused(all(500, 500), all(450, 451))).toEqual(['A001, 0: rows']);
     expect(await refused(all(500, 500), all(451, 451))).toEqual([]);
     expect(await refused(all(500, 500), all(450, 450))).toEqual(['A001, 0: rows', 'A002, 0: rows', 'province 001, 0: rows']);
-    // Fewer than 200 rows are the province's affair.
+    // Comuni with fewer than 200 rows count only in their province.
     expect(await refused(all(5000, 199), all(5000, 50))).toEqual([]);
     expect(await refused(all(5000, 200), all(5000, 180))).toEqual(['A002, 0: rows']);
     expect(await refused(all(5000, 200), all(5000, 0))).toEqual(['A002, 0: rows']);
   });
 
-  it('takes one row alone for no pattern, and none left for one', async () => {
+  it('ignores the loss of a single row, but not the loss of the last one', async () => {
     expect(await refused(lines(3, { comune: 'A001' }), lines(2, { comune: 'A001' }))).toEqual([]);
     expect(await refused(lines(3, { comune: 'A001' }), lines(1, { comune: 'A001' }))).toEqual(['province 001, 0: rows']);
     expect(await refused(lines(1, { comune: 'A001' }), [])).toEqual(['province 001, 0: rows']);
   });
 
-  it('finds a table whose source was forgotten: nothing is left of it', async () => {
+  it('refuses a table that is empty because its source was forgotten', async () => {
     const was = [...lines(300, { comune: 'A001', x: 1 }), ...lines(10, { comune: 'B001', x: 1 }), ...lines(2, { comune: 'Z999', x: 1 })];
     expect(await refused(was, [])).toEqual(['A001, 0: rows', 'province , 0: rows', 'province 001, 0: rows', 'province 002, 0: rows']);
   });
 
-  it('lets new rows, new comuni and new slices come', async () => {
+  it('accepts new rows, new comuni and new slices', async () => {
     const was = lines(300, (index) => ({ comune: 'A001', x: index, label: 'a', flag: true }));
     expect(await refused(was, [...was, ...lines(900, { comune: 'A002', x: 4000 }), ...lines(400, { comune: 'B001', x: -300 }), ...lines(300, { comune: 'A001', slice: 1, x: 5 })])).toEqual([]);
     expect(await refused([], was)).toEqual([]);
-    // Where most of the values are new, there is nothing to compare them with.
+    // If most values are new, there is nothing to compare them with.
     expect(await refused(lines(300, (index) => ({ comune: 'A001', x: index < 20 ? 1 : null })), lines(300, (index) => ({ comune: 'A001', x: index < 41 ? 9 : null })))).toEqual([]);
     expect(await refused(lines(300, (index) => ({ comune: 'A001', x: index < 20 ? 1 : null })), lines(300, (index) => ({ comune: 'A001', x: index < 40 ? 9 : null })))).toHaveLength(4);
   });
 
-  it('compares shares of non-null and of true: 0.2 less is refused', async () => {
+  it('refuses a loss of 0.2 in the shares of non-null and true values', async () => {
     const half = (count: number): Line[] => lines(1000, (index) => ({ comune: 'A001', x: index < count ? 7 : null, flag: index < count }));
     expect(await refused(half(1000), half(801))).toEqual([]);
     expect(await refused(half(1000), half(800))).toEqual(['A001, 0: flag, share of true', 'A001, 0: x, share of non-null', 'province 001, 0: flag, share of true', 'province 001, 0: x, share of non-null']);
     expect(await refused(half(250), half(51))).toEqual([]);
     expect(await refused(half(250), half(50))).toHaveLength(4);
     expect(await refused(half(50), half(1000))).toEqual([]);
-    // Rows that came in other comuni say nothing of those that were there.
+    // New rows in other comuni do not affect the existing ones.
     expect(await refused(half(1000), [...half(1000), ...lines(3000, { comune: 'A002' })])).toEqual([]);
   });
 
-  it('counts rare values, too, where the table says so', async () => {
+  it('counts rare values too, if the table\'s gate asks for it', async () => {
     const rare = (count: number): Line[] => lines(1000, (index) => ({ comune: 'A001', label: index < count ? 'P3' : null }));
     expect(await refused(rare(40), rare(20))).toEqual([]);
     expect(await refused(rare(40), rare(19))).toEqual(['A001, 0: label, values', 'province 001, 0: label, values']);
     expect(await refused(rare(19), rare(0))).toEqual([]);
   });
 
-  it('counts what may not be lost at all, however little it is', async () => {
+  it('refuses any loss of values that must be kept', async () => {
     const reached = (count: number): Line[] => lines(10, (index) => ({ comune: `A00${index}`, sure: index < count }));
     expect(await refused(reached(6), reached(5))).toEqual(['province , 0: sure, rows that are true']);
     expect(await refused(reached(5), reached(6))).toEqual([]);
-    // A comune that is no more has lost nothing.
+    // A comune that no longer exists has lost nothing.
     expect(await refused(reached(6), reached(6).slice(1))).toEqual([]);
   });
 
-  it('compares median and 95th percentile: a quarter up or down is refused', async () => {
+  it('refuses a change of the median or 95th percentile by a quarter, up or down', async () => {
     const at = (median: number, high = 200): Line[] => lines(101, (index) => ({ comune: 'A001', x: index < 60 ? median : high }));
     expect(await refused(at(100), at(124.9))).toEqual([]);
     expect(await refused(at(100), at(125))).toEqual(['province 001, 0: x, median']);
@@ -270,7 +270,7 @@ describeDatabase('the rule of the quality gate', (engine) => {
     expect(await refused(at(0), at(0.01))).toEqual(['province 001, 0: x, median']);
   });
 
-  it('takes a field\'s own limits, and derived figures', async () => {
+  it('applies a field\'s own limits, and derived fields', async () => {
     const at = (n: number, x: number | null = null): Line[] => lines(50, { comune: 'A001', n, x });
     expect(await refused(at(4), at(7))).toEqual([]);
     expect(await refused(at(4), at(8))).toEqual(['province 001, 0: n, 95th percentile', 'province 001, 0: n, median']);
@@ -280,22 +280,22 @@ describeDatabase('the rule of the quality gate', (engine) => {
     expect(await refused(at(4, 400), at(6, 420))).toEqual(['province 001, 0: x_per_n, 95th percentile', 'province 001, 0: x_per_n, median']);
   });
 
-  it('compares provinces over the comuni that they have in common', async () => {
+  it('compares provinces over the comuni that both versions have', async () => {
     const town = lines(100, { comune: 'A001', x: 10 });
     const land = lines(900, { comune: 'A002', x: 1000 });
-    // The same town, and land that was not there: nothing moved.
+    // The same town, and new land: no value moved.
     expect(await refused(town, [...town, ...land])).toEqual([]);
     expect(await refused(town, [...lines(100, { comune: 'A001', x: 20 }), ...land])).toEqual(['province 001, 0: x, 95th percentile', 'province 001, 0: x, median']);
     expect(await refused([...town, ...land], town)).toEqual(['A002, 0: rows', 'province 001, 0: rows']);
   });
 
-  it('compares slices each with itself: a cut half-year is seen among twenty', async () => {
+  it('compares each slice with itself: a cut half-year is detected among twenty', async () => {
     const history = (last: number): Line[] => [...lines(20, null!).flatMap((_, slice) => lines(100, { comune: 'A001', slice, x: slice + 100 })), ...lines(last, { comune: 'A001', slice: 20, x: 120 })];
     expect(await refused(history(100), history(91))).toEqual([]);
     expect(await refused(history(100), history(34))).toEqual(['province 001, 20: rows']);
   });
 
-  it('refuses what cannot be on a first load, and goes on with what was accepted', async () => {
+  it('refuses impossible values on a first load, and later only if they become more than was accepted', async () => {
     const sums = (broken: number, count = 1000): Line[] => lines(count, (index) => ({ comune: 'A001', part: 1, n: 2, whole: index < broken ? 4 : 3 }));
     expect(await refused([], sums(10))).toEqual([]);
     expect(await refused([], sums(11))).toEqual(['province 001, 0: rows without part + n = whole, share']);
@@ -312,11 +312,11 @@ describeDatabase('the rule of the quality gate', (engine) => {
     expect(await refused(one(-1001), one(-1002))).toEqual([]);
     expect(await refused([], lines(9, { comune: 'A001', x: 5001 }))).toEqual(['province 001, 0: x, median beyond']);
     expect(await refused(lines(9, { comune: 'A001', x: 5001 }), lines(9, { comune: 'A001', x: 5002 }))).toEqual([]);
-    // Never the number of rows.
+    // The number of rows is never refused on a first load.
     expect(await refused([], one(1).slice(0, 1))).toEqual([]);
   });
 
-  it('agrees with the model on random tables, changed around the limits', async () => {
+  it('agrees with the model on random tables with changes near the limits', async () => {
     let refusals = 0;
     const cases = engine.name === 'postgres' ? 60 : 8;
     for (let seed = 0; seed < cases; seed += 1) {
@@ -354,15 +354,15 @@ describeDatabase('the rule of the quality gate', (engine) => {
       const after = [...changed.filter(({ comune }) => comune !== gone), ...(random.below(3) === 0 ? lines(random.below(400), { comune: random.pick(['B004', 'Z998']), slice: random.below(2), x: random.below(3000) }) : [])];
       refusals += Math.sign((await refused(before, after)).length);
     }
-    // Neither all nor none: the model is asked where it matters.
+    // Refuses a part of the cases, so that the comparison is meaningful.
     expect(refusals).toBeGreaterThan(cases / 5);
-    // Of few cases all may be.
+    // With few cases all may be refused.
     if (cases > 20) expect(refusals).toBeLessThan(cases);
   });
 });
 
 describe('the gates of the published tables', () => {
-  it('know what OMI, MEF and ISTAT may say: bounds hold for the published extremes of real files', () => {
+  it('accept the published extremes of real files of OMI, MEF and ISTAT', () => {
     const quotation = GATES['core.quotation'] as TableGate;
     const income = GATES['core.declared_income'] as TableGate;
     // 2017/1 to 2025/1: purchase 40–29,000 euro/m², rents 0.2–180; 2023: medians of provinces 12,482–34,284 euro.

@@ -1,13 +1,13 @@
-/** A year of small nightly changes passes the quality gate; corruptions of the same tables do not. The figures are computed here, without SQL. */
+/** A year of small nightly changes passes the quality gate, and corruptions of the same tables do not. The metrics are computed here, without SQL. */
 import { describe, expect, it } from 'vitest';
 import type { Changes, FieldFigures, Figures } from '../../pipelines/db/figures.ts';
 import type { TableGate } from '../../pipelines/contract/gate.ts';
-import { compare, type Offence } from '../../pipelines/build/gate-rule.ts';
+import { compare, type Violation } from '../../pipelines/build/gate-rule.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 
 type Random = ReturnType<typeof randomOf>;
 
-/** Rows of each province: a section that few parcels have, up to an ordinary one. */
+/** Rows of each province: from a section that few parcels have to an ordinary one. */
 const ROWS: Readonly<Record<string, number>> = { '001': 15, '002': 40, '003': 80, '004': 300, '005': 2_000 };
 const GATE: TableGate = { section: 'made', by: 'belfiore', fields: { x: { kind: 'quantity' } }, excused: {} };
 const NIGHTS = 365;
@@ -18,7 +18,7 @@ interface Row {
   readonly x: number;
 }
 
-/** A value with a long tail, as areas of roofs have. */
+/** Returns a value with a long tail, like the areas of roofs. */
 function valueOf(random: Random): number {
   const normal = Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());
   return Math.round(300 * Math.exp(normal));
@@ -61,7 +61,7 @@ function changesOf(before: readonly Row[], after: readonly Row[]): Changes[] {
   });
 }
 
-function judge(before: readonly Row[], after: readonly Row[]): Promise<Offence[]> {
+function judge(before: readonly Row[], after: readonly Row[]): Promise<Violation[]> {
   return compare({
     relation: 'section.made', gate: GATE, before: figuresOf(before), after: figuresOf(after), provinceOf: (comune) => comune.slice(1), nameOf: (province) => province,
     among: () => Promise.resolve({ before: figuresOf(before), after: figuresOf(after) }), changes: () => Promise.resolve(changesOf(before, after)),
@@ -73,7 +73,7 @@ function firstRows(random: Random): Row[] {
   return rows.map((row, id) => ({ ...row, id }));
 }
 
-/** One to fifty parcels get another value; now and then one of them leaves and another comes. */
+/** Changes the values of one to fifty parcels, and sometimes replaces a parcel. */
 function nightAfter(rows: readonly Row[], random: Random): Row[] {
   const next = [...rows];
   for (let count = 1 + random.below(50); count > 0; count -= 1) {
@@ -84,13 +84,13 @@ function nightAfter(rows: readonly Row[], random: Random): Row[] {
 }
 
 describe('a year of nights', () => {
-  it('with 1 to 50 changed parcels each passes without a refusal', async () => {
+  it('passes without a refusal if each night changes 1 to 50 parcels', async () => {
     const random = randomOf('a year of nights', 1);
     const refused: string[] = [];
     let rows = firstRows(random);
     for (let night = 1; night <= NIGHTS; night += 1) {
       const next = nightAfter(rows, random);
-      refused.push(...(await judge(rows, next)).map((offence) => `night ${night}: ${JSON.stringify(offence)}`));
+      refused.push(...(await judge(rows, next)).map((violation) => `night ${night}: ${JSON.stringify(violation)}`));
       rows = next;
     }
     expect(refused).toEqual([]);
@@ -102,7 +102,7 @@ describe('a year of nights', () => {
     ['a third of the rows', (row) => (row.id % 3 === 0 ? [row] : [])],
   ])('is refused in every province after a night with %s', async (_, corrupt) => {
     const rows = firstRows(randomOf('a year of nights', 2));
-    const offences = await judge(rows, rows.flatMap(corrupt));
-    expect([...new Set(offences.map(({ place }) => place))].sort()).toEqual(Object.keys(ROWS));
+    const violations = await judge(rows, rows.flatMap(corrupt));
+    expect([...new Set(violations.map(({ place }) => place))].sort()).toEqual(Object.keys(ROWS));
   });
 });

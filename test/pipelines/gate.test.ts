@@ -1,4 +1,4 @@
-/** The quality gate, from files that were re-issued damaged to what is published, and to what the ledger says of it. */
+/** The quality gate, from damaged files that were issued again to the publication and the records in the ledger. */
 import { readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readStatus } from '../../pipelines/cli/status.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import type { MappaleError } from '../../pipelines/errors.ts';
-import type { Offence } from '../../pipelines/build/gate-rule.ts';
+import type { Violation } from '../../pipelines/build/gate-rule.ts';
 import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { prune } from '../../pipelines/operate/prune.ts';
 import { describeState, STATE_STATEMENT, type PublishedState } from '../../pipelines/operate/metrics.ts';
@@ -18,7 +18,7 @@ import { rewriteZip } from '../harness/rewrite-zip.ts';
 const REGION = 14;
 const WHO = { who: 'somebody@somewhere', why: 'the publisher says that it is so' };
 
-/** Lines of a text after the first `head`, changed or left out. */
+/** Changes or removes the lines of a text after the first `head`. */
 function eachLine(content: Buffer, head: number, change: (cells: string[], number: number, count: number) => string[] | null): Buffer {
   const lines = content.toString('latin1').split('\n');
   const body = lines.slice(head).filter((line) => line !== '');
@@ -30,11 +30,11 @@ interface Damage {
   /** Files that the publisher issued again. */
   readonly files: RegExp;
   edit(path: string): Promise<void>;
-  /** Of what the gate must say, in each of these places. */
-  readonly says: Pick<Offence, 'section' | 'relation'> & { readonly figure: string };
+  /** Part of the violations that the gate must report, in each of these places. */
+  readonly says: Pick<Violation, 'section' | 'relation'> & { readonly figure: string };
   readonly places: readonly RegExp[];
-  /** The figures that it must show: true of what was published, and of what came. */
-  holds(offence: Offence): boolean;
+  /** Checks the reported numbers against the publication and the new files. */
+  holds(violation: Violation): boolean;
 }
 
 const DAMAGES: readonly Damage[] = [
@@ -57,7 +57,7 @@ const DAMAGES: readonly Damage[] = [
     holds: ({ before, after }) => before! > 0.5 && after === 0,
   },
   {
-    what: 'a census of two rows', files: /^R14_indicatori_2021_sezioni\.xlsx$/,
+    what: 'a census with two rows', files: /^R14_indicatori_2021_sezioni\.xlsx$/,
     edit: (path) => rewriteZip(path, (name, content) => (name.endsWith('sheet1.xml') ? Buffer.from(content.toString('utf8').replace(/(<row r="3">.*?<\/row>).*<\/sheetData>/s, '$1</sheetData>')) : content)),
     says: { section: 'demographics', relation: 'core.census_figures', figure: 'rows' }, places: [/^province 070/],
     holds: ({ before, after }) => after! <= 0.9 * before!,
@@ -67,11 +67,11 @@ const DAMAGES: readonly Damage[] = [
 describeDatabase('the quality gate', (engine) => {
   let context: Context;
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
-  /** What was in the files before they were damaged. */
+  /** Content of the files before they were damaged. */
   const whole = new Map<string, Buffer>();
   const options = (more = {}): ReturnType<typeof loadOptions> => loadOptions([files.folder], [REGION], more);
 
-  /** What is in force, down to the content. */
+  /** Returns the current publication, including its content. */
   const inForce = async (): Promise<string> => {
     const tables = [...(await publishedTables(context.database, 0)), ...(await publishedTables(context.database, REGION))];
     return JSON.stringify(tables.map(([relation, { partition, digest }]) => [relation, partition, digest]).sort());
@@ -92,7 +92,7 @@ describeDatabase('the quality gate', (engine) => {
   });
   afterAll(() => files.remove());
 
-  it('lets a first load pass, and the same files again', async () => {
+  it('accepts a first load, and the same files again', async () => {
     expect(await accepted()).toEqual({ reason: null, accepted: null });
     const before = await inForce();
     await context.database.query("update ledger.publication_table set fingerprint = '', inputs = '{}'");
@@ -104,7 +104,7 @@ describeDatabase('the quality gate', (engine) => {
   });
 
   for (const damage of DAMAGES) {
-    it(`refuses ${damage.what}: section, place, figure before and after, and nothing is touched`, async () => {
+    it(`refuses ${damage.what}, reports section, place and both numbers, and changes nothing`, async () => {
       const before = await inForce();
       const paths = found(damage.files);
       expect(paths.length).toBeGreaterThan(0);
@@ -113,38 +113,38 @@ describeDatabase('the quality gate', (engine) => {
         await damage.edit(path);
       }
       const error = await refusal();
-      const offences = error.data as readonly Offence[];
+      const violations = error.data as readonly Violation[];
       for (const place of damage.places) {
-        const said = offences.filter(
+        const said = violations.filter(
           ({ relation, section, figure, place: where }) =>
             relation === damage.says.relation && section === damage.says.section && figure === damage.says.figure && place.test(where),
         );
-        expect(said.length, `${place} of ${JSON.stringify(offences.slice(0, 20), null, 1)}`).toBeGreaterThan(0);
-        expect(said.filter((offence) => !damage.holds(offence))).toEqual([]);
+        expect(said.length, `${place} of ${JSON.stringify(violations.slice(0, 20), null, 1)}`).toBeGreaterThan(0);
+        expect(said.filter((violation) => !damage.holds(violation))).toEqual([]);
       }
       const { state } = (await context.database.query<{ state: PublishedState }>(STATE_STATEMENT))[0]!;
       expect(state.failures).toContainEqual({ region: 'molise', source: null, exitCode: 5 });
       expect(state.refusals.find(({ region, section }) => region === 'molise' && section === damage.says.section)?.count).toBeGreaterThan(0);
       expect(await describeState(state, true)).toMatch(new RegExp(`mappale_gate_refusals_total\\{region="molise",section="${damage.says.section}"\\} [1-9]`));
       expect(error.region).toBe('molise');
-      // A person reads the same.
+      // The printed report contains the same.
       expect(error.detail).toMatch(new RegExp(`${damage.says.section} +${damage.says.relation.replace('.', '\\.')} +\\S.* → `));
-      expect(JSON.parse(JSON.stringify(error))).toMatchObject({ error: 'SUSPICIOUS', data: offences });
+      expect(JSON.parse(JSON.stringify(error))).toMatchObject({ error: 'SUSPICIOUS', data: violations });
       expect(await inForce()).toBe(before);
     });
 
-    it(`publishes ${damage.what} when somebody says why, and the ledger keeps who, why and the figures`, async () => {
+    it(`publishes ${damage.what} if the user gives a reason, and the ledger keeps user, reason and numbers`, async () => {
       const before = await inForce();
       const report = await refresh(context, options({ accept: WHO }));
       expect(report.failures).toEqual([]);
       expect(await inForce()).not.toBe(before);
-      const { reason, accepted: kept } = (await accepted()) as { reason: string; accepted: { who: string; at: string; figures: Offence[] } };
+      const { reason, accepted: kept } = (await accepted()) as { reason: string; accepted: { who: string; at: string; figures: Violation[] } };
       expect({ who: kept.who, why: reason }).toEqual(WHO);
       expect(kept.at).toMatch(/^\d{4}-\d\d-\d\dT[\d:]+Z$/);
       expect(kept.figures).toContainEqual(expect.objectContaining(damage.says));
       const status = await readStatus(context);
       expect(status.regions.find(({ unit }) => unit === REGION)).toMatchObject({ reason, accepted: kept });
-      // What was accepted is what the next one is compared with.
+      // The accepted publication is the one that the next load is compared with.
       await context.database.query("update ledger.publication_table set fingerprint = '', inputs = '{}'");
       expect((await refresh(context, options())).failures).toEqual([]);
       expect(await accepted()).toEqual({ reason: null, accepted: null });
@@ -153,7 +153,7 @@ describeDatabase('the quality gate', (engine) => {
     });
   }
 
-  it('keeps figures of what is published and can come back, and of nothing else', async () => {
+  it('keeps metrics only of current and previous publications', async () => {
     await prune(context.database, context.sources, false);
     const [orphans] = await context.database.query(
       'select count(*) as n from ledger.figure f where not exists (select from ledger.publication_table t where t.relation = f.relation and t.partition = f.partition)',
@@ -163,18 +163,18 @@ describeDatabase('the quality gate', (engine) => {
     expect(kept!.n).toBeGreaterThan(10);
   });
 
-  it('measures what is published where the ledger has no figures of it', async () => {
+  it('measures the publication if the ledger has no metrics of it', async () => {
     await context.database.query('delete from ledger.figure');
     const [path] = found(/^indirizzario.*\.zip$/);
     const content = await readFile(path!);
     await DAMAGES[2]!.edit(path!);
-    const offences = (await refusal()).data as readonly Offence[];
-    expect(offences).toContainEqual(expect.objectContaining({ relation: 'core.access_point', figure: 'geom, share of non-null', after: 0 }));
+    const violations = (await refusal()).data as readonly Violation[];
+    expect(violations).toContainEqual(expect.objectContaining({ relation: 'core.access_point', figure: 'geom, share of non-null', after: 0 }));
     await writeFile(path!, content);
     expect((await refresh(context, options())).failures).toEqual([]);
   });
 
-  it('refuses a cut VALORI although what it no longer has stays in force from the one before', async () => {
+  it('refuses a cut VALORI although its missing rows stay current from the previous file', async () => {
     const larger = await syntheticFiles(900, 3, { only: ['ade_cadastre', 'istat_comuni', 'omi_quotations'], comuni: 6 });
     try {
       const second = await contextOn(await engine.openDatabase());
@@ -184,10 +184,10 @@ describeDatabase('the quality gate', (engine) => {
       await DAMAGES[0]!.edit(path);
       const { failures } = await load();
       expect(failures.map(({ code }) => code)).toEqual(['SUSPICIOUS']);
-      const missing = (failures[0]!.data as readonly Offence[]).filter(({ figure }) => /^quoted zones of ZONE without/.test(figure));
+      const missing = (failures[0]!.data as readonly Violation[]).filter(({ figure }) => /^quoted zones of ZONE without/.test(figure));
       expect(missing).toEqual([expect.objectContaining({ section: 'valuation', relation: 'core.quotation_zone', before: 0 })]);
       expect(missing[0]!.after).toBeGreaterThan(0.3);
-      // Once it is accepted it is no news.
+      // After it was accepted, it is not reported again.
       expect((await load({ accept: WHO })).failures).toEqual([]);
       await second.database.query("update ledger.publication_table set fingerprint = '', inputs = '{}'");
       expect((await load()).failures).toEqual([]);
@@ -196,7 +196,7 @@ describeDatabase('the quality gate', (engine) => {
     }
   });
 
-  it('refuses VALORI without a third of its zones and incomes times ten on a first load, where nothing is there to compare with, but no number of rows', async () => {
+  it('refuses VALORI without a third of its zones, and incomes times ten, on a first load with nothing to compare, but does not compare numbers of rows', async () => {
     const first = await contextOn(await engine.openDatabase());
     const damaged = DAMAGES.filter(({ says }) => says.relation !== 'core.access_point');
     for (const damage of damaged) for (const path of found(damage.files)) {
@@ -206,7 +206,7 @@ describeDatabase('the quality gate', (engine) => {
     const report = await refresh(first, options());
     for (const damage of damaged) for (const path of found(damage.files)) await writeFile(path, whole.get(path)!);
     expect(report.failures.map(({ code, exitCode }) => [code, exitCode])).toEqual([['SUSPICIOUS', 5]]);
-    const refused = report.failures[0]!.data as readonly Offence[];
+    const refused = report.failures[0]!.data as readonly Violation[];
     expect(new Set(refused.map(({ relation, figure, before, limit }) => [relation, figure, before, limit].join('|')))).toEqual(new Set([
       'core.quotation_zone|quoted zones of ZONE without a row in VALORI, share||0.10', 'core.declared_income|average_income_eur, median||8000 … 60000',
     ]));

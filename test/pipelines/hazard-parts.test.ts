@@ -1,6 +1,6 @@
 /**
- * The whole way from the files of a part of Italy to the record: what they do not reach is never read as free of hazard, and a refresh that copies rows
- * says the same as one that makes everything, with boundaries and without.
+ * From the files of a part of Italy to the record: comuni outside the files never appear free of hazard, and a refresh that copies rows
+ * equals a complete build, with and without boundaries.
  */
 import { cp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import { rewriteZip } from '../harness/rewrite-zip.ts';
 const FLOOD = 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica';
 const FRANE = 'Mosaicatura_ISPRA_2024_pericolosita_frana_PAI';
 const SHORE = 'Dinamica_Litoranea_2006_2020';
-/** Somewhere in each of Italy's 20 regions, Molise last. */
+/** A point in each of Italy's 20 regions, Molise last. */
 const REGIONS: readonly LonLat[] = [
   [7.7, 45.0],
   [7.4, 45.7],
@@ -46,7 +46,7 @@ const REGIONS: readonly LonLat[] = [
 ];
 const SOURCES = ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'istat_boundaries'];
 
-/** The middle of a comune, a strip from its south to its north. */
+/** Returns a strip in the middle of a comune, from south to north. */
 function strip({ box: [west, south, east, north] }: SyntheticComune): LonLat[] {
   const [from, to] = [west + (east - west) * 0.4, west + (east - west) * 0.6];
   const [low, high] = [south + (north - south) * 0.05, north - (north - south) * 0.05];
@@ -58,7 +58,7 @@ interface Drawn {
   readonly field: string;
   readonly value: string;
   readonly comuni: readonly SyntheticComune[];
-  /** Also a hectare in this many regions of Italy. */
+  /** Number of Italian regions in which the file also has a hectare. */
   readonly regions?: number;
 }
 
@@ -94,8 +94,8 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
   let context: Context;
   let made: Record<string, string> = {};
   const log: Log = {
-    runId: null, warn() {}, progress() {},
-    info(message) {
+    runId: null, warn() {}, progress() {}, info() {},
+    debug(message) {
       const [, relation, how] = /^ {2}(\S+): (.*?)(?:, )?[\d.]* ?m?s?$/.exec(message) ?? [];
       if (relation !== undefined) made[relation] = how!;
     },
@@ -105,7 +105,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     const { failures } = await refresh(context, loadOptions([files.folder], [14], { accept: { who: 'test', why: 'parcels were moved' } }));
     expect(failures.map((failure) => failure.report())).toEqual([]);
   };
-  /** What was published is what the tables hold, and what making everything anew publishes. */
+  /** Checks that the tables equal the publication, and that a complete build publishes the same. */
   const holds = async (): Promise<void> => {
     const found = await inForce(context.database);
     expect(await recount(context.database)).toEqual(found);
@@ -113,7 +113,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     await run();
     expect(await inForce(context.database)).toEqual(found);
   };
-  /** Each comune → the different things that are said of its parcels. */
+  /** Maps comuni to the different values in the records of their parcels. */
   const said = async (field: keyof Seen): Promise<Record<string, unknown[]>> => {
     const rows = await context.database.query<Seen>(`
       select p.belfiore, j #>> '{risk,coverage,flood}' as flood, j #>> '{risk,flood_level}' as level, j #>> '{risk,coverage,landslide}' as landslide, (j #>> '{risk,landslide_attention}')::bool as attention,
@@ -123,7 +123,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     for (const row of rows) found[row.belfiore] = [...new Set([...(found[row.belfiore] ?? []), row[field]])].sort();
     return found;
   };
-  /** Moves the parcels of one comune some metres. */
+  /** Moves the parcels of one comune by a few metres. */
   const move = async (comune: string, by = 0.00004): Promise<void> => rewriteZip(join(files.folder, 'MOLISE.zip'), (path, content) =>
     (!path.includes(`/${comune}_`) || !path.endsWith('_ple.gml') ? content : Buffer.from(content.toString('utf8').replace(/(<gml:posList[^>]*>)([^<]*)</g, (_all, tag: string, list: string) =>
       `${tag}${list.trim().split(/\s+/).map((value) => (Number(value) + by).toFixed(8)).join(' ')} <`))));
@@ -146,18 +146,18 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
   });
   afterAll(() => files?.remove());
 
-  it('leave the rest not_mapped; P1 only is partial; what was never loaded is not_loaded', async () => {
+  it('leave other comuni not_mapped; P1 alone is partial; maps that were never loaded are not_loaded', async () => {
     const rest = Object.fromEntries(Object.entries(only([], 0, 'not_mapped')).filter(([comune]) => comune > 'Z002'));
     expect(await said('flood')).toEqual({ Z001: ['mapped'], Z002: ['partial'], ...rest });
     expect(await said('landslide')).toEqual(only(['Z004'], 'mapped', 'not_mapped'));
     expect(await said('attention')).toEqual({ ...only([], 0, null), Z004: [false, true] });
     expect(await said('coast')).toEqual(only(['Z002'], 'mapped', 'not_mapped'));
     expect(await said('ground')).toEqual(only([], 0, 'not_loaded'));
-    // No level, and nothing that reads as none.
+    // No level, and no value that looks like no hazard.
     expect((await said('level'))['Z003']).toEqual([null]);
   });
 
-  it('are named by explain, for the levels, the shares and the comune that they speak for', async () => {
+  it('are cited by explain, for levels, shares and the coverage of the comune', async () => {
     const [parcel] = await context.database.query<{ fid: number }>("select min(fid) as fid from core.parcel join section.risk using (fid) where belfiore = 'Z001' and flood_share between 0.1 and 0.9");
     const { reproduced, evidence } = await explain(context, parcel!.fid, 'risk');
     expect(reproduced).toBe(true);
@@ -167,7 +167,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     expect(named('coverage.landslide')).toEqual([]);
   });
 
-  it('a map of Italy that was cut is refused: fewer comuni, with the figures', async () => {
+  it('are refused if a map of Italy was cut, with the numbers of comuni', async () => {
     const { comuni } = files.region;
     const before = await inForce(context.database);
     await areas(files.folder, FRANE, [{ name: FRANE, field: 'per_fr_ita', value: 'Elevata P3', comuni: comuni.slice(3, 6) }]);
@@ -183,14 +183,14 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     expect(await inForce(context.database)).toEqual(before);
   });
 
-  it('a change of parcels alone copies rows, and says what making everything says', async () => {
+  it('change nothing of copied rows: a change of parcels alone gives the same as a complete build', async () => {
     await move('Z001');
     await run();
     expect([made['core.coverage'], made['section.risk']]).toEqual(['nothing changed', 'only what changed']);
     await holds();
   });
 
-  it('boundaries that were issued again and say the same make nothing of the section anew', async () => {
+  it('are not read again if boundaries are issued again with the same content', async () => {
     const name = (await readdir(files.folder)).find((each) => /^Limiti.*\.zip$/i.test(each))!;
     await rewriteZip(join(files.folder, name), (path, content) => (/\.cpg$/i.test(path) ? Buffer.concat([content, Buffer.from('\n')]) : content));
     await run();
@@ -198,7 +198,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     await holds();
   });
 
-  it('without boundaries the comuni are those whose parcels the areas hold; what is copied hangs on no parcel', async () => {
+  it('cover, without boundaries, the comuni whose parcels the areas contain; copied rows depend on no parcel', async () => {
     const before = { files, context };
     const fresh = await syntheticFiles(600, 5, { only: SOURCES.filter((id) => id !== 'istat_boundaries'), comuni: 6 });
     try {
@@ -214,7 +214,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
       await run();
       expect([made['core.coverage'], made['section.risk']]).toEqual(['nothing changed', 'only what changed']);
       await holds();
-      // So far that the strip holds no parcel of the comune any more: the whole comune is another, and its parcels are few.
+      // So far that the strip contains no parcel of the comune. The whole comune changes, and it has few parcels.
       await move('Z004', 0.5);
       await run();
       expect((await said('landslide'))['Z004']).toEqual(['not_mapped']);
@@ -226,7 +226,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     }
   });
 
-  it('part newer than national: the part speaks in its comuni, class by class, the map of Italy elsewhere', async () => {
+  it('take precedence over an older national map in their comuni, class by class; elsewhere the map of Italy counts', async () => {
     const { comuni } = files.region;
     const scenario = (word: string): string => `Pericolosità idraulica - ${word}ProbabilityHazard`;
     const kept = ['HPH_elevata', 'MPH_media', 'LPH_bassa'].map((name, i): Drawn => ({ name, field: 'scenario', value: scenario(['High', 'Medium', 'Low'][i]!), comuni: comuni.slice(0, 6), regions: 19 }));
@@ -235,7 +235,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     expect(await said('flood')).toEqual(only([], 0, 'mapped'));
     const levels = async (): Promise<Record<string, unknown[]>> => said('level');
     expect(await levels()).toEqual(Object.fromEntries(comuni.map(({ belfiore }) => [belfiore, ['P3', null]])));
-    // Three years later, of the first two comuni: P3 nowhere in the first, P1 and P2 there as before.
+    // Three years later, for the first two comuni: P3 nowhere in the first, P1 and P2 unchanged.
     await areas(files.folder, 'Pericolosita_idraulica_2023_parte', [
       { name: 'HPH_parte', field: 'scenario', value: scenario('High'), comuni: comuni.slice(1, 2) }, { name: 'LPH_parte', field: 'scenario', value: scenario('Low'), comuni: comuni.slice(2, 3) },
     ]);

@@ -1,4 +1,4 @@
-/** What was in force is told as it was answered then, whatever became of it since; and what did not change is stored once. */
+/** Former publications keep their original answers, whatever changed since, and unchanged rows are stored once. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rollback, withdraw } from '../../pipelines/build/publish.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
@@ -16,18 +16,18 @@ import { daysGoBy, onOneDay, today } from '../harness/days.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
 
-/** Between two happenings. */
+/** Days between two events. */
 const DAYS = 20;
 
-/** What was answered of a parcel: its record, or that it was gone, with its successor, or nothing. */
+/** The answer for a parcel: its record, or that it was retired, with its successor, or that it did not exist. */
 type Answered = Readonly<Record<string, unknown>> | { readonly gone: number | null } | 'not_there' | 'withdrawn_then';
-/** What is told of a day besides. */
+/** The answer for a past day. */
 type Told = Answered | 'not_kept' | 'withdrawn';
 
-/** Everything that was answered at one moment, by fid. */
+/** All answers at one time, by fid. */
 type Moment = ReadonlyMap<number, Answered>;
 
-/** Rows of a table by what they are known by, without where they were read. */
+/** Rows of a table by their key, without the place where they were read. */
 type Rows = ReadonlyMap<string, string>;
 
 interface Kept extends Record<string, unknown> {
@@ -36,7 +36,7 @@ interface Kept extends Record<string, unknown> {
   readonly key: readonly string[];
 }
 
-/** Tables of which history is kept. */
+/** Returns the tables with history. */
 function keptTables(database: Database): Promise<Kept[]> {
   return database.query<Kept>(
     `select h.relname as history, n.nspname || '.' || c.relname as relation,
@@ -51,7 +51,7 @@ async function rowsOf(database: Database, { relation, key }: Kept): Promise<Rows
   return new Map(rows.map(({ row }) => [JSON.stringify(key.length === 0 ? row : key.map((name) => row[name])), JSON.stringify(row)]));
 }
 
-/** Rows that a swap has to keep: those that left or became others, and that there was none where one came. Nothing leaves an empty table. */
+/** Counts the rows that a swap has to keep: removed and changed rows, and a note for each new row. Nothing leaves an empty table. */
 function different(before: Rows, now: Rows): number {
   if (before.size === 0) return 0;
   return [...before].filter(([key, row]) => now.get(key) !== row).length + [...now.keys()].filter((key) => !before.has(key)).length;
@@ -83,7 +83,7 @@ interface AsOf extends Record<string, unknown> {
   readonly refusal: { readonly reason: string; readonly kept_since: string; readonly successor_fid: number | null } | null;
 }
 
-/** What is told of the end of the day so many days ago. */
+/** Returns the answer for the end of a past day, given in days before today. */
 async function asOf(database: Database, fid: number, daysAgo: number): Promise<{ told: Told; meta: unknown; keptSince: string | null }> {
   const [found] = await database.query<AsOf>(
     "select answer, refusal from api.parcel_as_of($1, $2, (now() at time zone 'Europe/Rome')::date - $3::int4)", [fid, SECTION_NAMES, daysAgo],
@@ -99,7 +99,7 @@ async function asOf(database: Database, fid: number, daysAgo: number): Promise<{
 
 describeEngines('history', (engine) => {
   const random = randomOf('history', engine.name, testEnvironment().seed);
-  /** The embedded database makes the same statements, and takes its time. */
+  /** The embedded database runs the same statements, but slowly. */
   const happenings = engine.name === 'postgres' ? 7 : 2;
   let region: Region;
   let context: Context;
@@ -110,13 +110,13 @@ describeEngines('history', (engine) => {
   const moments: Moment[] = [];
   const expected: Record<string, number> = {};
   const said: string[] = [];
-  /** What was in force last, by table: of a withdrawn region nothing leaves before something else comes. */
+  /** The last current rows, by table: rows of a withdrawn region leave only when others replace them. */
   const lasting = new Map<string, Rows>();
 
   const asRun = <T>(command: string, work: (run: number) => Promise<T>): Promise<T> =>
     withRun(database, { command, arguments: {}, version: 'test', host: 'test' }, ({ runId }) => work(runId));
 
-  /** The files of a version, some of them changed once more. */
+  /** Publishes the files of a version, optionally with a further change. */
   async function publish(version: number, change?: (folder: string) => Promise<void>): Promise<void> {
     const folder = await region.version(version);
     await change?.(folder);
@@ -137,7 +137,7 @@ describeEngines('history', (engine) => {
     await publish(version);
   };
 
-  /** Something happens, and days go by. */
+  /** Runs an event, and lets days pass. */
   async function happens(what: string, work: () => Promise<unknown>): Promise<void> {
     await daysGoBy(database, DAYS);
     await work();
@@ -155,7 +155,7 @@ describeEngines('history', (engine) => {
     }
   }
 
-  /** Every moment is told as it was answered then. */
+  /** Checks that every past time gets the same answer as at that time. */
   async function holds(): Promise<void> {
     const served = await stateOf('current');
     for (const [index, moment] of moments.entries()) {
@@ -163,7 +163,7 @@ describeEngines('history', (engine) => {
       const when = `after ${said.slice(0, index).join(', ') || 'the first load'}, then ${said.slice(index).join(', ')}`;
       for (const fid of fids) {
         const then = moment.get(fid)!;
-        // While a region is withdrawn nothing of it is served, of no day.
+        // While a region is withdrawn, no day of it is answered.
         const now = served || then === 'withdrawn_then' || (typeof then === 'object' && 'gone' in then) ? then : 'withdrawn';
         expect((await asOf(database, fid, daysAgo)).told, `${fid} ${when}`).toEqual(now);
       }
@@ -178,7 +178,7 @@ describeEngines('history', (engine) => {
     context = await contextOn(database);
     await publish(0);
     tables = await keptTables(database);
-    // Those that versions take away are the 12th of a comune and its neighbours; of the others some.
+    // The versions remove the 12th parcel of a comune and its neighbours. Some of the others are checked too.
     const all = await database.query<{ fid: number; comune: string; turn: number }>(
       'select fid, belfiore as comune, row_number() over (partition by belfiore order by position)::int4 as turn from core.parcel order by fid',
     );
@@ -191,7 +191,7 @@ describeEngines('history', (engine) => {
   });
   afterAll(() => region.remove());
 
-  it('is kept of every table that a record is read from, and a first load writes nothing of it', async () => {
+  it('is kept for every table that a record reads, and a first load writes none', async () => {
     expect(tables.map(({ relation }) => relation)).toEqual(expect.arrayContaining(['core.comune', 'core.parcel', 'core.quotation', 'section.address', 'section.risk']));
     const [past] = await database.query<{ left: number }>(
       String.raw`select count(*) as left from pg_proc where pronamespace = 'past'::regnamespace and prolang <> (select oid from pg_language where lanname = 'sql')
@@ -201,7 +201,7 @@ describeEngines('history', (engine) => {
     expect(await stored(database, tables)).toEqual(Object.fromEntries(tables.map(({ history }) => [history, 0])));
   });
 
-  it('today is what is in force, and before the first publication there is nothing', async () => {
+  it('answers today with the current publication, and days before the first publication with nothing', async () => {
     const fid = fids[3]!;
     const { told, meta } = await asOf(database, fid, 0);
     expect(told).toEqual(moments[0]!.get(fid));
@@ -211,7 +211,7 @@ describeEngines('history', (engine) => {
     expect(before.keptSince).toBe(await today(database));
   });
 
-  it('after whatever happened, every moment is told as it was answered then, and what did not change is stored once', async () => {
+  it('gives every past time its original answer, whatever happened since, and stores unchanged rows once', async () => {
     const kinds: readonly (readonly [string, (number: number) => Promise<unknown>])[] = [
       ['other files', (number) => publish(1 + (number % 5))],
       ['parcels return', () => publish(0)],
@@ -233,8 +233,8 @@ describeEngines('history', (engine) => {
     }
     await happens('withdrawn', withdrawn);
     await holds();
-    await expect(parcelHistory(database, fids[0]!)).rejects.toMatchObject({ code: 'NOT_PUBLISHED', exitCode: 2, mend: 'npx mappale rollback molise' });
-    // A parcel goes that was not served any more, and one that had gone is there again.
+    await expect(parcelHistory(database, fids[0]!)).rejects.toMatchObject({ code: 'NOT_PUBLISHED', exitCode: 2, fix: 'npx mappale rollback molise' });
+    // A parcel that was not served is removed, and a retired one returns.
     await happens('published anew', () => anew(2));
     await happens('withdrawn', withdrawn);
     await happens('back', () => back());
@@ -245,19 +245,19 @@ describeEngines('history', (engine) => {
     expect(Object.values(expected).reduce((sum, rows) => sum + rows, 0)).toBeGreaterThan(0);
   });
 
-  it('lists what a parcel was: the values of each moment are those of the record that was answered', async () => {
+  it('lists the values of a parcel over time, equal to the records of each time', async () => {
     for (const fid of fids) {
       const { fields, absences, kept_since: keptSince } = await parcelHistory(database, fid);
       for (const { section, field, values } of fields) {
         for (const [index, { value, since, until }] of values.entries()) {
           const next = values[index + 1];
           expect(until === null).toBe(next === undefined && absences.at(-1)?.until !== null);
-          // Times are told in seconds: what was withdrawn and back within one has no width.
+          // Times are given in seconds: a withdrawal that ended within a second has no duration.
           if (next?.since === until && !absences.some((absence) => absence.since === until)) expect(next?.value, `${fid} ${section}.${field} ${since}`).not.toEqual(value);
         }
       }
       for (const [index, moment] of moments.entries()) {
-        // Half way to what happened next.
+        // Half way to the next event.
         const time = new Date(Date.now() - ((moments.length - 1 - index) * DAYS - DAYS / 2) * 86_400_000).toISOString();
         const within = ({ since, until }: { since: string; until: string | null }): boolean => since <= time && (until === null || time < until);
         const then = moment.get(fid)!;
@@ -279,7 +279,7 @@ describeEngines('history', (engine) => {
     expect(zones[0]!.release).toMatch(/\(.+\)/);
   });
 
-  it('a day ends at midnight in Italy, also after a night that is an hour shorter or longer, and of two swaps on a day the later one counts', async () => {
+  it('ends a day at midnight in Italy, also when daylight saving time changes, and uses the later of two swaps of a day', async () => {
     const moment = moments.at(-1)!;
     const fid = fids.find((each) => typeof moment.get(each) === 'object' && !('gone' in (moment.get(each) as object)))!;
     const before = await database.query<{ id: number; at: string }>('select swap_id as id, happened_at::text as at from ledger.swap');
@@ -287,7 +287,7 @@ describeEngines('history', (engine) => {
       const [found] = await database.query<AsOf>('select answer, refusal from api.parcel_as_of($1, $2, $3::date)', [fid, SECTION_NAMES, day]);
       return found!.answer === null ? found!.refusal!.reason : 'record';
     };
-    // The last swap brought the region back.
+    // The last swap restored the region.
     for (const [last, dayBefore, day] of [
       ['2025-03-29T22:59:59.999999Z', '2025-03-28', '2025-03-29'], ['2025-03-29T23:00:00Z', '2025-03-29', '2025-03-30'],
       ['2025-03-30T21:59:59.999999Z', '2025-03-29', '2025-03-30'], ['2025-03-30T22:00:00Z', '2025-03-30', '2025-03-31'],
@@ -300,15 +300,15 @@ describeEngines('history', (engine) => {
       };
       await apart('3 days');
       expect([last, await told(dayBefore), await told(day)]).toEqual([last, 'withdrawn_then', 'record']);
-      // All on one day, but for those at its very beginning.
+      // All on one day, except the swaps at its very beginning.
       await apart('1 microsecond');
       expect([last, await told(day)]).toEqual([last, 'record']);
     }
     for (const { id, at } of before) await database.query('update ledger.swap set happened_at = $2::timestamptz where swap_id = $1', [id, at]);
   });
 
-  describe('that is pruned', () => {
-    it('begins where it was asked to, and what is kept is told as before', async () => {
+  describe('after pruning', () => {
+    it('begins at the requested time, and the rest is answered unchanged', async () => {
       const months = 1;
       const dry = await prune(database, context.sources, true, months);
       const done = await prune(database, context.sources, false, months);
@@ -333,7 +333,7 @@ describeEngines('history', (engine) => {
       expect((await prune(database, context.sources, false, months)).history).toEqual({ rows: 0, swaps: 0 });
     });
 
-    it('keeps what is in force when nothing else is to be kept', async () => {
+    it('keeps the current publication if nothing else is to be kept', async () => {
       await prune(database, context.sources, false, 0);
       expect(await stored(database, tables)).toEqual(Object.fromEntries(tables.map(({ history }) => [history, 0])));
       const moment = moments.at(-1)!;

@@ -1,4 +1,4 @@
-/** A parcel keeps its fid when its comune changes its code; where it cannot, the retired one names its successor. */
+/** A parcel keeps its fid when its comune changes its code. If it cannot, the retired parcel names its successor. */
 import { writeFileSync } from 'node:fs';
 import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,8 +6,9 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import { rollback } from '../../pipelines/build/publish.ts';
 import { firstFid, regionOfFid } from '../../pipelines/contract/regions.ts';
+import { SILENT } from '../../pipelines/log.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
-import { serviceOn, offencesOf, type Answered, type Service } from '../api/harness.ts';
+import { serviceOn, violationsOf, type Answered, type Service } from '../api/harness.ts';
 import { recount, inForce } from '../faults/published.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { daysGoBy, onOneDay } from '../harness/days.ts';
@@ -18,7 +19,7 @@ import { openRun } from '../harness/run.ts';
 const MOLISE = 14;
 const ABRUZZO = 13;
 
-/** The comune has another code, in the names of its files and in all that they say. */
+/** Gives the comune another code, in the names of its files and in their content. */
 function recode(path: string, was: string, now: string, change: (member: string, index: number) => string = (member) => member): Promise<void> {
   return rewriteZip(path, (name, content) => {
     if (name.endsWith('.zip') || !name.includes(`/${was}_`)) return content;
@@ -43,7 +44,7 @@ function keepComuni(path: string, keep: (comune: string) => boolean): Promise<vo
   });
 }
 
-/** The same ring, begun at its second corner. */
+/** Returns the same ring, starting at its second corner. */
 function turned(member: string): string {
   return member.replace(/(<gml:posList[^>]*>)([^<]*)</g, (_all, tag: string, list: string) => {
     const values = list.trim().split(/\s+/);
@@ -51,7 +52,7 @@ function turned(member: string): string {
   });
 }
 
-/** The same drawing under another number. */
+/** Returns the same drawing with another number. */
 function twin(member: string): string {
   const reference = /NATIONALCADASTRALREFERENCE>([^<]+)</.exec(member)![1]!;
   const label = reference.slice(reference.indexOf('.') + 1);
@@ -72,7 +73,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     const report = await refresh(context, loadOptions([files.folder], regions, { accept: { who: 'a test', why: 'comuni change as they like' } }));
     expect(report.failures).toEqual([]);
   };
-  /** Reference → fid, of the parcels in force of a comune. */
+  /** Maps references to fids, for the current parcels of a comune. */
   const fids = async (comune: string): Promise<Map<string, number>> => {
     const rows = await context.database.query<{ reference: string; fid: number }>('select reference, fid from core.parcel where belfiore = $1 order by reference collate "C"', [comune]);
     return new Map(rows.map(({ reference, fid }) => [reference, fid]));
@@ -81,7 +82,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     new Map([...found].map(([reference, fid]) => [comune + reference.slice(4), fid]));
   const ask = async (fid: number): Promise<Answered> => {
     const answered = await service.ask(`/parcels/${fid}?include=basic`, { key });
-    expect(offencesOf('/parcels/1', answered)).toEqual([]);
+    expect(violationsOf('/parcels/1', answered)).toEqual([]);
     return answered;
   };
   const successor = async (fid: number): Promise<unknown> => {
@@ -91,7 +92,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     expect(headers['cache-control']).toBe('private, no-cache');
     return (body!['details'] as Record<string, unknown>)['successor_fid'];
   };
-  /** Of two parcels with the same drawing. */
+  /** The fids of two parcels with the same drawing, before and after. */
   let twins: { was: number[]; now: number[] };
 
   beforeAll(async () => {
@@ -100,15 +101,15 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     aside = `${files.folder}-aside.zip`;
     const url = await engine.createDatabase();
     const database = await engine.openDatabase(url);
-    context = { ...(await contextOn(database)), log: { runId: null, warn() {}, progress() {}, info: (line) => void lines.push(line) } };
+    context = { ...(await contextOn(database)), log: { ...SILENT, debug: (line) => void lines.push(line) } };
     service = await serviceOn(database, url);
     key = await service.token();
     await run(MOLISE);
   });
-  /** Path → status and body, of what became something else, or may have. */
+  /** Maps paths to status and body, for parcels that changed or may have changed. */
   const answeredOf = async (fids: readonly number[], asOf = ''): Promise<Map<number, unknown>> => {
     const found = new Map<number, unknown>();
-    // More than one may ask for in an hour.
+    // A new token, because the requests exceed the hourly limit.
     const fresh = await service.token();
     for (const fid of fids) {
       const { status, body } = await service.ask(`/parcels/${fid}?include=basic,risk${asOf}`, { key: fresh });
@@ -124,7 +125,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     );
     return rows.map(({ fid }) => fid).filter((_, index, all) => index % Math.ceil(all.length / 60) === 0);
   };
-  /** What was answered after each test, and then a day went by. */
+  /** The answers after each test. After each test a day passes. */
   const days: { readonly answers: Map<number, unknown>; readonly regions: ReadonlySet<number> }[] = [];
   afterEach(async () => {
     const regions = await context.database.query<{ unit: number }>('select distinct unit_code as unit from ledger.swap');
@@ -138,7 +139,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     await files.remove();
   });
 
-  it('keeps its fid within the region, wherever its ring begins; only its comune is made anew', async () => {
+  it('keeps its fid within the region, whatever corner its ring starts at, and only its comune is rebuilt', async () => {
     const before = await fids('Z002');
     const others = await fids('Z003');
     expect(before.size).toBeGreaterThan(50);
@@ -155,7 +156,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     expect(await recount(context.database)).toEqual(await inForce(context.database));
   });
 
-  it('keeps it when all is made anew', async () => {
+  it('keeps its fid in a complete rebuild', async () => {
     const before = await fids('Y002');
     await context.database.query("update ledger.publication_table set fingerprint = '', inputs = '{}'");
     await run(MOLISE);
@@ -163,7 +164,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     expect(await fids('Y002')).toEqual(before);
   });
 
-  it('keeps it when the code changes in a build of all', async () => {
+  it('keeps its fid when the code changes in a complete rebuild', async () => {
     const before = await fids('Y002');
     await recode(path('MOLISE.zip'), 'Y002', 'Y022');
     await context.database.query('update ledger.member set taken_from = null');
@@ -173,7 +174,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     expect(await fids('Y022')).toEqual(under(before, 'Y022'));
   });
 
-  it('gets a new fid where another parcel is drawn the same, and the old one, which has no single successor, says so', async () => {
+  it('gets a new fid if another parcel has the same drawing, and the old fid has no successor', async () => {
     await edit(path('MOLISE.zip'), 'Z003', (member, index) => (index === 3 ? member + twin(member) : member));
     await run(MOLISE);
     const before = await fids('Z003');
@@ -192,7 +193,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     for (const fid of twins.was) expect(await successor(fid)).toBeNull();
   });
 
-  it('is as it was after a rollback, and again after another', async () => {
+  it('is restored by a rollback, and changed again by another rollback', async () => {
     await rollback(context.database, MOLISE, await openRun(context.database));
     for (const fid of twins.was) expect((await ask(fid)).body).toMatchObject({ fid, municipality: { code: 'Z003' } });
     for (const fid of twins.now) expect(await successor(fid)).toBeNull();
@@ -201,7 +202,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     for (const fid of twins.was) expect(await successor(fid)).toBeNull();
   });
 
-  it('names the one that is left of two as its successor, once there is one', async () => {
+  it('names the remaining one of two parcels as its successor, as soon as only one is left', async () => {
     await edit(path('MOLISE.zip'), 'Y003', (member) => (member.includes('.9001<') ? '' : member));
     await run(MOLISE);
     const standing = [...(await fids('Y003')).values()].filter((fid) => twins.now.includes(fid));
@@ -209,7 +210,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     for (const fid of [...twins.was, ...twins.now.filter((each) => each !== standing[0])]) expect(await successor(fid)).toBe(standing[0]);
   });
 
-  it('gets a new fid in another region, and the old one its successor when the region that loses the comune is published first', async () => {
+  it('gets a new fid in another region, and the old fid a successor, when the losing region is published first', async () => {
     const before = await fids('Z004');
     await copyFile(path('MOLISE.zip'), aside);
     await copyFile(aside, path('ABRUZZO.zip'));
@@ -221,7 +222,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     await expectMoved(before, await fids('Z004'), ABRUZZO);
   });
 
-  it('and when the region that gains it is published first', async () => {
+  it('gets a new fid, and the old fid a successor, when the gaining region is published first', async () => {
     const before = await fids('Z005');
     await copyFile(aside, path('ABRUZZO.zip'));
     await keepComuni(path('ABRUZZO.zip'), (comune) => comune === 'Z004' || comune === 'Z005');
@@ -231,7 +232,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     await expectMoved(before, await fids('Z005'), ABRUZZO);
   });
 
-  it('has no successor when it is gone without one', async () => {
+  it('has no successor if it is removed without one', async () => {
     const before = await fids('Y022');
     await edit(path('MOLISE.zip'), 'Y022', (member, index) => (index === 7 ? '' : member));
     await run(MOLISE);
@@ -243,7 +244,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     expect([never.status, never.body!['error']]).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('leaves its fid to the new code when the old one is there, too', async () => {
+  it('leaves its fid to the new code if the parcel with the old code returns', async () => {
     const before = await fids('Y022');
     await copyFile(path('MOLISE.zip'), aside);
     await recode(aside, 'Y022', 'Z002');
@@ -260,12 +261,12 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     expect(await recount(context.database)).toEqual(await inForce(context.database));
   });
 
-  it('is told of each day as it was answered then, by its fids of then, with the successors of then', async () => {
+  it('is answered for each past day with its fids and successors of that day', async () => {
     const told = days.slice();
     const wrong: unknown[] = [];
     for (const [index, { answers, regions }] of told.entries()) {
       const [day] = await context.database.query<{ day: string }>("select ((now() at time zone 'Europe/Rome')::date - $1::int4)::text as day", [told.length - index]);
-      // Of a region that was not published yet nothing is known, and nothing was there.
+      // A region that was not published yet has no history, and its parcels did not exist.
       const fids = [...answers.keys()].filter((fid) => regions.has(regionOfFid(fid)));
       for (const [fid, now] of await answeredOf(fids, `&as_of=${day!.day}`)) {
         if (JSON.stringify(now) !== JSON.stringify(answers.get(fid))) wrong.push([index, fid, answers.get(fid), now]);

@@ -1,4 +1,4 @@
-/** A refresh that copies the rows of parcels that did not change publishes, to the digest, what making everything anew publishes. */
+/** A refresh that copies the rows of unchanged parcels publishes the same digests as a complete build. */
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -18,14 +18,14 @@ import { openRun } from '../harness/run.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 const REGION = 14;
-/** All that say so. */
+/** All tables with incremental builds. */
 const INCREMENTAL = productFiles(REGION).filter(({ incremental }) => incremental !== null && incremental.by !== 'content').map(({ writes }) => writes[0]!).sort();
-/** Those that draw on parcels and are always made whole, and stand where they say the same. */
+/** Tables that depend on parcels, are always built whole, and are reused if their content is unchanged. */
 const COMPARED = productFiles(REGION).filter(({ incremental, reads }) => incremental?.by === 'content' && reads.includes('core.parcel')).map(({ writes }) => writes[0]!).sort();
-/** Of these tables a change of parcels shows in any comune of the synthetic region. */
+/** Tables in which a change of parcels has an effect in any comune of the synthetic region. */
 const EVERYWHERE = ['core.parcel', 'section.demographics', 'section.economics', 'section.postal_code', 'section.risk', 'section.valuation', 'section.valuation_history'];
 
-/** Rewrites the parcels of one comune, member by member: null leaves one out. */
+/** Rewrites the parcels of one comune, member by member: null removes a member. */
 async function edit(folder: string, comune: string, change: (member: string, index: number) => string | null): Promise<void> {
   let changed = 0;
   await rewriteZip(join(folder, 'MOLISE.zip'), (path, content) => {
@@ -37,12 +37,12 @@ async function edit(folder: string, comune: string, change: (member: string, ind
   expect(changed).toBe(1);
 }
 
-/** Every corner some metres to the north-east. */
+/** Moves every corner a few metres to the north-east. */
 function moved(member: string): string {
   return member.replace(/(<gml:posList[^>]*>)([^<]*)</g, (_all, tag: string, list: string) => `${tag}${list.trim().split(/\s+/).map((value) => (Number(value) + 0.00004).toFixed(8)).join(' ')} <`);
 }
 
-/** The same parcel again, under another number. */
+/** Returns the same parcel again, with another number. */
 function twin(member: string): string {
   const reference = /NATIONALCADASTRALREFERENCE>([^<]+)</.exec(member)![1]!;
   const label = reference.slice(reference.indexOf('.') + 1);
@@ -52,13 +52,13 @@ function twin(member: string): string {
 describeDatabase('an incremental build', (engine) => {
   let context: Context;
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
-  /** Relation → how it was made in the last run. */
+  /** Maps relations to how they were built in the last run. */
   let made: Record<string, string> = {};
-  /** Ends the run where this line would be said. */
+  /** Ends the run before this relation is built. */
   let stopAt: string | null = null;
   const log: Log = {
-    runId: null, warn() {}, progress() {},
-    info(message) {
+    runId: null, warn() {}, progress() {}, info() {},
+    debug(message) {
       const [, relation, how] = /^ {2}(\S+): (.*?)(?:, )?[\d.]* ?m?s?$/.exec(message) ?? [];
       if (relation === undefined) return;
       made[relation] = how!;
@@ -66,7 +66,7 @@ describeDatabase('an incremental build', (engine) => {
     },
   };
   const copied = (how = 'only what changed'): string[] => Object.keys(made).filter((relation) => made[relation] === how && !(COMPARED as string[]).includes(relation)).sort();
-  /** Of those that are made whole: how each was, at last. */
+  /** How each table that is built whole was treated in the last run. */
   const compared = (): (string | undefined)[] => COMPARED.map((relation) => made[relation]);
 
   const run = async (): Promise<void> => {
@@ -75,14 +75,14 @@ describeDatabase('an incremental build', (engine) => {
     expect(report.failures).toEqual([]);
   };
 
-  /** What the quality gate measured of what is in force. */
+  /** Metrics of the quality gate for the current publication. */
   const figures = async (): Promise<unknown> => context.database.query(
     `select relation, f.slice, f.province, f.comune, f.rows, f.fields, f.identities
      from ledger.figure f join ledger.publication_table t using (relation, partition) join ledger.publication p using (publication_id)
      where p.unit_code = $1 and p.state = 'current' order by 1, 2, 3, 4`, [REGION],
   );
 
-  /** What is in force is what its ledger says, and what making all of it anew gives: of every change since it was asked last. */
+  /** Checks that the current tables equal their ledger and a complete build, after all changes since the last check. */
   const holds = async (): Promise<void> => {
     const found = await inForce(context.database);
     expect(await recount(context.database)).toEqual(found);
@@ -105,7 +105,7 @@ describeDatabase('an incremental build', (engine) => {
   });
   afterAll(() => files.remove());
 
-  it('of a comune whose file was written anew and says the same, makes only the parcels, with their new provenance', async () => {
+  it('of a comune whose file was rewritten without changes builds only the parcels, with their new provenance', async () => {
     const before = await publishedTables(context.database, REGION);
     await edit(files.folder, 'Z003', (member) => member.replaceAll(' </gml:posList>', '</gml:posList>'));
     await run();
@@ -123,28 +123,28 @@ describeDatabase('an incremental build', (engine) => {
     await holds();
   });
 
-  it('of a comune whose parcels moved', async () => {
+  it('copies rows when the parcels of a comune moved', async () => {
     await edit(files.folder, 'Z004', moved);
     await run();
     expect([...copied(), ...copied('nothing changed')].sort()).toEqual(INCREMENTAL);
     expect(copied()).toEqual(expect.arrayContaining(['core.parcel', 'section.address', 'section.subsidence']));
   });
 
-  it('of a comune at the coast, whose parcels moved apart', async () => {
+  it('copies rows when parcels of a comune at the coast moved apart', async () => {
     await edit(files.folder, 'Z001', (member, index) => (index % 2 === 0 ? moved(moved(member)) : member));
     await run();
     expect(copied()).toEqual(expect.arrayContaining(['core.parcel', 'section.coastal_erosion']));
   });
 
-  it('of a comune with more parcels', async () => {
+  it('copies rows when a comune has additional parcels', async () => {
     await edit(files.folder, 'Z005', (member, index) => (index === 3 ? member + twin(member) : member));
     await run();
     expect(copied()).toEqual(expect.arrayContaining(EVERYWHERE));
-    // Of the three changes, each of another comune: a row that was copied wrongly stays so.
+    // Checks three changes of different comuni at once: a wrongly copied row would stay.
     await holds();
   });
 
-  it('of a comune with fewer parcels, and the way back', async () => {
+  it('copies rows when a comune has fewer parcels, and when they return', async () => {
     await edit(files.folder, 'Z006', (member, index) => (index % 20 === 7 ? null : member));
     const before = await inForce(context.database);
     await run();
@@ -157,7 +157,7 @@ describeDatabase('an incremental build', (engine) => {
     await holds();
   });
 
-  it('explains a copied value from the files of now, also when what was before is pruned', async () => {
+  it('explains a copied value from the current files, even after the previous publication was pruned', async () => {
     await edit(files.folder, 'Z007', moved);
     await run();
     await prune(context.database, context.sources, false);
@@ -169,20 +169,20 @@ describeDatabase('an incremental build', (engine) => {
     }
   });
 
-  it('goes on where it was interrupted', async () => {
+  it('continues where it was interrupted', async () => {
     await edit(files.folder, 'Z008', (member, index) => (index === 5 ? null : moved(member)));
     stopAt = 'section.risk';
     await expect(run()).rejects.toThrow('stopped here');
     stopAt = null;
     await run();
     expect(copied('finished by the run before')).toEqual(expect.arrayContaining(['core.parcel', 'section.address']));
-    // What reads what is compared waits for it, and its rows are copied all the same.
-    // Residents of a parcel that is gone are the others' of its census section.
+    // Tables that depend on compared tables wait for them, and their rows are copied nevertheless.
+    // The residents of a removed parcel belong to the other parcels of its census section.
     expect(COMPARED.filter((relation) => made[relation] !== 'nothing changed')).toEqual(['section.population']);
     await holds();
   });
 
-  it('makes whole a table whose SQL or layer is another, and what is made from it', async () => {
+  it('builds a table whole if its SQL or layer changed, with all tables that depend on it', async () => {
     await edit(files.folder, 'Z009', moved);
     await seismicZones(files.folder, '3');
     await context.database.query(`update ledger.publication_table set inputs = inputs || '{"sql/sections/valuation_history.sql": "another"}', fingerprint = 'another' where relation = 'section.valuation_history'`);
@@ -193,14 +193,14 @@ describeDatabase('an incremental build', (engine) => {
     await holds();
   });
 
-  it('makes everything whole when most parcels changed', async () => {
+  it('builds everything whole if most parcels changed', async () => {
     for (const { belfiore } of files.region.comuni.slice(0, 6)) await edit(files.folder, belfiore, moved);
     await run();
     expect(copied()).toEqual([]);
     expect(copied('nothing changed')).toEqual([]);
   });
 
-  it('finds the parcels that say the same where every file was written anew', async () => {
+  it('finds unchanged parcels even if every file was rewritten', async () => {
     await edit(files.folder, 'Z010', (member, index) => (index === 1 ? moved(member) : member));
     for (const { belfiore } of files.region.comuni.slice(0, 9)) await edit(files.folder, belfiore, (member) => member.replaceAll('</wfs:member>', '</wfs:member>\n'));
     await run();
@@ -209,8 +209,8 @@ describeDatabase('an incremental build', (engine) => {
     await holds();
   });
 
-  // A whole load more: the engines' contents are held together elsewhere.
-  if (engine.name === 'postgres') it('gives what a database gives that never saw other files', async () => {
+  // This needs another complete load. The contents of the engines are compared elsewhere.
+  if (engine.name === 'postgres') it('equals a database that never loaded other files', async () => {
     const folder = `${files.folder}-moved`;
     const fresh = await syntheticFiles(1200, 5, { comuni: 12 });
     try {

@@ -1,12 +1,12 @@
 /**
- * Joins at a size at which a wrong plan would show. What is held is not time but the rows that a plan touches, those included that it reads and drops:
- * joined with each, n rows of one table and n of another are n² of them.
+ * Joins at a size at which a wrong plan shows. The tests limit not the time but the rows that a plan touches, including the rows that it reads and drops:
+ * comparing each of n rows with each of n others touches n² rows.
  */
-import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database, Session } from '../../pipelines/db/index.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { createFunctions } from '../harness/functions.ts';
+import { sqlOf } from '../harness/sql.ts';
 
 interface PlanNode {
   readonly 'Actual Rows': number;
@@ -16,21 +16,21 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** Rows that came out of each node of a plan or were dropped there, over all its loops. */
+/** Counts the rows that each node of a plan returned or dropped, over all its loops. */
 function rowsTouched(node: PlanNode): number {
   const rows = node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0);
   return rows * node['Actual Loops'] + (node.Plans ?? []).reduce((sum, each) => sum + rowsTouched(each), 0);
 }
 
-/** A file of `sql`, from one of its statements on, and up to another. */
+/** Returns a part of a file of `sql`, from one of its statements to another. */
 function part(file: string, from: string, to?: string): string {
-  const text = readFileSync(new URL(`../../sql/${file}.sql`, import.meta.url), 'utf8');
+  const text = sqlOf(`sql/${file}.sql`);
   const [first, end] = [text.indexOf(from), to === undefined ? text.length : text.indexOf(to)];
   expect([first, end], file).not.toContain(-1);
   return text.slice(first, end);
 }
 
-/** Runs what makes a table. @returns the rows that it touched */
+/** Runs a statement that creates a table. @returns the number of rows that it touched */
 async function touchedBy(session: Session, sql: string): Promise<number> {
   const select = sql.replace(/^create table \w+ as\n/, '').replace(/;\s*$/, '');
   const [explained] = await session.query<{ 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }] }>(`explain (analyze, timing off, format json) ${select}`);
@@ -40,7 +40,7 @@ async function touchedBy(session: Session, sql: string): Promise<number> {
 const STREETS = 20_000;
 const AREAS = 20_000;
 
-/** Streets of 200 comuni with three words each, of which 3,000 points are asked; areas of floods all over 400 comuni. */
+/** Streets of 200 comuni with three words each, and 3,000 points to look up; flood areas across 400 comuni. */
 const SETUP = `
   create schema plan;
   set search_path to plan, public;
@@ -90,6 +90,7 @@ const SETUP = `
   select i as address_id, st_setsrid(st_point(14 + (i * 7919 % 100003) / 1e5, 41 + (i * 104729 % 99991) / 1e5), 4326)::geometry(point, 4326) as geom from generate_series(1::int8, ${AREAS}) as i;
   insert into access_point select 0, st_setsrid(st_point(7.0005, 37.0005), 4326);
   create index on access_point using gist (geom);
+  create view point as select address_id as id, null::text as belfiore, geom from access_point;
   analyze;
 `;
 
@@ -111,33 +112,35 @@ describeDatabase('tables that are joined with themselves or with a map', (engine
     await database.session((session) => session.script(SETUP, 'setup'));
   });
 
-  it('core.street_name finds the words of a street, not all streets for each of its names', async () => {
+  it('core.street_name finds the words of a street without reading all streets for each name', async () => {
     await within(async (session) => {
       await session.script(part('core/street_name', 'create table named_street as', 'create table street_name as'), 'sql/core/street_name.sql');
       expect(await touchedBy(session, part('core/street_name', 'create table street_name as', 'alter table street_name'))).toBeLessThan(30 * STREETS);
     });
   });
 
-  it('core.point_of_interest asks once which comuni have points', async () => {
+  it('core.point_of_interest looks up only once which comuni have points', async () => {
     await within(async (session) => {
       expect(await touchedBy(session, part('core/point_of_interest', 'create table street_form as', 'create table street_word as'))).toBeLessThan(30 * STREETS);
     });
   });
 
-  it('section.address finds the points in the cells of a parcel, however far its box reaches', async () => {
+  it('section.address finds the points in the cells of a parcel, however large its box is', async () => {
     await within(async (session) => {
-      const inside = part('sections/address/build', 'create table point_inside as', 'analyze point_inside');
+      await session.script(part('steps/placement', 'create table point_method as', 'create table point_inside as'), 'sql/steps/placement.sql');
+      expect(await session.query('select by_cell from point_method')).toEqual([{ by_cell: true }]);
+      const inside = part('steps/placement', 'create table point_inside as', 'analyze point_inside');
       expect(await touchedBy(session, inside)).toBeLessThan(30 * AREAS);
-      await session.script(inside, 'sql/sections/address/build.sql');
-      const plain = 'select a.address_id, p.fid from access_point a join parcel p on st_covers(p.geom, a.geom) order by 1';
-      const found = await session.query<{ address_id: number; fid: number }>('select address_id, fid from point_inside order by 1');
+      await session.script(inside, 'sql/steps/placement.sql');
+      const plain = 'select a.id, p.fid from point a join parcel p on st_covers(p.geom, a.geom) order by 1';
+      const found = await session.query<{ id: number; fid: number }>('select id, fid from point_inside order by 1');
       expect(found).toEqual(await session.query(plain));
-      expect(found[0]).toEqual({ address_id: 0, fid: 400 });
+      expect(found[0]).toEqual({ id: 0, fid: 400 });
       expect(found.length).toBeGreaterThan(50);
     });
   });
 
-  it('core.coverage finds the areas of a comune, not all areas for each', async () => {
+  it('core.coverage finds the areas of a comune without reading all areas for each comune', async () => {
     await within(async (session) => {
       await session.script(part('core/coverage', 'create view area_piece as', 'create table met as'), 'sql/core/coverage.sql');
       expect(await touchedBy(session, part('core/coverage', 'create table met as', 'create table coverage as'))).toBeLessThan(30 * AREAS);

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { jsonArray } from '../../pipelines/formats/json-array.ts';
 
-/** Elements that came, and the error that came after them. */
+/** Returns the elements, and the error that followed them. */
 async function read(bytes: Buffer, chunk = bytes.length): Promise<{ elements: unknown[]; error: unknown }> {
   const chunks = Array.from({ length: Math.ceil(bytes.length / Math.max(chunk, 1)) }, (_, index) => bytes.subarray(index * chunk, (index + 1) * chunk));
   const elements: unknown[] = [];
@@ -14,16 +14,16 @@ async function read(bytes: Buffer, chunk = bytes.length): Promise<{ elements: un
   return { elements, error: null };
 }
 
-describe('a JSON list', () => {
+describe('the reader of JSON lists', () => {
   const list = [{ comune: 'Forlì "Finta"\n\u{1F3D4}', cap: ['86001', '86002'] }, null, 1.5e-3, -0, true, [[]], {}, '\u2028', 12345678901];
 
-  it.each([1, 2, 3, 7, 1000])('gives what JSON.parse gives, in pieces of %d bytes', async (chunk) => {
+  it.each([1, 2, 3, 7, 1000])('returns the same as JSON.parse, in pieces of %d bytes', async (chunk) => {
     for (const text of [JSON.stringify(list), JSON.stringify(list, null, 2), `\uFEFF ${JSON.stringify(list)}\r\n`]) {
       expect(await read(Buffer.from(text), chunk)).toEqual({ elements: JSON.parse(text.replace(/^\uFEFF/, '')) as unknown[], error: null });
     }
   });
 
-  it('without elements has none', async () => {
+  it('returns no elements for an empty list', async () => {
     expect(await read(Buffer.from(' [ ]'))).toEqual({ elements: [], error: null });
   });
 
@@ -33,7 +33,7 @@ describe('a JSON list', () => {
     ['goes on after its end', '[{"a":1}] {"a":2}'],
     ['lacks a comma', '[{"a":1}{"a":2}]'],
     ['holds bare words', '[{"a":1}, NaN]'],
-  ])('that %s is refused, wherever the pieces end', async (_what, text) => {
+  ])('rejects a list that %s, wherever the pieces end', async (_what, text) => {
     for (const chunk of [1, 4, 1000]) {
       const { elements, error } = await read(Buffer.from(text), chunk);
       expect([[], [{ a: 1 }]]).toContainEqual(elements);
@@ -43,26 +43,26 @@ describe('a JSON list', () => {
 
   it.each([
     ['in an element', '[{"a":1},{"cap":1,"b":{"cap":2},"cap":1}]', 'cap'], ['in an object of an element', '[{"x":{"n\\u0061me":1,"name":2}}]', 'name'],
-  ])('refuses a name that is there twice %s', async (_where, text, name) => {
+  ])('rejects a repeated name %s', async (_where, text, name) => {
     for (const chunk of [1, 5, 1000]) expect((await read(Buffer.from(text), chunk)).error).toMatchObject({ code: 'COLUMNS_CHANGED', at: 'list.json', detail: expect.stringContaining(`doubled: "${name}"`) as string });
   });
 
-  it('reads a name that is there twice in different objects', async () => {
+  it('accepts the same name in different objects', async () => {
     expect(await read(Buffer.from('[{"a":{"a":1},"b":[{"a":1},{"a":2}]}]'), 3)).toEqual({ elements: [{ a: { a: 1 }, b: [{ a: 1 }, { a: 2 }] }], error: null });
   });
 
-  it.each([['an object', '{"a":[1]}'], ['nothing', ''], ['a word', 'null']])('that is %s is refused', async (_what, text) => {
+  it.each([['an object', '{"a":[1]}'], ['nothing', ''], ['a word', 'null']])('rejects %s instead of a list', async (_what, text) => {
     const { elements, error } = await read(Buffer.from(text));
     expect(elements).toEqual([]);
     expect(error).toMatchObject({ code: 'JSON_MALFORMED' });
   });
 
-  it('in another encoding is refused', async () => {
+  it('rejects other encodings', async () => {
     expect((await read(Buffer.from('["Forlì"]', 'latin1'))).error).toMatchObject({ code: 'ENCODING_WRONG' });
     expect((await read(Buffer.from('["a"]', 'utf16le'))).error).toMatchObject({ code: expect.stringMatching(/^(?:ENCODING_WRONG|JSON_MALFORMED)$/) as string });
   });
 
-  it('stops reading when its reader does, and passes on what is wrong with the stream', async () => {
+  it('stops reading when its caller does, and passes on errors of the stream', async () => {
     let given = 0;
     async function* endless(): AsyncGenerator<Buffer> {
       yield Buffer.from('[0');
@@ -84,7 +84,7 @@ describe('a JSON list', () => {
     })()).rejects.toThrow('the disk is gone');
   });
 
-  it('of 40 MB is read in the memory of a few of its elements', async () => {
+  it('reads 40 MB in the memory of a few elements', async () => {
     const element = JSON.stringify({ comune: 'Borgo Finto', filler: 'x'.repeat(4000) });
     async function* long(): AsyncGenerator<Buffer> {
       yield Buffer.from('[');

@@ -1,4 +1,4 @@
-/** The region whose provinces keep land registers: parcels found by either language, one comune catastale replaced, and all as if it were loaded at once. */
+/** The region with provincial land registers: parcels are found in either language, one comune catastale is replaced, and the result equals a single load. */
 import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,9 +7,9 @@ import type { Context } from '../../pipelines/run/context.ts';
 import { rollback } from '../../pipelines/build/publish.ts';
 import { explain } from '../../pipelines/operate/explain.ts';
 import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
-import type { Log } from '../../pipelines/log.ts';
+import { SILENT, type Log } from '../../pipelines/log.ts';
 import type { SyntheticComuneCatastale, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
-import { serviceOn, offencesOf, type Service } from '../api/harness.ts';
+import { serviceOn, violationsOf, type Service } from '../api/harness.ts';
 import { recount, inForce } from '../faults/published.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
@@ -26,18 +26,18 @@ describeDatabase('a region of land registers', (engine) => {
   let service: Service;
   let key: string;
   const lines: string[] = [];
-  const log: Log = { runId: null, warn() {}, progress() {}, info: (message) => void lines.push(message) };
+  const log: Log = { ...SILENT, debug: (message) => void lines.push(message) };
 
   const load = (): Promise<RefreshReport> => refresh(context, loadOptions([files.folder], [TRENTINO]));
   const ask = async (path: string): Promise<Record<string, unknown>> => {
     const answer = await service.ask(path, { key });
-    expect([answer.status, offencesOf(path, answer)], `${path} ${answer.text}`).toEqual([200, []]);
+    expect([answer.status, violationsOf(path, answer)], `${path} ${answer.text}`).toEqual([200, []]);
     return answer.body!;
   };
   const labels = async (query: string): Promise<unknown[]> => ((await ask(`/parcels/search?${query}`))['data'] as { cadastral_reference: string }[]).map((parcel) => parcel.cadastral_reference);
   const fids = async (): Promise<Map<string, number>> =>
     new Map((await context.database.query<{ reference: string; fid: number }>('select reference, fid from core.parcel')).map(({ reference, fid }) => [reference, fid]));
-  /** All of every parcel's record but its number. */
+  /** Returns every parcel's record without its fid. */
   const records = async (of: Context): Promise<unknown[]> =>
     (await of.database.query<{ record: string }>("select replace((api.parcel(p.fid, array['basic', 'risk', 'address'])::jsonb - 'meta')::text, p.fid::text, 'fid') as record from core.parcel p order by p.reference collate \"C\"")).map(({ record }) => record);
 
@@ -77,7 +77,7 @@ describeDatabase('a region of land registers', (engine) => {
     }
   });
 
-  it('tells land and building parcels of one number apart, in every comune catastale of the comune', async () => {
+  it('distinguishes land and building parcels with the same number, in every comune catastale of the comune', async () => {
     const [first] = files.region.comuni;
     const parcels = [...files.region.parcels(first)];
     const building = parcels.find(({ label }) => label.startsWith('.') && parcels.some((other) => other.label === label.slice(1)))!;
@@ -97,20 +97,20 @@ describeDatabase('a region of land registers', (engine) => {
     expect(await labels(`comune=${first.belfiore}&foglio=1`)).toEqual([]);
   });
 
-  it('finds parcels by the name of a comune catastale that no comune bears', async () => {
+  it('finds parcels by a comune catastale whose name no comune has', async () => {
     const second = registers('TN').find(({ name, comune }) => name !== comune.italianName.toUpperCase())!;
     const label = inCatastale(second)[0]!.label;
     expect(await labels(`comune=${encodeURIComponent(second.name)}&label=${label}`)).toEqual([`${second.prefix}.${label}`]);
   });
 
-  it('explains a parcel by its piece and by the boundary that says its comune', async () => {
+  it('explains a parcel by its piece and by the boundary that gives its comune', async () => {
     const [[reference, fid]] = [...await fids()].filter(([each]) => each.startsWith('IT.TN.')) as [[string, number]];
     const { evidence } = await explain(context, fid, 'basic');
     expect(evidence.map(({ field, source }) => [field, source])).toEqual(expect.arrayContaining([['parcel', 'trento_cadastre'], ['cadastral.comune_catastale', 'trento_cadastre'], ['municipality', 'istat_comuni']]));
     expect(evidence.find(({ field }) => field === 'parcel')).toMatchObject({ value: reference, member: expect.stringMatching(/_vl_parcel_poly\.shp$/) as unknown });
   });
 
-  it('of a comune catastale that comes anew makes only its parcels: the same fids, a new one for a new number, and no number given twice', async () => {
+  it('rebuilds only the parcels of a reissued comune catastale: fids stay, a new number gets a new fid, and no fid is given twice', async () => {
     const register = registers('TN')[1]!;
     const [old] = inCatastale(register).filter(({ polygons, label, index }) => polygons.length === 1 && !label.startsWith('.') && index % 6 !== 0);
     const before = await fids();
@@ -141,7 +141,7 @@ describeDatabase('a region of land registers', (engine) => {
     for (const [reference, fid] of after) if (reference !== fresh) expect(fid).toBe(before.get(reference));
     expect((await service.ask(`/parcels/${before.get(old!.reference)}`, { key })).status).toBe(410);
 
-    // As if it were loaded at once.
+    // Compares with a single load.
     const found = await inForce(context.database);
     expect(await recount(context.database)).toEqual(found);
     const whole = await contextOn(await engine.openDatabase());
@@ -154,7 +154,7 @@ describeDatabase('a region of land registers', (engine) => {
     expect(await inForce(context.database)).toEqual(found);
   });
 
-  it('without the list of comuni publishes nothing, and names the comuni catastali', async () => {
+  it('publishes nothing without the list of comuni, and names the comuni catastali', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-trento-'));
     try {
       const name = (await readdir(files.folder)).find((each) => each.endsWith('.zip') && each.startsWith('IDR'))!;

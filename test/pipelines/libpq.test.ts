@@ -1,4 +1,4 @@
-/** `DATABASE_URL` means what libpq makes of it, on a server that Debian's own tools set up. */
+/** `DATABASE_URL` has the same meaning as in libpq, on a server set up with Debian's tools. */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
@@ -16,7 +16,7 @@ const PATH = testEnvironment().path.join(delimiter);
 const folder = mkdtempSync(join(tmpdir(), 'mappale-libpq-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('an address that leaves something out', () => {
+describe('an address with omitted parts', () => {
   const services = join(folder, 'made_services.conf');
   const settings = (more: Partial<LibpqSettings> = {}): LibpqSettings => ({
     host: null, port: '1', user: null, service: null, serviceFiles: [join(folder, 'absent.conf'), services], systemUser: 'loader', ...more,
@@ -31,15 +31,15 @@ describe('an address that leaves something out', () => {
     ['postgres://', { service: 'night' }, 'postgres db.example:5499, database italy, user writer'],
     ['postgres://me@here.example:5433/rome', { service: 'night' }, 'postgres here.example:5433, database rome, user me'],
     ['postgres:///rome', { service: 'last' }, 'postgres localhost:5432, database rome, user x'],
-  ])('%s is completed', (url, more, label) => {
+  ])('is completed: %s', (url, more, label) => {
     expect(serverAddress(url, settings(more)).label).toBe(label);
   });
 
-  it('is refused with exit 2 when it names an unknown service', () => {
+  it('is refused with exit 2 if it names an unknown service', () => {
     expect(() => serverAddress('postgres:///?service=absent', settings())).toThrow(expect.objectContaining({ code: 'PGSERVICE_UNKNOWN', exitCode: 2 }));
   });
 
-  it('takes PGHOST and PGUSER before the defaults', () => {
+  it('uses PGHOST and PGUSER before the defaults', () => {
     const from = libpqSettings({ PGHOST: 'db.example', PGUSER: 'reader', PGPORT: '5433', PGSERVICEFILE: services });
     expect([from.host, from.user, from.port, from.serviceFiles[0]]).toEqual(['db.example', 'reader', '5433', services]);
   });
@@ -54,7 +54,7 @@ debian('a server of Debian with its own pg_hba.conf', () => {
   const asPostgres = async (...sql: string[]): Promise<void> => {
     for (const each of sql) await run('runuser', ['-u', 'postgres', '--', 'psql', '-q', '-p', String(port), '-c', each], { cwd: '/' });
   };
-  /** Runs a command as cron would: without the variables of a login shell. */
+  /** Runs a command as cron does, without the variables of a login shell. */
   const status = async (env: Readonly<Record<string, string>>): Promise<string> => {
     const { stdout } = await run('node', ['pipelines/mappale.mjs', 'status', '--json'], { cwd: ROOT, env: { PATH: PATH, HOME: folder, ...env } })
       .catch((failed: { stdout: string; stderr: string }) => ({ stdout: failed.stdout + failed.stderr }));
@@ -96,7 +96,7 @@ debian('a server of Debian with its own pg_hba.conf', () => {
     expect(await status({ DATABASE_URL: 'postgres:///italy', PGPORT: String(port), PGUSER: 'keyed' })).toMatch(/SQL_28000/);
   });
 
-  it('takes the password of localhost in PGPASSFILE where its socket asks for one', async () => {
+  it('uses the password of localhost in PGPASSFILE if its socket requires one', async () => {
     const rules = `/etc/postgresql/${version}/${name}/pg_hba.conf`;
     writeFileSync(rules, `local all keyed scram-sha-256\n${readFileSync(rules, 'utf8')}`);
     await asPostgres('select pg_reload_conf()');

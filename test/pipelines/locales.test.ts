@@ -6,7 +6,7 @@ import { describeEngines } from '../harness/database.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 import { publishedByReference } from '../migration/fixture.ts';
 
-/** How `create database` names each locale. The operating system may lack the last two. */
+/** Names of the locales for `create database`. The operating system may lack the last two. */
 const LOCALES = {
   C: "locale 'C'",
   'ICU tr': "locale_provider icu icu_locale 'tr' locale 'C'",

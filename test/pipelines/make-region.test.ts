@@ -26,26 +26,26 @@ describe('the synthetic region', () => {
     expect(region.comuni.reduce((sum, comune) => sum + comune.parcelCount, 0)).toBe(parcels);
   });
 
-  test('has as many comuni as are asked for', () => {
+  test('has the requested number of comuni', () => {
     const region = makeRegion({ parcels: 2000, seed: 1, comuni: 20 });
     expect(region.comuni).toHaveLength(20);
     expect([...region.parcels()]).toHaveLength(2000);
     expect(() => makeRegion({ parcels: 10, seed: 1, comuni: 11 })).toThrow(expect.objectContaining({ code: 'SYNTHETIC_REGION', detail: 'expected comuni to be 2 to 10, found 11' }));
   });
 
-  test('is the same for the same numbers and another for another seed', () => {
+  test('is the same for the same numbers, and different for another seed', () => {
     const first = fingerprint(makeRegion({ parcels: 1500, seed: 3 }));
     expect(fingerprint(makeRegion({ parcels: 1500, seed: 3 }))).toBe(first);
     expect(fingerprint(makeRegion({ parcels: 1500, seed: 4 }))).not.toBe(first);
   });
 
-  test('gives one comune the same parcels alone as among all', () => {
+  test('gives a comune the same parcels alone as in the whole region', () => {
     const region = makeRegion({ parcels: 2000, seed: 1 });
     const all = [...region.parcels()];
     for (const comune of region.comuni) expect([...region.parcels(comune)]).toEqual(all.filter((parcel) => parcel.comune === comune));
   });
 
-  test('of ten million parcels is described at once and opened anywhere', () => {
+  test('of ten million parcels is described at once and can be read from any comune', () => {
     const region = makeRegion({ parcels: 10_000_000, seed: 1 });
     const last = region.comuni.at(-1)!;
     const [parcel] = region.parcels(last);
@@ -59,7 +59,7 @@ describe('the synthetic region', () => {
     }
   });
 
-  test('keeps every parcel inside its sheet, its sheet inside its comune, wound the right way, with 8 decimals', () => {
+  test('keeps every parcel inside its sheet and its sheet inside its comune, with rings in the correct direction and 8 decimals', () => {
     const region = makeRegion({ parcels: 2000, seed: 5 });
     for (const parcel of region.parcels()) {
       const [west, south, east, north] = parcel.sheet.box;
@@ -85,7 +85,7 @@ describe('the synthetic region', () => {
     for (const sheet of [...region.sheets(region.comuni[0])].filter((each) => each.parcelCount === SHEET_PARCELS)) {
       const parcels = [...region.parcels(region.comuni[0])].filter((parcel) => parcel.sheet.index === sheet.index);
       const [west, south, east, north] = sheet.box;
-      // All sheet corners are parcel corners, so the sum of planar areas is that of the box, up to rounding.
+      // All sheet corners are parcel corners, so the planar areas add up to the area of the box, up to rounding.
       const sum = parcels.reduce(
         (total, parcel) => total + parcel.polygons.reduce((part, polygon) => part + polygon.reduce((ringSum, ring) => ringSum + ringArea(ring), 0), 0),
         0,
@@ -123,7 +123,7 @@ describe('the synthetic region', () => {
     expect(() => makeRegion({ parcels, seed: 1 })).toThrow(expect.objectContaining({ code: 'SYNTHETIC_REGION', exitCode: 2 }));
   });
 
-  test('gives each key a stream of its own, the same each time', () => {
+  test('gives each key its own random stream, the same each time', () => {
     const region = makeRegion({ parcels: 2, seed: 1 });
     const draw = (...key: (string | number)[]): number[] => {
       const random = region.random(...key);

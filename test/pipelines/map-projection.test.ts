@@ -40,18 +40,18 @@ const REFERENCE: readonly { readonly srid: number; readonly projection: Projecti
 
 describe('map projections', () => {
   test.each(REFERENCE.flatMap(({ srid, projection, rows }) => rows.map((row) => ({ srid, projection, row }))))(
-    'EPSG:$srid puts $row.0 $row.1 where PROJ puts it, and takes it back',
+    'transforms $row.0 $row.1 to EPSG:$srid like PROJ, and back',
     ({ projection, row: [lon, lat, east, north] }) => {
       const [x, y] = projection.forward([lon, lat]);
       expect(Math.hypot(x - east, y - north)).toBeLessThan(1e-6);
       const [backLon, backLat] = projection.inverse([east, north]);
-      // A millimetre: proj4js takes EPSG:3035 back by a series that ends there.
+      // A millimetre: proj4js computes the inverse of EPSG:3035 with a series of that accuracy.
       expect(Math.abs(backLon - lon)).toBeLessThan(1e-8);
       expect(Math.abs(backLat - lat)).toBeLessThan(1e-8);
     },
   );
 
-  test('a geodesic is as long as PostGIS says', () => {
+  test('geodesicDistance equals the distance of PostGIS', () => {
     // st_distance('POINT(14.5 41.7)'::geography, 'POINT(14.512 41.71)'::geography), PostGIS 3.3.2
     expect(geodesicDistance([14.5, 41.7], [14.512, 41.71])).toBeCloseTo(1493.71263853, 4);
     expect(geodesicDistance([14.5, 41.7], [14.5, 41.7])).toBe(0);

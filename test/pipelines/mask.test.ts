@@ -28,8 +28,8 @@ it('masks tax codes with letters in place of digits', () => {
   expect(maskTaxCode('AMMINISTRAZIONIX PRECIPITEVOLISSIMEVOLMENTE 1234567890')).toBe('AMMINISTRAZIONIX PRECIPITEVOLISSIMEVOLMENTE 1234567890');
 });
 
-describeDatabase('a file whose name holds a tax code', (engine) => {
-  it('is loaded, and no table of the ledger holds the code', async () => {
+describeDatabase('a file with a tax code in its name', (engine) => {
+  it('is loaded, and no table of the ledger contains the code', async () => {
     const files = await syntheticFiles(600, 4);
     const folder = mkdtempSync(join(tmpdir(), 'mappale-mask-'));
     try {

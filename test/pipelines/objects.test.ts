@@ -26,7 +26,7 @@ import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 
 const sources = await loadSources();
 
-/** The text of `sql/objects.json` for these objects. */
+/** Returns the text of `sql/objects.json` for these objects. */
 function textOf(found: readonly Found[]): string {
   const objects: Record<string, Record<string, string>> = {};
   for (const { kind, name, definition } of [...found].sort((a, b) => (`${a.kind} ${a.name}` < `${b.kind} ${b.name}` ? -1 : 1))) (objects[kind] ??= {})[name] = definition;
@@ -34,12 +34,12 @@ function textOf(found: readonly Found[]): string {
 }
 
 describeEngines('the objects of a fresh database', (engine) => {
-  it('are those of sql/objects.json (npx vitest run test/pipelines/objects.test.ts -u)', async () => {
+  it('equal sql/objects.json (npx vitest run test/pipelines/objects.test.ts -u)', async () => {
     const database = await engine.openDatabase();
     await migrate(database, sources);
     const found = await database.session(async (session) => {
       await session.query('begin');
-      // A region that is published has such a schema.
+      // A published region has such a schema.
       await makeRegionSchema(session, 'region_0', 'no region', new Map());
       const objects = await foundObjects(session);
       await session.query('rollback');
@@ -58,7 +58,7 @@ const PARTS = partsOf(sources);
 
 const drawn = new Set<string>();
 
-/** Draws the name of an object, each once. */
+/** Draws the name of an object, each at most once. */
 function draw(kind: string, matches: RegExp): string {
   const name = random.pick(Object.keys(EXPECTED[kind]!).filter((each) => matches.test(each) && !drawn.has(each)));
   drawn.add(name);
@@ -83,7 +83,7 @@ describeDatabase('a database with a published region', (engine) => {
     expect(await damage()).toEqual([]);
   });
 
-  /** Each gives the damage as it is to be named. */
+  /** Each function damages the database and returns the expected name of the damage. */
   const damages: Readonly<Record<string, () => Promise<string>>> = {
     async 'a dropped function of the interface'() {
       const name = draw('function', /^api\./);
@@ -145,7 +145,7 @@ describeDatabase('a database with a published region', (engine) => {
       return `constraint ${name} missing`;
     },
     async 'a dropped primary key'() {
-      // Nothing refers to these.
+      // Nothing refers to these constraints.
       const name = draw('constraint', /^(section|history)\.\w+ PRIMARY KEY /);
       const table = name.slice(0, name.indexOf(' '));
       await service.database.query(`alter table ${table} drop constraint ${await one("select quote_ident(conname) as text from pg_constraint where conrelid = $1::regclass and contype = 'p'", table)}`);
@@ -174,9 +174,9 @@ describeDatabase('a database with a published region', (engine) => {
 
   it(`names and repairs ${Object.keys(damages).join(', ')}`, () => repaired(Object.values(damages)));
 
-  it('names and repairs one damage alone', () => repaired([random.pick(Object.values(damages))]));
+  it('names and repairs a single damage', () => repaired([random.pick(Object.values(damages))]));
 
-  it('repairs the schema of the interface and that of a region', async () => {
+  it('repairs the schema of the interface and a regional schema', async () => {
     await service.database.query('drop schema api cascade');
     await service.database.query(`drop schema region_${service.region.code} cascade`);
     expect(await named()).toEqual(expect.arrayContaining(['schema api missing', `schema region_${service.region.code} missing`]));
@@ -194,7 +194,7 @@ describeDatabase('a database with a published region', (engine) => {
     expect([partition.startsWith(table), stdout]).toEqual([true, expect.stringMatching(/FAIL published partitions .* detached, e\.g\. .* of core\.parcel \[PARTITION_MISSING\]/) as string]);
   });
 
-  it('names lost tables and columns with the next step, repairs the rest, and is not served', async () => {
+  it('names lost tables and columns with the next step, repairs the rest, and refuses to serve', async () => {
     const name = draw('function', /^api\./);
     const table = draw('table', /^layer\./);
     const column = draw('column', /^ledger\.(run|reject|step)\.(outcome|raw|host|detail|code|arguments)/);
@@ -214,7 +214,7 @@ describeDatabase('a database with a published region', (engine) => {
     expect(await named(), say).toContain(`column ${column} missing`);
   });
 
-  it('repairs no function while a table is lost that records read', async () => {
+  it('repairs no function while a table that records read is lost', async () => {
     const [name, table] = [draw('function', /^api\./), draw('table', /^section\./)];
     await service.database.query(`drop function ${name}`);
     await service.database.query(`drop table ${table} cascade`);
@@ -229,7 +229,7 @@ describeDatabase('a database with a published region', (engine) => {
 const dumps = await promisify(execFile)('pg_dump', ['--version']).then(() => true, () => false);
 
 describeEngines(`a dump${dumps ? '' : ' [not run: there is no pg_dump]'}`, (engine) => {
-  it.skipIf(!dumps)('is restored whole by an owner without superuser rights', async () => {
+  it.skipIf(!dumps)('is restored completely by an owner without superuser rights', async () => {
     const admin = await engine.openDatabase();
     const folder = await mkdtemp(join(tmpdir(), 'mappale-dump-'));
     const files = await syntheticFiles(60, 5, { only: LISTS, comuni: 2 });

@@ -1,4 +1,4 @@
-/** A server, a database or a role may have settings of its own for people: what is loaded and answered is the same to the byte. */
+/** A server, a database or a role may have its own settings: the loaded data and the answers are the same to the byte. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { tileAt } from '../../pipelines/formats/vector-tile.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
@@ -8,7 +8,7 @@ import { describeEngines } from '../harness/database.ts';
 import { today } from '../harness/days.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 
-/** Each of them changes what some statement says, which rows it finds, or whether it may go on. */
+/** Each setting changes the result of a statement, the rows that it finds, or whether it may continue. */
 const ODD: Readonly<Record<string, string>> = {
   timezone: 'Asia/Tokyo', datestyle: 'SQL, DMY', intervalstyle: 'iso_8601', extra_float_digits: '-15', bytea_output: 'escape', xmlbinary: 'hex', array_nulls: 'off',
   standard_conforming_strings: 'off', backslash_quote: 'off', transform_null_equals: 'on', quote_all_identifiers: 'on', search_path: 'pg_catalog', gin_fuzzy_search_limit: '2',
@@ -16,10 +16,10 @@ const ODD: Readonly<Record<string, string>> = {
   statement_timeout: '300ms', lock_timeout: '1ms', idle_in_transaction_session_timeout: '1ms', default_text_search_config: 'simple', check_function_bodies: 'off',
 };
 
-/** What no two publications share. */
+/** Values that differ between any two publications. */
 const OWN_TIMES = /("(?:published_at|in_force_since)" ?: ?)"[^"]+"/g;
 
-describeEngines('a database whose sessions are set oddly', (engine) => {
+describeEngines('a database with unusual session settings', (engine) => {
   const made: Service[] = [];
 
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describeEngines('a database whose sessions are set oddly', (engine) => {
     try {
       for (const settings of [{}, ODD]) {
         const url = await engine.createDatabase();
-        // A connection that was made before has none of them.
+        // Connections opened before have none of these settings.
         const admin = await engine.openDatabase(url);
         for (const [name, value] of Object.entries(settings)) await admin.query(`alter database ${new URL(url).pathname.slice(1)} set ${name} = ${value.includes(',') ? value : `'${value}'`}`);
         const database = await engine.openDatabase(url);
@@ -41,13 +41,13 @@ describeEngines('a database whose sessions are set oddly', (engine) => {
   }, 300_000);
   afterAll(() => Promise.all(made.map((service) => service.close())));
 
-  it('holds what any other holds', async () => {
+  it('stores the same rows as any other', async () => {
     const [plain, odd] = [await inForce(made[0]!.database), await inForce(made[1]!.database)];
     expect(Object.keys(plain).length).toBeGreaterThan(30);
     expect(odd).toEqual(plain);
   });
 
-  it('answers every path as any other does', async () => {
+  it('answers every path like any other', async () => {
     const [parcel] = await made[0]!.database.query<{ fid: number; lat: number; lng: number }>(
       "select fid, st_y(c) as lat, st_x(c) as lng from (select fid, st_transform(st_pointonsurface(geom), 4326) as c from core.parcel where kind = 'land' order by fid limit 1) p",
     );

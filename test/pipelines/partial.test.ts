@@ -1,4 +1,4 @@
-/** Files that are partial, odd, or of different days: each case as it was met, on the whole machine. */
+/** Partial or malformed files, and files of different days: each case as it occurred, through the whole program. */
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { forget } from '../../pipelines/operate/forget.ts';
 import { releaseHold, setHold } from '../../pipelines/ledger/hold.ts';
 import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { rollback, withdraw } from '../../pipelines/build/publish.ts';
-import { exitCodeOf, outlook, refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
+import { exitCodeOf, preview, refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
@@ -39,9 +39,9 @@ describeDatabase('files of a region', (engine) => {
   const codes = ({ failures }: RefreshReport): string[] => failures.map(({ code, exitCode }) => `${code} ${exitCode}`);
   const one = async <T>(sql: string, parameters: readonly unknown[] = []): Promise<T> => (await context.database.query<Record<string, unknown>>(sql, parameters))[0]!['v'] as T;
   const parcels = (): Promise<number> => one('select count(*)::int4 as v from core.parcel');
-  /** The good ones, and one that is mended. */
+  /** Number of good parcels, plus one that is repaired. */
   const whole = (): number => made.region.parcelCount + 1;
-  /** Only these files of the region lie in the folder. */
+  /** Copies only these files of the region into the folder. */
   const only = async (...patterns: RegExp[]): Promise<void> => {
     for (const name of await readdir(made.folder)) if (patterns.some((pattern) => pattern.test(name))) await copyFile(join(made.folder, name), at(name));
   };
@@ -56,7 +56,7 @@ describeDatabase('files of a region', (engine) => {
     context = await contextOn(await engine.openDatabase());
   });
 
-  it('CB.zip and IS.zip downloaded on two days are both published, and a comune\'s zip newer than its region\'s counts', async () => {
+  it('CB.zip and IS.zip of two days are both published, and a comune\'s zip newer than its region\'s counts', async () => {
     await only(/^MOLISE/, ...LISTS);
     const names = await unpack(at('MOLISE.zip'), folder);
     expect(names).toEqual(['CB.zip', 'IS.zip']);
@@ -71,7 +71,7 @@ describeDatabase('files of a region', (engine) => {
     expect(await parcels()).toBe(whole() - 1);
   });
 
-  it('boundaries that come later find the tables of Italy that did not change', async () => {
+  it('boundaries that are added later are combined with the unchanged tables of Italy', async () => {
     await only(/^MOLISE/, ...LISTS);
     expect(codes(await load())).toEqual([]);
     await only(/^Limiti/);
@@ -79,10 +79,10 @@ describeDatabase('files of a region', (engine) => {
     expect(await one('select count(*)::int4 as v from core.region where area_km2 is not null')).toBeGreaterThan(0);
   });
 
-  it('members taken over are seen by the rule of duplicates: the zip loads, with one of each reference', async () => {
+  it('the rule of duplicates includes reused members: the zip loads, with one row of each reference', async () => {
     await only(/^MOLISE/, ...LISTS);
     expect(codes(await load())).toEqual([]);
-    // A comune's document gets a parcel that another one's, which is taken over, has.
+    // A comune's document gets a parcel that is also in another document, which is reused.
     let stolen = '';
     await rewriteZip(at('MOLISE.zip'), (path, content) => {
       if (path.includes('/Z001_') && path.endsWith('_ple.gml')) stolen = /<wfs:member>[\s\S]*?<\/wfs:member>\s*/.exec(content.toString('utf8'))![0];
@@ -98,7 +98,7 @@ describeDatabase('files of a region', (engine) => {
     expect(await digest(context)).toBe(await digest(fresh));
   });
 
-  it('a publication that was rolled back stays back until its files change, or a person says so', async () => {
+  it('a publication that was rolled back stays inactive until its files change or the user releases the hold', async () => {
     await only(/^MOLISE/, ...LISTS);
     await load();
     await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { modified: '2026-08-01' });
@@ -110,11 +110,11 @@ describeDatabase('files of a region', (engine) => {
     const again = await load();
     expect([again.runId, codes(again)]).toEqual([null, []]);
     expect(await parcels()).toBe(before);
-    expect((await outlook(context, loadOptions([folder], [MOLISE]))).plan.held.join()).toMatch(/Molise was rolled back by .*unpin/);
+    expect((await preview(context, loadOptions([folder], [MOLISE]))).plan.held.join()).toMatch(/Molise was rolled back by .*unpin/);
     expect(await releaseHold(context.database, MOLISE, null)).toBe(true);
     await load();
     expect(await parcels()).toBe(after);
-    // Pinned: also other files do nothing. Withdrawn: nothing is served; rollback brings it back.
+    // Pinned: new files have no effect. Withdrawn: nothing is served, and rollback restores the region.
     await setHold(context.database, { unit: MOLISE, kind: 'pinned', fingerprint: null, reason: 'a test' }, 'test');
     await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { modified: '2026-08-09' });
     await load();
@@ -128,7 +128,7 @@ describeDatabase('files of a region', (engine) => {
     expect(await parcels()).toBe(after);
   });
 
-  it('ITALIA.zip publishes the regions that are in it', async () => {
+  it('ITALIA.zip publishes the regions that it contains', async () => {
     await only(/^MOLISE/, ...LISTS);
     await writeZip(at('ITALIA.zip'), [['MOLISE.zip', await readFile(at('MOLISE.zip')), { modified: '2026-07-01' }]]);
     await rm(at('MOLISE.zip'));
@@ -138,7 +138,7 @@ describeDatabase('files of a region', (engine) => {
     expect(await parcels()).toBe(whole());
   });
 
-  it('a region with addresses and no parcels is published; one with neither is exit 3, also beside another region\'s files', async () => {
+  it('a region with addresses but without parcels is published; without both, the command exits with 3, even if another region has files', async () => {
     await only(/^indirizzario/, ...LISTS);
     expect(codes(await load())).toEqual([]);
     expect(await one('select count(*)::int4 as v from core.access_point')).toBeGreaterThan(10);
@@ -148,14 +148,14 @@ describeDatabase('files of a region', (engine) => {
     expect((await publishedTables(context.database, 18)).size).toBe(0);
   });
 
-  it('a file of the cadastre named after the region that keeps land registers publishes nothing of it', async () => {
+  it('a cadastre file named after the region with land registers publishes nothing of it', async () => {
     await only(/^MOLISE/);
     await rename(at('MOLISE.zip'), at('TRENTINO-ALTO-ADIGE.zip'));
     expect(codes(await load({}, null))).toEqual(['NO_PARCELS 3']);
     expect((await publishedTables(context.database, 4)).size).toBe(0);
   });
 
-  it('Italy is not published without comuni; names come from the files, and the summary says so', async () => {
+  it('Italy is not published without comuni; names then come from the files, and the summary reports it', async () => {
     await only(/^MOLISE/);
     const report = await load();
     expect(codes(report)).toEqual([]);
@@ -163,13 +163,13 @@ describeDatabase('files of a region', (engine) => {
     expect(report.units[0]!.notes.join()).toMatch(/without the list of comuni/);
     const municipality = await one<Record<string, unknown>>("select api.municipality('Z001') as v");
     expect(municipality).toMatchObject({ code: 'Z001', name: expect.stringMatching(/^Castel/), region: 'Molise', province: null });
-    // A list that cannot be read leaves Italy as it is.
+    // A list that cannot be read leaves Italy unchanged.
     await writeFile(at('Elenco-comuni-italiani.csv'), 'an error page');
     expect(exitCodeOf(await load())).toBe(3);
     expect((await publishedTables(context.database, 0)).size).toBe(0);
   });
 
-  it('parcels of a comune that the list lacks, or has in another region, are published where their file has them, and named with their number', async () => {
+  it('parcels of a comune that is not listed, or listed in another region, are published in their file\'s region, and reported with their number', async () => {
     await only(/^MOLISE/, /^Elenco/);
     const list = await readFile(at('Elenco-comuni-italiani.csv'), 'latin1');
     const lines = list.split('\n');
@@ -186,7 +186,7 @@ describeDatabase('files of a region', (engine) => {
     expect(notes.find((note) => note.includes('Z003'))).toMatch(/Z003 .*\d+ parcels.* another region \(13\)/);
   });
 
-  it('a comune\'s own zip that the list lacks is refused, unless the command names its region', async () => {
+  it('the own zip of a comune that is not listed is refused, unless the command names its region', async () => {
     await only(/^MOLISE/);
     await unpack(at('MOLISE.zip'), folder);
     const [comune] = await unpack(at('IS.zip'), folder);
@@ -198,7 +198,7 @@ describeDatabase('files of a region', (engine) => {
     expect((await load()).runId).toBeNull();
   });
 
-  it('STRAD and INDIR of two days: the newer STRAD, the newer INDIR, and INDIR alone', async () => {
+  it('STRAD and INDIR of two days: uses the newer STRAD, the newer INDIR, or INDIR alone', async () => {
     const later = async (kind: 'stradario' | 'indirizzario'): Promise<void> => {
       const name = (await readdir(folder)).find((each) => each.startsWith(kind))!;
       const later = (of: string): string => of.replace(/\d{8}/, '20260803');
@@ -222,14 +222,14 @@ describeDatabase('files of a region', (engine) => {
     expect(await avenues()).toBeGreaterThan(0);
   });
 
-  it('a file that left the folder stays in force and is named, until it is forgotten; a folder that is missing or empty is an error', async () => {
+  it('a file that left the folder stays current and is reported until it is forgotten; a missing or empty folder is an error', async () => {
     await only(/^MOLISE/, /^classificazione/, ...LISTS);
     expect(codes(await load())).toEqual([]);
     const zones = (): Promise<number> => one('select count(*)::int4 as v from section.risk where seismic_zone is not null');
     const before = await zones();
     const name = (await readdir(folder)).find((each) => each.startsWith('classificazione'))!;
     await rename(at(name), `${folder}-aside.csv`);
-    expect((await outlook(context, loadOptions([folder], [MOLISE]))).plan.left.map((file) => file.name)).toEqual([name]);
+    expect((await preview(context, loadOptions([folder], [MOLISE]))).plan.left.map((file) => file.name)).toEqual([name]);
     expect(codes(await load())).toEqual([]);
     expect(await zones()).toBe(before);
     const refused = await forget(context, name, false, null, null);
@@ -242,7 +242,7 @@ describeDatabase('files of a region', (engine) => {
     await expect(refresh(context, loadOptions([empty], [MOLISE]))).rejects.toMatchObject({ code: 'DATA_EMPTY', exitCode: 2 });
   });
 
-  it('two files of one age that say different things are refused by name, and neither is published', async () => {
+  it('two files of the same age with different content are refused by name, and neither is published', async () => {
     await only(/^MOLISE/, ...LISTS);
     expect(codes(await load())).toEqual([]);
     await mkdir(at('again'));
@@ -256,10 +256,10 @@ describeDatabase('files of a region', (engine) => {
     expect(await parcels()).toBeLessThan(whole());
   });
 
-  it('members of a zipped vector file that did not change are taken over', async () => {
+  it('unchanged members of a zipped vector file are reused', async () => {
     await only(/^MOLISE/, /^Limiti/, ...LISTS);
     await load();
-    // The publisher adds a read-me: the zip is another, its layers are not.
+    // The publisher adds a read-me: the zip changes, its layers do not.
     const name = (await readdir(folder)).find((each) => each.startsWith('Limiti'))!;
     const zip = await ZipArchive.open(at(name));
     await writeZip(at('new.zip'), (async function* (): AsyncGenerator<ZipEntry> {

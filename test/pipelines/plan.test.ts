@@ -1,9 +1,9 @@
-/** What a refresh has to do, on plain objects: no database, no file, no clock. */
+/** The plan of a refresh, on plain objects: no database, no file, no clock. */
 import { describe, expect, it } from 'vitest';
 import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
 import type { Located, LocatedFile, Survey } from '../../pipelines/contract/survey.ts';
 import type { Experience } from '../../pipelines/ledger/experience.ts';
-import type { FilePlaces, LoadedFile } from '../../pipelines/ledger/force.ts';
+import type { FilePlaces, LoadedFile } from '../../pipelines/ledger/current-files.ts';
 import type { Hold } from '../../pipelines/ledger/hold.ts';
 import { Inventory } from '../../pipelines/ledger/inventory.ts';
 import type { PublishedTable } from '../../pipelines/ledger/published.ts';
@@ -27,7 +27,7 @@ function survey(...releases: Located[]): Survey {
   return { releases, aside: [], unknown: [], broken: [] };
 }
 
-/** As the ledger has them once they were read. */
+/** Returns an inventory as in the ledger after the releases were read. */
 function loaded(releases: readonly Located[], more: Partial<LoadedFile> = {}): Inventory {
   const held = ({ source }: Located): FilePlaces[] => source.layer.writes.map((layer) => ({
     layer: layer.slice('layer.'.length), series: '', region: null, likelyRegion: null, dated: null, named: true, places: ['H833'],
@@ -64,23 +64,23 @@ function known(inventory: Inventory, more: Partial<Known> = {}): Known {
   return { sources: SOURCES, engine: ENGINE, inventory, holds: new Map(), published: new Map(), ...more };
 }
 
-/** Everything that a plan builds, published as it says. */
+/** Returns the publications as they are after a plan was carried out. */
 function published({ builds }: Plan): Known['published'] {
   return new Map(builds.map(({ unit, products }) => [unit, new Map(products.map(({ relation, fingerprint, inputs }): [typeof relation, PublishedTable] => [
-    relation, { relation, partition: `${relation}_${unit}`, stands: `${relation}_${unit}`, fingerprint, inputs, rows: 1_000, digest: 'd' },
+    relation, { relation, partition: `${relation}_${unit}`, currentTable: `${relation}_${unit}`, fingerprint, inputs, rows: 1_000, digest: 'd' },
   ]))]));
 }
 
 const zip = located(PARCELS, 'MOLISE.zip');
 
 describe('a plan', () => {
-  it('of an empty database and an empty folder has nothing to do', () => {
+  it('has nothing to do for an empty database and an empty folder', () => {
     const found = plan(known(loaded([])), survey(), null);
     expect([found.loads, found.builds, found.unused]).toEqual([[], [], []]);
     expect(isDone(found)).toBe(true);
   });
 
-  it('reads what is not loaded, and builds its region from it', () => {
+  it('reads a file that is not loaded, and builds its region from it', () => {
     const found = plan(known(loaded([])), survey(zip), null);
     expect(found.loads.map(({ located: { source }, why }) => [source.id, why])).toEqual([[PARCELS.id, 'not loaded yet']]);
     expect(found.builds.map(({ unit }) => unit)).toEqual([MOLISE]);
@@ -88,33 +88,33 @@ describe('a plan', () => {
     expect(found.builds[0]!.missing).not.toContain('layer.cadastral_parcel');
   });
 
-  it('builds a region that was asked for, even where it is not the one of the files, and says that these are not used', () => {
+  it('builds a requested region that has no files, and reports the files of other regions as unused', () => {
     const found = plan(known(loaded([])), survey(zip), [15]);
     expect(found.loads).toEqual([]);
     expect(found.unused).toEqual([{ path: '/data/MOLISE.zip', source: PARCELS.id, reason: 'it is of Molise, which was not asked for' }]);
   });
 
-  it('is done where what is published was made from what is loaded, whether the folder is looked at or not', () => {
+  it('is done if the publication was built from the loaded files, with or without a folder', () => {
     const inventory = loaded([zip]);
     const state = known(inventory, { published: published(plan(known(inventory), survey(zip), null)) });
     for (const folder of [survey(zip), null]) expect(isDone(plan(state, folder, null))).toBe(true);
   });
 
-  it('of files that were loaded is the plan of the same files before, but for the reading', () => {
+  it('of loaded files equals the plan of the same files before loading, except for the reading', () => {
     const before = plan(known(loaded([])), survey(zip), null);
     const after = plan(known(loaded([zip])), null, null);
     expect(after.loads).toEqual([]);
     expect(after.builds.map(({ unit, products }) => [unit, staleOf(products)])).toEqual(before.builds.map(({ unit, products }) => [unit, staleOf(products)]));
   });
 
-  it('makes again what was made by another engine, and says by which', () => {
+  it('rebuilds tables of another engine, and names that engine', () => {
     const inventory = loaded([zip]);
     const state = known(inventory, { published: published(plan(known(inventory), null, null)), engine: { PostgreSQL: '16' } });
     const { builds: [build] } = plan(state, null, null);
     expect(new Set(staleOf(build!.products).map(({ why }) => why.split(';')[0]))).toEqual(new Set(['PostgreSQL 15 → 16']));
   });
 
-  it('sees a new source where the published inputs lack it, and none where the ledger names no inputs', () => {
+  it('detects a new source if the published inputs lack it, and none if the ledger has no inputs', () => {
     const inventory = loaded([zip]);
     const first = published(plan(known(inventory), null, null));
     const newIn = (keep: (input: string) => boolean): readonly string[] => {
@@ -129,7 +129,7 @@ describe('a plan', () => {
     expect(newIn(() => false)).toEqual([]);
   });
 
-  it('leaves alone what a person pinned, and what was rolled back until its files change', () => {
+  it('leaves a pinned region unchanged, and a rolled back one until its files change', () => {
     const inventory = loaded([zip]);
     const free = plan(known(inventory), null, null);
     const hold = (kind: Hold['kind'], fingerprint: string | null): Known['holds'] => new Map([[MOLISE, { unit: MOLISE, kind, fingerprint, reason: 'wrong prices', heldBy: 'ada@host', heldAt: '2026-05-01T00:00:00Z' }]]);
@@ -138,17 +138,17 @@ describe('a plan', () => {
       expect(found.builds).toEqual([]);
       expect(found.held.join()).toMatch(/^Molise .* by ada@host on 2026-05-01: wrong prices.*npx mappale unpin molise/);
     }
-    expect(plan(known(inventory, { holds: hold('rolled_back', 'made from other files') }), null, null).builds).toHaveLength(1);
+    expect(plan(known(inventory, { holds: hold('rolled_back', 'built from other files') }), null, null).builds).toHaveLength(1);
   });
 
-  it('names files in force that left the folder, and keeps them in force', () => {
+  it('lists current files that left the folder, and keeps them current', () => {
     const inventory = loaded([zip]);
     const found = plan(known(inventory, { published: published(plan(known(inventory), null, null)) }), survey(), null);
     expect([found.left.map(({ name }) => name), found.gone, found.present]).toEqual([['MOLISE.zip'], 1, []]);
     expect(isDone(found)).toBe(true);
   });
 
-  it('does not read an older file beside a newer one that has all that it has', () => {
+  it('does not read an older file if a newer one contains all its places', () => {
     const newer = located(PARCELS, 'MOLISE-new.zip', { vintage: '2026-07-01' });
     const found = plan(known(loaded([])), survey(zip, newer), null);
     expect(found.loads.map(({ located: { files } }) => files[0]!.name)).toEqual(['MOLISE-new.zip']);
@@ -156,12 +156,12 @@ describe('a plan', () => {
   });
 });
 
-describe('the price of a plan', () => {
-  it('is nothing where nothing is to be done', () => {
+describe('the cost of a plan', () => {
+  it('is zero if there is nothing to do', () => {
     expect(price(plan(known(loaded([])), survey(), null), NOTHING)).toMatchObject({ seconds: 0, diskBytes: 0, measured: 1, freeBytes: null });
   });
 
-  it('follows what earlier runs took, and says how much of it does', () => {
+  it('is estimated from earlier runs, and states how much of it is', () => {
     const found = plan(known(loaded([])), survey(zip), null);
     const guessed = price(found, NOTHING);
     expect(guessed.measured).toBe(0);
@@ -172,7 +172,7 @@ describe('the price of a plan', () => {
     expect(measured).toMatchObject({ seconds: 24, diskBytes: 50_000_000, measured: 1 });
   });
 
-  it('refuses to begin where the disk would fill up, unless it is forced', () => {
+  it('refuses a plan that would fill the disk, unless it is forced', () => {
     const cost = price(plan(known(loaded([])), survey(zip), null), { ...NOTHING, freeBytes: 1_000_000 });
     expect(() => refuseWithoutRoom(cost, NOTHING, false)).toThrow(expect.objectContaining({ code: 'NO_ROOM' }) as Error);
     expect(() => refuseWithoutRoom(cost, NOTHING, true)).not.toThrow();

@@ -22,14 +22,14 @@ describe('areas', () => {
     expect(ringArea([[0, 0], [2, 3], [2, 0], [0, 0]])).toBe(-3);
   });
 
-  test('holes are taken off whatever their winding', () => {
+  test('subtracts holes with any winding', () => {
     const hole = [[2, 1], [4, 1], [4, 3], [2, 3], [2, 1]] as const;
     expect(polygonsArea(NOTCHED)).toBe(66);
     expect(polygonsArea([[NOTCHED[0]![0]!, hole]])).toBe(66);
   });
 
-  test('square metres are those of EPSG:3035', () => {
-    // With each edge, straight in degrees, divided into 5,000 parts. With undivided edges it would be 3.86 m² more.
+  test('measures square metres in EPSG:3035', () => {
+    // With each edge, straight in degrees, split into 5,000 parts. With unsplit edges the area would be 3.86 m² larger.
     expect(polygonsAreaM2(FIELD)).toBeCloseTo(905_956.3182, 2);
   });
 });
@@ -42,21 +42,21 @@ describe('places', () => {
   });
 });
 
-describe('what polygons have in common', () => {
+describe('the common part of polygons', () => {
   const commonArea = (a: MultiPolygon, b: MultiPolygon): number => polygonsArea(commonPart(a, b));
 
-  test('is as large as GEOS says in a general case', () => {
+  test('has the same area as in GEOS in a general case', () => {
     // st_area(st_intersection(…)), PostGIS 3.3.2 / GEOS 3.11.1
     expect(commonArea(NOTCHED, TWO_PARTS)).toBeCloseTo(17.5224487725705, 10);
     expect(commonArea(TWO_PARTS, NOTCHED)).toBeCloseTo(17.5224487725705, 10);
   });
 
-  test('is nothing where they only touch', () => {
+  test('is empty if the polygons only touch', () => {
     expect(commonPart([boxPolygon([0, 0, 1, 1])], [boxPolygon([1, 0, 2, 1])])).toEqual([]);
     expect(commonPart([boxPolygon([0, 0, 1, 1])], [boxPolygon([1, 1, 2, 2])])).toEqual([]);
   });
 
-  test('is all of a polygon with itself, and what overlaps in one of them counts once', () => {
+  test('of a polygon with itself is the polygon, and overlaps within one argument count once', () => {
     expect(commonArea(NOTCHED, NOTCHED)).toBeCloseTo(66, 10);
     expect(commonArea(NOTCHED, [boxPolygon([-1, -1, 6, 11]), boxPolygon([4, -1, 11, 11])])).toBeCloseTo(66, 10);
     expect(polygonsAreaM2(commonPart(FIELD, FIELD))).toBeCloseTo(polygonsAreaM2(FIELD), 3);
@@ -73,19 +73,19 @@ describe('what polygons have in common', () => {
 });
 
 describe('distances', () => {
-  test('the nearest point of a segment is its end beyond the end', () => {
+  test('the nearest point of a segment is its end for points beyond the end', () => {
     expect(nearestOnSegment([5, 5], [0, 0], [2, 0])).toEqual([2, 0]);
     expect(nearestOnSegment([1, 5], [0, 0], [2, 0])).toEqual([1, 0]);
     expect(nearestOnSegment([1, 5], [3, 3], [3, 3])).toEqual([3, 3]);
   });
 
-  test('metres are those of PostGIS geography', () => {
-    // st_distance(…::geography, …::geography), PostGIS 3.3.2, which looks for the nearest point on a sphere: up to millimetres too long.
+  test('equal those of PostGIS geography in metres', () => {
+    // st_distance(…::geography, …::geography), PostGIS 3.3.2, which searches the nearest point on a sphere: up to millimetres too long.
     expect(distanceToSegmentM([14.5, 41.7], [14.52, 41.69], [14.49, 41.75])).toBeCloseTo(1169.57571349, 2);
     expect(polygonsToSegmentM(FIELD, [14.52, 41.69], [14.53, 41.75])).toBeCloseTo(935.79573986, 2);
   });
 
-  test('what meets has no distance', () => {
+  test('are zero for objects that meet', () => {
     expect(polygonsToSegmentM(FIELD, [14.4, 41.7], [14.6, 41.702])).toBe(0);
     expect(polygonsToSegmentM(FIELD, [14.501, 41.701], [14.502, 41.702])).toBe(0);
     expect(pointToPolygonsM([14.501, 41.701], FIELD)).toBe(0);

@@ -1,4 +1,4 @@
-/** A file of tiles is read back by the reader that browsers use: every tile, each content once, also where there are too many for one directory. */
+/** A file of tiles is read with the reader of browsers: every tile, each content once, even if there are too many for one directory. */
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,18 +32,18 @@ describe('a file of tiles', () => {
     return found === undefined ? null : Buffer.from(found.data).toString();
   };
 
-  /** All tiles of some zooms, in the order of their numbers. */
+  /** Returns all tiles of some zooms, in the order of their numbers. */
   const allTiles = (...zooms: readonly number[]): TileNumber[] => {
     const ofZoom = (z: number): TileNumber[] => Array.from({ length: 4 ** z }, (_, index) => ({ z, x: index % 2 ** z, y: Math.floor(index / 2 ** z) }));
     return zooms.flatMap(ofZoom).sort((a, b) => tileId(a) - tileId(b));
   };
 
-  it('numbers tiles as its reader does', () => {
+  it('numbers tiles like its reader', () => {
     const tiles = [...allTiles(0, 1, 2, 3, 4, 5), { z: 15, x: 17_719, y: 12_197 }, { z: 22, x: 4_194_303, y: 1 }];
     for (const tile of tiles) expect(tileId(tile)).toBe(zxyToTileId(tile.z, tile.x, tile.y));
   });
 
-  it('gives back every tile, and none where none is', async () => {
+  it('returns every tile, and none for a missing one', async () => {
     const tiles = allTiles(0, 1, 2, 3).filter((_, index) => index % 3 !== 1);
     const { read, header } = await written(tiles.map((tile) => [tile, JSON.stringify(tile)]));
     expect(header).toMatchObject({
@@ -55,15 +55,15 @@ describe('a file of tiles', () => {
     for (const tile of allTiles(0, 1, 2, 3)) expect(await contentOf(read, tile)).toBe(there.has(tileId(tile)) ? JSON.stringify(tile) : null);
   });
 
-  it('holds what is alike once, and says it of a run once', async () => {
+  it('stores equal tiles once, and a run of them in one entry', async () => {
     const tiles = allTiles(3);
     const { read, header } = await written(tiles.map((tile, index) => [tile, index < 40 ? 'sea' : index % 2 === 0 ? 'even' : 'odd']));
     expect(header).toMatchObject({ numAddressedTiles: 64, numTileEntries: 25, numTileContents: 3 });
     for (const [index, tile] of tiles.entries()) expect(await contentOf(read, tile)).toBe(index < 40 ? 'sea' : index % 2 === 0 ? 'even' : 'odd');
   });
 
-  it('has directories of directories where one would not fit in front', async () => {
-    // Of sizes, and with gaps, that follow no rule: a directory of them is hardly smaller packed.
+  it('uses leaf directories if the root directory would be too large', async () => {
+    // Sizes and gaps are irregular, so that compression hardly reduces the directory.
     const contentAt = (tile: TileNumber): string => {
       const digest = createHash('sha512').update(`${tile.x} ${tile.y}`).digest('hex');
       return digest.slice(0, 8 + parseInt(digest.slice(0, 2), 16) / 3);
@@ -76,7 +76,7 @@ describe('a file of tiles', () => {
     expect(await contentOf(read, { z: 7, x: 1, y: 1 })).toBeNull();
   });
 
-  it('refuses tiles in another order: they could not be found', async () => {
+  it('rejects tiles out of order, because they could not be found', async () => {
     const file = new PmtilesFile(join(folder, 'wrong.pmtiles'), FACTS);
     await file.add({ z: 3, x: 1, y: 1 }, Buffer.from('a'));
     await expect(file.add({ z: 3, x: 0, y: 0 }, Buffer.from('b'))).rejects.toThrow('comes behind');

@@ -1,4 +1,4 @@
-/** A swap that meets a long read: it waits politely, tries again, and either comes through or says who is in its way. */
+/** A swap that meets a long read waits, tries again, and either succeeds or reports the session that blocks it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { rollback } from '../../pipelines/build/publish.ts';
@@ -15,7 +15,7 @@ import { statementIn } from '../harness/typed.ts';
 
 const SOURCES = ['ade_cadastre', 'dpc_seismic', 'istat_comuni'];
 
-describeEngines('a swap while a reader holds what is published', (engine) => {
+describeEngines('a swap during a long read', (engine) => {
   let context: Context;
   let database: Database;
   let reader: Database;
@@ -40,7 +40,7 @@ describeEngines('a swap while a reader holds what is published', (engine) => {
     const [found] = await reader.query<{ zone: number }>("select (api.parcel($1, array['risk']) -> 'risk' ->> 'seismic_zone')::int4 as zone", [fid]);
     return found!.zone;
   };
-  /** A read that goes on until it is told to end. */
+  /** Starts a read that continues until it is ended. */
   const longRead = async (): Promise<{ readonly pid: number; end(): Promise<unknown> }> => {
     let end: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => (end = resolve));
@@ -62,7 +62,7 @@ describeEngines('a swap while a reader holds what is published', (engine) => {
       },
     };
   };
-  /** Until the swap stands before the reader, or no longer does. */
+  /** Waits until the swap waits for the reader, or no longer does. */
   const untilWaiting = async (waits: boolean): Promise<void> => {
     for (;;) {
       const [found] = await reader.query<{ waits: boolean }>("select exists (select from pg_locks where not granted and relation = 'ledger.publication_lock'::regclass and mode = 'AccessExclusiveLock') as waits");
@@ -71,11 +71,11 @@ describeEngines('a swap while a reader holds what is published', (engine) => {
     }
   };
 
-  it('gives way to other readers, tries again, and publishes when the reader has ended', async () => {
+  it('lets other readers pass, tries again, and publishes when the long read has ended', async () => {
     const long = await longRead();
     const refreshed = refresh(context, loadOptions([files.folder], [REGION], { accept: { who: 'test', why: 'zones are meant to differ' } }));
     await untilWaiting(true);
-    // Stands behind the swap: it is answered because the swap gives up while the long read goes on.
+    // This read queues behind the swap. It is answered because the swap gives up while the long read continues.
     expect(await zone()).toBe(1);
     await untilWaiting(false);
     await untilWaiting(true);
@@ -86,14 +86,14 @@ describeEngines('a swap while a reader holds what is published', (engine) => {
     expect(await zone()).toBe(4);
   }, 120_000);
 
-  it('says who is in its way and what ends them, and leaves all as it was for the next run', async () => {
+  it('names the blocking session and the command that ends it, and leaves everything unchanged for the next run', async () => {
     const before = await inForce(database);
     const long = await longRead();
     const run = await openRun(database);
     const error = await rollback(database, REGION, run, { lockTimeoutMs: 50, tries: 2 }).catch((thrown: unknown) => thrown as MappaleError) as MappaleError;
     expect(error).toMatchObject({ code: 'PUBLISH_BLOCKED', exitCode: 6, detail: expect.stringContaining(`found mappale (process ${long.pid}, user `) });
     expect([await inForce(database), await zone()]).toEqual([before, 4]);
-    const typed = statementIn(error.mend);
+    const typed = statementIn(error.fix);
     expect(typed).toBe(`select pg_terminate_backend(${long.pid})`);
     await database.query(typed);
     expect(await long.end()).toMatchObject({ kind: 'database' });

@@ -1,4 +1,4 @@
-/** Rasters that left the data folder: what was computed from them stays, what came later has nothing of them, and is counted. */
+/** Rasters that left the data folder: values computed from them stay, parcels that changed later have none and are counted. */
 import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -42,7 +42,7 @@ describeDatabase('rasters that left the data folder', (engine) => {
     const rasters = (await readdir(files.folder)).filter((name) => RASTER.test(name));
     expect(rasters.length).toBeGreaterThan(4);
     for (const name of rasters) await rename(join(files.folder, name), join(files.folder, `.${name}.aside`));
-    // Corners of the parcels of one comune move by some metres.
+    // Corners of the parcels of one comune move by a few metres.
     await rewriteZip(join(files.folder, 'MOLISE.zip'), (path, content) => (!path.includes('/Z003_') || !path.endsWith('_ple.gml') ? content : Buffer.from(
       content.toString('utf8').replace(/(<gml:posList[^>]*>)([^<]*)</g, (_all, tag: string, list: string) => `${tag}${list.trim().split(/\s+/).map(moved).join(' ')} <`),
     )));
@@ -66,15 +66,15 @@ describeDatabase('rasters that left the data folder', (engine) => {
     expect(unread.find(({ section }) => section === 'terrain')!.parcels).toBe(changed.length);
   };
 
-  it('leave the rows of parcels that did not change, and those that did have nothing and are counted', holds);
+  it('keep the rows of unchanged parcels; changed parcels have none and are counted', holds);
 
-  it('do so, too, where everything is made anew', async () => {
+  it('do the same in a complete rebuild', async () => {
     await makeAllAnew();
     await load();
     await holds();
   });
 
-  it('say in the record of a parcel that came later that nothing is loaded, and of the others what they said', async () => {
+  it('give later parcels coverage not_loaded, and leave the records of the others unchanged', async () => {
     const [record] = await context.database.query<{ json: Record<string, unknown> & { meta: { coverage: Record<string, string> } } }>(
       'select api.parcel($1, $2) as json', [changed[0], [...SWEPT]],
     );
@@ -86,7 +86,7 @@ describeDatabase('rasters that left the data folder', (engine) => {
     expect(other!.coverage).toMatchObject({ terrain: 'mapped', nightlights: 'mapped' });
   });
 
-  it('are read again where they are put back', async () => {
+  it('are read again when they are put back', async () => {
     for (const name of await readdir(files.folder)) if (name.endsWith('.aside')) await rename(join(files.folder, name), join(files.folder, name.slice(1, -'.aside'.length)));
     await makeAllAnew();
     await load();

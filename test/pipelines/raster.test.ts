@@ -1,4 +1,4 @@
-/** Rasters against GDAL's own readings of files that GDAL wrote, and against damage. */
+/** Rasters compared with GDAL's own readings of files that GDAL wrote, and damaged rasters. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ import { testEnvironment } from '../harness/environment.ts';
 const [WIDTH, HEIGHT] = [45, 37];
 const HOLES = new Set([0, 7, WIDTH + 3, WIDTH * HEIGHT - 1]);
 
-/** Hills of which every number has its own bits; integers where asked. */
+/** Returns hills in which every number has its own bits; integers if requested. */
 function hill(index: number): number {
   return Math.fround(700 + 300 * Math.sin(index / 11) + (index % 13) * 1.37);
 }
@@ -81,7 +81,7 @@ function hasGdal(): boolean {
   }
 }
 
-/** Of a file that is opened, its bytes changed where they stand. */
+/** Copies a raster with changed bytes. */
 function patch(name: string, change: (bytes: Buffer) => void): string {
   const bytes = readFileSync(path('base.tif'));
   change(bytes);
@@ -89,7 +89,7 @@ function patch(name: string, change: (bytes: Buffer) => void): string {
   return path(name);
 }
 
-/** Value of a tag that stands in the directory itself; a plain TIFF of `writeGeoTiff`. */
+/** Sets the value of a tag in the directory of a plain TIFF of `writeGeoTiff`. */
 function setTag(bytes: Buffer, tag: number, value: number): void {
   const count = bytes.readUInt16LE(8);
   for (let at = 10; at < 10 + count * 12; at += 12) {
@@ -101,40 +101,40 @@ function setTag(bytes: Buffer, tag: number, value: number): void {
   throw new Error(`no tag ${tag}`);
 }
 
-/** Replaces a tag by one that nobody knows. */
+/** Replaces a tag by an unknown one. */
 function dropTag(bytes: Buffer, tag: number): void {
   const count = bytes.readUInt16LE(8);
   for (let at = 10; at < 10 + count * 12; at += 12) if (bytes.readUInt16LE(at) === tag) bytes.writeUInt16LE(65_000, at);
 }
 
 describe('a raster', () => {
-  it('is its cells, and none where there is no data', async () => {
+  it('returns its cells, and none without data', async () => {
     const { grid, cells } = await whole(path('base.tif'));
     expect(grid).toEqual({ epsg: 32632, width: WIDTH, height: HEIGHT, transform: [900_000, 10, 0, 4_650_370, 0, -10], noData: -9999, sampleType: 'float32', blockWidth: WIDTH, blockHeight: 1 });
     expect(cells).toEqual(expected);
   });
 
-  it('in packed tiles is the same, also where the tiles hang over', async () => {
+  it('returns the same from compressed tiles, even if they extend beyond the raster', async () => {
     writeGeoTiff(path('tiles.tif'), { ...base, tile: 16 });
     const { grid, cells } = await whole(path('tiles.tif'));
     expect([grid.blockWidth, grid.blockHeight]).toEqual([16, 16]);
     expect(cells).toEqual(expected);
   });
 
-  it('whose coordinates are of points lies half a cell to the north-west', async () => {
+  it('with coordinates of points is half a cell further to the north-west', async () => {
     writeGeoTiff(path('point.tif'), { ...base, epsg: 4326, west: 14, north: 42, cell: 1 / 3600, isPoint: true });
     const { grid } = await whole(path('point.tif'));
     expect(grid.transform).toEqual([14 - 0.5 / 3600, 1 / 3600, 0, 42 + 0.5 / 3600, 0, -1 / 3600]);
   });
 
-  test.each(['nan', '-nan', 'NaN', '1.#QNAN'])('says %s for none, and −9999 is none as well', async (noData) => {
+  test.each(['nan', '-nan', 'NaN', '1.#QNAN'])('reads %s and −9999 as no data', async (noData) => {
     writeGeoTiff(path('nan.tif'), { ...base, noData, row: (y) => base.row(y).map((value, x) => (x === 5 ? NaN : x === 6 ? Infinity : value)) });
     const { grid, cells } = await whole(path('nan.tif'));
     expect(grid.noData).toBeNull();
     expect(cells).toEqual(expected.map((value, index) => (index % WIDTH === 5 || index % WIDTH === 6 ? NaN : value)));
   });
 
-  it('has a number for none that is rounded as its cells are', async () => {
+  it('compares its number for no data after rounding it like its cells', async () => {
     writeGeoTiff(path('low.tif'), { ...base, noData: '-3.4028234663852886e+38', row: (y) => base.row(y).map((value) => (value === -9999 ? -3.4028234663852886e38 : value)) });
     expect((await whole(path('low.tif'))).cells).toEqual(expected);
     writeGeoTiff(path('low.tif'), { ...base, noData: '-3.4e+38', row: (y) => base.row(y).map((value) => (value === -9999 ? -3.4e38 : value)) });
@@ -143,7 +143,7 @@ describe('a raster', () => {
     expect(await refusal(path('low.tif'))).toBe('RASTER_NO_DATA');
   });
 
-  it('of the other byte order, in one strip, is read as well', async () => {
+  it('with the other byte order and a single strip is read too', async () => {
     const values = Float32Array.from({ length: WIDTH * HEIGHT }, (_, index) => (HOLES.has(index) ? -9999 : hill(index)));
     const written = writeArrayBuffer(values, {
       width: WIDTH, height: HEIGHT, SampleFormat: [3], BitsPerSample: [32], ModelPixelScale: [10, 10, 0], ModelTiepoint: [0, 0, 0, 900_000, 4_650_370, 0],
@@ -156,7 +156,7 @@ describe('a raster', () => {
     expect(cells).toEqual(expected);
   });
 
-  it('in a zip is read from there, and leaves no file behind', async () => {
+  it('in a zip is read in place, and leaves no file', async () => {
     await writeZip(path('tile.zip'), [['w/tile.tif', readFileSync(path('base.tif'))], ['w/readme.txt', 'text']]);
     expect((await whole(path('tile.zip'), 'w/tile.tif')).cells).toEqual(expected);
     expect(await refusal(path('tile.zip'), 'w/readme.txt')).toBe('RASTER_FORM');
@@ -176,25 +176,25 @@ describe('a raster', () => {
   });
 });
 
-describe('refused by its name is', () => {
+describe('the raster reader rejects', () => {
   test.each<[string, string, (bytes: Buffer) => void]>([
     ['a raster of several bands', 'RASTER_BANDS', (bytes) => setTag(bytes, 277, 3)],
-    ['one of half floats', 'RASTER_SAMPLES', (bytes) => setTag(bytes, 258, 16)],
-    ['one of complex numbers', 'RASTER_SAMPLES', (bytes) => setTag(bytes, 339, 6)],
-    ['one that is packed as a photograph', 'RASTER_COMPRESSION', (bytes) => setTag(bytes, 259, 7)],
-    ['one without a CRS', 'RASTER_CRS', (bytes) => dropTag(bytes, 34_735)],
-    ['one without a place', 'RASTER_PLACE', (bytes) => dropTag(bytes, 33_922)],
-    ['one that claims a thousand million columns', 'RASTER_TOO_LARGE', (bytes) => setTag(bytes, 256, 1_000_000_000)],
-    ['one that claims no rows', 'RASTER_TOO_LARGE', (bytes) => setTag(bytes, 257, 0)],
-    ['one with more rows than it has strips', 'RASTER_DAMAGED', (bytes) => setTag(bytes, 257, 4_000_000)],
-    ['one of a directory beyond its end', 'RASTER_DAMAGED', (bytes) => bytes.writeUInt32LE(0xffff_fff0, 4)],
-    ['one with columns that its strips do not hold', 'RASTER_DAMAGED', (bytes) => setTag(bytes, 256, WIDTH + 1)],
-    ['what is no raster', 'RASTER_FORM', (bytes) => bytes.write('<html>', 'latin1')],
+    ['a raster of half floats', 'RASTER_SAMPLES', (bytes) => setTag(bytes, 258, 16)],
+    ['a raster of complex numbers', 'RASTER_SAMPLES', (bytes) => setTag(bytes, 339, 6)],
+    ['a raster compressed as a photograph', 'RASTER_COMPRESSION', (bytes) => setTag(bytes, 259, 7)],
+    ['a raster without a CRS', 'RASTER_CRS', (bytes) => dropTag(bytes, 34_735)],
+    ['a raster without a position', 'RASTER_PLACE', (bytes) => dropTag(bytes, 33_922)],
+    ['a raster with a thousand million columns', 'RASTER_TOO_LARGE', (bytes) => setTag(bytes, 256, 1_000_000_000)],
+    ['a raster without rows', 'RASTER_TOO_LARGE', (bytes) => setTag(bytes, 257, 0)],
+    ['a raster with more rows than strips', 'RASTER_DAMAGED', (bytes) => setTag(bytes, 257, 4_000_000)],
+    ['a raster with a directory beyond its end', 'RASTER_DAMAGED', (bytes) => bytes.writeUInt32LE(0xffff_fff0, 4)],
+    ['a raster with more columns than in its strips', 'RASTER_DAMAGED', (bytes) => setTag(bytes, 256, WIDTH + 1)],
+    ['a file that is not a raster', 'RASTER_FORM', (bytes) => bytes.write('<html>', 'latin1')],
   ])('%s', async (name, code, change) => {
     expect(await refusal(patch(`${name.replaceAll(' ', '-')}.tif`, change))).toBe(code);
   });
 
-  it.each([0, 2, 3, 12, 14, 255])('or read without it, one whose tags, each in turn, claim four thousand million values of type %i', async (type) => {
+  it.each([0, 2, 3, 12, 14, 255])('or ignores a tag that declares four thousand million values of type %i, tag by tag', async (type) => {
     const tags = readFileSync(path('base.tif')).readUInt16LE(8);
     for (let tag = 0; tag < tags; tag += 1) {
       const file = patch('claims.tif', (bytes) => {
@@ -206,7 +206,7 @@ describe('refused by its name is', () => {
     }
   });
 
-  it('or read without it, one whose tags, each in turn, hold a number that is not whole', async () => {
+  it('or ignores a tag with a number that is not whole, tag by tag', async () => {
     const { seed } = testEnvironment();
     const random = randomOf('float tags', seed);
     const tags = readFileSync(path('base.tif')).readUInt16LE(8);
@@ -227,7 +227,7 @@ describe('refused by its name is', () => {
     }
   });
 
-  it('one that was cut short, and one that is empty', async () => {
+  it('a truncated raster and an empty one', async () => {
     writeFileSync(path('cut.tif'), readFileSync(path('base.tif')));
     truncateSync(path('cut.tif'), 4000);
     expect(await refusal(path('cut.tif'))).toBe('RASTER_DAMAGED');
@@ -235,7 +235,7 @@ describe('refused by its name is', () => {
     expect(await refusal(path('empty.tif'))).toBe('RASTER_FORM');
   });
 
-  it('one whose first directory leads back to itself with a mask, and not one that only leads back', async () => {
+  it('a raster whose first directory points to itself with a mask, but not one that only points to itself', async () => {
     const circle = (type: number): string => patch(`circle-${type}.tif`, (bytes) => {
       const count = bytes.readUInt16LE(8);
       bytes.writeUInt32LE(8, 10 + count * 12);
@@ -248,7 +248,7 @@ describe('refused by its name is', () => {
   });
 });
 
-describe.skipIf(!hasGdal())('a raster that gdal_translate wrote', () => {
+describe.skipIf(!hasGdal())('a raster written by gdal_translate', () => {
   const gdal = (name: string, ...options: string[]): string => {
     execFileSync('gdal_translate', ['-q', ...options, path('base.tif'), path(name)], { stdio: 'pipe' });
     return path(name);
@@ -270,7 +270,7 @@ describe.skipIf(!hasGdal())('a raster that gdal_translate wrote', () => {
     ['Float64, predictor 3', ['-ot', 'Float64', ...options('COMPRESS=LZW', 'PREDICTOR=3')]],
     ['Float64, predictor 2, big-endian', ['-ot', 'Float64', ...options('COMPRESS=DEFLATE', 'PREDICTOR=2', 'ENDIANNESS=BIG')]],
     ['a COG with overviews', ['-of', 'COG', ...options('COMPRESS=LZW', 'BLOCKSIZE=128', 'OVERVIEW_COUNT=1')]],
-  ])('as %s is the same', async (name, how) => {
+  ])('as %s has the same cells', async (name, how) => {
     const { grid, cells } = await whole(gdal(`${name.replace(/\W+/g, '-')}.tif`, ...how));
     expect(grid).toMatchObject({ epsg: 32632, width: WIDTH, height: HEIGHT, transform: [900_000, 10, 0, 4_650_370, 0, -10], noData: -9999 });
     expect(cells).toEqual(expected);
@@ -286,12 +286,12 @@ describe.skipIf(!hasGdal())('a raster that gdal_translate wrote', () => {
     }
   });
 
-  it('with a scale has the values, not the numbers', async () => {
+  it('with a scale returns scaled values', async () => {
     const file = gdal('scaled.tif', '-ot', 'Int16', '-a_scale', '0.5', '-a_offset', '100');
     expect((await whole(file)).cells).toEqual(expected.map((value) => Math.round(value) * 0.5 + 100));
   });
 
-  it('is refused by name where it is turned, upside down, masked, in photographs or in points of the ground', async () => {
+  it('is rejected by name if it is rotated, upside down, masked, compressed as a photograph, or has ground control points', async () => {
     const vrt = (name: string, transform: string): string => {
       gdal(`${name}.vrt`, '-of', 'VRT');
       const text = readFileSync(path(`${name}.vrt`), 'utf8').replace(/<GeoTransform>[^<]*</, `<GeoTransform>${transform}<`);
@@ -317,7 +317,7 @@ describe.skipIf(!hasGdal())('a raster that gdal_translate wrote', () => {
     ['EPSG:3035', 3035],
     ['+proj=longlat +datum=WGS84', 4326],
     ['+proj=tmerc +lat_0=0 +lon_0=9.5 +k=0.9996 +x_0=500000 +y_0=0 +datum=WGS84 +units=m', 0],
-  ])('of the CRS %s is placed, or refused where it is not known', async (crs, epsg) => {
+  ])('in the CRS %s is positioned, or rejected if the CRS is unknown', async (crs, epsg) => {
     for (const keys of ['STANDARD', 'ESRI_PE']) {
       const file = gdal('crs.tif', '-a_srs', crs, '-co', `GEOTIFF_KEYS_FLAVOR=${keys}`);
       if (epsg === 0) expect(await refusal(file)).toBe('RASTER_CRS');
@@ -332,14 +332,14 @@ describe('a tile of VIIRS', () => {
 
   const lights = Uint16Array.from({ length: rows * columns }, (_, index) => value(index));
 
-  it('has its place by its name, and radiance by the scale', async () => {
+  it('takes its position from its name, and scales radiance', async () => {
     writeViirs(path('VNP46A4.A2023001.h19v04.001.2024045000000.h5'), { rows, columns, cells: lights });
     const { grid, cells } = await whole(path('VNP46A4.A2023001.h19v04.001.2024045000000.h5'));
     expect(grid).toMatchObject({ epsg: 4326, width: 60, height: 60, transform: [10, 10 / 60, 0, 50, 0, -10 / 60], noData: 65_535, sampleType: 'uint16' });
     expect(cells).toEqual(Array.from({ length: rows * columns }, (_, index) => (value(index) === 65_535 ? NaN : value(index) * 0.1)));
   });
 
-  it('of collection 2 has no value where the cell is the fill, whatever type states the fill', async () => {
+  it('of collection 2 has no value in fill cells, for any type of the fill attribute', async () => {
     const random = randomOf('viirs fill', testEnvironment().seed);
     // −999.9 is not exact in 32 bits: a fill of 64 bits or of text differs from the cell by 2e-5.
     const radiances = Array.from({ length: rows * columns }, () => (random.below(5) === 0 ? -999.9 : random.below(20_000) / 10));
@@ -354,7 +354,7 @@ describe('a tile of VIIRS', () => {
     }
   });
 
-  it('is refused where its name says no place, and where it is another product', async () => {
+  it('is rejected if its name has no position or it is another product', async () => {
     writeViirs(path('renamed.h5'), { rows, columns, cells: lights });
     expect(await refusal(path('renamed.h5'))).toBe('RASTER_PLACE');
     writeViirs(path('VNP46A4.A2023001.h19v04.h5'), { rows, columns, cells: lights, dataset: 'NearNadir_Composite_Snow_Free' });
@@ -362,10 +362,10 @@ describe('a tile of VIIRS', () => {
   });
 });
 
-describe('damage', () => {
+describe('a damaged raster', () => {
   const runs = testEnvironment().mutations;
 
-  it('to a header, tables or blocks gives a raster or an input error, and nothing else', { timeout: 60_000 }, async () => {
+  it('with damage in header, tables or blocks yields a raster or an input error, and nothing else', { timeout: 60_000 }, async () => {
     writeGeoTiff(path('sane-tiles.tif'), { ...base, tile: 16 });
     writeViirs(path('sane.h19v04.h5'), { rows: 60, columns: 60, cells: Uint16Array.from({ length: 3600 }, (_, index) => index % 500) });
     const originals = [path('base.tif'), path('sane-tiles.tif'), path('sane.h19v04.h5')].map((file) => readFileSync(file));
@@ -386,7 +386,7 @@ describe('damage', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(600_000_000);
   });
 
-  it('to codes of LZW says nothing beyond what was asked for', () => {
+  it('with damaged LZW codes yields at most the requested bytes', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), fc.nat(1000), (bytes, most) => {
       try {
         expect(unpackLzw(Buffer.from(bytes), most).length).toBeLessThanOrEqual(most);
@@ -396,7 +396,7 @@ describe('damage', () => {
     }), { numRuns: 300, seed: testEnvironment().seed });
   });
 
-  it('by a block that unpacks without end stops at its size', async () => {
+  it('with a block that unpacks without end stops at the block\'s size', async () => {
     writeGeoTiff(path('bomb.tif'), { ...base, tile: 16 });
     const { deflateSync } = await import('node:zlib');
     const bytes = readFileSync(path('bomb.tif'));

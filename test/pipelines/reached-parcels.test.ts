@@ -1,13 +1,13 @@
-/** Which parcels a change reaches is found by place, not by comparing all with all: a region has millions of them. */
+/** The parcels that a change reaches are found by location, not by comparing all with all: a region has millions of them. */
 import { expect, it } from 'vitest';
 import type { Session } from '../../pipelines/db/index.ts';
 import { findMeeting, findNear } from '../../pipelines/db/catalog.ts';
 import { describeEngines } from '../harness/database.ts';
 
-/** Parcels on each side of a square, a thousandth of a degree each, numbered row by row; every second one of every second row has a building. */
+/** Parcels on each side of a square, each a thousandth of a degree wide, numbered row by row; every second parcel of every second row has a building. */
 const SIDE = 100;
 const CELL = 0.001;
-/** Parcels that changed: a hundredth, apart from each other. */
+/** Changed parcels: one in a hundred, apart from each other. */
 const CHANGED = Array.from({ length: 100 }, (_, i) => (Math.floor(i / 10) * 10 + 4) * SIDE + (i % 10) * 10 + 4);
 
 const SETTING = `
@@ -40,20 +40,20 @@ const fidsIn = async (session: Session, table: string): Promise<number[]> => (
 const sorted = (fids: Iterable<number>): number[] => [...new Set(fids)].sort((a, b) => a - b);
 
 describeEngines('the parcels that a change reaches', (engine) => {
-  it('are those under a building that a change lies under, and those within a distance, and few boxes are compared to find them', async () => {
+  it('are those under the building of a changed parcel, and those within a distance, found with few comparisons of boxes', async () => {
     const database = await engine.openDatabase();
     await database.script(SETTING, 'reached-parcels.test.ts');
     const compared = await database.transaction(async (session) => {
       await session.query(`set local track_functions to 'all'`);
       const was = { schema: 'work', table: 'was' };
       await findMeeting(session, 'work', was, [{ schema: 'work', table: 'building' }]);
-      // The gap between two parcels is 15 to 22 m, that to the next but one 80 to 110: the eight around each.
+      // Two neighbouring parcels have a gap of 15 to 22 m, the next but one 80 to 110 m: the eight around each are found.
       await findNear(session, 'work', was, 60);
       return session.query<{ calls: number }>(
         `select coalesce(sum(pg_stat_get_xact_function_calls(oid)), 0)::int8 as calls from pg_proc where proname = 'geometry_overlaps'`,
       );
     });
-    // A building lies on the changed parcel and on the one east of it, for both numbers are even.
+    // A building is on the changed parcel and on the one to its east, because both numbers are even.
     const meeting = sorted(CHANGED.flatMap((fid) => [fid, fid + 1]));
     expect(await fidsIn(database, 'meeting_fid')).toEqual(meeting);
     expect(await fidsIn(database, 'meeting_parcel')).toEqual(meeting);

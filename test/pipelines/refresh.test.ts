@@ -1,4 +1,4 @@
-/** What a scheduled refresh promises: only what is stale, whole regions, and the way back. */
+/** A scheduled refresh: only stale tables are rebuilt, regions are published as a whole, and rollback works. */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { prune } from '../../pipelines/operate/prune.ts';
 import { rollback } from '../../pipelines/build/publish.ts';
 import { staleOf } from '../../pipelines/plan/plan.ts';
-import { outlook, refresh } from '../../pipelines/run/refresh.ts';
+import { preview, refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { openRun } from '../harness/run.ts';
@@ -17,7 +17,7 @@ import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 const REGION = 14;
 
-/** Relation → partition, of what is in force. */
+/** Maps current relations to their partitions. */
 async function partitions(context: Context): Promise<Record<string, string>> {
   return Object.fromEntries([...(await publishedTables(context.database, REGION))].map(([relation, { partition }]) => [relation, partition]));
 }
@@ -47,7 +47,7 @@ describeDatabase('a refresh', (engine) => {
   });
   afterAll(() => files.remove());
 
-  it('loads a region without one of its sources: the section says that nothing is mapped', async () => {
+  it('loads a region without one of its sources, and reports its section as not mapped', async () => {
     await rename(path('italia_ag_002_txt.zip'), `${files.folder}-aside.zip`);
     const report = await refresh(context, options());
     expect(report.failures).toEqual([]);
@@ -56,10 +56,10 @@ describeDatabase('a refresh', (engine) => {
     expect(row!.unmapped).toBe(row!.parcels);
   });
 
-  it('fills just those sections when the source comes later', async () => {
+  it('fills only the sections of a source that arrives later', async () => {
     const before = await partitions(context);
     await rename(`${files.folder}-aside.zip`, path('italia_ag_002_txt.zip'));
-    const { plan: planned } = await outlook(context, options());
+    const { plan: planned } = await preview(context, options());
     expect(planned.loads.map(({ located }) => located.source.id)).toEqual(['ingv_mps04']);
     expect(staleOf(planned.builds.find(({ unit }) => unit === REGION)!.products).map(({ relation }) => relation)).toEqual(['section.risk']);
     const report = await refresh(context, options());
@@ -69,7 +69,7 @@ describeDatabase('a refresh', (engine) => {
     expect(row!.mapped).toBeGreaterThan(0);
   });
 
-  it('does nothing, and writes nothing, when nothing changed', async () => {
+  it('does nothing and writes nothing if nothing changed', async () => {
     const before = await partitions(context);
     const [runs] = await context.database.query<{ n: number }>('select count(*) as n from ledger.run');
     const report = await refresh(context, options());
@@ -79,14 +79,14 @@ describeDatabase('a refresh', (engine) => {
     expect(after).toEqual(runs);
   });
 
-  it('does not mistake a file that was only moved or touched for a new one', async () => {
+  it('does not read a moved or touched file again', async () => {
     const content = await readFile(path('italia_ag_002_txt.zip'));
     await rename(path('italia_ag_002_txt.zip'), path('moved.zip'));
     await writeFile(path('moved.zip'), content);
     expect((await refresh(context, options())).runId).toBeNull();
   });
 
-  it('rolls back to the publication before, and again to the one after', async () => {
+  it('rolls back to the previous publication, and back to the later one', async () => {
     const after = await partitions(context);
     await rollback(context.database, REGION, await openRun(context.database));
     const before = await partitions(context);
@@ -100,7 +100,7 @@ describeDatabase('a refresh', (engine) => {
   describe('after a comune of the cadastre changed', () => {
     const gone = 'Z002_';
 
-    it('refuses to publish a comune that lost its parcels, and leaves the region as it is', async () => {
+    it('refuses to publish a comune that lost its parcels, and leaves the region unchanged', async () => {
       const before = await partitions(context);
       const whole = await readFile(path('MOLISE.zip'));
       await rewriteZip(path('MOLISE.zip'), (name, content) => (name.includes(`/${gone}`) ? null : content));
@@ -112,7 +112,7 @@ describeDatabase('a refresh', (engine) => {
       await writeFile(path('MOLISE.zip'), whole);
     });
 
-    it('publishes it when the reason is given, keeps the reason, and retires the parcels without giving their fids away', async () => {
+    it('publishes it with a reason, keeps the reason, and retires the parcels without reusing their fids', async () => {
       const whole = await readFile(path('MOLISE.zip'));
       await rewriteZip(path('MOLISE.zip'), (name, content) => (name.includes(`/${gone}`) ? null : content));
       const report = await refresh(context, options({ accept: { who: 'somebody@somewhere', why: 'the comune was merged' } }));
@@ -129,7 +129,7 @@ describeDatabase('a refresh', (engine) => {
       await writeFile(path('MOLISE.zip'), whole);
     });
 
-    it('takes over the comuni that did not change, and gives returned parcels their old fids', async () => {
+    it('reuses the unchanged comuni, and gives returned parcels their old fids', async () => {
       const [fid] = await context.database.query<{ fid: number }>(`select min(fid) as fid from core.parcel_register where region_code = $1 and starts_with(reference, 'Z002')`, [REGION]);
       const report = await refresh(context, options());
       expect(report.failures).toEqual([]);
@@ -139,7 +139,7 @@ describeDatabase('a refresh', (engine) => {
       expect(back).toEqual({ fid: fid!.fid, retired: 0 });
     });
 
-    it('reads again only the comune that changed, with the same result as a reading of all', async () => {
+    it('reads only the changed comune again, with the same result as a complete reading', async () => {
       let edited = 0;
       await rewriteZip(path('MOLISE.zip'), (name, content) => {
         if (!name.includes(`/${gone}`) || !name.endsWith('_ple.gml')) return content;
@@ -161,7 +161,7 @@ describeDatabase('a refresh', (engine) => {
     });
   });
 
-  it('leaves a region as it is when one of its releases cannot be loaded, and goes on when the file is mended', async () => {
+  it('leaves a region unchanged if a release cannot be loaded, and continues when the file is repaired', async () => {
     const before = await partitions(context);
     const name = (await import('node:fs')).readdirSync(files.folder).find((file) => /classificazione|sismic/i.test(file))!;
     const good = await readFile(path(name));
@@ -177,7 +177,7 @@ describeDatabase('a refresh', (engine) => {
     expect((await refresh(context, options())).failures).toEqual([]);
   });
 
-  it('frees what is neither published nor the last publication before it', async () => {
+  it('deletes everything except the current and the previous publication', async () => {
     const pruned = await prune(context.database, context.sources, false);
     expect(pruned.partitions.length).toBeGreaterThan(0);
     const before = await partitions(context);

@@ -1,4 +1,4 @@
-/** The report of a region and the passport of a comune: what they say is so, on both engines alike, and their pages stand alone. */
+/** The report of a region and the passport of a comune are correct, equal on both engines, and their pages need no other files. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,12 +20,12 @@ const MOLISE = findRegion(14)!;
 const WHO = { who: 'somebody@somewhere', why: 'the publisher says <b>so</b>' };
 const ONLY = ['ade_cadastre', 'anncsu_addresses', 'dpc_buildings', 'istat_comuni', 'istat_soppressi', 'istat_boundaries', 'ispra_flood', 'omi_quotations'];
 
-/** What a browser would fetch, run or send. */
+/** Markup with which a browser would fetch, run or send something. */
 const REACHING = /<(?:script|link|img|iframe|object|embed|form|base)\b|<[^>]*\s(?:src|on[a-z]+)=|@import|url\((?!#)/i;
 
 /**
- * What must be the same everywhere: neither when it was and in which order, nor how long it took, nor how many bytes it takes; numbers as far as builds of
- * PROJ agree.
+ * Returns the part of a report that is the same everywhere: without times, order, durations and bytes, and with numbers rounded to the precision
+ * on which builds of PROJ agree.
  */
 function lasting(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (key, each: unknown) => {
@@ -54,7 +54,7 @@ describeEngines('a region that was published twice', (engine) => {
       const first = await refresh(context, loadOptions([files.folder], [MOLISE.code]));
       if (first.failures.length > 0) throw first.failures[0]!;
       initial = await readRegionReport(context, MOLISE);
-      // The publisher issues the addresses again without coordinates; a person accepts that.
+      // The publisher issues the addresses again without coordinates, and the user accepts that.
       const name = readdirSync(files.folder).find((each) => /^indirizzario.*\.zip$/.test(each))!;
       await rewriteZip(join(files.folder, name), (_name, content) => Buffer.from(content.toString('latin1').split('\n')
         .map((line, number) => (number === 0 ? line : line.split(';').map((cell, column) => ([15, 16, 18].includes(column) ? '' : cell)).join(';'))).join('\n'), 'latin1'));
@@ -72,7 +72,7 @@ describeEngines('a region that was published twice', (engine) => {
 
   afterAll(() => reader?.close());
 
-  it('says which publication it is, which was before, and whose word accepted what was refused', () => {
+  it('names the publication, the previous one, and the user who accepted the refused change', () => {
     const [now, before] = ['current', 'previous'].map((state) => report.publications.find((each) => each.unit === MOLISE.code && each.state === state));
     expect(before!.accepted).toBe(null);
     expect(now).toMatchObject({ reason: WHO.why, accepted: { who: WHO.who } });
@@ -80,7 +80,7 @@ describeEngines('a region that was published twice', (engine) => {
     for (const words of [`publication ${now!.publication} of`, `publication ${before!.publication} of`, WHO.who, 'the publisher says &lt;b&gt;so&lt;/b&gt;']) expect(page).toContain(words);
   });
 
-  it('adds up every release from what is kept of it, and marks one that does not add up', async () => {
+  it('adds up every release from its records, and marks one that does not add up', async () => {
     expect(report.releases.length).toBeGreaterThan(5);
     expect(report.releases.filter(({ holds }) => !holds)).toEqual([]);
     expect(report.releases.some(({ rejects, duplicates }) => rejects > 0 && duplicates > 0)).toBe(true);
@@ -97,7 +97,7 @@ describeEngines('a region that was published twice', (engine) => {
     }
   });
 
-  it('tells of each comune and section what covers it: mapped with as many rows as there are, not mapped, not loaded', async () => {
+  it('gives the coverage of each comune and section: mapped with the number of rows, not mapped, not loaded', async () => {
     const parcels = await context.database.query<{ belfiore: string; n: number }>('select belfiore, count(*)::int4 as n from core.parcel group by 1 order by 1');
     expect(parcels.length).toBe(4);
     expect(report.coverage.map(({ belfiore, sections }) => ({ belfiore, n: sections.find(({ section }) => section === 'basic')!.rows }))).toEqual(parcels);
@@ -108,7 +108,7 @@ describeEngines('a region that was published twice', (engine) => {
     }
     const states = (section: string, map: string | null = null): string[] =>
       report.coverage.map(({ sections }) => sections.find((each) => each.section === section && each.map === map)!.state);
-    // Of these no file is there.
+    // There are no files for these sections.
     for (const section of ['terrain', 'economics', 'nightlights', 'land_use']) expect([section, new Set(states(section))]).toEqual([section, new Set(['not_loaded'])]);
     expect(new Set(states('address'))).toEqual(new Set(['none']));
     expect(new Set(states('risk', 'pga'))).toEqual(new Set(['not_mapped']));
@@ -116,20 +116,20 @@ describeEngines('a region that was published twice', (engine) => {
     for (const words of ['not loaded', 'mapped, nothing there', 'class="not_loaded"', 'class="none"', `id="c-${parcels[0]!.belfiore}"`]) expect(page).toContain(words);
   });
 
-  it('sets the figures beside those of the publication before', () => {
+  it('shows the metrics next to those of the previous publication', () => {
     const moved = report.distributions.filter(({ relation, field }) => relation === 'core.access_point' && field === 'geom');
     expect(moved.length).toBe(2);
     for (const { now, before } of moved) expect([now!.rows > 0, now!.values, before!.values > 0]).toEqual([true, 0, true]);
     expect(report.distributions.find(({ relation, field }) => relation === 'core.parcel' && field === 'area_m2')!.now!.medians.length).toBeGreaterThan(0);
   });
 
-  it('has rejects with file and place, checks that were asked, times, sizes and licences', async () => {
+  it('lists rejects with file and line, checks, times, sizes and licences', async () => {
     const [kept] = await context.database.query<{ n: number }>(
       'select count(*)::int4 as n from ledger.reject where release_id = any ($1)', [report.releases.map(({ release }) => release)],
     );
     expect(report.rejects.reduce((sum, { records }) => sum + records, 0)).toBe(kept!.n);
     expect(report.rejects.flatMap(({ examples }) => examples).every(({ file, position, message }) => file !== '' && position >= 0 && message !== '')).toBe(true);
-    // The second publication made nothing that a check looks at.
+    // The second publication built nothing that a check reads.
     expect([initial, report].map(({ checks }) => checks.all.some(({ asked }) => asked === true))).toEqual([true, false]);
     expect(report.checks.all.filter(({ asked }) => asked === null)).toEqual([]);
     expect(report.steps.map(({ step }) => step)).toEqual(expect.arrayContaining(['join', 'check', 'gate', 'publish']));
@@ -139,7 +139,7 @@ describeEngines('a region that was published twice', (engine) => {
     for (const { attribution } of report.licenses) expect(page).toContain(html`${attribution}`.text);
   });
 
-  it('is one page without a script or a request, in which what files say is text', async () => {
+  it('is a page without scripts or requests, and shows the content of files as text', async () => {
     await context.database.query("update ledger.reject set message = message || '<img src=x onerror=\"alert(1)\">' where reject_id = (select min(reject_id) from ledger.reject)");
     await context.database.query("update ledger.file set name = name || '\"><script>alert(1)</script>' where file_id = (select min(file_id) from ledger.file)");
     const [told, of] = [await readRegionReport(context, MOLISE), await readPassport('Z001')];
@@ -151,7 +151,7 @@ describeEngines('a region that was published twice', (engine) => {
     }
   });
 
-  it('has a passport of each comune, by code or name, with what speaks for it and what was refused of it', async () => {
+  it('has a passport of each comune, by code or name, with its files and its rejects', async () => {
     expect(passport.coverage.sections).toEqual(report.coverage.find(({ belfiore }) => belfiore === 'Z001')!.sections);
     expect(passport.files.filter(({ names_comune: named }) => named).map(({ source }) => source)).toEqual(expect.arrayContaining(['ade_cadastre', 'anncsu_addresses', 'istat_boundaries']));
     const parcels = passport.figures.find(({ table }) => table === 'core.parcel')!;
@@ -166,7 +166,7 @@ describeEngines('a region that was published twice', (engine) => {
     expect(passport.rejects.map(({ code }) => code)).toEqual(expect.arrayContaining(refused.map(({ code }) => code)));
     expect((await readPassport("castel dell'inventato")).municipality.code).toBe('Z001');
     expect((await readPassport(passport.istat_code!)).municipality.code).toBe('Z001');
-    // Of a comune that went into another the one that it is a part of; of one that was divided none.
+    // The code of a merged comune leads to its successor. The code of a divided comune leads to none.
     expect((await readPassport('070196')).municipality).toMatchObject({ code: 'Z003', name: 'Borgo Finto' });
     for (const unknown of ['094192', 'H501', '999999', 'Atlantide']) expect((await readPassport(unknown).catch((error: MappaleError) => error) as MappaleError).code).toMatch(/^(COMUNE_UNKNOWN|NOT_PUBLISHED)$/);
   });
@@ -181,11 +181,11 @@ describe('the report', () => {
 });
 
 describe('HTML', () => {
-  it('takes no filling for markup, in text or in attributes', () => {
+  it('escapes values in text and in attributes', () => {
     const nasty = '<a href=\'x\'>&"\u0000';
     expect(html`<p title="${nasty}">${[nasty, 1, null, html`<b>${2}</b>`]}</p>`.text)
       .toBe('<p title="&lt;a href=&#39;x&#39;&gt;&amp;&quot;\ufffd">&lt;a href=&#39;x&#39;&gt;&amp;&quot;\ufffd1<b>2</b></p>');
-    // A name that turns the direction of what follows it, a control of ISO 8859, what is no character, half of one; a whole one stays.
+    // A character that reverses the direction of text, a control of ISO 8859, a non-character, half of a pair; a whole pair stays.
     expect(html`${'a\u202eb\u2066c\u0085d\uffffe\ud800f😀\n'}`.text).toBe('a\ufffdb\ufffdc\ufffdd\ufffde\ufffdf😀\n');
     expect(htmlTable('of <it>', ['<a>'], [['<b>'], [1234]]).text).not.toMatch(/<(it|a|b)>/);
   });

@@ -15,7 +15,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** GDAL reads what was written: an implementation that knows nothing of the writer. */
+/** Reads a written file with GDAL, which is independent of the writer. */
 async function readBack(path: string): Promise<{ srid: number; fields: string[]; features: VectorFeature[] }> {
   const dataset = await openVector(path);
   try {
@@ -46,7 +46,7 @@ const POLYGONS: ShapefileLayer = {
 };
 
 describe('shapefiles', () => {
-  test('of polygons with holes and several parts are what GDAL reads', async () => {
+  test('of polygons with holes and several parts are read by GDAL unchanged', async () => {
     await writeShapefile(folder, 'polygons', POLYGONS);
     expect((await readdir(folder)).filter((name) => name.startsWith('polygons')).sort()).toEqual(['polygons.cpg', 'polygons.dbf', 'polygons.prj', 'polygons.shp', 'polygons.shx']);
     const { srid, fields, features } = await readBack(join(folder, 'polygons.shp'));
@@ -64,7 +64,7 @@ describe('shapefiles', () => {
     expect(features[1]!.ewkb).toBeNull();
   });
 
-  test('of lines and points are what GDAL reads', async () => {
+  test('of lines and points are read by GDAL unchanged', async () => {
     await writeShapefile(folder, 'lines', {
       type: 'line', srid: 32632, fields: [{ name: 'ID', type: 'integer', length: 9 }],
       features: [{ geometry: { type: 'line', lines: [[[0, 0], [1, 1], [2, 0]], [[5, 5], [6, 6]]] }, values: [1] }],
@@ -80,12 +80,12 @@ describe('shapefiles', () => {
     expect(points.features[0]!.ewkb!.readDoubleLE(17)).toBe(41.7);
   });
 
-  test.each(Object.keys(ESRI_WKT).map(Number))('in EPSG:%d are recognised as such', async (srid) => {
+  test.each(Object.keys(ESRI_WKT).map(Number))('are recognised in EPSG:%d', async (srid) => {
     await writeShapefile(folder, `crs_${srid}`, { ...POLYGONS, srid: srid as keyof typeof ESRI_WKT });
     expect((await readBack(join(folder, `crs_${srid}.shp`))).srid).toBe(srid);
   });
 
-  test('go into a zip', async () => {
+  test('can be written into a zip', async () => {
     const path = join(folder, 'layer.zip');
     await writeZip(path, shapefileEntries('Limiti/Com', POLYGONS));
     const zip = await ZipArchive.open(path);
@@ -104,7 +104,7 @@ describe('shapefiles', () => {
     ['a field name that is too long', { ...POLYGONS, fields: [{ name: 'ELEVEN_CHAR', type: 'date' as const }], features: [] }, RangeError],
     ['another kind of geometry', { ...POLYGONS, features: [{ geometry: { type: 'point' as const, point: [0, 0] as const }, values: ['1', 1, 1, null] }] }, TypeError],
     ['another number of values', { ...POLYGONS, features: [{ geometry: null, values: [] }] }, TypeError],
-  ])('refuse %s', (_, layer, error) => {
+  ])('are refused with %s', (_, layer, error) => {
     expect(() => shapefileParts(layer)).toThrow(error);
   });
 });

@@ -1,17 +1,17 @@
-/** Tables of a region that are made side by side. */
+/** Tables of a region that are built in parallel. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 
-describeDatabase('a region of which tables are made side by side', (engine) => {
+describeDatabase('a region with tables built in parallel', (engine) => {
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
   beforeAll(async () => {
     files = await syntheticFiles(400, 9);
   }, 120_000);
   afterAll(() => files?.remove());
 
-  it('has the digests of one whose tables are made in turns, and leaves no workspace', async () => {
+  it('has the same digests as one with tables built one by one, and leaves no workspace', async () => {
     const digests = [];
     for (const parallel of [1, 4]) {
       const { database } = await contextOn(await engine.openDatabase()).then(async (context) => {
@@ -25,11 +25,11 @@ describeDatabase('a region of which tables are made side by side', (engine) => {
     expect(digests[1]).toEqual(digests[0]);
   }, 240_000);
 
-  it('tells what stopped one of them, when all that had begun has ended, and is made by the next run', async () => {
+  it('reports the error of one table after the others have ended, and the next run builds it', async () => {
     const context = await contextOn(await engine.openDatabase());
     await context.database.query(`create function public.stop_here() returns event_trigger language plpgsql as $$
       begin
-        if exists (select from pg_event_trigger_ddl_commands() where object_identity like '%.land_cover_whole') then raise exception 'stopped here'; end if;
+        if exists (select from pg_event_trigger_ddl_commands() where object_identity like '%.overlay_area') then raise exception 'stopped here'; end if;
       end $$`);
     await context.database.query("create event trigger stop_here on ddl_command_end when tag in ('CREATE TABLE AS') execute function public.stop_here()");
     await expect(refresh(context, loadOptions([files.folder], [14], { parallel: 4 }))).rejects.toThrow('stopped here');
@@ -41,14 +41,14 @@ describeDatabase('a region of which tables are made side by side', (engine) => {
     expect(await context.database.query("select nspname from pg_namespace where starts_with(nspname, 'build_')")).toEqual([]);
   }, 240_000);
 
-  it('begins with the table that took longest when it was last made', async () => {
+  it('starts with the table that took longest last time', async () => {
     const context = await contextOn(await engine.openDatabase());
     const { database } = context;
     const tables = ['section.risk', 'section.subsidence'] as const;
     await refresh(context, loadOptions([files.folder], [14], { parallel: 1 }));
     for (const longest of tables) {
       await database.query("update ledger.step set detail = jsonb_build_object('seconds', jsonb_build_object($1::text, 1000)) where step = 'join'", [longest]);
-      // Made by another version, all of them.
+      // All of them were built by another version.
       await database.query("update ledger.publication_table set fingerprint = 'another', inputs = '{}' from ledger.publication p where p.publication_id = publication_table.publication_id and unit_code = 14");
       expect((await refresh(context, loadOptions([files.folder], [14], { parallel: 1 }))).failures).toEqual([]);
       const made = await database.query<{ relation: string }>(`

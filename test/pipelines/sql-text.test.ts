@@ -1,4 +1,4 @@
-/** What counts of a SQL text, and what does not. */
+/** Differences between SQL texts that count, and those that do not. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -8,32 +8,32 @@ import { ROOT, SQL } from '../architecture/project.ts';
 
 const SAME: readonly (readonly [string, string, string])[] = [
   ['a comment to the end of the line', 'select 1 -- one\n, 2', 'select 1, 2'],
-  ['a comment that nests', 'select /* a /* b */ c */ 1', 'select 1'],
-  ['line ends and indents', 'select\n\t1,\r\n  2', 'select 1, 2'],
+  ['a nested comment', 'select /* a /* b */ c */ 1', 'select 1'],
+  ['line ends and indentation', 'select\n\t1,\r\n  2', 'select 1, 2'],
   ['blanks around signs', 'select(a)from b where c=d', 'select ( a ) from b where c = d'],
   ['a comment in the body of a function', 'create function f() returns int4 as $$ select 1 -- one\n$$', 'create function f() returns int4 as $body$ select 1 $body$'],
   ['a comment that ends an operator', 'select a+--plus\nb', 'select a + b'],
 ];
 
 const OTHER: readonly (readonly [string, string, string])[] = [
-  ['what stands in a string', "select '-- one'", "select '-- two'"],
+  ['the text in a string', "select '-- one'", "select '-- two'"],
   ['blanks in a string', "select 'a  b'", "select 'a b'"],
   ['a quote in a string', "select 'it''s -- a'", "select 'it''s -- b'"],
   ['a backslash in an escaped string', String.raw`select e'\' -- a'`, String.raw`select e'\' -- b'`],
   ['a quoted name', 'select "a--b"', 'select "a--c"'],
-  ['blanks in a dollar quote that is a string', 'select $x$a  b$x$', 'select $x$a b$x$'],
+  ['blanks in a dollar-quoted string', 'select $x$a  b$x$', 'select $x$a b$x$'],
   ['case', "select 'a' as A", "select 'a' as a"],
   ['a number', 'select 1.5', 'select 15'],
   ['an operator', 'select a < b', 'select a <= b'],
   ['the body of a function', 'create function f() returns int4 as $$ select 1 $$', 'create function f() returns int4 as $$ select 2 $$'],
-  ['words that a blank parts', 'select ab', 'select a b'],
+  ['words separated by a blank', 'select ab', 'select a b'],
 ];
 
 describe('two SQL texts', () => {
   for (const [what, one, other] of SAME) it(`count as the same when they differ in ${what}`, () => expect(normalSql(one)).toBe(normalSql(other)));
   for (const [what, one, other] of OTHER) it(`count as different when they differ in ${what}`, () => expect(normalSql(one)).not.toBe(normalSql(other)));
 
-  it('differ in a comment on a table only where descriptions count', () => {
+  it('with different comments on a table differ only if descriptions count', () => {
     const [one, other] = ["create table a (b int4); comment on table a is 'one; two'; select 1", "create table a (b int4);\ncomment on table a is 'three'; select 1"] as const;
     expect(normalSql(one)).not.toBe(normalSql(other));
     expect(effectiveSql(one)).toBe(effectiveSql(other));
@@ -43,7 +43,7 @@ describe('two SQL texts', () => {
 });
 
 describe('every SQL file of the project', () => {
-  it('is the same with comments and line ends put between its parts, and another without one of them', () => {
+  it('stays the same with comments and line ends between its tokens, and changes without one of the tokens', () => {
     const files = [...SQL, ...readdirSync(join(ROOT, 'sql/api')).map((name) => `sql/api/${name}`)];
     for (const file of files) {
       const text = readFileSync(join(ROOT, file), 'utf8');
@@ -55,11 +55,11 @@ describe('every SQL file of the project', () => {
     }
   });
 
-  it('does not care where blanks and comments stand', () => {
+  it('does not depend on the position of blanks and comments', () => {
     const part = fc.constantFrom('select', 'a', '1', '1.5', "'a -- b'", "''", '"x y"', '(', ')', ',', ';', '+', '<=', '::', '$1', '[', ']', ':=');
     const gap = fc.constantFrom(' ', '\n', '\t ', ' -- a\n', '/* b */', ' /* c /* d */ */ ');
     fc.assert(fc.property(fc.array(fc.tuple(part, gap, gap), { minLength: 1, maxLength: 30 }), (all) => {
-      // A sign next to a comment's sign would be another sign: a blank keeps them apart.
+      // Two signs without a blank between them could form another operator.
       expect(normalSql(all.map(([word, one]) => ` ${word} ${one} `).join(''))).toBe(normalSql(all.map(([word, , other]) => ` ${word} ${other} `).join('')));
     }));
   });

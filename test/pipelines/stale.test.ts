@@ -1,24 +1,24 @@
-/** What makes something stale, how that is told, and what does not. */
+/** Changes that make a table stale, how they are reported, and changes that do not. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import { digestOfFacts, readerFacts, sqlFacts, whyChanged, type Facts } from '../../pipelines/contract/fingerprint.ts';
 import { productFiles } from '../../pipelines/plan/products.ts';
-import { loadSources } from '../../pipelines/contract/registry.ts';
+import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { factName, parseSqlFile, tableFiles, tableOf, type Relation, type SqlFile } from '../../pipelines/contract/sql-files.ts';
 import { isDone, staleOf, type Plan } from '../../pipelines/plan/plan.ts';
-import { outlook, refresh } from '../../pipelines/run/refresh.ts';
+import { preview, refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 
 const SOURCES = await loadSources();
 const MAKERS = tableFiles();
-/** Of Italy and of the region that is loaded here. */
+/** Tables of Italy and of the region that is loaded here. */
 const MADE_HERE = [...productFiles(0), ...productFiles(14)];
 
 describe('facts', () => {
   const engine: Facts = { PostgreSQL: '15', PostGIS: '3.3', GEOS: '3.11', PROJ: '9.1' };
 
-  it('of every file that makes a table, and of every reader, are not changed by comments, layout and descriptions', () => {
+  it('of every file that builds a table, and of every reader, do not change with comments, layout and descriptions', () => {
     const files = [...MAKERS, ...SOURCES.flatMap(({ staging, load }) => [staging, load])];
     for (const file of files) {
       const told = file.text.replace(/^(-- purpose:)/m, '$1 other words of').replace(/\n(?!--)/g, '\n\n   /* said */ ');
@@ -28,7 +28,7 @@ describe('facts', () => {
     }
   });
 
-  it('of every file that makes a table name its version', () => {
+  it('of every file that builds a table contain its version', () => {
     expect(MAKERS.filter(({ version }) => version === null || !Number.isInteger(version) || version < 1).map(({ file }) => file)).toEqual([]);
     for (const file of MAKERS) {
       const raised = parseSqlFile(file.file, file.text.replace(/^-- version: .*$/m, `-- version: ${file.version! + 1}`));
@@ -36,28 +36,41 @@ describe('facts', () => {
     }
   });
 
-  it('of a table keep the name that its file has in databases, wherever the file stands', () => {
+  it('of a table keep the name that its file has in databases, wherever the file is', () => {
     const names = MAKERS.map(factName);
     expect(new Set(names).size).toBe(names.length);
-    // One that makes a table of some regions alone has a name of its own.
+    // A file that builds a table only for some regions has its own name.
     const usual = MAKERS.filter(({ regions }) => regions === null);
     expect(usual.map(({ section, writes: [table] }) => `sql/${section === null ? 'core' : 'sections'}/${tableOf(table!)}.sql`)).toEqual(usual.map(factName));
   });
 
-  it('of a reader are its version and its SQL: code is told by the version alone', () => {
+  it('of a reader are its version, its SQL and the fields that fill SQL: code counts by the version alone', () => {
     for (const { id, facts, manifest } of SOURCES) {
       expect(facts[`version of ${id}`]).toBe(String(manifest.version));
-      expect(Object.keys(facts).filter((name) => !/^version of |\.sql$/.test(name))).toEqual([]);
+      expect(Object.keys(facts).filter((name) => !/^(?:version|places|areas|repeats) of |\.sql$/.test(name))).toEqual([]);
     }
   });
 
-  it('include the functions that SQL calls, also through others', () => {
+  it('of a reader change with each field that fills SQL', () => {
+    const changes: Readonly<Record<string, (source: RegisteredSource) => RegisteredSource>> = {
+      places: (source) => ({ ...source, places: Object.fromEntries(Object.entries(source.places ?? {}).map(([layer, columns]) => [layer, { ...columns, place: 'other' }])) }),
+      areas: (source) => ({ ...source, layers: Object.fromEntries(Object.entries(source.layers).map(([name, layer]) => [name, { ...layer, areasOf: 'raw_other' }])) }),
+      repeats: (source) => ({ ...source, keys: Object.fromEntries(Object.keys(source.keys ?? {}).map((table) => [table, ['other']])) }),
+    };
+    for (const [field, change] of Object.entries(changes)) {
+      const having = SOURCES.filter(({ id, facts }) => `${field} of ${id}` in facts);
+      expect(having.length, field).toBeGreaterThan(2);
+      for (const source of having) expect(whyChanged(readerFacts(source), readerFacts(change(source)))).toBe(`${field} of ${source.id} changed`);
+    }
+  });
+
+  it('include the functions that SQL calls, directly or through others', () => {
     const calling = MAKERS.find(({ text }) => text.includes('core.overlay_grid('))!;
     expect(Object.keys(sqlFacts(calling))).toContain('sql/functions/overlay_grid.sql');
     expect(Object.keys(sqlFacts(parseSqlFile('sql/core/x.sql', `${calling.text.replace(/core\.overlay_grid\(/g, 'least(')}-- core.gini(\n`)))).not.toContain('sql/functions/gini.sql');
   });
 
-  it('that differ say why in words', () => {
+  it('give the reasons of a difference as text', () => {
     const was = { ...engine, 'sql/sections/risk.sql': 'a', 'core.parcel': 'b', 'old.sql': 'c' };
     const now = { ...engine, GEOS: '3.12', 'sql/sections/risk.sql': 'x', 'core.parcel': 'y', 'new.sql': 'z' };
     expect(whyChanged(was, was)).toBeNull();
@@ -67,13 +80,13 @@ describe('facts', () => {
     expect(whyChanged(null, now)).toBe('an earlier version of the program made it, which did not note with what');
   });
 
-  it('are one digest, whatever their order', () => {
+  it('have one digest in any order', () => {
     expect(digestOfFacts({ a: '1', b: '2' })).toBe(digestOfFacts({ b: '2', a: '1' }));
     expect(digestOfFacts({ a: '1', b: '2' })).not.toBe(digestOfFacts({ a: '2', b: '1' }));
   });
 });
 
-/** What a layer's tables are, and what is made of those: by the headers alone. */
+/** Returns the tables of layers, and all tables that depend on them, from the file headers. */
 function dependents(layers: readonly Relation[]): Relation[] {
   const touched = new Set<Relation>(layers);
   for (let before = -1; before !== touched.size;) {
@@ -87,7 +100,7 @@ describeDatabase('a loaded region', (engine) => {
   let synthetic: Awaited<ReturnType<typeof syntheticFiles>>;
   let context: Context;
   const planned = async (changed: Partial<Context> = {}): Promise<Plan> =>
-    (await outlook({ ...context, ...changed }, loadOptions([synthetic.folder], null))).plan;
+    (await preview({ ...context, ...changed }, loadOptions([synthetic.folder], null))).plan;
   const staleIn = ({ builds }: Plan): Record<string, string> =>
     Object.fromEntries(builds.flatMap(({ products }) => staleOf(products).map(({ relation, why }) => [relation, why])));
 
@@ -104,16 +117,15 @@ describeDatabase('a loaded region', (engine) => {
     expect(staleIn(found)).toEqual({});
   });
 
-  it('is stale where the version of a source says so, and nowhere else', async () => {
-    // Of some regions only there is no file here.
+  it('is stale if the version of a source changed, only in that source\'s tables', async () => {
+    // Sources of other regions have no file here.
     const here = new Set((await planned({ engine: { ...context.engine, PROJ: '99.1' } })).loads.map(({ located }) => located.source.id));
     expect(here.size).toBeGreaterThan(15);
     for (const raised of SOURCES.filter(({ id }) => here.has(id))) {
       const version = raised.manifest.version + 1;
-      const facts = readerFacts(raised.id, version, [raised.staging, raised.load, ...(raised.placesOf === null ? [] : [raised.placesOf])]);
-      const sources = SOURCES.map((source) =>
-        source === raised ? { ...source, manifest: { ...source.manifest, version }, facts, reader: digestOfFacts(facts) } : source,
-      );
+      const source = { ...raised, manifest: { ...raised.manifest, version } };
+      const facts = readerFacts(source);
+      const sources = SOURCES.map((each) => (each === raised ? { ...source, facts, reader: digestOfFacts(facts) } : each));
       const found = await planned({ sources });
       expect(found.loads.map(({ located }) => located.source.id).filter((id, index, all) => all.indexOf(id) === index)).toEqual([raised.id]);
       for (const { why } of found.loads) expect(why).toBe(`version of ${raised.id} ${version - 1} → ${version}`);
@@ -121,7 +133,7 @@ describeDatabase('a loaded region', (engine) => {
     }
   });
 
-  it('is stale as a whole where the engine was replaced, and says by which', async () => {
+  it('is stale as a whole if a part of the engine was replaced, and names that part', async () => {
     for (const part of Object.keys(context.engine)) {
       const found = await planned({ engine: { ...context.engine, [part]: '99.1' } });
       const told = `${part} ${context.engine[part]!} → 99.1`;
@@ -132,7 +144,7 @@ describeDatabase('a loaded region', (engine) => {
     }
   });
 
-  it('is stale in one table where the version of its SQL says so', async () => {
+  it('is stale in one table if the version of its SQL changed', async () => {
     const [file] = MAKERS.filter(({ writes }) => writes[0] === 'section.risk') as [SqlFile];
     await context.database.query(`update ledger.publication_table set inputs = inputs || '{"version of sql/sections/risk.sql": "0"}', fingerprint = 'another' where relation = 'section.risk'`);
     expect(staleIn(await planned())).toEqual({ 'section.risk': `version of ${factName(file)} 0 → ${file.version}` });

@@ -1,4 +1,4 @@
-/** No way to start the program runs compiled code that another user left in the shared temporary folder. */
+/** No start of the program runs compiled code that another user left in the shared temporary folder. */
 import { execFile } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ const environment = (): NodeJS.ProcessEnv => {
   const { TSX_DISABLE_CACHE: _unset, ...rest } = childEnvironment({ TMPDIR: shared });
   return rest;
 };
-/** Starts that compile TypeScript: the program itself, and a thread of it. */
+/** Starts that compile TypeScript: the program itself, and one of its threads. */
 const THREAD = `const { Worker } = await import('node:worker_threads');
 const worker = new Worker(${JSON.stringify(join(ROOT, 'pipelines/formats/thread.mjs'))}, { execArgv: [], workerData: { module: ${JSON.stringify(join(ROOT, 'pipelines/progress.ts'))} } });
 await new Promise((resolve, reject) => worker.on('exit', resolve).on('error', reject));`;
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(shared, { recursive: true, force: true }));
 
-describe('a start', () => {
+describe('a start of the program', () => {
   it('writes no compiled code into the temporary folder', async () => {
     for (const [, args] of STARTS) await run(process.execPath, args, { cwd: ROOT, env: environment() });
     expect(await readdir(shared)).toEqual([]);

@@ -1,11 +1,11 @@
-/** The projection of a sweep's areas, beside that of the database. */
+/** The projection of a sweep's areas, compared with the database. */
 import { expect, it } from 'vitest';
 import { projectionInto } from '../../pipelines/build/sweep-projection.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../harness/database.ts';
 
 describeDatabase('coordinates of rasters', (engine) => {
-  it('are those that PostGIS transforms degrees into, to 1e-8 m all over Italy', async () => {
+  it('equal those of PostGIS from degrees to 1e-8 m all over Italy', async () => {
     const random = randomOf(7, 'points');
     const points = Array.from({ length: 2000 }, () => [6 + 13 * random.next(), 35 + 12.5 * random.next()] as const);
     const database = await engine.openDatabase();
@@ -25,7 +25,7 @@ describeDatabase('coordinates of rasters', (engine) => {
     }
   });
 
-  it('are refused of a CRS that no source has', () => {
+  it('are refused for a CRS that no source has', () => {
     expect(() => projectionInto(3003)).toThrow('EPSG:3003');
   });
 });

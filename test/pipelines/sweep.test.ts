@@ -1,4 +1,4 @@
-/** Which cells an area has, what a mosaic of tiles reads, and what is gathered of a shape: against the plainest way to say the same. */
+/** The cells of an area, the values of a mosaic of tiles, and the samples of a shape, compared with simple implementations. */
 import { describe, expect, it } from 'vitest';
 import type { Raster } from '../../pipelines/formats/raster.ts';
 import type { CellRows } from '../../pipelines/contract/sweep.ts';
@@ -9,7 +9,7 @@ import { inCells, Shape } from '../../pipelines/build/sweep-shape.ts';
 
 type Ring = readonly (readonly [number, number])[];
 
-/** Little-endian WKB of a multipolygon; rings are closed here. */
+/** Returns the little-endian WKB of a multipolygon; rings are closed here. */
 function wkb(polygons: readonly (readonly Ring[])[]): Buffer {
   const parts: Buffer[] = [];
   const head = (type: number, count: number): void => {
@@ -36,7 +36,7 @@ function wkb(polygons: readonly (readonly Ring[])[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** A stream of numbers that is the same each time. */
+/** Returns a stream of numbers that is the same each time. */
 function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -47,7 +47,7 @@ function random(seed: number): () => number {
 
 const GRID = { west: 1000, north: 5000, cellWidth: 10, cellHeight: 10 };
 
-/** `column row` of the cells that a shape has. */
+/** Returns `column row` of the cells of a shape. */
 function cellsOf(shape: Shape): string[] {
   const found: string[] = [];
   for (let row = shape.firstRow; row <= shape.lastRow; row += 1) {
@@ -58,7 +58,7 @@ function cellsOf(shape: Shape): string[] {
   return found;
 }
 
-/** Even-odd, edge by edge. */
+/** Tests a point by the even-odd rule, edge by edge. */
 function holds(polygons: readonly (readonly Ring[])[], x: number, y: number): boolean {
   let inside = false;
   for (const ring of polygons.flat()) {
@@ -75,7 +75,7 @@ function areaOf(polygons: readonly (readonly Ring[])[], shape = new Shape()): Sh
   return shape;
 }
 
-/** A ring around a centre, corners in the order of their angles. */
+/** Returns a ring around a centre, with corners sorted by angle. */
 function star(next: () => number, x: number, y: number, radius: number, corners: number): Ring {
   return Array.from({ length: corners }, (_, i) => {
     const r = radius * (0.3 + 0.7 * next());
@@ -85,7 +85,7 @@ function star(next: () => number, x: number, y: number, radius: number, corners:
 }
 
 describe('the cells of an area', () => {
-  it('are those whose centre lies in it, with holes, in several parts, of any size', () => {
+  it('are the cells whose centre is in the area, with holes, in several parts, of any size', () => {
     const next = random(1);
     const shape = new Shape();
     let seen = 0;
@@ -110,10 +110,10 @@ describe('the cells of an area', () => {
     expect(seen).toBeGreaterThan(5_000);
   });
 
-  it('belong to one of two neighbours each, also where the border runs through centres', () => {
+  it('belong to exactly one of two neighbours, even if the border passes through centres', () => {
     const next = random(7);
     for (let round = 0; round < 40; round += 1) {
-      // A net of quadrangles, whose corners lie on centres, on edges of cells, or anywhere.
+      // A net of quadrangles with corners on centres, on edges of cells, or anywhere.
       const steps = 8;
       const corner = (i: number, j: number): [number, number] => {
         const isInside = i > 0 && j > 0 && i < steps && j < steps;
@@ -128,13 +128,13 @@ describe('the cells of an area', () => {
           for (const cell of cellsOf(areaOf([[round % 2 === 0 ? ring : [...ring].reverse()]]))) counts.set(cell, (counts.get(cell) ?? 0) + 1);
         }
       }
-      // 440 m on a side are 44 cells.
+      // A side of 440 m has 44 cells.
       expect(counts.size).toBe(44 * 44);
       expect([...counts.values()].every((count) => count === 1)).toBe(true);
     }
   });
 
-  it('are of a point on the border of two that on the east or south, wherever the grid begins', () => {
+  it('of a point on a border are those to the east or south, for any origin of the grid', () => {
     // A grid of 15″: 41.975° N is a border, and (50 − 41.975) / (10 / 2400) is 1925.9999999999998.
     expect(Math.floor(inCells(50 - 41.975, 10 / 2400))).toBe(1926);
     for (let border = 1; border < 2400; border += 1) {
@@ -145,14 +145,14 @@ describe('the cells of an area', () => {
     }
   });
 
-  it('are none of a sliver between centres', () => {
+  it('of a sliver between centres are none', () => {
     const shape = areaOf([[[[1006, 5000], [1009, 5000], [1009, 4900], [1006, 4900]]]]);
     expect(cellsOf(shape)).toEqual([]);
     expect(shape.lastColumn).toBeLessThan(shape.firstColumn);
   });
 });
 
-/** Heights of a whole, and where nothing is known. */
+/** Returns a height of the whole mosaic, or none where no value is known. */
 function height(column: number, row: number): number {
   return (column * 7919 + row * 104_729) % 101 === 0 ? NaN : Math.fround(Math.sin(column / 9) * 40 + Math.cos(row / 7) * 30 + ((column * 31 + row * 17) % 11));
 }
@@ -166,11 +166,11 @@ interface More {
   readonly value?: typeof height;
   readonly block?: readonly [number, number];
   readonly model?: number;
-  /** Cells to the east of where it says. */
+  /** Shift of the cells to the east. */
   readonly shift?: number;
 }
 
-/** A tile in memory, its corner at a cell of the grid. */
+/** Returns a tile in memory with its corner at a cell of the grid. */
 function tileOf(name: string, column: number, row: number, width: number, rows: number, more: More = {}): Made {
   const [blockWidth, blockHeight] = more.block ?? [width, 1];
   const blocks = { opened: 0, closed: 0, read: 0 };
@@ -207,7 +207,7 @@ function tileOf(name: string, column: number, row: number, width: number, rows: 
   };
 }
 
-/** What lies in a window of a mosaic, row by row. */
+/** Returns the values in a window of a mosaic, row by row. */
 async function windowOf(mosaic: Mosaic, column: number, row: number, width: number, rows: number): Promise<number[][]> {
   mosaic.look(column, column + width - 1, row, row + rows - 1);
   const found: number[][] = [];
@@ -223,7 +223,7 @@ const whole = (column: number, row: number, width: number, rows: number, value: 
   Array.from({ length: rows }, (_, y) => Array.from({ length: width }, (__, x) => value(column + x, row + y)));
 
 describe('a mosaic', () => {
-  it('has no seam where tiles meet, whatever blocks they have and however little is kept of them', async () => {
+  it('has no seam between tiles, with any blocks and any cache size', async () => {
     const tiles = [
       tileOf('a', 0, 0, 40, 30, { block: [16, 16] }), tileOf('b', 40, 0, 35, 30),
       tileOf('c', 0, 30, 40, 25, { block: [40, 25] }), tileOf('d', 40, 30, 35, 25, { block: [7, 3] }),
@@ -244,14 +244,14 @@ describe('a mosaic', () => {
     for (const { blocks: { opened, closed } } of tiles) expect(closed).toBe(opened);
   });
 
-  it('knows nothing beyond its tiles, nor where one is missing in the middle', async () => {
+  it('has no values beyond its tiles, or where a tile in the middle is missing', async () => {
     const [mosaic] = mosaicsOf([tileOf('a', 0, 0, 10, 10).tile, tileOf('c', 20, 0, 10, 10).tile], new Blocks());
     const isThere = (column: number, row: number): boolean => row >= 0 && row < 10 && ((column >= 0 && column < 10) || (column >= 20 && column < 30));
     const there = (column: number, row: number): number => (isThere(column, row) ? height(column, row) : NaN);
     expect(await windowOf(mosaic!, -3, -2, 36, 14)).toEqual(whole(-3, -2, 36, 14, there));
   });
 
-  it('takes of overlapping tiles the first by name that has data', async () => {
+  it('uses the first overlapping tile by name that has data', async () => {
     const holes = (column: number, row: number): number => ((column + row) % 3 === 0 ? NaN : 1000);
     const [mosaic] = mosaicsOf([tileOf('a', 5, 0, 20, 10, { value: holes }).tile, tileOf('b', 0, 0, 15, 10).tile], new Blocks());
     // Columns are counted from the first tile.
@@ -262,7 +262,7 @@ describe('a mosaic', () => {
     expect(await windowOf(mosaic!, -5, 0, 25, 10)).toEqual(whole(0, 0, 25, 10, expected));
   });
 
-  it('is of one grid and one model: tiles that lie otherwise are one of their own', () => {
+  it('has one grid and one model: tiles on another grid form their own mosaic', () => {
     const tiles = [
       tileOf('a', 0, 0, 10, 10), tileOf('b', 10, 0, 10, 10, { shift: 0.3 }), tileOf('c', 20, 0, 10, 10, { shift: 1e-7 }), tileOf('d', 30, 0, 10, 10, { model: 2 }),
     ];
@@ -270,7 +270,7 @@ describe('a mosaic', () => {
     expect(mosaics.map((mosaic) => mosaic.tiles.map(({ tile: { name } }) => name))).toEqual([['a', 'c'], ['b'], ['d']]);
   });
 
-  it('has few files open at a time, and reads no block twice while it may be kept', async () => {
+  it('keeps few files open, and reads no block twice while it is cached', async () => {
     const tiles = Array.from({ length: 12 }, (_, i) => tileOf(`t${String(i).padStart(2, '0')}`, i * 10, 0, 10, 10, { block: [10, 5] }));
     const blocks = new Blocks();
     const [mosaic] = mosaicsOf(tiles.map(({ tile }) => tile), blocks);
@@ -281,7 +281,7 @@ describe('a mosaic', () => {
   });
 });
 
-/** Notes which cells it is given, with those around. */
+/** Records the cells that it receives, with their neighbours. */
 class Noted {
   readonly seen: string[] = [];
 
@@ -294,8 +294,8 @@ class Noted {
   }
 }
 
-describe('what is gathered of a shape', () => {
-  it('are its cells with all those around, across tiles, and how many have no value', async () => {
+describe('the samples of a shape', () => {
+  it('are its cells with all neighbours, across tiles, and the number of cells without a value', async () => {
     const next = random(5);
     const blocks = new Blocks(2000);
     const tiles = [
@@ -318,13 +318,13 @@ describe('what is gathered of a shape', () => {
       expect(noted.seen).toEqual(cells.map(([column, row]) => [-1, 0, 1].flatMap((y) => [-1, 0, 1].map((x) => known(column + x, row + y))).join(' ')));
       const withValue = cells.filter(([column, row]) => !Number.isNaN(known(column, row)));
       expect([sample.cells, sample.missing]).toEqual([withValue.length, cells.length - withValue.length]);
-      // The runs that explain it are the same cells, each in the tile that it is of.
+      // The runs in the explanation are the same cells, each in its tile.
       expect(sample.runs.flatMap(([tile, row, first, last]) => Array.from({ length: last - first + 1 }, (_, i) => `${tile} ${first + i} ${row}`)))
         .toEqual(withValue.map(([column, row]) => `${(column > 59 ? 1 : 0) + (row > 49 ? 2 : 0)} ${column} ${row}`));
     }
   });
 
-  it('is nothing where the file of a raster that it needs is gone, if only for the cells around', () => {
+  it('are not taken if the file of a needed raster is gone, even if only for neighbouring cells', () => {
     const gone = { ...tileOf('b', 10, 0, 10, 10).tile, open: null };
     const [mosaic] = mosaicsOf([tileOf('a', 0, 0, 10, 10).tile, gone], new Blocks());
     const shape = new Shape();
@@ -335,7 +335,7 @@ describe('what is gathered of a shape', () => {
     expect([look(true, 8), look(true, 9), look(false, 9), look(false, 10)]).toEqual([true, false, true, false]);
   });
 
-  it('is at a point the value of its cell, or lies between the four centres around as far as they have one', async () => {
+  it('at a point are the value of its cell, or an interpolation of those of the four centres around that have a value', async () => {
     const plane = (column: number, row: number): number => (column === 3 && row === 3 ? NaN : 10 * column - 4 * row);
     const [mosaic] = mosaicsOf([tileOf('a', 0, 0, 4, 8, { value: plane }).tile, tileOf('b', 4, 0, 4, 8, { value: plane }).tile], new Blocks());
     const at = async (sample: 'nearest' | 'bilinear', column: number, row: number): Promise<unknown> => {
@@ -347,10 +347,10 @@ describe('what is gathered of a shape', () => {
     };
     expect(await at('nearest', 5.99, 2)).toEqual([42, 0]);
     expect(await at('nearest', 3.5, 3.5)).toEqual([null, 1]);
-    // Of a plane it is the plane, also between two tiles.
+    // Interpolation of a plane returns the plane, even between two tiles.
     expect(await at('bilinear', 4.25, 1.75)).toEqual([10 * 3.75 - 4 * 1.25, 0]);
     expect(await at('bilinear', 4.5, 1.5)).toEqual([36, 0]);
-    // Beyond a centre that has no value, the other three count.
+    // If one centre has no value, the other three count.
     const [[value, missing]] = [await at('bilinear', 3.75, 3.75) as [number, number]];
     expect(missing).toBe(1);
     expect(value).toBeCloseTo((plane(4, 3) * 0.25 * 0.75 + plane(3, 4) * 0.75 * 0.25 + plane(4, 4) * 0.25 * 0.25) / (1 - 0.75 * 0.75), 10);

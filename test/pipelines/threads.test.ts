@@ -1,4 +1,4 @@
-/** Readers in threads: what goes wrong in one is an error that says where, and none runs away with the memory. */
+/** Readers in threads: a failure in a thread is an error with its location, and no thread uses unlimited memory. */
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
@@ -16,7 +16,7 @@ afterEach(async () => {
   pool = null;
 });
 
-/** Takes everything, and says what came. */
+/** Returns a sink that accepts everything and records it. */
 function taking(onChunk: (chunk: Buffer) => void = () => undefined, drain: () => Promise<void> | undefined = () => undefined): Pick<Sink, 'member'> & { readonly paths: string[] } {
   const paths: string[] = [];
   const writer = new RowWriter({ a: 'int4' }, onChunk);
@@ -31,7 +31,7 @@ function taking(onChunk: (chunk: Buffer) => void = () => undefined, drain: () =>
 
 const failure = (work: Promise<void>): Promise<unknown> => work.then(() => null, (error: unknown) => error);
 
-it.each(['exits', 'throws later'] as const)('a thread that %s is an error that names what it read', async (what) => {
+it.each(['exits', 'throws later'] as const)('reports a thread that %s with the file that it read', async (what) => {
   pool = new Threads(MODULE, 2);
   const [first, second, third] = [pool.start('writes one row', 'a.zip!1'), pool.start(what, 'a.zip!2'), pool.start('writes one row', 'a.zip!3')];
   const sink = taking();
@@ -39,12 +39,12 @@ it.each(['exits', 'throws later'] as const)('a thread that %s is an error that n
   const error = await failure(replay(second, sink, () => undefined));
   expect(error).toBeInstanceOf(MappaleError);
   expect(error).toMatchObject({ code: 'THREAD_ENDED', kind: 'bug', at: 'a.zip!2', hint: expect.stringMatching(/^Run the same command again/) as string });
-  // The thread that is left goes on.
+  // The remaining thread continues.
   await replay(third, sink, () => undefined);
   expect(sink.paths.filter((path) => path === 'writes one row')).toHaveLength(2);
 });
 
-it('when no thread is left, what waits fails too', async () => {
+it('fails the waiting readings when no thread is left', async () => {
   pool = new Threads(MODULE, 1);
   const readings = [pool.start('exits', 'a.zip!1'), pool.start('writes one row', 'a.zip!2')];
   for (const [index, reading] of readings.entries()) {
@@ -53,12 +53,12 @@ it('when no thread is left, what waits fails too', async () => {
   expect(await failure(replay(pool.start('writes one row', 'a.zip!3'), taking(), () => undefined))).toMatchObject({ code: 'THREAD_ENDED', at: 'a.zip!3' });
 });
 
-it('a module that cannot be loaded is an error', async () => {
+it('reports a module that cannot be loaded', async () => {
   pool = new Threads(pathToFileURL(fileURLToPath(new URL('../harness/no-such-module.ts', import.meta.url))), 2);
   expect(await failure(replay(pool.start('writes one row', 'a.zip!1'), taking(), () => undefined))).toMatchObject({ code: 'THREAD_ENDED', detail: expect.stringContaining('no-such-module') as string });
 });
 
-it('a bug keeps its kind, its message and its stack', async () => {
+it('keeps the kind, message and stack of a bug', async () => {
   pool = new Threads(MODULE, 1);
   const error = await failure(replay(pool.start('fails with a bug', 'a.zip!1'), taking(), () => undefined));
   expect(error).toBeInstanceOf(TypeError);
@@ -66,7 +66,7 @@ it('a bug keeps its kind, its message and its stack', async () => {
   expect((error as Error).stack).toContain('thread-that-misbehaves');
 });
 
-it('a thread waits for the one that takes its rows, and a sink that throws ends both', async () => {
+it('makes a thread wait for the sink that takes its rows, and ends both if the sink throws', async () => {
   pool = new Threads(MODULE, 1);
   const reading = pool.start('writes without end', 'a.zip!1');
   let taken = 0;

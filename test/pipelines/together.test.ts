@@ -1,4 +1,4 @@
-/** Works side by side that wait for one another. */
+/** Parallel tasks that wait for one another. */
 import { expect, it } from 'vitest';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { ahead, together } from '../../pipelines/together.ts';
@@ -11,7 +11,7 @@ const soon = (turns: number): Promise<void> => new Promise((resolve) => {
   next(turns);
 });
 
-it('does each once, after what it follows, never more at a time than asked, and leaves no hand idle while one is ready', async () => {
+it('runs each task once, after its predecessors, with at most the given number at a time, and no free lane while a task is ready', async () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = randomOf('together', seed);
     const items = Array.from({ length: random.below(31) }, (_, index) => ({
@@ -30,11 +30,11 @@ it('does each once, after what it follows, never more at a time than asked, and 
       expect(lanes.size).toBeLessThanOrEqual(most);
       expect(lane).toBeLessThan(most);
       await soon(turns);
-      // Whoever waits now could not begin: a hand was busy, or a predecessor is not done.
+      // A waiting task cannot start: all lanes are busy, or a predecessor is not done.
       if (lanes.size < most) expect(items.filter((each) => !begun.has(each.index) && each.after.every((other) => ended.has(other)))).toEqual([]);
       ended.add(index);
       lanes.delete(lane);
-      // The next one begins before the others go on.
+      // The next task starts before the others continue.
       await soon(0);
       return index;
     }, ({ after }) => after.map((index) => items[index]!));
@@ -43,7 +43,7 @@ it('does each once, after what it follows, never more at a time than asked, and 
   }
 });
 
-it('begins nothing after a failure, and throws the first when all that had begun has ended', async () => {
+it('starts nothing after a failure, and throws the first error when all started tasks have ended', async () => {
   const seen: string[] = [];
   const working = together(2, ['slow', 'bad', 'never'], async (name) => {
     seen.push(`${name} begins`);
@@ -55,11 +55,11 @@ it('begins nothing after a failure, and throws the first when all that had begun
   expect(seen).toEqual(['slow begins', 'bad begins', 'slow ends']);
 });
 
-it('refuses those that wait for each other', async () => {
+it('refuses tasks that wait for each other', async () => {
   await expect(together(2, [0, 1], () => Promise.resolve(), (item) => [1 - item])).rejects.toThrow('comes after another');
 });
 
-it('gives what comes of each in the order of the items, whichever ends first, never more at a time than asked', async () => {
+it('yields results in the order of the items, with at most the given number of tasks at a time', async () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = randomOf('ahead', seed);
     const most = 1 + random.below(4);
@@ -78,7 +78,7 @@ it('gives what comes of each in the order of the items, whichever ends first, ne
   }
 });
 
-it('throws in its turn what failed ahead', async () => {
+it('throws the error of a later task at its position', async () => {
   const given: number[] = [];
   await expect(async () => {
     for await (const index of ahead(3, [0, 1, 2], (each) => (each === 1 ? Promise.reject(new Error('stopped here')) : Promise.resolve(each)))) given.push(index);

@@ -1,24 +1,24 @@
-/** Why a loaded file is not used: over random inventories each reason that is given is true. */
+/** The reason why a loaded file is not used is correct for random inventories. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { REGIONS } from '../../pipelines/contract/regions.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
-import type { FilePlaces, LoadedFile } from '../../pipelines/ledger/force.ts';
+import type { FilePlaces, LoadedFile } from '../../pipelines/ledger/current-files.ts';
 import { Inventory } from '../../pipelines/ledger/inventory.ts';
 import { whyUnused } from '../../pipelines/plan/unused.ts';
 import { testEnvironment } from '../harness/environment.ts';
 
 const { seed } = testEnvironment();
 const SOURCES = await loadSources();
-/** Comuni of the list, two in each of three regions, and one that the list does not have. */
+/** Listed comuni, two in each of three regions. */
 const LIST = new Map([['A001', 14], ['A002', 14], ['B001', 13], ['B002', 13], ['C001', 16], ['C002', 16]]);
 const PLACES = [...LIST.keys(), 'X001'];
 const ANY_REGION = fc.constantFrom(null, null, 13, 14, 16);
 
-/** Files of one source, one of its layers or several, with the places that they hold. */
+/** Random files of one source, with one or several of its layers and their places. */
 const inventories = fc.constantFrom(...SOURCES).chain((source) => {
   const layers = source.layer.writes.map((layer) => layer.slice('layer.'.length));
-  // A layer either knows the places of its rows, or has the one place ''.
+  // A layer either has the places of its rows, or the single place ''.
   const held: fc.Arbitrary<FilePlaces> = fc.constantFrom(...layers).chain((layer) => fc.record({
     layer: fc.constant(layer), series: fc.constantFrom('', '', '2024'), region: fc.constant(null), likelyRegion: ANY_REGION, dated: fc.constant(null),
     named: fc.boolean(), places: source.places?.[layer] === undefined ? fc.constant(['']) : fc.subarray(PLACES),
@@ -35,12 +35,12 @@ const inventories = fc.constantFrom(...SOURCES).chain((source) => {
   }));
 });
 
-/** The regions of a place, by the rule of the contract: packaging, list, rows. */
+/** Returns the regions of a place by the rule of the contract: packaging, list, rows. */
 function regionsOf(file: LoadedFile): (number | null)[] {
   return file.held.flatMap(({ likelyRegion, places }) => places.map((place) => file.region ?? LIST.get(place) ?? likelyRegion));
 }
 
-it(`of a loaded file that is not used is true, seed ${seed}`, () => {
+it(`gives a correct reason for every loaded file that is not used, seed ${seed}`, () => {
   const given = new Map<string, number>();
   fc.assert(fc.property(inventories, ({ files, units }) => {
     const inventory = new Inventory(files, [], LIST, SOURCES);
@@ -55,10 +55,10 @@ it(`of a loaded file that is not used is true, seed ${seed}`, () => {
         const other = [...used].find(({ name }) => name === instead[1])!;
         const [layers, places] = [other.held.map(({ layer }) => layer), other.held.flatMap((held) => held.places)];
         expect(other).toBeDefined();
-        // Both speak of the same layer, and of the same place unless one file is the whole.
+        // Both cover the same layer, and the same place unless one file is complete.
         expect(file.held.some(({ layer }) => layers.includes(layer))).toBe(true);
         expect(file.held.some((held) => held.places.some((place) => places.includes(place))) || other.complete).toBe(true);
-        // It is of a region that is planned.
+        // The file belongs to a planned region.
         expect(regionsOf(file).some((region) => region === null || units.includes(region) || units.includes(0))).toBe(true);
       } else if (reason.startsWith('it is of')) {
         const named = REGIONS.filter(({ name }) => reason.includes(name)).map(({ code }) => code).sort((a, b) => a - b);

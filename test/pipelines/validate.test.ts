@@ -23,7 +23,7 @@ const ADDED = fixture('dpc_seismic/made_column-added_2026.csv');
 const REFUSED = fixture('dpc_seismic/refused-rows_2024.csv');
 
 const run = promisify(execFile);
-/** The command as it is typed; standard output and exit code. */
+/** Runs the command and returns its standard output and exit code. */
 async function mappale(...options: string[]): Promise<{ code: number; out: string }> {
   try {
     const { stdout } = await run(process.execPath, [join(ROOT, 'pipelines/mappale.mjs'), 'validate', ...options], { maxBuffer: 32 * 1024 * 1024 });
@@ -35,7 +35,7 @@ async function mappale(...options: string[]): Promise<{ code: number; out: strin
 }
 
 describe('formats of the report', () => {
-  it('text says file, counts, place, difference and what to do; exit 0 or 3', async () => {
+  it('text has file, counts, location, difference and hint; exit 0 or 3', async () => {
     const good = await mappale(GOOD);
     expect(good.code).toBe(0);
     expect(good.out).toMatch(/^ok +.*several-zones_2024\.csv \(dpc_seismic comuni 2024\): \d+ records = \d+ rows \+ 0 rejects \+ 0 duplicates/);
@@ -47,14 +47,14 @@ describe('formats of the report', () => {
     expect(bad.out).toContain('hint: Use the file as downloaded');
   });
 
-  it('json is the list of verdicts, by --json as well', async () => {
+  it('json is the list of verdicts, also with --json', async () => {
     const [byFormat, byFlag] = [await mappale('--format', 'json', CHANGED), await mappale('--json', CHANGED)];
     expect(byFormat).toEqual(byFlag);
     expect(byFormat.code).toBe(3);
     expect(JSON.parse(byFormat.out)).toMatchObject([{ path: CHANGED, source: 'dpc_seismic', ok: false, findings: [{ level: 'error', code: 'COLUMNS_CHANGED', at: 'made_column-renamed_2026.csv:1' }] }]);
   });
 
-  it('reports an added column with exit 3 in every format, its values on this machine only', async () => {
+  it('every format reports an added column with exit 3, and only text and json include its values', async () => {
     const value = '0.2';
     const text = await mappale(ADDED);
     expect(text.code).toBe(3);
@@ -73,7 +73,7 @@ describe('formats of the report', () => {
     for (const { out } of [junit, github]) expect(out).not.toContain(`"${value}"`);
   });
 
-  it('junit is well-formed with a test case for each file and a failure for each error, whatever the names', async () => {
+  it('junit is well-formed, with a test case for each file and a failure for each error, for any file names', async () => {
     const odd = join(folder, 'a & b <c> "d" 2024.csv');
     copyFileSync(CHANGED, odd);
     const { code, out } = await mappale('--format', 'junit', GOOD, odd);
@@ -87,7 +87,7 @@ describe('formats of the report', () => {
     parser.on('opentag', ({ name, attributes }) => tags.push({ name, attributes: { ...attributes } }));
     parser.on('text', (piece) => (text += piece));
     parser.write(out).close();
-    // Files stand in the order of their paths, which differ from checkout to checkout.
+    // Files are sorted by path, and paths differ between checkouts.
     const failure = tags.findIndex(({ name }) => name === 'failure');
     expect(tags.map(({ name }) => name).sort()).toEqual(['failure', 'testcase', 'testcase', 'testsuite']);
     expect(tags[0]!.attributes).toMatchObject({ tests: '2', failures: '1' });
@@ -96,7 +96,7 @@ describe('formats of the report', () => {
     expect(text).toContain('new: "ZONA"');
   });
 
-  it('github annotations are one line each, with file, line and code', async () => {
+  it('github has one line for each annotation, with file, line and code', async () => {
     const { code, out } = await mappale('--format', 'github', CHANGED, REFUSED);
     expect(code).toBe(3);
     const lines = out.trimEnd().split('\n');
@@ -104,14 +104,14 @@ describe('formats of the report', () => {
     for (const line of lines) expect(line).toMatch(/^::(?:error|warning) file=[^,]+(?:,line=\d+)?,title=\w+::/);
   });
 
-  it('another format or a file that is not there is a usage error', async () => {
+  it('an unknown format or a missing file is a usage error', async () => {
     expect((await mappale('--format', 'yaml', GOOD)).code).toBe(2);
     expect((await mappale(join(folder, 'nowhere.csv'))).code).toBe(2);
   });
 });
 
-describe('what is looked at', () => {
-  it('a folder: every file in it, strangers skipped; a stranger that is named is an error with a hint', async () => {
+describe('the files that validate reads', () => {
+  it('in a folder are all files, and unknown ones are skipped; a named unknown file is an error with a hint', async () => {
     const place = join(folder, 'mixed');
     mkdirSync(place);
     copyFileSync(GOOD, join(place, 'several-zones_2024.csv'));
@@ -123,19 +123,19 @@ describe('what is looked at', () => {
     expect(named).toMatchObject({ ok: false, findings: [{ code: 'FILE_UNKNOWN', detail: expect.any(String), hint: expect.any(String) }] });
   });
 
-  it('a zip: an added column inside is reported with the zip', async () => {
+  it('in a zip are reported with the zip: an added column', async () => {
     const path = join(folder, 'Redditi_e_principali_variabili_IRPEF_su_base_comunale_CSV_2023.zip');
     await writeZip(path, [['redditi.csv', readFileSync(fixture('mef_income/made_column-added.csv'))]]);
     const [verdict] = await validate([path], sources, null, () => undefined);
     expect(verdict).toMatchObject({ source: 'mef_income', ok: false });
-    // One record is fewer than the publisher's whole file has.
+    // The file has fewer records than the publisher's.
     expect(verdict!.findings.map(({ code, column, samples, at }) => ({ code, column, samples, at }))).toEqual([
       { code: 'COLUMNS_ADDED', column: 'Cedolare secca - Frequenza', samples: ['4'], at: expect.stringMatching(/_2023\.zip!redditi\.csv$/) },
       { code: 'ENVELOPE', at: expect.stringMatching(/_2023\.zip$/) },
     ]);
   });
 
-  it('a file that is left aside is not read: exit 3 with why when it is named, a note in a folder', async () => {
+  it('do not include known files that are left aside: named ones fail with a reason and exit 3, others are noted', async () => {
     const place = join(folder, 'aside');
     mkdirSync(place);
     const census = join(place, 'R14_indicatori_2011_sezioni.csv');
@@ -152,7 +152,7 @@ describe('what is looked at', () => {
     expect(inFolder.out).not.toContain('0 records');
   });
 
-  it('a named file whose name holds a tax code is told apart from its folder too', async () => {
+  it('are reported without tax codes, even if they are named', async () => {
     const path = join(folder, 'appunti_RSSMRA80A01H501U.md');
     writeFileSync(path, '# Appunti\n');
     const { code, out } = await mappale(path);
@@ -160,14 +160,14 @@ describe('what is looked at', () => {
     expect(out).not.toContain('RSSMRA80A01H501U');
   });
 
-  it('the classification of 2020 as a workbook is recognised and read', async () => {
+  it('include the classification of 2020 as a workbook', async () => {
     const { code, out } = await mappale(fixture('dpc_seismic/layout-2020-workbook.xlsx'));
     expect(code).toBe(0);
     expect(out).toContain('dpc_seismic comuni 2020');
     expect(out).toContain('5 rows + 1 rejects');
   });
 
-  it('what is said of few refused records agrees with the verdict', async () => {
+  it('have messages about rejected records that agree with the verdict', async () => {
     const header = 'REGIONE;PROV_CITTA_METROPOLITANA;SIGLA_PROV;COMUNE;COD_ISTAT_COMUNE;ZONA_SISMICA\r\n';
     const row = (code: number, zone: string): string => `MOLISE;Campobasso;CB;Finto;${code};${zone}\r\n`;
     const write = (good: number, bad: number): string => {
@@ -183,7 +183,7 @@ describe('what is looked at', () => {
     expect(none).toMatchObject({ ok: false, findings: [{ level: 'error', detail: 'expected records that can be used, found 3 of 3 refused' }] });
   });
 
-  it('a cell without a value (NaN, −9999) is told, and no reason to refuse the tile', async () => {
+  it('may have cells without a value (NaN, −9999), which are reported and do not fail the tile', async () => {
     const header = readFileSync(fixture('egms_vertical/EGMS_L3_E46N20_100km_U_2018_2022_1.csv'), 'utf8').split('\n', 1)[0] ?? '';
     const columns = header.trim().split(',').length;
     const line = (index: number, velocity: string): string => ['3OaTn5TNYv', 4_650_050 + 100 * (index % 500), 2_050_050 + 100 * Math.floor(index / 500), '12.3', '1.4', velocity, '0.1', '-0.25', ...Array.from({ length: columns - 8 }, () => '0.1')].join(',');
@@ -199,9 +199,9 @@ describe('names that were encoded twice', () => {
   const streets = (names: readonly string[]): string => STRAD + names.map((name, index) => `Z001;094901;${index + 1};;${name};;0;;;\n`).join('');
 
   it.each([
-    ['one, and no other accent in the file', ['VIA ROMA', 'VIA I\u00c2\u00b0 MAGGIO', 'PIAZZA GARIBALDI']],
-    ['two among many that are not', ['VIA I\u00c2\u00b0 MAGGIO', 'VIA CIR\u00c3\u00b2', ...Array.from({ length: 20 }, (_, i) => `LOCALIT\u00c0 ${i}`)]],
-  ])('%s: the publisher\'s own, kept, counted, and called that', async (_words, names) => {
+    ['one name, and no other accent in the file', ['VIA ROMA', 'VIA I\u00c2\u00b0 MAGGIO', 'PIAZZA GARIBALDI']],
+    ['two names among many correct ones', ['VIA I\u00c2\u00b0 MAGGIO', 'VIA CIR\u00c3\u00b2', ...Array.from({ length: 20 }, (_, i) => `LOCALIT\u00c0 ${i}`)]],
+  ])('%s: are kept, counted and reported as the publisher\'s', async (_words, names) => {
     const path = join(folder, 'STRAD_MOLI_20260602.csv');
     writeFileSync(path, streets(names));
     const [verdict] = await validate([path], sources, null, () => undefined);
@@ -211,14 +211,14 @@ describe('names that were encoded twice', () => {
     expect(verdict?.findings.map(({ hint }) => hint).join()).not.toContain('as downloaded');
   });
 
-  it('throughout: refused, with the file as downloaded for a remedy', async () => {
+  it('throughout the file are rejected, with the hint to use the file as downloaded', async () => {
     const path = join(folder, 'STRAD_MOLI_20260703.csv');
     writeFileSync(path, Buffer.from(Buffer.from(streets(['VIA CIR\u00d2', 'VIA PER\u00d2', 'LOCALIT\u00c0 FINTA', 'VIA FORL\u00cc']), 'utf8').toString('latin1'), 'utf8'));
     const [verdict] = await validate([path], sources, null, () => undefined);
     expect(verdict).toMatchObject({ ok: false, findings: [{ level: 'error', code: 'ENCODING_WRONG', hint: expect.stringContaining('as downloaded') }] });
   });
 
-  it('in a list of comuni are kept as well', async () => {
+  it('in a list of comuni are kept too', async () => {
     const path = join(folder, 'zone_doppie_2024.csv');
     writeFileSync(path, 'REGIONE;PROV_CITTA_METROPOLITANA;SIGLA_PROV;COMUNE;COD_ISTAT_COMUNE;ZONA_SISMICA\r\nMOLISE;Campobasso;CB;Forl\u00c3\u00ac Finto;70001;3\r\n');
     const [verdict] = await validate([path], sources, null, () => undefined);
@@ -226,8 +226,8 @@ describe('names that were encoded twice', () => {
   });
 });
 
-describe('what is looked at in part', () => {
-  it('--sample stops after so many records and says so', async () => {
+describe('reading a part of a file', () => {
+  it('--sample stops after the given number of records and reports it', async () => {
     const path = join(folder, 'comuni-soppressi.csv');
     const [header, row] = ['Anno;Sigla Automobilistica;Codice Unità territoriale sovracomunale (Uts);Codice Comune;Denominazione Comune;Comune soppresso per scorporo;Data evento;Codice del Comune associato alla variazione;Denominazione Comune associato alla variazione;Codice Unità territoriale sovracomunale associato alla variazione;Sigla Automobilistica associata alla variazione', (code: number) => `2024;CB;070;${String(code).padStart(6, '0')};Finta;;22/01/2024;070902;Altrove;070;CB`];
     writeFileSync(path, `${header}\n${Array.from({ length: 500 }, (_, index) => row(70_000 + index)).join('\n')}\nrotto;ultimo\n`);
@@ -240,7 +240,7 @@ describe('what is looked at in part', () => {
 });
 
 describe('repeated keys', () => {
-  it('are found among a million rows in 8 bytes a key and a table twice as large', () => {
+  it('are found among a million rows with 8 bytes per key and a table twice as large', () => {
     const columns = { code: 'text', year: 'int2', name: 'text' } as const;
     const keys = new KeySet(columns, ['code', 'year']);
     const writer = new RowWriter(columns, (chunk) => keys.addRows(chunk, 'x.csv'));
@@ -267,7 +267,7 @@ describe('repeated keys', () => {
       await finished(file);
     });
 
-    it('they are counted as a warning that names the first', async () => {
+    it('are counted in a warning that names the first one', async () => {
       let peak = 0;
       const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 50);
       const before = process.memoryUsage().rss;

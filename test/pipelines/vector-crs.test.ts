@@ -1,4 +1,4 @@
-/** The CRS of a vector file is its own, however many files were open before it. */
+/** A vector file keeps its own CRS, however many files were opened before. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ async function sridOf(path: string): Promise<number | null> {
   }
 }
 
-it(`GeoPackages and GeoJSON that are opened and closed in turn, ${TIMES} times, each state their own`, async () => {
+it(`GeoPackages and GeoJSON opened and closed in turn, ${TIMES} times, each have their own CRS`, async () => {
   const files = new Map<string, number>();
   for (const srid of SYSTEMS) {
     const path = join(folder, `${srid}.gpkg`);

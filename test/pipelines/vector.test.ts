@@ -18,14 +18,14 @@ import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 const UTM32 = ESRI_WKT[32632];
 
 interface Row {
-  /** Rings, outer ones clockwise as the format wants; null for a null shape. */
+  /** Rings, outer ones clockwise as the format requires; null for a null shape. */
   readonly rings: readonly Ring[] | null;
   readonly text: Buffer;
   readonly number: string;
   readonly deleted?: boolean;
 }
 
-/** Shapefile of polygons with a text field of 12 bytes and a number; marks that no writer sets are put into its bytes. */
+/** Writes a shapefile of polygons with a text field of 12 bytes and a number, and sets bytes that no writer sets. */
 function shapefile(rows: readonly Row[], languageDriver = 0): { shp: Buffer; shx: Buffer; dbf: Buffer } {
   const { shp, shx, dbf } = shapefileParts({
     type: 'polygon', srid: 32632, encoding: null, fields: [{ name: 'scenario', type: 'text', length: 12 }, { name: 'CODE', type: 'integer', length: 9 }],
@@ -36,7 +36,7 @@ function shapefile(rows: readonly Row[], languageDriver = 0): { shp: Buffer; shx
   return { shp, shx, dbf };
 }
 
-/** Each outer ring with the holes behind it. */
+/** Groups each outer ring with the holes that follow it. */
 function polygonsOf(rings: readonly Ring[]): Ring[][] {
   const polygons: Ring[][] = [];
   for (const ring of rings) {
@@ -85,7 +85,7 @@ async function failure(promise: Promise<unknown>): Promise<MappaleError> {
   return error as MappaleError;
 }
 
-/** First and later points of the first ring of an EWKB polygon. */
+/** Returns the first and later points of the first ring of an EWKB polygon. */
 function ring(ewkb: Buffer): [number, number][] {
   expect(ewkb.readUInt32LE(1)).toBe(0x20000003);
   const count = ewkb.readUInt32LE(13);
@@ -93,7 +93,7 @@ function ring(ewkb: Buffer): [number, number][] {
 }
 
 describe('a shapefile', () => {
-  it('gives names, types, count, CRS, and features in file order with easting first', async () => {
+  it('has names, types, count, CRS, and features in file order with easting first', async () => {
     const path = await write([row(1, 'Molise'), row(2, '')]);
     const dataset = await openVector(path);
     expect(dataset.layers).toHaveLength(1);
@@ -108,7 +108,7 @@ describe('a shapefile', () => {
     expect(ring(features[0]!.ewkb!)).toEqual(square(500_020, 4_600_000));
   });
 
-  it('makes one multipolygon with its holes of a record with several rings', async () => {
+  it('has one multipolygon with holes for a record with several rings', async () => {
     const path = await write([{ ...row(1), rings: [square(0, 0), hole(2, 2), square(100, 0)] }]);
     const [feature] = await all(path);
     expect(feature!.ewkb!.readUInt32LE(1)).toBe(0x20000006);
@@ -116,12 +116,12 @@ describe('a shapefile', () => {
     expect(feature!.ewkb!.readUInt32LE(9 + 4 + 5)).toBe(2);
   });
 
-  it('leaves deleted records out, and counts without them', async () => {
+  it('is read without deleted records, and counted without them', async () => {
     const features = await all(await write([row(1), { ...row(2), deleted: true }, row(3)]));
     expect(features.map((f) => f.properties['CODE'])).toEqual([1, 3]);
   });
 
-  it('tells a null shape from one that cannot be read', async () => {
+  it('distinguishes a null shape from one that cannot be read', async () => {
     const path = await write([row(1), { ...row(2), rings: null }, row(3)]);
     const bytes = await readFile(path);
     const third = bytes.length - 128;
@@ -144,7 +144,7 @@ describe('a shapefile', () => {
     ['.shp', 'SHAPEFILE_TRUNCATED', /expected \d+ bytes by its header, found \d+/],
     ['.shx', 'SHAPEFILE_TRUNCATED', /bytes of \.shx/],
     ['.dbf', 'SHAPEFILE_TRUNCATED', /expected 5 records of 22 bytes in \.dbf, found 3: it ends in record 4/],
-  ])('stops when its %s is cut short, saying where', async (part, code, detail) => {
+  ])('is rejected with its location if its %s is truncated', async (part, code, detail) => {
     const path = await write([1, 2, 3, 4, 5].map((i) => row(i)));
     const cut = path.replace('.shp', part);
     await truncate(cut, part === '.dbf' ? 97 + 3 * 22 + 5 : (await readFile(cut)).length - 20);
@@ -153,13 +153,13 @@ describe('a shapefile', () => {
     expect(error.detail).toMatch(detail);
   });
 
-  it('stops when .dbf and .shx are of two deliveries', async () => {
+  it('is rejected if .dbf and .shx are from different versions', async () => {
     const path = await write([row(1), row(2)]);
     await writeFile(path.replace('.shp', '.dbf'), shapefile([row(1)]).dbf);
     expect((await failure(openVector(path))).code).toBe('SHAPEFILE_INCONSISTENT');
   });
 
-  it('stops when a part is missing', async () => {
+  it('is rejected if a part is missing', async () => {
     const path = await write([row(1)]);
     await rm(path.replace('.shp', '.dbf'));
     const error = await failure(openVector(path));
@@ -178,23 +178,23 @@ describe('a shapefile', () => {
     expect(features.map((f) => f.properties['scenario'])).toEqual(['Agliè', 'Roma']);
   });
 
-  it('takes a character that the field cut for UTF-8 nevertheless', async () => {
+  it('counts as UTF-8 even if a field cut a character', async () => {
     const path = await write([row(1, Buffer.from('Pericolositàà').subarray(0, 12)), row(2, Buffer.from('è'))]);
     const dataset = await openVector(path);
     expect(dataset.encoding).toBe('UTF-8');
     await dataset.close();
   });
 
-  it('stops at an encoding that it does not know', async () => {
+  it('is rejected with an unknown encoding', async () => {
     expect((await failure(openVector(await write([row(1)], { cpg: 'KOI8-R' })))).code).toBe('ENCODING_UNKNOWN');
   });
 
-  it('without .prj can be opened, but nothing is read from it', async () => {
+  it('without .prj can be opened, but not read', async () => {
     const path = await write([row(1)], { prj: null });
     expect((await failure(all(path))).code).toBe('CRS_MISSING');
   });
 
-  it('in a CRS of no known name is not read', async () => {
+  it('in an unknown CRS is not read', async () => {
     const error = await failure(all(await write([row(1)], { prj: 'LOCAL_CS["Grid of the works"]' })));
     expect([error.code, error.detail]).toEqual(['CRS_UNKNOWN', 'expected an EPSG code or a known name, found LOCAL_CS["Grid of the works"]']);
   });
@@ -213,7 +213,7 @@ describe('the CRS of a .prj', () => {
     ['PROJCS["ED_1950_UTM_Zone_32N",GEOGCS["GCS_European_1950"]]', 23032],
     ['PROJCRS["WGS 84 / UTM zone 32N",BASEGEOGCRS["WGS 84"],ID["EPSG",32632]]', 32632],
     ['GEOGCRS["WGS 84 (CRS84)",ID["OGC","CRS84"]]', 4326],
-    // The authority of a part is not that of the whole.
+    // The authority of a part is not the authority of the whole.
     ['PROJCS["Something of one\'s own",GEOGCS["WGS 84",AUTHORITY["EPSG","4326"]]]', null],
     ['PROJCS["Custom",GEOGCS["x"],AUTHORITY["ESRI","102999"]]', null],
   ])('%s is %s', (wkt, srid) => {
@@ -226,13 +226,13 @@ describe('a GeoPackage', () => {
   const features = Array.from({ length: 400 }, (_, i) => ({ values: [`Elevata P3 – così ${i}`, i], geometry: i === 7 ? null : polygon(4_000_000 + i) }));
   const layers = [{ name: 'frane', srid: 3035, geometry: 'MultiPolygon', fields: [{ name: 'per_fr_ita', type: 'string' }, { name: 'n', type: 'integer' }], features }] as const;
 
-  it('written twice is the same bytes', async () => {
+  it('has the same bytes each time it is written', async () => {
     await writeGeoPackage(join(folder, 'a.gpkg'), layers);
     await writeGeoPackage(join(folder, 'b.gpkg'), layers);
     expect((await readFile(join(folder, 'a.gpkg'))).equals(await readFile(join(folder, 'b.gpkg')))).toBe(true);
   });
 
-  it('comes back as written, easting first although EPSG:3035 says northing first', async () => {
+  it('is read back unchanged, with easting first although EPSG:3035 defines northing first', async () => {
     await writeGeoPackage(join(folder, 'c.gpkg'), layers);
     const read = await all(join(folder, 'c.gpkg'));
     expect(read).toHaveLength(400);
@@ -244,7 +244,7 @@ describe('a GeoPackage', () => {
     ]);
   });
 
-  it('that is cut short stops, with the number of pages', async () => {
+  it('is rejected if it is truncated, with the number of pages', async () => {
     const path = join(folder, 'd.gpkg');
     await writeGeoPackage(path, layers);
     await truncate(path, 40_960);
@@ -253,11 +253,11 @@ describe('a GeoPackage', () => {
     expect(error.detail).toMatch(/expected \d+ pages of 4096 bytes by its header, found 40960 bytes/);
   });
 
-  it('that is damaged inside stops and never gives fewer features', async () => {
+  it('is rejected if it is damaged inside, and never yields fewer features', async () => {
     const path = join(folder, 'e.gpkg');
     await writeGeoPackage(path, layers);
     const bytes = await readFile(path);
-    // Pages of the feature table come last before the spatial index is filled: spoil every page header of the middle third.
+    // Pages of the feature table are written last, before the spatial index. Damages every page header of the middle third.
     for (let page = Math.floor(bytes.length / 4096 / 3); page < Math.floor(((bytes.length / 4096) * 2) / 3); page += 1)
       bytes.fill(0xff, page * 4096, page * 4096 + 64);
     await writeFile(path, bytes);
@@ -269,7 +269,7 @@ describe('a GeoJSON', () => {
   it.each([
     ['in all features', '{"a":1,"b":2,"a":3}', '{"a":1,"a":1,"b":2}', ['a', 'b', 'a']], ['in one feature, escaped', '{"a":1,"b":2}', '{"a":1,"\\u0062":{"b":1},"b":2}', ['a', 'b', 'b']],
     ['in different objects', '{"a":{"a":1},"b":2}', '{"a":":{\\"a\\":1","b":[{"a":1},{"a":2}]}', ['a', 'b']],
-  ])('lists a property that is there twice %s as two fields', async (_where, first, second, expected) => {
+  ])('lists a repeated property %s as two fields', async (_where, first, second, expected) => {
     const path = join(folder, 'made_twice.geojson');
     const feature = (properties: string): string => `{"type":"Feature","geometry":{"type":"Point","coordinates":[14,41]},"properties":${properties}}`;
     await writeFile(path, `{"type":"FeatureCollection","features":[${feature(first)},\n${feature(second)}]}`);
@@ -278,7 +278,7 @@ describe('a GeoJSON', () => {
     await dataset.close();
   });
 
-  it('is lon/lat in EPSG:4326, and one with a cut tail stops', async () => {
+  it('has lon/lat in EPSG:4326, and is rejected if its end is cut', async () => {
     const path = join(folder, 'a.geojson');
     const text = JSON.stringify({ type: 'FeatureCollection', features: [{ type: 'Feature', properties: { a: 'è', d: '2024-05-01' }, geometry: { type: 'Polygon', coordinates: [[[14, 41, 300], [14, 42, 300], [15, 42, 300], [14, 41, 300]]] } }] });
     await writeFile(path, text);
@@ -299,7 +299,7 @@ describe('a file in a zip', () => {
     return path;
   };
 
-  it('is read with its parts, whatever the case of their names, and nothing stays behind', async () => {
+  it('is read with its parts, in any case of their names, and leaves no files', async () => {
     const shp = await write([row(1, Buffer.from('Agliè'))], { cpg: 'UTF-8' });
     const path = await zipped({ 'HPH_x.shp': shp, 'HPH_x.shx': shp.replace('.shp', '.shx'), 'HPH_x.DBF': shp.replace('.shp', '.dbf'), 'HPH_x.prj': shp.replace('.shp', '.prj'), 'HPH_x.cpg': shp.replace('.shp', '.cpg') });
     const zip = await ZipArchive.open(path);
@@ -316,7 +316,7 @@ describe('a file in a zip', () => {
     expect(after.filter((name) => !before.includes(name))).toEqual([]);
   });
 
-  it('is named by its place in the zip when it is broken', async () => {
+  it('is named by its path in the zip if it is damaged', async () => {
     const shp = await write([row(1), row(2)]);
     await truncate(shp, 150);
     const zip = await ZipArchive.open(await zipped({ 'a.shp': shp, 'a.shx': shp.replace('.shp', '.shx'), 'a.dbf': shp.replace('.shp', '.dbf') }));
@@ -326,7 +326,7 @@ describe('a file in a zip', () => {
   });
 });
 
-/** Runs a module of its own, which ends by itself. @returns what it printed, as JSON */
+/** Runs a module in its own process. @returns its output, parsed as JSON */
 async function alone(script: string): Promise<unknown> {
   const file = join(await mkdtemp(join(folder, 'alone-')), 'script.mts');
   const module = pathToFileURL(join(import.meta.dirname, '../../pipelines/formats/vector.ts')).href;
@@ -349,7 +349,7 @@ describe('a big file', () => {
     expect(seen.peak).toBeLessThan(450 * 1024 * 1024);
   });
 
-  it('leaves the event loop to others while it is opened and read', async () => {
+  it('does not block the event loop while it is opened and read', async () => {
     const coordinates = [[[[14, 41], [14, 42], [15, 42], [14, 41]]]];
     const features = Array.from({ length: 30_000 }, (_, n) => ({ type: 'Feature', properties: { n }, geometry: { type: 'MultiPolygon', coordinates } }));
     const path = join(folder, 'big.geojson');
@@ -363,7 +363,7 @@ describe('a big file', () => {
     };
     setImmediate(turn);
     const dataset = await openVector(path);
-    // GDAL parses the whole file, in which time a loop that nobody blocks turns without end.
+    // GDAL parses the whole file. Meanwhile an unblocked event loop turns many times.
     expect(turns).toBeGreaterThan(100);
     turns = 0;
     let records = 0;
@@ -375,11 +375,11 @@ describe('a big file', () => {
     await dataset.close();
   });
 
-  it('whose thread dies is an error that names it, and so is every one after it', async () => {
+  it('reports the death of its thread, and so does every later file', async () => {
     const path = await write(Array.from({ length: 5_000 }, (_, i) => row(i)));
     const errors = await alone(`
       let thread;
-      // The last: newer versions of Node tell of the loader's thread, too.
+      // The last worker: newer versions of Node also report the loader's thread.
       process.on('worker', (worker) => (thread = worker));
       const told = (work) => work.then(() => null, ({ code, kind, at, detail, hint }) => ({ code, kind, at, detail, hint }));
       const dataset = await openVector(${JSON.stringify(path)});
@@ -392,7 +392,7 @@ describe('a big file', () => {
 });
 
 describe('a machine without GDAL', () => {
-  it('is told what to install, and only when a vector file is read', async () => {
+  it('reports what to install, only when a vector file is read', async () => {
     const error = await failure(loadGdal(() => Promise.reject(new Error("Cannot find package 'gdal-async'\nRequire stack"))));
     expect([error.code, error.kind]).toEqual(['GDAL_MISSING', 'usage']);
     expect(error.detail).toBe("expected the optional package gdal-async, found: Cannot find package 'gdal-async'");

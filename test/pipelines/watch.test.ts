@@ -1,4 +1,4 @@
-/** Nights of an unattended machine: who is asked when, what is published, and how it is told. */
+/** Nights of an unattended machine: which publishers are asked when, what is published, and how it is reported. */
 import { once } from 'node:events';
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { MappaleError } from '../../pipelines/errors.ts';
 import { CLOCK } from '../../pipelines/clock.ts';
 import { releaseHold, setHold } from '../../pipelines/ledger/hold.ts';
 import { SILENT } from '../../pipelines/log.ts';
-import { describeTurn, sleepUntil, turn, untilNext, type Turn, type TurnContext, type TurnOptions } from '../../pipelines/operate/watch.ts';
+import { describeNight, sleepUntil, runNight, untilNext, type NightlyRun, type WatchContext, type NightlyOptions } from '../../pipelines/operate/watch.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { served, startPublisher, status, type PublisherServer } from '../harness/publishers.ts';
@@ -23,7 +23,7 @@ import { openRun } from '../harness/run.ts';
 const ZIP = '/ade_cadastre?MOLISE.zip';
 const FUEL = '/mimit_fuel?anagrafica_impianti_attivi.csv';
 
-describeDatabase('a watch', (engine) => {
+describeDatabase('mappale watch', (engine) => {
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
   let context: Context;
   let publisher: PublisherServer;
@@ -41,7 +41,7 @@ describeDatabase('a watch', (engine) => {
     publisher.routes.set(ZIP, served(bytes('MOLISE.zip')));
     publisher.routes.set(FUEL, served(bytes('anagrafica_impianti_attivi.csv')));
     data = await mkdtemp(join(tmpdir(), 'mappale-watch-'));
-    // Two lists that came by hand.
+    // Two lists that were downloaded by hand.
     await mkdir(join(data, 'by-hand'));
     for (const name of ['Elenco-comuni-italiani.csv', 'comuni-soppressi.csv']) await copyFile(join(files.folder, name), join(data, 'by-hand', name));
     told = [];
@@ -62,13 +62,13 @@ describeDatabase('a watch', (engine) => {
     if (data !== undefined) await rm(data, { recursive: true, force: true });
   });
 
-  /** @param time the clock's */
-  async function night(time: string, more: Partial<TurnOptions> = {}, open: TurnContext['open'] = (work) => work(context)): Promise<Turn> {
+  /** @param time time of the simulated clock */
+  async function night(time: string, more: Partial<NightlyOptions> = {}, open: WatchContext['open'] = (work) => work(context)): Promise<NightlyRun> {
     publisher.seen.length = 0;
     [told, warned] = [[], []];
     const sources = (await loadSources()).filter(({ id }) => ['ade_cadastre', 'mimit_fuel'].includes(id));
     const clock = { now: () => Date.parse(time), wait: async () => undefined };
-    return turn(
+    return runNight(
       { sources, settings: (id) => ({ url: `${publisher.url}/${id}?`, login: null, token: null }), log: { ...SILENT, warn: (message) => void warned.push(message) }, open, clock },
       { regions: null, data: [data], parallel: 2, webhookPrivate: false, keep: null, metrics: join(data, '.mappale.prom'), webhook: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hooks/secret`, ...more },
     );
@@ -77,37 +77,37 @@ describeDatabase('a watch', (engine) => {
   const asked = (): string[] => [...new Set(publisher.seen.map(({ url }) => url))].sort();
   const figures = (): Promise<string> => readFile(join(data, '.mappale.prom'), 'utf8');
 
-  it('that knows no region says so, with the exit code of usage', async () => {
+  it('without a region reports it, with the exit code for usage errors', async () => {
     const line = await night('2026-11-22T02:15:00Z');
     expect(line).toMatchObject({ exit_code: 2, failures: [{ error: 'REGION_MISSING' }] });
     expect(asked()).toEqual([]);
   });
 
-  it('downloads, publishes and tells it to people, machines, a webhook and Prometheus', async () => {
+  it('downloads, publishes, and reports to the log, as JSON, to a webhook and to Prometheus', async () => {
     const line = await night('2026-11-23T02:15:00Z', { regions: [findRegion('molise')!] });
     expect(line).toMatchObject({ exit_code: 0, failures: [], regions: ['molise'], asked: ['ade_cadastre', 'mimit_fuel'], published: ['Italia', 'Molise'], downloaded: { files: 2 } });
     expect(told).toEqual([JSON.parse(JSON.stringify(line))]);
-    expect(describeTurn(line)).toMatch(/^2026-11-23 02:15Z molise: asked 2 of 2 sources; 2 files downloaded \(.* kB\); published Italia, Molise; .*; exit 0$/);
+    expect(describeNight(line)).toMatch(/^2026-11-23 02:15Z molise: asked 2 of 2 sources; 2 files downloaded \(.* kB\); published Italia, Molise; .*; exit 0$/);
     expect(await figures()).toMatch(/mappale_last_run_exit_code 0\n[\s\S]*mappale_parcels\{region="molise"\} \d+\n[\s\S]*mappale_download_asked_timestamp_seconds\{source="mimit_fuel"\} 1795400100\n/);
   });
 
-  it('asks nobody again on the same day, and on the next one only whoever issues daily', async () => {
+  it('asks no publisher again on the same day, and on the next day only those that publish daily', async () => {
     expect(await night('2026-11-23T22:00:00Z')).toMatchObject({ exit_code: 0, asked: [], not_due: ['ade_cadastre', 'mimit_fuel'], published: [] });
     expect(asked()).toEqual([]);
     const next = await night('2026-11-24T02:15:00Z');
     expect(next).toMatchObject({ exit_code: 0, asked: ['mimit_fuel'], not_due: ['ade_cadastre'], downloaded: { files: 0, bytes: 0 } });
     expect([asked(), publisher.seen.length]).toEqual([[FUEL], 1]);
-    expect(describeTurn(next)).toContain('asked 1 of 2 sources; nothing new; nothing to publish;');
+    expect(describeNight(next)).toContain('asked 1 of 2 sources; nothing new; nothing to publish;');
   });
 
-  it('asks for the cadastre again after its publisher\'s next day', async () => {
+  it('asks for the cadastre again after its publisher\'s next date', async () => {
     await night('2027-03-09T02:15:00Z');
     expect(asked()).toEqual([FUEL]);
     await night('2027-03-10T02:15:00Z');
     expect(asked()).toEqual([ZIP, FUEL]);
   });
 
-  it('asks again each week for a while, because publishers are late, and then no more before the next day', async () => {
+  it('asks again each week for a while, because publishers are late, and then not until the next date', async () => {
     const nights = ['2027-03-16T02:15:00Z', '2027-03-17T02:15:00Z', '2027-03-18T02:15:00Z', '2027-04-13T02:15:00Z', '2027-04-20T02:15:00Z'];
     const weeks: boolean[] = [];
     for (const time of nights) {
@@ -117,12 +117,12 @@ describeDatabase('a watch', (engine) => {
     expect(weeks).toEqual([false, true, false, true, false]);
   });
 
-  it('goes on where the figures cannot be written, and says so', async () => {
+  it('continues with a warning if the metrics cannot be written', async () => {
     expect(await night('2027-04-21T02:15:00Z', { metrics: join(data, 'nowhere', 'mappale.prom') })).toMatchObject({ exit_code: 0 });
     expect(warned.join('\n')).toContain('the figures could not be written');
   });
 
-  it('tells a publisher\'s failure and its webhook\'s, keeps what is published, and asks again the next night', async () => {
+  it('reports failures of a publisher and of its webhook, keeps the publication, and asks again the next night', async () => {
     const page = status(200, { 'content-type': 'text/html' }, '<html><title>Manutenzione</title></html>');
     const before = publisher.routes.get(FUEL)!;
     publisher.routes.set(FUEL, page);
@@ -137,20 +137,20 @@ describeDatabase('a watch', (engine) => {
     expect(await night('2027-05-11T22:00:00Z')).toMatchObject({ exit_code: 0, asked: ['mimit_fuel'] });
   });
 
-  it('tells of a database that does not answer, in its figures too', async () => {
+  it('reports a database that does not answer, in its metrics too', async () => {
     const gone = new MappaleError('the server does not answer', { code: 'SQL_ECONNREFUSED', kind: 'database' });
     const line = await night('2027-05-12T02:15:00Z', { regions: [findRegion('molise')!] }, () => Promise.reject(gone));
     expect(line).toMatchObject({ exit_code: 6, failures: [{ error: 'SQL_ECONNREFUSED' }] });
     expect(await figures()).toContain('mappale_last_run_exit_code 6\n');
   });
 
-  it('refreshes the regions although the download folder cannot be written, and does not claim that no publisher is due', async () => {
+  it('refreshes the regions if the download folder cannot be written, and does not claim that no publisher is due', async () => {
     const file = join(data, 'no-folder');
     await writeFile(file, '');
     const line = await night('2027-05-13T02:15:00Z', { data: [join(file, 'downloads'), data] });
     expect(line).toMatchObject({ publishers_reached: false, exit_code: 2 });
     expect(line.failures).toHaveLength(1);
-    expect(describeTurn(line)).toContain('no publisher was asked; nothing new; nothing to publish');
+    expect(describeNight(line)).toContain('no publisher was asked; nothing new; nothing to publish');
   });
 
   it('keeps the publication of a region that is pinned during the run, and publishes it after unpin', async () => {
@@ -169,7 +169,7 @@ describeDatabase('a watch', (engine) => {
     publisher.routes.set(FUEL, before);
   });
 
-  it('prunes after the refresh where months to keep are stated', async () => {
+  it('prunes after the refresh if months to keep are set', async () => {
     const idle = await openRun(context.database);
     await context.database.query('update ledger.run set ended_at = now() where run_id = $1', [idle]);
     await context.database.query("update ledger.run set started_at = started_at - interval '2 years', ended_at = ended_at - interval '2 years'");
@@ -187,7 +187,7 @@ describeDatabase('a watch', (engine) => {
     await expect(waiting).resolves.toBeUndefined();
   });
 
-  it('is never early, also where a timer is, and looks at the clock after a machine has slept', async () => {
+  it('never wakes early, even if a timer does, and reads the clock again after the machine slept', async () => {
     let now = 0;
     const waited: number[] = [];
     await sleepUntil(150_000, { now: () => now, wait: async (seconds) => {

@@ -11,9 +11,9 @@ import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { inputError, MappaleError } from '../../pipelines/errors.ts';
 import { openDatabase } from '../../pipelines/db/index.ts';
 import { SILENT } from '../../pipelines/log.ts';
-import { describeTurn, turn } from '../../pipelines/operate/watch.ts';
+import { describeNight, runNight } from '../../pipelines/operate/watch.ts';
 import type { Context } from '../../pipelines/run/context.ts';
-import { exitCodeOf, outlook, refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
+import { exitCodeOf, preview, refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
@@ -22,15 +22,15 @@ import { contentOf } from './arrival.ts';
 
 const MOLISE = 14;
 const { seed } = testEnvironment();
-/** Sources of which a release may withhold a region, as the contract lists them. */
+/** Sources that may withhold a region, as the contract lists them. */
 const WITHHOLDING = ['ade_cadastre', 'trento_cadastre', 'bolzano_cadastre', 'anncsu_addresses', 'istat_comuni'];
-/** What a server may send instead of a file. */
+/** A page that a server may send instead of a file. */
 const PAGE = '<!DOCTYPE html><html><body>made: the server is busy</body></html>';
 
-/** Which file fails to be read, and how. */
+/** The files that fail, and how. */
 type Failing = ReadonlyMap<string, 'input' | 'rejects' | 'checks'>;
 
-/** The sources, but the reading of some files ends with an error after all their records. */
+/** Returns the sources. Reading some files ends with an error after all their records. */
 async function failing(files: Failing): Promise<RegisteredSource[]> {
   return (await loadSources()).map((source) => ({
     ...source,
@@ -48,7 +48,7 @@ describeDatabase('a file that cannot be used', (engine) => {
   /** A database with all files of the region. */
   let wholeUrl: string;
   let whole: Record<string, string>;
-  /** Paths of the files of each source. */
+  /** Maps sources to the paths of their files. */
   const filesOf = new Map<string, string[]>();
   let folder: string;
   let random: ReturnType<typeof randomOf>;
@@ -65,7 +65,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     all.flatMap(({ source, files }) => files.map((file) => [source, file] as const)).sort()
   );
 
-  /** What a database is like that never saw these files. */
+  /** Returns the content of a database that never loaded these files. */
   const freshWithout = async (paths: readonly string[]): Promise<Record<string, string>> => {
     const other = await mkdtemp(join(tmpdir(), 'mappale-fresh-'));
     await cp(made.folder, other, { recursive: true });
@@ -81,7 +81,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     made = await syntheticFiles(160, 6, { comuni: 4 });
     wholeUrl = await engine.createDatabase();
     const context = await contextOn(await openDatabase(wholeUrl));
-    const { plan } = await outlook(context, loadOptions([made.folder], [MOLISE]));
+    const { plan } = await preview(context, loadOptions([made.folder], [MOLISE]));
     for (const { located: { source, files } } of plan.loads) filesOf.set(source.id, [...(filesOf.get(source.id) ?? []), ...files.map(({ path }) => path)]);
     expect(codes(await load(context, made.folder))).toEqual([]);
     whole = await content(context);
@@ -96,7 +96,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
   });
 
-  /** Files of some sources that may not withhold a region, by chance: of each a single one. */
+  /** Chooses a random file of each of some sources that may not withhold a region. */
   const someOptional = (count: number, only: (paths: readonly string[]) => boolean = () => true): Map<string, string> => {
     const ids = [...filesOf].filter(([id, paths]) => !WITHHOLDING.includes(id) && only(paths)).map(([id]) => id).sort();
     expect(ids.length).toBeGreaterThanOrEqual(count);
@@ -109,11 +109,11 @@ describeDatabase('a file that cannot be used', (engine) => {
     return chosen;
   };
 
-  it(`of any optional source is left out of the first publication and loaded when it is repaired, seed ${seed}`, async () => {
+  it(`of any optional source is left out of the first publication, and loaded when it is repaired, seed ${seed}`, async () => {
     const bad = someOptional(4);
     const paths = [...bad.values()];
     const expected = [...bad].map(([id, path]) => [id, basename(path)] as const).sort();
-    // Half of them are seen to be damaged at once, the others when they are read.
+    // Half of them are recognised as damaged at once, the others when they are read.
     const pages = paths.slice(0, 2);
     for (const path of pages) await writeFile(here(path), PAGE);
     const url = await engine.createDatabase();
@@ -124,7 +124,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     expect(leftOut(report)).toEqual(expected);
     expect(await content(first)).toEqual(await freshWithout(paths));
 
-    // The summary, the JSON and the status name the file, the source and the sections, as the records have them.
+    // The summary, the JSON and the status name the file, the source and the sections, as in the records.
     const text = describeReport(report);
     const json = JSON.stringify(report.leftOut);
     const status = (await readStatus(first)).regions.find(({ unit }) => unit === MOLISE)!.left_out;
@@ -138,14 +138,14 @@ describeDatabase('a file that cannot be used', (engine) => {
     for (const { section, state } of sections) {
       if (section in coverage) expect(`${section} ${state === 'not_loaded'}`).toBe(`${section} ${coverage[section] === 'not_loaded'}`);
     }
-    // A second run has nothing to publish, and reports them again.
+    // A second run has nothing to publish, and reports the files again.
     const again = await load(first);
     expect([exitCodeOf(again), again.units, leftOut(again)]).toEqual([3, [], expected]);
     await first.database.close();
 
     for (const path of pages) await restore(path);
     const repaired = await open(new Map(), url);
-    // A source that was not there is measured as on a first load. Where other files of a source were in use, the gate compares.
+    // A source without earlier files is measured as on a first load. If other files of the source were in use, the gate compares with them.
     const accept = sections.some(({ state }) => state === 'kept') ? { who: 'test', why: 'the file was repaired' } : null;
     expect(codes(await refresh(repaired, loadOptions([folder], [MOLISE], { accept })))).toEqual([]);
     expect(await content(repaired)).toEqual(whole);
@@ -154,7 +154,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     await repaired.database.close();
   }, 300_000);
 
-  it('leaves the other files of its release in use', async () => {
+  it('of an optional source leaves the other files of its release in use', async () => {
     const bad = someOptional(2, (paths) => paths.length > 1);
     const context = await open(new Map([...bad.values()].map((path) => [basename(path), 'input'])));
     const report = await load(context);
@@ -163,7 +163,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     expect(await content(context)).toEqual(await freshWithout([...bad.values()]));
   }, 240_000);
 
-  it('leaves the earlier release of an optional source in use, and everything else is published', async () => {
+  it('of an optional source leaves its earlier release in use, and everything else is published', async () => {
     const bad = someOptional(3);
     const url = await engine.copyDatabase(wholeUrl);
     for (const path of bad.values()) await writeFile(here(path), PAGE);
@@ -185,21 +185,21 @@ describeDatabase('a file that cannot be used', (engine) => {
     await context.database.close();
   }, 240_000);
 
-  it.each([['input', 3], ['rejects', 4]] as const)('of a source of parcels, addresses or comuni withholds the region: %s, exit %s', async (kind, exit) => {
+  it.each([['input', 3], ['rejects', 4]] as const)('of parcels, addresses or comuni withholds the region: %s, exit %s', async (kind, exit) => {
     const id = pick(WITHHOLDING.filter((each) => filesOf.has(each)));
     const context = await open(new Map([[basename(filesOf.get(id)!.at(-1)!), kind]]));
     const report = await load(context);
     expect([id, exitCodeOf(report), report.units.filter(({ unit }) => unit === MOLISE), report.leftOut]).toEqual([id, exit, [], []]);
   }, 120_000);
 
-  it('withholds the region when its checks fail, whatever the source', async () => {
+  it('of any source withholds the region if its checks fail', async () => {
     const [[, path] = []] = [...someOptional(1)];
     const context = await open(new Map([[basename(path!), 'checks']]));
     const report = await load(context);
     expect([exitCodeOf(report), report.units.filter(({ unit }) => unit === MOLISE), report.leftOut]).toEqual([5, [], []]);
   }, 120_000);
 
-  it('is left out where two files of an optional source contradict one another: the published one stays', async () => {
+  it('of an optional source is left out if it contradicts another file, and the published file stays', async () => {
     const path = filesOf.get('dpc_seismic')![0]!;
     const other = join(folder, 'made_again', basename(path));
     await mkdir(join(folder, 'made_again'));
@@ -210,7 +210,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     expect(await content(published)).toEqual(whole);
   }, 240_000);
 
-  it('of a mandatory source that is not recognised withholds the region: the published one stays unchanged', async () => {
+  it('of a mandatory source that is not recognised withholds the region, and the publication stays unchanged', async () => {
     const ids = WITHHOLDING.filter((id) => id !== 'istat_comuni' && filesOf.has(id));
     const id = pick(ids);
     const path = filesOf.get(id)!.at(-1)!;
@@ -220,7 +220,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     const report = await load(first);
     expect([id, exitCodeOf(report), report.units.filter(({ unit }) => unit === MOLISE), report.leftOut]).toEqual([id, 3, [], []]);
     expect(report.failures.some((failure) => failure.at?.endsWith(basename(path)))).toBe(true);
-    // Another source has a new release: the region is not published with it either.
+    // Another source has a new release, but the region is not published with that release either.
     const published = await open(new Map(), await engine.copyDatabase(wholeUrl));
     const seismic = filesOf.get('dpc_seismic')![0]!;
     await writeFile(here(seismic), (await readFile(seismic, 'latin1')).replace(/(?<=[;,])2(?=[\r\n;,])/g, '3'), 'latin1');
@@ -230,18 +230,18 @@ describeDatabase('a file that cannot be used', (engine) => {
     await published.database.close();
   }, 120_000);
 
-  it('is named with its sections in the line and the JSON of a watch', async () => {
+  it('is listed with its sections in the log line and the JSON of watch', async () => {
     const bad = someOptional(2);
     for (const path of bad.values()) await writeFile(here(path), PAGE);
     const context = await open(new Map(), await engine.copyDatabase(wholeUrl));
-    const line = await turn(
+    const line = await runNight(
       { sources: [], settings: () => ({ url: null, login: null, token: null }), log: SILENT, open: (work) => work(context) },
       { regions: [findRegion(MOLISE)!], data: [folder], parallel: 2, metrics: null, webhook: null, webhookPrivate: false, keep: null },
     );
     const left = line.left_out.map(({ source, files }) => [source, ...files]).sort();
     expect([line.exit_code, left]).toEqual([3, [...bad].map(([id, path]) => [id, basename(path)]).sort()]);
     const json = JSON.stringify(line);
-    const text = describeTurn(line);
+    const text = describeNight(line);
     const sections = line.left_out.flatMap(({ regions }) => regions.flatMap((each) => each.sections.map(({ section }) => section)));
     expect(sections.length).toBeGreaterThan(0);
     const names = [...[...bad.values()].map((path) => basename(path)), ...sections];

@@ -1,4 +1,4 @@
-/** A machine without GDAL: what needs it is left out and named once, everything else is published. */
+/** A machine without GDAL: files that need GDAL are left out and reported once, everything else is published. */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -19,7 +19,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** The command line in a folder of its own, in a process that cannot load gdal-async. */
+/** Runs the command line in a temporary folder, in a process that cannot load gdal-async. */
 async function withoutGdal(args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Ended> {
   const cwd = await mkdtemp(join(tmpdir(), 'mappale-without-gdal-'));
   try {
@@ -32,8 +32,8 @@ async function withoutGdal(args: readonly string[], more: Readonly<Record<string
   }
 }
 
-it('reads the GeoJSON of every source that accepts GeoJSON as it does with GDAL', async () => {
-  // Each that has a golden file with rows: the files that the source reads to the end.
+it('reads the GeoJSON of every source that accepts GeoJSON the same as with GDAL', async () => {
+  // Files with rows in their golden files, which the source reads to the end.
   const files = SOURCES.flatMap((id) => {
     const folder = join(ROOT, 'sources', id, 'fixture');
     return !existsSync(folder) ? [] : readdirSync(folder).filter((name) => name.endsWith('.geojson')).flatMap((name) => {

@@ -17,7 +17,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const RELATIONSHIPS = '<Relationships><Relationship Id="r7" Type="x/worksheet" Target="/xl/worksheets/dati.xml"/></Relationships>';
 const BOOK = '<x:workbook xmlns:x="m" xmlns:r="r"><x:sheets><x:sheet name="Foglio &amp; 1" sheetId="3" r:id="r7"/></x:sheets></x:workbook>';
 
-/** A workbook of one sheet made of the given XML. */
+/** Creates a workbook with a sheet of the given XML. */
 async function workbook(name: string, sheet: string, texts?: string): Promise<string> {
   const path = join(folder, name);
   await writeZip(path, Object.entries({
@@ -40,7 +40,7 @@ async function read(path: string): Promise<{ rows: XlsxRow[]; counted: number; s
 }
 
 describe('a workbook', () => {
-  it('written here is read back, numbers as their digits and gaps as null', async () => {
+  it('that was written here is read back, with numbers as digits and gaps as null', async () => {
     const path = join(folder, 'a.xlsx');
     const random = randomOf('xlsx');
     const table = Array.from({ length: 3_000 }, (_, row) => Array.from({ length: 30 }, (_unused, column) => (column % 7 === 3 ? null : column % 2 === 0 ? random.below(1_000) : `è <&> "${row % 50}"`)));
@@ -51,7 +51,7 @@ describe('a workbook', () => {
     expect(counted).toBe(3_000);
   });
 
-  it('with prefixes, inline texts, runs, pronunciation, results of formulas, errors and booleans', async () => {
+  it('is read with prefixes, inline texts, runs, phonetic text, formula results, errors and booleans', async () => {
     const sheet = '<?xml version="1.0"?><x:worksheet xmlns:x="m"><x:sheetData><x:row r="2"><x:c r="A2" t="s"><x:v>1</x:v></x:c><x:c r="C2" t="inlineStr"><x:is><x:t>dentro</x:t></x:is></x:c>'
       + '<x:c r="D2"><x:f>A1*2</x:f><x:v>6.3E11</x:v></x:c><x:c r="E2" t="str"><x:f>B1</x:f><x:v>esito</x:v></x:c><x:c r="F2" t="e"><x:v>#N/A</x:v></x:c><x:c r="AA2" t="b"><x:v>1</x:v></x:c></x:row>'
       + '<x:row r="3"><x:c r="A3" s="1"/></x:row><x:row><x:c><x:v>4</x:v></x:c><x:c><x:v>5</x:v></x:c></x:row></x:sheetData></x:worksheet>';
@@ -62,12 +62,12 @@ describe('a workbook', () => {
     expect(rows[0]!.cells.slice(0, 6)).toEqual(['in parti è', null, 'dentro', '6.3E11', 'esito', '#N/A']);
     expect(rows[0]!.cells).toHaveLength(27);
     expect(rows[0]!.cells[26]).toBe('1');
-    // The third row holds only a format and is no record; the fourth does not say its number.
+    // The third row has only a format and is not a record. The fourth row has no number.
     expect(rows.slice(1)).toEqual([{ number: 4, cells: ['4', '5'] }]);
     expect(counted).toBe(2);
   });
 
-  it('counts rows by themselves in any chunks', () => {
+  it('has the same number of rows in chunks of any size', () => {
     const xml = '<row r="1"><c><v>1</v></c></row><row r="2"/><row r="3"><c s="1"/></row><x:row><x:c><x:is><x:t>a</x:t></x:is></x:c></x:row><rowBreaks count="1"/>';
     for (let size = 1; size <= xml.length; size += 1) {
       const counter = new XlsxRowCounter();
@@ -82,13 +82,13 @@ describe('a workbook', () => {
   });
 
   it.each([
-    ['a text that is not there', '<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>5</v></c></row></sheetData></worksheet>', 'names text "5"'],
-    ['XML that is cut', '<worksheet><sheetData><row r="1"><c r="A1"><v>5</v></c>', 'unclosed tag'],
-  ])('with %s is refused', async (name, sheet, detail) => {
+    ['a missing text', '<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>5</v></c></row></sheetData></worksheet>', 'names text "5"'],
+    ['truncated XML', '<worksheet><sheetData><row r="1"><c r="A1"><v>5</v></c>', 'unclosed tag'],
+  ])('is rejected with %s', async (name, sheet, detail) => {
     await expect(read(await workbook(`${name}.xlsx`, sheet, '<sst/>'))).rejects.toMatchObject({ code: 'XLSX_UNREADABLE', kind: 'input', detail: expect.stringContaining(detail), at: expect.stringContaining('dati.xml') });
   });
 
-  it('that is another kind of zip is refused', async () => {
+  it('is rejected if it is another kind of zip', async () => {
     const path = join(folder, 'c.xlsx');
     await writeZip(path, [['content.xml', '<ods/>']]);
     await expect(read(path)).rejects.toMatchObject({ code: 'XLSX_UNREADABLE', at: 'c.xlsx' });

@@ -1,4 +1,4 @@
-/** XML element by element: what is complete, what is not well-formed, and where. */
+/** XML element by element: complete elements, malformed ones, and the position of errors. */
 import { describe, expect, it } from 'vitest';
 import { isXmlMisc, XmlElementParser, XmlError, XmlPrologueParser } from '../../pipelines/formats/xml.ts';
 
@@ -22,7 +22,7 @@ function fault(...pieces: string[]): { message: string; line: number; column: nu
 }
 
 describe('an element', () => {
-  it('is told with the caller\'s prefixes, its attributes, text and places', () => {
+  it('is returned with the caller\'s prefixes, its attributes, text and positions', () => {
     const found = parse('<p:x id="1" p:y="&lt;" xmlns:q="urn:q">\n  <q:z/>a<!-- c --><![CDATA[<b>]]>\n</p:x>');
     expect(found!.element).toMatchObject({ name: 'a:x', text: '\n  a<b>\n', place: { line: 1, column: 1 } });
     expect([...found!.element.attributes]).toEqual([['id', '1'], ['a:y', '<']]);
@@ -35,7 +35,7 @@ describe('an element', () => {
     expect(parse(text)!.length).toBe(length);
   });
 
-  it('comes in pieces, an end tag in a comment being none', () => {
+  it('is parsed in pieces, and an end tag in a comment is ignored', () => {
     expect(parse('<p:x><!-- </p:x>', ' --><p:y></p:y>')).toBeNull();
     expect(parse('<p:x><!-- </p:x>', ' --><p:y></p:y>', '</p:x>')!.element.children).toHaveLength(1);
   });
@@ -54,7 +54,7 @@ describe('an element', () => {
     expect(fault(text)).toEqual({ message, line, column });
   });
 
-  it('may hold any ampersand in comments, CDATA and instructions, over pieces too', () => {
+  it('may have any ampersand in comments, CDATA and instructions, also across pieces', () => {
     expect(parse('<p:x><!-- & --><![CDATA[&]]><?i & ?>&amp;</p:x>')!.element.text).toBe('&&');
     expect(parse('<p:x><!-- & </p:x>', ' & </p:x>', ' & --></p:x>')).not.toBeNull();
     expect(fault('<p:x><!-- & </p:x>', ' & -', '-> & </p:x>')).toMatchObject({ message: 'an ampersand that begins no entity' });
@@ -78,12 +78,12 @@ describe('a prologue', () => {
     expect(() => parser.write(Buffer.from(text))).toThrow(expect.objectContaining({ name: 'XmlError', place: { line, column } }));
   });
 
-  it('in another encoding is refused at the byte', () => {
+  it('in another encoding is rejected at the byte', () => {
     expect(() => new XmlPrologueParser().write(Buffer.from('<!-- \xe0 --><a>', 'latin1'))).toThrow(expect.objectContaining({ message: 'bytes that are not UTF-8' }));
   });
 });
 
-describe('what may stand around a root element', () => {
+describe('the content allowed around a root element', () => {
   it.each([['', true], [' \n', true], ['<!-- c --><?i?>', true], ['x', false], ['<a/>', false], ['<!-- -- -->', false], ['<![CDATA[]]>', false], ['<?xml version="1.0"?>', false], ['&amp;', false]])('%j: %s', (text, allowed) => {
     expect(isXmlMisc(text)).toBe(allowed);
   });

@@ -24,7 +24,7 @@ async function write(name: string): Promise<string> {
 }
 
 describe('a zip written by the writer', () => {
-  it('reads back entry by entry with sizes and CRCs verified', async () => {
+  it('is read back entry by entry with correct sizes and CRCs', async () => {
     const archive = await ZipArchive.open(await write('a.zip'));
     expect(archive.entries.map((entry) => entry.path)).toEqual(['cartella/però.txt', 'stored.bin', 'pieces.csv', 'empty']);
     expect((await archive.buffer('cartella/però.txt')).toString()).toBe('deflated text '.repeat(1000));
@@ -35,7 +35,7 @@ describe('a zip written by the writer', () => {
     await archive.close();
   });
 
-  it('carries the day that is asked for', async () => {
+  it('has the requested date', async () => {
     const path = join(folder, 'dated.zip');
     await writeZip(path, [['a.gml', 'x', { modified: '2026-07-01' }], ['b.gml', 'x']]);
     const archive = await ZipArchive.open(path);

@@ -14,7 +14,7 @@ import { SILENT } from '../../pipelines/log.ts';
 import { registerSource } from '../../pipelines/contract/registry.ts';
 import { readSqlFile } from '../../pipelines/contract/sql-files.ts';
 import { load } from '../../pipelines/ingest/load.ts';
-import { rankFiles } from '../../pipelines/ledger/force.ts';
+import { rankFiles } from '../../pipelines/ledger/current-files.ts';
 import { Inventory } from '../../pipelines/ledger/inventory.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
 import { stage } from '../../pipelines/ingest/stage.ts';
@@ -94,10 +94,8 @@ describeDatabase('searching the addresses of Lamezia', (engine) => {
     await database.session(async (session) => {
       await createTables(session);
       await session.query('set check_function_bodies to off');
-      for (const path of [anncsu!.layer.file, comuni!.layer.file, suppressed!.layer.file, postal!.layer.file, ...ADDRESS_SQL.filter((file) => !file.startsWith('sql/migrations/'))]) {
-        const file = readSqlFile(join(ROOT, path));
-        await session.script(file.text, file.file);
-      }
+      const functions = ADDRESS_SQL.filter((file) => !file.startsWith('sql/migrations/')).map((path) => readSqlFile(join(ROOT, path)));
+      for (const file of [anncsu!.layer, comuni!.layer, suppressed!.layer, postal!.layer, ...functions]) await session.script(file.text, file.file);
       await session.script(
         `create table layer.comune_code_real partition of layer.comune_code for values in (0);
          insert into layer.comune_code values (0, 0, 2, 'M208', '079160', 'Lamezia Terme', null, '079', '079', 'Catanzaro', 1, 'CZ', 18, 'Calabria', false);

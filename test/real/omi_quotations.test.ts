@@ -5,7 +5,7 @@ import { parseTitle } from '../../sources/omi_quotations/schema.ts';
 import source from '../../sources/omi_quotations/source.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { registerSource } from '../../pipelines/contract/registry.ts';
-import { placesInForce } from '../../pipelines/ledger/force.ts';
+import { currentPlaces } from '../../pipelines/ledger/current-files.ts';
 import { Inventory } from '../../pipelines/ledger/inventory.ts';
 import { load, type Loaded } from '../../pipelines/ingest/load.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
@@ -104,7 +104,7 @@ describeEngines('the real half-years of the OMI', (engine) => {
     expect(found).toEqual({ n: 86, valid: 86 });
     const inventory = await Inventory.read(database, [await registerSource('omi_quotations')]);
     const { files, ties } = inventory.force(0, 'layer.omi_perimeter');
-    expect(files.filter((each) => placesInForce({ ...inventory.force(0, 'layer.omi_perimeter'), files: [each] }, 'omi_perimeter').includes('F205'))).toHaveLength(1);
+    expect(files.filter((each) => currentPlaces({ ...inventory.force(0, 'layer.omi_perimeter'), files: [each] }, 'omi_perimeter').includes('F205'))).toHaveLength(1);
     expect(ties).toHaveLength(1);
     await expect(refuseTies(database, [await registerSource('omi_quotations')], [{ relation: 'layer.omi_perimeter', force: inventory.force(0, 'layer.omi_perimeter') }])).resolves.toBeUndefined();
   });

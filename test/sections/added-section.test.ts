@@ -1,6 +1,6 @@
 /**
- * A section is one folder: the checkout is copied, the folder `shaking` is put among its sections, and everything that a section has is there.
- * `docs/adding-a-section.md` walks the same way.
+ * A section is one folder: the test copies the checkout, adds the folder `shaking` to its sections, and checks every part of a section.
+ * `docs/adding-a-section.md` describes the same steps.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -35,11 +35,11 @@ describeDatabase('a section that is added as one folder', (engine) => {
     await copy?.remove();
   });
 
-  it('is all that is made in a database that was loaded before: nothing else became stale', () => {
+  it('is the only table built in an existing database: nothing else became stale', () => {
     expect(loaded.built).toEqual(['section.shaking']);
   });
 
-  it('is what the nodes of the model say, at every parcel', async () => {
+  it('equals the values of the model\'s nodes, at every parcel', async () => {
     const [parcels, nodes] = await look(async (database) => [
       await database.query<{ fid: number; x: number; y: number; json: { ag_min: number; ag_max: number; corners: number } | null }>(
         'select fid, st_x(point) as x, st_y(point) as y, (api.section_shaking(fid)).value as json from core.parcel order by fid'),
@@ -62,7 +62,7 @@ describeDatabase('a section that is added as one folder', (engine) => {
     expect(found.evidence.length).toBeGreaterThan(2);
   });
 
-  it('is measured by the quality gate and told by the data dictionary', async () => {
+  it('is measured by the quality gate and listed in the data dictionary', async () => {
     const [measured, dictionary] = await look(async (database) => [
       await database.query<{ field: string }>("select distinct jsonb_object_keys(fields) as field from ledger.figure where relation = 'section.shaking' order by 1"),
       await database.query<{ comment: string }>("select col_description('section.shaking'::regclass, attnum) as comment from pg_attribute where attrelid = 'section.shaking'::regclass and attname = 'ag_max_g'"),
@@ -71,7 +71,7 @@ describeDatabase('a section that is added as one folder', (engine) => {
     expect(dictionary).toEqual([{ comment: 'Greatest acceleration of the corners; unit: g' }]);
   });
 
-  it('is served: in the record with its coverage and its licence, in include, in the document and on the map', async () => {
+  it('is served: in the record with coverage and licence, in include, in the OpenAPI document and on the map', async () => {
     const token = (await copy.mappale(url, 'token', 'create', '--scopes', 'parcels:read')).trim();
     const server: ChildProcess = spawn(process.execPath, [join(copy.folder, 'pipelines/mappale.mjs'), 'serve', '--port', '0'], { cwd: copy.folder, env: childEnvironment({ DATABASE_URL: url }), stdio: ['ignore', 'pipe', 'ignore'] });
     try {

@@ -30,12 +30,12 @@ function isEmpty(block: Block | readonly unknown[] | null): boolean {
   return block === null || (Array.isArray(block) && block.length === 0);
 }
 
-/** Sources with their periods, as the licences of a section name them. */
+/** Returns the sources with their periods from the licences of a section. */
 function licensed({ meta }: Parcel, section: string): Cited {
   return meta.licenses.filter((license) => license.section === section).map(({ source, reference_period: period }) => `${titles.get(source) ?? source} ${period ?? ''}`.trim()).sort();
 }
 
-/** The same, as the text `source` of the block names them. */
+/** Returns the same from the text `source` of the block. */
 function told({ source }: Block): Cited {
   return (source ?? '').split('; ').map((each) => {
     const [, title = each, period = ''] = /^(.*?)(?: \(([^()]*)\))?$/.exec(each) ?? [];
@@ -46,7 +46,7 @@ function told({ source }: Block): Cited {
 
 const BUILDINGS: Readonly<Record<string, string>> = { topographic: 'igm_dbsn', register: 'trento_cadastre', aggregates: 'dpc_buildings' };
 
-/** Parts of the truth that say which source a value has. */
+/** The parts of the truth that give the source of a value. */
 interface Told {
   readonly terrain?: { readonly elevation_of: string } | null;
   readonly economics?: { readonly tax_year: number } | null;
@@ -69,7 +69,7 @@ describeEngines('the citations of a region', (engine) => {
   it.each(SECTION_NAMES)('of %s are the sources that explain names', async (section) => {
     const different: string[] = [];
     let filled = 0;
-    // The embedded engine explains every parcel when it is asked for by name.
+    // The embedded engine explains every parcel only if it is requested by name.
     const step = engine.name === 'pglite' && !testEnvironment().enginesNamed ? 6 : 1;
     const chosen = parcels.filter((_, index) => index % step === 0);
     const kinds: readonly string[] = SECTIONS.find(({ name }) => name === section)!.kinds;
@@ -86,7 +86,7 @@ describeEngines('the citations of a region', (engine) => {
     expect(filled).toBeGreaterThan(0);
   }, 600_000);
 
-  it('name the elevation model, the source of buildings and the tax year that the synthetic region knows', async () => {
+  it('name the elevation model, the source of buildings and the tax year that the generator used', async () => {
     const truths = (await Promise.all(['copernicus_dem', 'tinitaly_dem', 'mef_income'].map((id) => loadSynthetic(id)))).flatMap(({ truth }) => (truth === undefined ? [] : [truth(files.region)]));
     const byReference = new Map(parcels.map((parcel) => [(parcel['basic'] as { cadastral_reference?: string }).cadastral_reference, parcel]));
     const seen = { terrain: new Set<string>(), buildings: new Set<string>(), economics: new Set<string>() };

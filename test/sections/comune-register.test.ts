@@ -1,4 +1,4 @@
-/** Which comune in force a code of any edition leads to, case by case, and what follows of it for the regions' areas and postal codes. */
+/** The current comune that a code of any edition leads to, case by case, and its effects on the regions' areas and postal codes. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database, Session } from '../../pipelines/db/index.ts';
@@ -7,8 +7,8 @@ import { rolledBack } from '../harness/rolled-back.ts';
 
 const sql = (path: string): string => readFileSync(new URL(`../../sql/${path}`, import.meta.url), 'utf8');
 
-// Region 20: province 112 was numbered 090 until 2025, and before 2017 partly 104, which was made in 2006 out of 090.
-// Region 14: province 070, numbered as ever.
+// Region 20: province 112 had the number 090 until 2025, and before 2017 partly 104, which was founded in 2006 from 090.
+// Region 14: province 070 never changed its number.
 const SETUP = `
   create schema codes;
   set search_path to codes, public;
@@ -55,19 +55,19 @@ describeDatabase('the register of ISTAT codes', (engine) => {
       'select old_istat_code, istat_code, belfiore, reason, event_date::text as event_date, divided from comune_register order by old_istat_code, istat_code',
     );
   };
-  /** Rows of a region for codes not in force: code, comune, reason, day, divided. */
+  /** Returns the rows of a region for former codes: code, comune, reason, day, divided. */
   const build = (suppressed: string, region = 14): Promise<unknown[][]> => inCodes(
     `update region set code = ${region}; ${suppressed === '' ? '' : `insert into comune_suppressed values ${suppressed}`}`,
     async (session) => (await rowsOf(session)).filter(({ reason }) => reason !== 'in force').map((row) => [row.old_istat_code, row.belfiore, row.reason, row.event_date, row.divided]),
   );
 
-  it('has every code in force of the region, each leading to itself', async () => {
+  it('has every current code of the region, each leading to itself', async () => {
     const rows = await inCodes('select 1', rowsOf);
     expect(rows.filter(({ reason }) => reason === 'in force')).toEqual(['1', '2', '3'].map((n) => (
       { old_istat_code: `11200${n}`, istat_code: `11200${n}`, belfiore: `Z00${n}`, reason: 'in force', event_date: null, divided: false })));
   });
 
-  it('knows former numberings by the first day of the next, and a comune that moved without a day', async () => {
+  it('dates former numberings by the first day of the next one, and a comune that moved without a day', async () => {
     expect(await build('', 20)).toEqual([
       ['090001', 'Z001', 'province renumbered', '2026-01-01', false],
       ['090002', 'Z002', 'province renumbered', '2026-01-01', false],
@@ -78,7 +78,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
     expect(await build('')).toEqual([['094002', 'Z102', 'moved to another province', null, false]]);
   });
 
-  it('takes the code in force for that of 2017 where the edition is older than 2026', async () => {
+  it('uses the current code as that of 2017 if the edition is older than 2026', async () => {
     const rows = await inCodes('update comune_code set istat_code = code_107_2017, code_107_2017 = null where region_code = 20', rowsOf);
     expect(rows.map(({ old_istat_code, istat_code, reason, event_date }) => [old_istat_code, istat_code, reason, event_date])).toEqual([
       ['090001', '090001', 'in force', null], ['090002', '090002', 'in force', null], ['090003', '090003', 'in force', null],
@@ -87,7 +87,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
     ]);
   });
 
-  it('follows mergers and numberings to the comune in force', async () => {
+  it('follows mergers and numberings to the current comune', async () => {
     expect(await build(`
       ('090901', 'A', false, '1928-01-01', '090902', 'B'), ('090902', 'B', false, '1950-07-01', '090001', 'C'),
       ('104903', 'D', false, '2012-03-04', '104002', 'E')`, 20)).toEqual(expect.arrayContaining([
@@ -97,7 +97,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
     ]));
   });
 
-  it('marks what was divided, at once or later, also across regions or when a part is unknown', async () => {
+  it('marks divided codes, divided at once or later, across regions or with an unknown part', async () => {
     const suppressed = `
       ('070801', 'A', true, '1928-01-01', '070001', ''), ('070801', 'A', true, '1928-01-01', '070002', ''),
       ('070802', 'B', false, '1920-01-01', '070801', ''),
@@ -116,26 +116,55 @@ describeDatabase('the register of ISTAT codes', (engine) => {
     expect((await build(suppressed, 20)).filter(([code]) => (code as string).startsWith('0708'))).toEqual([['070803', 'Z001', 'divided', '1930-01-01', true]]);
   });
 
-  it('takes a division for whole again whose parts all came to the same comune', async () => {
+  it('treats a division as whole again if all parts came to the same comune', async () => {
     expect(await build(`
       ('070801', 'A', true, '1928-01-01', '070001', ''), ('070801', 'A', true, '1928-01-01', '070802', ''),
       ('070802', 'B', false, '1950-01-01', '070001', '')`)).toEqual(expect.arrayContaining([['070801', 'Z101', 'divided', '1928-01-01', false]]));
   });
 
-  it('lets a code in force mean its comune only, and of two former uses the last', async () => {
+  it('leads a current code only to its comune, and a reused code to its last use', async () => {
     expect(await build("('070104', 'Old', false, '1960-01-01', '070001', ''), ('070801', 'X', false, '1928-01-01', '070001', ''), ('070801', 'Y', false, '1999-01-01', '070002', '')")).toEqual([
       ['070801', 'Z102', 'merged', '1999-01-01', false], ['094002', 'Z102', 'moved to another province', null, false],
     ]);
-    // On the way the next use counts: what became part of the first 070801 went with it.
+    // In a chain the next use counts: a comune that merged into the first 070801 follows it.
     expect(await build(`
       ('070801', 'X', false, '1928-01-01', '070001', ''), ('070801', 'Y', false, '1999-01-01', '070002', ''), ('070800', 'W', false, '1900-01-01', '070801', '')`))
       .toEqual(expect.arrayContaining([['070800', 'Z101', 'merged', '1900-01-01', false]]));
   });
 
-  it('goes no circle, and knows nothing of codes that end outside of the lists', async () => {
+  it('ends at cycles, and at codes that end outside the lists', async () => {
     expect(await build(`
       ('070801', 'A', false, '1928-01-01', '070802', ''), ('070802', 'B', false, '1928-01-01', '070801', ''), ('070803', 'C', false, '1947-01-01', null, 'Stato estero'),
       ('070804', 'D', false, '1950-01-01', '070999', ''), ('070805', 'E', false, '1950-01-01', '070805', '')`)).toEqual([['094002', 'Z102', 'moved to another province', null, false]]);
+  });
+
+  it('has real comuni that moved to another region in both regions, by their codes of all years', async () => {
+    const list = `
+      delete from comune_code;
+      insert into comune_code (belfiore, istat_code, name, region_code, code_107_2017, code_110, code_107, code_103) values
+        ('A757', '025006', 'Belluno', 5, '025006', '025006', '025006', '025006'),
+        ('I421', '030189', 'Sappada', 6, '030189', '025052', '025052', '025052'),
+        ('L483', '030129', 'Udine', 6, '030129', '030129', '030129', '030129'),
+        ('F478', '099030', 'Montecopiolo', 8, '099030', '041033', '041033', '041033'),
+        ('I460', '099031', 'Sassofeltrio', 8, '099031', '041060', '041060', '041060'),
+        ('C080', '099021', 'Casteldelci', 8, '099021', '099021', '041009', '041009'),
+        ('H294', '099014', 'Rimini', 8, '099014', '099014', '099014', '099014'),
+        ('M320', '037061', 'Valsamoggia', 8, '037061', '037061', null, null),
+        ('L500', '041067', 'Urbino', 11, '041067', '041067', '041067', '041067');
+    `;
+    const suppressed = ['037004', '037018', '037023', '037043', '037058'].map((code) => `('${code}', null, false, '2014-01-01', '037061', null)`).join(', ');
+    const codesIn = (region: number): Promise<string[]> => inCodes(
+      `${list} update region set code = ${region}; insert into comune_suppressed values ${suppressed}`,
+      async (session) => (await rowsOf(session)).map((row) => `${row.old_istat_code} ${row.belfiore}`),
+    );
+    const sappada = ['025052 I421', '030189 I421'];
+    const marecchia = ['041009 C080', '041033 F478', '041060 I460', '099021 C080', '099030 F478', '099031 I460'];
+    expect(await codesIn(5)).toEqual(['025006 A757', ...sappada].sort());
+    expect(await codesIn(6)).toEqual([...sappada, '030129 L483'].sort());
+    expect(await codesIn(11)).toEqual([...marecchia, '041067 L500'].sort());
+    expect(await codesIn(8)).toEqual([
+      ...marecchia, '099014 H294', '037004 M320', '037018 M320', '037023 M320', '037043 M320', '037058 M320', '037061 M320',
+    ].sort());
   });
 
   it('never leads a code that is not divided to two comuni', async () => {
@@ -150,7 +179,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
     expect(twice).toEqual([]);
   });
 
-  it('serves the areas of regions: their own outline, else all of their comuni, whose boundaries may be of another year, else nothing', async () => {
+  it('gives the areas of regions: their outline, else the sum of all comuni with boundaries of any year, else nothing', async () => {
     const areas = (more: string): Promise<unknown> => inCodes(`
       create table boundary (kind text, code text, area_m2 float8);
       insert into boundary values ('comune', '090001', 1e6), ('comune', '104002', 2e6), ('comune', '112003', 4e6), ('comune', '070001', 8e6), ('comune', '094002', 16e6),
@@ -159,13 +188,13 @@ describeDatabase('the register of ISTAT codes', (engine) => {
       await session.script(sql('core/region.sql'), 'sql/core/region.sql');
       return session.query('select code::int4 as code, area_km2 from region order by code');
     });
-    // Of region 14 two comuni are missing: their sum would be a part of it.
+    // Two comuni of region 14 are missing, so their sum would be incomplete.
     expect(await areas('')).toEqual([{ code: 14, area_km2: null }, { code: 20, area_km2: 7 }]);
     expect(await areas(", ('comune', '094003', 1e6), ('comune', '070104', 1e6)")).toEqual([{ code: 14, area_km2: 26 }, { code: 20, area_km2: 7 }]);
     expect(await areas(", ('regione', '14', 99e6)")).toEqual([{ code: 14, area_km2: 99 }, { code: 20, area_km2: 7 }]);
   });
 
-  it('serves postal codes: a former code gives its own to the comune in force, a divided one to none', async () => {
+  it('gives postal codes: a former code passes them to the current comune, a divided one to none', async () => {
     const caps = await inCodes(`
       update region set code = 14;
       insert into comune_suppressed values ('070801', 'A', true, '1928-01-01', '070001', ''), ('070801', 'A', true, '1928-01-01', '070002', '');
@@ -179,7 +208,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
       await session.script(sql('sections/basic/build_postal_code.sql'), 'sql/sections/basic/build_postal_code.sql');
       return session.query('select fid, cap from postal_code order by fid');
     });
-    // Z103 is in an earlier edition only, which is the newest that has it.
+    // Only an earlier edition has Z103, so that edition is the newest with it.
     expect(caps).toEqual([{ fid: 1, cap: '86001' }, { fid: 2, cap: '86002' }, { fid: 3, cap: '86004' }]);
   });
 });

@@ -1,17 +1,17 @@
-/** What the statements of `explain.sql` can say, read from their text by the project's own reader of SQL. */
+/** The texts that the statements of `explain.sql` can produce, read from their SQL with the project's own reader. */
 import { sqlParts } from '../../pipelines/contract/sql-text.ts';
 
 const COLUMNS = ['field', 'value', 'unit', 'rule'] as const;
 
-/** Every text that a column of the view `evidence` can have: `{1}`, `{2}` stand where the statement puts something in. Where it is all put in: nothing. */
+/** All texts of a column of the view `evidence`, with `{1}`, `{2}` for inserted values. Columns that consist only of values have no text. */
 export type Sentences = Readonly<Record<(typeof COLUMNS)[number], readonly string[]>>;
 
-/** What is put in. */
+/** An inserted value. */
 const HOLE = Symbol('what is put in');
 
 type Said = readonly (string | typeof HOLE)[];
 
-/** @throws Error where a rule, a unit or a field hides words in a function: what it says then cannot be told from its text */
+/** @throws Error if a rule, a unit or a field has words inside a function, because its texts cannot be read then */
 export function sentencesOf(file: string, text: string): Sentences {
   const parts = sqlParts(text);
   const start = parts.findIndex((part, at) => part === 'view' && parts[at + 1] === 'evidence');
@@ -20,7 +20,7 @@ export function sentencesOf(file: string, text: string): Sentences {
   const end = whole.indexOf(';');
   const selects = split(end < 0 ? whole : whole.slice(0, end), (part) => part === 'union').map((select) => select.slice(select.indexOf('select') + 1));
   const lists = selects.map((select) => split(split(select, (part) => part === 'from')[0]!, (part) => part === ','));
-  // Only the first has to name its columns.
+  // Only the first select must name its columns.
   const names = lists[0]!.map((column) => (column.at(-2) === 'as' ? column.at(-1) : column.at(-1)?.split('.').at(-1)));
   return Object.fromEntries(COLUMNS.map((name) => {
     const at = names.indexOf(name);
@@ -37,7 +37,7 @@ export function sentencesOf(file: string, text: string): Sentences {
   })) as unknown as Sentences;
 }
 
-/** Parts between those that `isEdge` says, in no brackets and no `case`. */
+/** Splits at the parts that `isEdge` accepts, outside brackets and `case`. */
 function split(parts: readonly string[], isEdge: (part: string) => boolean): string[][] {
   const found: string[][] = [[]];
   let depth = 0;
@@ -50,7 +50,7 @@ function split(parts: readonly string[], isEdge: (part: string) => boolean): str
   return found;
 }
 
-/** @param where of a text that is all words; null: of one that may be data, whatever makes it */
+/** @param where location of an expression that must consist of texts; null if it may be data */
 function saidBy(expression: readonly string[], where: string | null): Said[] {
   const terms = split(expression, (part) => part === '||').map((term) => termSaid(term, where));
   return terms.reduce<Said[]>((all, choices) => all.flatMap((before) => choices.map((choice) => [...before, ...choice])), [[]]);
@@ -63,7 +63,7 @@ function termSaid(term: readonly string[], where: string | null): Said[] {
   if (first === 'case' && term.at(-1) === 'end') {
     const branches = split(term.slice(1, -1), (part) => ['when', 'then', 'else'].includes(part));
     const words = edges(term.slice(1, -1));
-    // Before the first word stands what is compared, or nothing.
+    // The part before the first word is the compared value, or empty.
     return branches.slice(1).flatMap((branch, at) => (words[at] === 'when' ? [] : saidBy(branch, where)));
   }
   const hidden = term.find((part) => part.startsWith('\'') && /\p{L}/u.test(part));
@@ -71,7 +71,7 @@ function termSaid(term: readonly string[], where: string | null): Said[] {
   return [[HOLE]];
 }
 
-/** The words of a `case` in their order, of no other in it. */
+/** Returns the words of a `case` in order, without those of nested ones. */
 function edges(parts: readonly string[]): string[] {
   let depth = 0;
   return parts.filter((part) => {

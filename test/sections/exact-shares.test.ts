@@ -1,9 +1,8 @@
 /**
- * Shares of parcels in areas whose edges are straight in the CRS in which a publisher wrote them. Exact values are computed in the plane with proj4js and
- * polyclip-ts: a parcel's edges, which are straight in degrees, are divided to 10 m and brought forward to the publisher's CRS, where the area needs no
- * division. The way back is taken only in transverse Mercator, where it is exact.
+ * Shares of parcels in areas with edges that are straight in their publisher's CRS. Exact values are computed in the plane with proj4js and
+ * polyclip-ts: a parcel's edges, which are straight in degrees, are split at 10 m and transformed to the publisher's CRS, where the area needs no
+ * splitting. The inverse transformation is used only in transverse Mercator, where it is exact.
  */
-import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { italyZone, laeaEurope, utm32, type EastNorth, type Projection } from '../../pipelines/synthetic/map-projection.ts';
@@ -13,13 +12,14 @@ import type { LonLat, Random } from '../../pipelines/synthetic/region.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { loaded } from '../harness/loaded.ts';
+import { sqlOf } from '../harness/sql.ts';
 
-const RISK = readFileSync(new URL('../../sql/sections/risk/build.sql', import.meta.url), 'utf8');
+const RISK = sqlOf('sql/sections/risk/build.sql');
 const { seed } = testEnvironment();
 const AREAS = 40;
 const PARCELS_EACH = 12;
 
-/** Tables that the section reads, next to the layers of one loaded source. */
+/** Tables that the section reads, in addition to the layers of one loaded source. */
 const SETUP = `
   create table parcel (fid int4, belfiore text, area_m2 float8, point geometry(point, 4326), geom geometry(multipolygon, 4326));
   create table member_in_force as select 1 as member_id, 1 as release_id, 1 as file_id, 1 as rank;
@@ -35,7 +35,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
     create table flood_coverage (member_id int4, class text);`,
 };
 
-/** A ring around a centre, in metres: of about this size. */
+/** Returns a ring around a centre, of about this size in metres. */
 function ringAround([x, y]: EastNorth, size: number, random: Random): EastNorth[] {
   const corners = 4 + random.below(5);
   const ring = Array.from({ length: corners }, (_, i): EastNorth => {
@@ -46,17 +46,17 @@ function ringAround([x, y]: EastNorth, size: number, random: Random): EastNorth[
   return [...ring, ring[0]!];
 }
 
-/** A place in Italy by which areas of up to 100 km stay near it. */
+/** Returns a place in Italy with at least 100 km around it inside the CRS. */
 function placeIn(random: Random): LonLat {
   return [8 + 8 * random.next(), 38 + 7.5 * random.next()];
 }
 
-/** Between two numbers, as likely in each order of magnitude. */
+/** Draws a number between two limits, equally likely in each order of magnitude. */
 function magnitude(from: number, to: number, random: Random): number {
   return from * (to / from) ** random.next();
 }
 
-/** A parcel on the border of an area, or near it: a quadrilateral of 5 to 500 m, some of them narrow. */
+/** Returns a parcel on or near the border of an area: a quadrilateral of 5 to 500 m, sometimes narrow. */
 function parcelNear(ring: readonly EastNorth[], { inverse }: Projection, random: Random): LonLat[] {
   const [[x0, y0], [x1, y1]] = ((i: number) => [ring[i]!, ring[i + 1]!])(random.below(ring.length - 1));
   const along = random.next();
@@ -65,14 +65,14 @@ function parcelNear(ring: readonly EastNorth[], { inverse }: Projection, random:
   const middle: EastNorth = [x0 + along * (x1 - x0) + width * 0.4 * (random.next() - 0.5), y0 + along * (y1 - y0) + width * 0.4 * (random.next() - 0.5)];
   const corners = ([[-1, -1], [1, -1], [1, 1], [-1, 1]] as const).map(([a, b]): LonLat => {
     const [u, v] = [(a * length * (0.8 + 0.2 * random.next())) / 2, (b * width * (0.8 + 0.2 * random.next())) / 2];
-    // Drawn in degrees, as the cadastre publishes: where the corner lies exactly does not matter.
+    // Corners are given in degrees, as the cadastre publishes them. Their exact position does not matter.
     const [lon, lat] = inverse([middle[0] + u * Math.cos(angle) - v * Math.sin(angle), middle[1] + u * Math.sin(angle) + v * Math.cos(angle)]);
     return [Math.round(lon * 1e8) / 1e8, Math.round(lat * 1e8) / 1e8];
   });
   return [...corners, corners[0]!];
 }
 
-/** A ring with its edges divided to pieces of at most `longest`. */
+/** Returns a ring with edges split into pieces of at most `longest`. */
 function divided(ring: Polygon[number], longest: number): EastNorth[] {
   const points = ring.slice(0, -1).flatMap(([x, y], i) => {
     const [toX, toY] = ring[i + 1]!;
@@ -82,16 +82,16 @@ function divided(ring: Polygon[number], longest: number): EastNorth[] {
   return [...points, points[0]!];
 }
 
-/** True area in EPSG:3035 of polygons whose edges are straight in a publisher's CRS. */
+/** Returns the true area in EPSG:3035 of polygons with edges that are straight in a publisher's CRS. */
 function trueArea(polygons: MultiPolygon, projection: Projection): number {
   if (projection === laeaEurope) return polygonsArea(polygons);
   return polygonsArea(polygons.map((rings) => rings.map((ring) => divided(ring, 10).map((point) => laeaEurope.forward(projection.inverse(point))))));
 }
 
-/** Ten metres in degrees of latitude; a little less in longitude. */
+/** Ten metres in degrees of latitude; slightly less in longitude. */
 const TEN_METRES = 0.00009;
 
-/** Area that a parcel shares with hazard areas, and area of the parcel; m². */
+/** Returns the area that a parcel shares with hazard areas, and the area of the parcel, in m². */
 function exact(parcel: readonly LonLat[], areas: readonly (readonly EastNorth[])[], projection: Projection): Record<'shared' | 'area', number> {
   const inDegrees = divided(parcel, TEN_METRES);
   const area = polygonsArea([[inDegrees.map(laeaEurope.forward)]]);

@@ -1,4 +1,4 @@
-/** What `explain` says must be what is published, and every value must lead to a file that is there. */
+/** An explanation equals the published values, and every value leads to an existing file. */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { describeDatabase } from '../harness/database.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { sentencesOf } from './evidence-sentences.ts';
 
-/** Rows that have what is worth explaining. */
+/** Conditions for rows worth explaining. */
 const WHERE: Readonly<Record<string, string>> = {
   risk: 'where flood_level is not null and pga_g is not null',
   economics: 'where avg_residential_price_m2 is not null',
@@ -30,7 +30,7 @@ describeDatabase('an explanation', (engine) => {
   });
   afterAll(() => files.remove());
 
-  it.each(SECTION_NAMES)('of the section %s gives what is published, and names files and places', async (section) => {
+  it.each(SECTION_NAMES)('of the section %s equals the published values, and names files and positions', async (section) => {
     const relation = tableOfSection(section);
     const [table] = [...(await context.database.query<{ partition: string }>(
       "select t.partition from ledger.publication_table t join ledger.publication p using (publication_id) where p.state = 'current' and p.unit_code = 14 and t.relation = $1", [relation],
@@ -49,23 +49,23 @@ describeDatabase('an explanation', (engine) => {
       expect(explanation.empty, `fid ${fid}`).toBe(hasNothing && section !== 'basic');
       expect(explanation.evidence.length, `fid ${fid}`).toBeGreaterThan(0);
       for (const evidence of explanation.evidence) {
-        // A tax code in a name is starred: the folder is there, the name is not said.
+        // A tax code in a file name is masked: then only the folder is checked.
         expect(existsSync(evidence.file.includes('***') ? dirname(evidence.file) : evidence.file), evidence.file).toBe(true);
         expect(evidence.sha256).toMatch(/^[0-9a-f]{64}$/);
-        // The Italian of the map's page has words for each that is listed.
+        // The Italian map has a translation for each listed rule.
         expect(listed.some((rule) => rule.test(evidence.rule)), evidence.rule).toBe(true);
         expect(evidence.position).toBeGreaterThanOrEqual(0);
       }
     }
   });
 
-  it('of the postal code names the table of the comune, and the area where the comune has several', async () => {
+  it('of the postal code names the table of the comune, and the area if the comune has several', async () => {
     const [parcel] = await context.database.query<{ fid: number }>("select fid from section.postal_code where cap = '86002' order by fid limit 1");
     const { evidence } = await explain(context, parcel!.fid, 'basic');
     expect(evidence.filter(({ field }) => field === 'cadastral.postal_code').map(({ value, source, vintage }) => [value, source, vintage])).toEqual([['86002', 'postal_codes', '2025'], ['86002', 'postal_codes', '2025']]);
   });
 
-  it('leaves nothing behind', async () => {
+  it('leaves no schema', async () => {
     expect(await context.database.session((session) => schemasLike(session, 'explain_'))).toEqual([]);
   });
 });

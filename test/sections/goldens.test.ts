@@ -1,6 +1,6 @@
 /**
- * What every table of a small synthetic region holds, row by row, on both engines: the golden files show what a change of its SQL changes.
- * `npx vitest run test/sections/goldens.test.ts -u` writes them; `test/contract/versions.test.ts` then says which version is to be raised.
+ * The rows of every table of a small synthetic region, on both engines: the golden files show the effects of a change of SQL.
+ * `npx vitest run test/sections/goldens.test.ts -u` writes them; `test/contract/versions.test.ts` then names the version to raise.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,16 +16,16 @@ import { describeEngines } from '../harness/database.ts';
 import { goldenOf } from '../harness/golden.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 
-/** Numbers of this database, and what a record has them from. */
+/** Ids of this database, and the provenance of a row. */
 const OWN: readonly string[] = ['release_id', 'member_id', 'file_id', 'position'];
 
-/** Empty where the lists of comuni are whole, as here; its tests have others. */
+/** Tables that are empty if the lists of comuni are complete, as here. Their tests have other lists. */
 const EMPTY: readonly string[] = ['core.comune_found'];
 
-/** Made in every region, and full where there are land registers. */
+/** Built in every region, and filled only where there are land registers. */
 const REGISTERS = 'sql/core/comune_catastale.sql';
 
-/** A number with as many digits as anyone needs: degrees to a centimetre, everything else to a ten-thousandth. */
+/** Rounds a number to the digits that matter: degrees to a centimetre, all others to a ten-thousandth. */
 function rounded(value: unknown, key = ''): unknown {
   if (typeof value === 'number') return Number(value.toFixed(key === 'coordinates' ? 7 : 4));
   if (Array.isArray(value)) return value.map((each) => rounded(each, key));
@@ -33,7 +33,7 @@ function rounded(value: unknown, key = ''): unknown {
   return value;
 }
 
-/** The same but for the last digit of numbers: another PROJ puts a corner half a millimetre elsewhere. */
+/** Compares values except for the last digit of numbers: another PROJ may move a corner by half a millimetre. */
 function close(one: unknown, other: unknown, key = ''): boolean {
   if (typeof one === 'number' && typeof other === 'number') return Math.abs(one - other) <= (key === 'coordinates' ? 1.5e-7 : 1.5e-4 + 1e-6 * Math.abs(one));
   if (typeof one !== 'object' || one === null || typeof other !== 'object' || other === null) return one === other;
@@ -46,7 +46,7 @@ function close(one: unknown, other: unknown, key = ''): boolean {
   );
 }
 
-/** Files that make something of the second region alone: its tables of land registers. */
+/** The two regions. Some files build tables only for the second one: its land registers. */
 const [FIRST, SECOND] = [14, 4];
 const OF_FIRST = [...productFiles(0), ...productFiles(FIRST)].filter(({ file }) => file !== REGISTERS);
 const OF_SECOND = productFiles(SECOND).filter(({ file }) => file === REGISTERS || !OF_FIRST.some((other) => other.file === file));
@@ -62,7 +62,7 @@ describe.each([{ code: FIRST, makers: OF_FIRST }, { code: SECOND, makers: OF_SEC
   });
   afterAll(() => files.remove());
 
-  it.each(SECTIONS)('the section $name stands at parcels of the kinds that it says, and at no others', async ({ name, kinds }) => {
+  it.each(SECTIONS)('the section $name has rows only for its declared kinds of parcels', async ({ name, kinds }) => {
     const found = await context.database.query<{ kind: string }>(`select distinct p.kind from core.parcel p join ${tableOfSection(name)} s using (fid)`);
     expect(found.length).toBeGreaterThan(0);
     expect(found.filter(({ kind }) => !(kinds as readonly string[]).includes(kind))).toEqual([]);
@@ -70,7 +70,7 @@ describe.each([{ code: FIRST, makers: OF_FIRST }, { code: SECOND, makers: OF_SEC
 
   for (const file of makers) {
     const relation = file.writes[0]!;
-    it(`${relation} holds what its golden file says`, async () => {
+    it(`${relation} equals its golden file`, async () => {
       const rows = await context.database.query<{ row: unknown }>(`select to_jsonb(t) as row from ${ident(relation.split('.')[0]!, tableOf(relation))} t`);
       const lines = rows.map(({ row }) => JSON.stringify(rounded(row))).sort();
       expect(lines.length > 0).toBe(!EMPTY.includes(relation));

@@ -1,4 +1,4 @@
-/** The map's page in Italian: whatever a section says there in English has its Italian words, and no words are left of what it does not say any more. */
+/** The map in Italian: every English text of a section has a translation, and no translation is left of a removed text. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { panels } from '../../api/pages.ts';
@@ -7,21 +7,21 @@ import { readSectionFiles } from '../../pipelines/contract/sql-files.ts';
 import { LEGENDS } from '../../pipelines/deliver/tiles.ts';
 import { sentencesOf, type Sentences } from './evidence-sentences.ts';
 
-/** The same in both languages. */
+/** Units that are the same in both languages. */
 const SYMBOLS = ['m', 'm2', 'm²', 'g', '€', '€/m²', 'euro/m2', 'nW cm⁻² sr⁻¹'];
 /** Words of the page itself, for every section. */
 const STATES = ['mapped', 'partial', 'not_mapped', 'not_loaded'];
 const KINDS = ['land', 'road', 'water', 'building'];
-/** Names that tell their numbers: ages, incomes. */
+/** Names that contain their numbers: ages, incomes. */
 const NUMBERED = /^(\d+_\d+|\d+_plus|from_\d+k?_to_\d+k)$/;
-/** Names of fields, one or several, with what they are part of: `elevation, slope`, `coverage.flood`, `poi[{1}].placed_by`. */
+/** Names of fields, one or several, with their parents: `elevation, slope`, `coverage.flood`, `poi[{1}].placed_by`. */
 const NAMES = /^[a-z][a-z0-9_]*(?:\[\{1\}\])?(?:\.[a-z0-9_]+)*(?:, [a-z][a-z0-9_.]*)*$/;
 const hasLetters = (text: string): boolean => /\p{L}/u.test(text.replaceAll(/\{\d\}/g, ''));
 
 const evidence = new Map(readSectionFiles('explain').map(({ section, file, text }) => [section, sentencesOf(file, text)]));
 const sectionNames: readonly string[] = SECTIONS.map(({ name }) => name);
 
-/** Sentences and words that need telling. */
+/** Returns the sentences and words that need a translation. */
 function told({ field, value, unit, rule }: Sentences): Set<string> {
   return new Set([
     ...rule, ...unit.filter((each) => !SYMBOLS.includes(each)),
@@ -29,7 +29,7 @@ function told({ field, value, unit, rule }: Sentences): Set<string> {
   ]);
 }
 
-/** Fields that stand alone in a row, and those that evidence is about; without the lists' columns, which have headings. */
+/** Returns the fields with a row of their own, and those of the evidence, without the columns of lists, which have headings. */
 function namesOf(panel: ReturnType<typeof panels>[number]): Set<string> {
   const ofEvidence = evidence.get(panel.name)!.field.filter((each) => NAMES.test(each)).flatMap((each) => each.split(', ')).flatMap((each) => {
     const [first = '', ...rest] = each.replace('[{1}]', '').split('.').filter((part) => part !== 'meta');
@@ -40,7 +40,7 @@ function namesOf(panel: ReturnType<typeof panels>[number]): Set<string> {
   return new Set([...rows, ...ofEvidence].filter((name) => !NUMBERED.test(name) && name !== ''));
 }
 
-/** Values of a block that are words. */
+/** Yields the values of a block that are words. */
 function* valuesOf(schema: unknown): Generator<string> {
   if (schema === null || typeof schema !== 'object') return;
   if ('enum' in schema && Array.isArray(schema.enum)) yield* schema.enum.filter((each) => typeof each === 'string');
@@ -55,22 +55,22 @@ describe.each(panels())('in Italian the section $name', (panel) => {
   const { name, italian, fields, list } = panel;
   const block = z.toJSONSchema(SECTIONS.find((each) => each.name === name)!.block);
 
-  it('tells each rule of its explanations, and what their values, units and fields say in words', () => {
+  it('has a translation of each rule of its explanations, and of the words in their values, units and fields', () => {
     const wanted = told(evidence.get(name)!);
     expect(missing(wanted, italian?.evidence), 'without words').toEqual([]);
     expect(left(wanted, italian?.evidence), 'said no more').toEqual([]);
-    // What a statement puts in is told in each language.
+    // Both languages have the same placeholders.
     const holes = (text: string): string[] => (text.match(/\{\d\}/g) ?? []).sort();
     for (const [english, words] of Object.entries(italian?.evidence ?? {})) expect(holes(words), english).toEqual(holes(english));
   });
 
-  it('tells what each field is', () => {
+  it('has a translation of each field\'s description', () => {
     const wanted = new Set(Object.values(fields));
     expect(missing(wanted, italian?.fields), 'without words').toEqual([]);
     expect(left(wanted, italian?.fields), 'said no more').toEqual([]);
   });
 
-  it('names each field, each column of a list, and its caption', () => {
+  it('has a name for each field, each column of a list, and its caption', () => {
     const columns = new Set(Object.keys(list?.columns ?? {}));
     expect(missing(columns, italian?.columns), 'columns without words').toEqual([]);
     expect(left(columns, italian?.columns), 'columns that are no more').toEqual([]);
@@ -80,19 +80,19 @@ describe.each(panels())('in Italian the section $name', (panel) => {
     expect(left(known, italian?.words), 'fields that are no more').toEqual([]);
   });
 
-  it('tells each value that is a word', () => {
+  it('has a translation of each value that is a word', () => {
     const values = new Set([...valuesOf(block)].filter((each) => /[a-z]/.test(each) && ![...STATES, ...KINDS].includes(each)));
     const layer = new Set(SECTIONS.find((each) => each.name === name)!.layer?.classes.map((each) => String('value' in each ? each.value : '')));
-    // Of geometries nothing is told in words.
+    // Types of geometries are not shown.
     const wanted = new Set([...values].filter((each) => !['Polygon', 'MultiPolygon'].includes(each)));
     expect(missing(wanted, italian?.values), 'without words').toEqual([]);
     expect(left(new Set([...valuesOf(block), ...layer]), italian?.values), 'values that are no more').toEqual([]);
   });
 
-  it('tells its legend', () => {
+  it('has a translation of its legend', () => {
     const legend = LEGENDS.find((each) => each.name === name);
     const { layer } = SECTIONS.find((each) => each.name === name)!;
-    // Ranges are told by their numbers unless the section has words for them.
+    // Ranges are shown as numbers unless the section has words for them.
     const labels = layer === undefined ? [] : layer.classes.flatMap(({ label }) => label ?? []).filter(hasLetters);
     const unit = [legend?.unit ?? []].flat().filter((each) => !SYMBOLS.includes(each) && !each.startsWith('mm/'));
     const wanted = new Set([...(layer === undefined ? [] : [layer.title, layer.none]), ...labels, ...unit]);
@@ -101,7 +101,7 @@ describe.each(panels())('in Italian the section $name', (panel) => {
   });
 });
 
-it('what a statement can say is read from its text: choices, what is put together, and not what hides in a function', () => {
+it('texts of a statement are read from its SQL, with alternatives and concatenations, and refused inside a function', () => {
   const view = (rule: string): string => `-- a comment\ncreate view evidence as select a.fid, 'x' as field, a.value, null as unit, ${rule} as rule from a union all select fid, 'y', 'row ' || a.r || ', ' || f(a.c, '–'), 'm', 'it''s' from b;`;
   expect(sentencesOf('a', view('case when a.b then \'one\' else \'two\' end || case a.c when \'x\' then \'; in \' || a.d else \'\' end'))).toEqual({
     field: ['x', 'y'], value: ['row {1}, {2}'], unit: ['m'], rule: ['one; in {1}', 'one', 'two; in {1}', 'two', 'it\'s'],

@@ -1,21 +1,21 @@
-/** How sections are drawn: by columns that they have, in classes without overlap, in colours that people keep apart who see some of them alike. */
+/** How sections are drawn on the map: columns that exist, classes without overlap, and colours that stay distinct with colour blindness. */
 import { describe, expect, it } from 'vitest';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { LEGENDS } from '../../pipelines/deliver/tiles.ts';
 
 type Matrix = readonly (readonly [number, number, number])[];
 
-/** Linear RGB as it is seen: by most people, and without one kind of cone (Machado, Oliveira and Fernandes 2009). */
+/** Transformations of linear RGB for normal vision, and without one kind of cone (Machado, Oliveira and Fernandes 2009). */
 const SEEN: Readonly<Record<string, Matrix>> = {
   'by most people': [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
   'without red cones': [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
   'without green cones': [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
 };
 
-/** Distance in CIE Lab from which on two areas are told apart beside each other; 2.3 is the least that is noticed. */
+/** Distance in CIE Lab from which two adjacent areas are distinguishable; 2.3 is the just noticeable difference. */
 const APART = 7;
 
-/** CIE Lab of a colour as it is seen. */
+/** Returns the CIE Lab of a perceived colour. */
 function labOf(color: string, matrix: Matrix): readonly number[] {
   const linear = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16) / 255)
     .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
@@ -33,15 +33,15 @@ describe('a section on the map', () => {
     layer === undefined ? [] : [{ name, flat, layer, legend: LEGENDS.find((each) => each.name === name)! }]
   ));
 
-  it('is there for most of them', () => {
+  it('exists for most sections', () => {
     expect(drawn.length).toBeGreaterThan(10);
   });
 
-  it.each(drawn)('is drawn by columns that it has: $name', ({ flat, layer }) => {
+  it.each(drawn)('is drawn from existing columns: $name', ({ flat, layer }) => {
     expect(Object.keys(flat)).toEqual(expect.arrayContaining([layer.value, ...(layer.coverage === undefined ? [] : [layer.coverage])]));
   });
 
-  it.each(drawn)('has classes that follow one another without gap or overlap: $name', ({ legend: { kind, classes } }) => {
+  it.each(drawn)('has consecutive classes without gap or overlap: $name', ({ legend: { kind, classes } }) => {
     expect(classes.length).toBeGreaterThan(1);
     expect(new Set(classes.map(({ label }) => label)).size).toBe(classes.length);
     if (kind === 'number') {
@@ -55,8 +55,8 @@ describe('a section on the map', () => {
     }
   });
 
-  it.each(drawn.flatMap(({ name, legend }) => Object.keys(SEEN).map((eyes) => ({ name, eyes, legend }))))('keeps its colours apart, none and not mapped included, as they are seen $eyes: $name', ({ eyes, legend }) => {
-    // That a list is empty is none, as a class of a count.
+  it.each(drawn.flatMap(({ name, legend }) => Object.keys(SEEN).map((eyes) => ({ name, eyes, legend }))))('has distinct colours, including none and not mapped, for vision $eyes: $name', ({ eyes, legend }) => {
+    // An empty list counts as none, like a class of a count.
     const colors = [...new Set([...legend.classes.map(({ color }) => color), legend.none!.color, legend.not_mapped!.color])];
     expect(colors.filter((color) => !/^#[0-9a-f]{6}$/.test(color))).toEqual([]);
     const alike = colors.flatMap((color, index) => colors.slice(0, index).filter((other) => {

@@ -1,4 +1,4 @@
-/** Whether a section without anything means that there is nothing: on tables written by hand, and on a region of which some sources are loaded. */
+/** Coverage of an empty section: on tables written by hand, and on a region with only some sources loaded. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
@@ -21,7 +21,7 @@ describeDatabase('the coverage of a section', (engine) => {
 
   type Said = Record<string, string[]>;
 
-  /** What is said of parcels 1400000001, 2, 3 of Z001, Z002, Z003, whose sections are empty, over these tables. */
+  /** Returns the coverage of parcels 1400000001, 2, 3 of Z001, Z002, Z003 with empty sections, over these tables. */
   const said = (statements: string, sections: readonly string[] = COVERED): Promise<Said> => rolledBack(context.database, async (session) => {
     await session.script(`
         create schema cases;
@@ -58,7 +58,7 @@ describeDatabase('the coverage of a section', (engine) => {
     return Object.fromEntries(sections.map((section) => [section, rows.filter((row) => row.section === section).map(({ coverage }) => coverage)]));
   });
 
-  it('of a section without any release is not_loaded, and not_mapped where what is loaded speaks of other comuni', async () => {
+  it('without any release is not_loaded, and not_mapped if the loaded files cover other comuni', async () => {
     expect(await said('')).toEqual(Object.fromEntries(COVERED.map((section) => [section, ['not_loaded', 'not_loaded', 'not_loaded']])));
     const other = 'insert into omi_quotation default values; insert into income default values; insert into accesso default values;';
     expect(await said(`${other} insert into census_section values ('150630000001');`, ['valuation', 'valuation_history', 'economics', 'demographics', 'address'])).toEqual({
@@ -67,12 +67,12 @@ describeDatabase('the coverage of a section', (engine) => {
     });
   });
 
-  it('of quotations: a comune that is quoted and was drawn by perimeters that lead to a price', async () => {
+  it('for quotations is mapped in a comune with quotations and with perimeters that lead to a price', async () => {
     const omi = "insert into omi_quotation default values; insert into quoted_comune values ('Z001', 4051, 4051), ('Z002', 4051, null), ('Z003', null, 4051);";
     expect(await said(omi, ['valuation', 'valuation_history'])).toEqual({ valuation: ['mapped', 'not_mapped', 'not_mapped'], valuation_history: ['mapped', 'not_mapped', 'not_mapped'] });
   });
 
-  it('of quotations: not_mapped for the parcel whose perimeter could not be linked, in a comune that is mapped', async () => {
+  it('for quotations is not_mapped for a parcel whose perimeter has no link, in a mapped comune', async () => {
     expect(await said(`insert into omi_quotation default values; insert into quoted_comune values ('Z001', 4051, 4037), ('Z002', 4051, 4037), ('Z003', 4051, 4037);
       insert into section.valuation_14 (fid, belfiore, zona, half_year, perimeter_half_year) values (1400000001, 'Z001', 'R1', null, 4037), (1400000002, 'Z002', 'R1', 4051, 4051);
       insert into section.valuation_history_14 (fid, since, until, belfiore, zona, half_year, perimeter_half_year, then_belfiore, then_zona) values
@@ -81,11 +81,11 @@ describeDatabase('the coverage of a section', (engine) => {
       .toEqual({ valuation: ['not_mapped', 'mapped', 'mapped'], valuation_history: ['not_mapped', 'mapped', 'mapped'] });
   });
 
-  it('of incomes: a comune with a row of its own, not one of which only postal codes are published', async () => {
+  it('for incomes is mapped in a comune with its own row, not in one with only postal codes', async () => {
     expect(await said("insert into income default values; insert into declared_income values ('Z001', null), ('Z002', '86001');", ['economics'])).toEqual({ economics: ['mapped', 'not_mapped', 'not_mapped'] });
   });
 
-  it('of the census: mapped where the section of the parcel has figures, not_mapped where it has none and where the parcel is in no section', async () => {
+  it('for the census is mapped for a parcel in a census section with data, and not_mapped without data or outside all census sections', async () => {
     const placed = `
       insert into section.demographics_14 values (1400000001, '940010000001', 0.5), (1400000002, '940010000002', 0.5);
       insert into core.census_figures_14 select (jsonb_populate_record(null::core.census_figures, (
@@ -98,9 +98,9 @@ describeDatabase('the coverage of a section', (engine) => {
     expect(await said('', ['demographics', 'population'])).toEqual({ demographics: ['not_loaded', 'not_loaded', 'not_loaded'], population: ['not_loaded', 'not_loaded', 'not_loaded'] });
   });
 
-  it('of points: a comune that every list of the section names; all of them where the lists are of Italy', async () => {
+  it('for points is mapped in a comune that every list of the section names, and in all comuni if the lists are of Italy', async () => {
     const points = 'insert into school default values; insert into fuel_station default values; insert into cultural_place default values;';
-    // Of the second comune nobody lists the schools.
+    // No list names schools of the second comune.
     expect(await said(`${points} insert into point_of_interest values ('school', 'Z001', 1), ('fuel', 'Z001', 2), ('fuel', 'Z002', 2), ('fuel', null, 2), ('pharmacy', 'Z003', 19), ('culture', 'Z003', 19);`, ['poi', 'cultural_heritage']))
       .toEqual({ poi: ['mapped', 'not_mapped', 'not_mapped'], cultural_heritage: ['mapped', 'mapped', 'mapped'] });
     // The lists of any two categories say nothing about the third.
@@ -112,7 +112,7 @@ describeDatabase('the coverage of a section', (engine) => {
     expect(await said(points, ['poi', 'cultural_heritage'])).toEqual({ poi: ['not_mapped', 'not_mapped', 'not_mapped'], cultural_heritage: ['not_mapped', 'not_mapped', 'not_mapped'] });
   });
 
-  it('of addresses: a comune that INDIR has', async () => {
+  it('for addresses is mapped in a comune of INDIR', async () => {
     expect(await said("insert into accesso default values; insert into access_point values ('Z003');", ['address'])).toEqual({ address: ['not_mapped', 'not_mapped', 'mapped'] });
   });
 
@@ -124,7 +124,7 @@ describeDatabase('the coverage of a section', (engine) => {
     });
     afterAll(() => files?.remove());
 
-    it('stands for every section that was asked for, in their order: what was not loaded, and what is mapped though there is nothing', async () => {
+    it('is given for every requested section, in their order: for sections that are not loaded, and for mapped ones without values', async () => {
       const [row] = await context.database.query<{ fid: number }>('select p.fid from core.parcel p where not exists (select from section.address a where a.fid = p.fid) order by p.fid limit 1');
       const record = async (include: readonly string[]): Promise<{ meta: { coverage: Record<string, string> }; address?: unknown[] }> =>
         (await context.database.query<{ json: { meta: { coverage: Record<string, string> }; address?: unknown[] } }>('select api.parcel($1, $2) as json', [row!.fid, include]))[0]!.json;

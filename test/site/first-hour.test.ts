@@ -1,4 +1,4 @@
-/** Everything that docs/first-hour.md tells to type, typed in its order in an empty folder, up to where it needs the internet. */
+/** Runs all commands of docs/first-hour.md, in order and in an empty folder, up to the first one that needs the internet. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { childEnvironment, testEnvironment } from '../harness/environment.ts';
 
 const run = promisify(execFile);
 
-/** Lines of the code blocks, without what installs. */
+/** Lines of the code blocks, without the installation. */
 const [local = ''] = read('docs/first-hour.md').split(/^## A real region$/m);
 const LINES = [...local.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap((match) => match[1]!.trim().split('\n')).filter((line) => line !== 'make setup');
 
@@ -21,14 +21,14 @@ let environment: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mappale-hour-'));
-  // In a checkout `npx mappale` is the program of the checkout; here it is this one.
+  // In a checkout `npx mappale` runs the program of that checkout. The copied folder must run this one.
   await writeFile(join(folder, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${join(ROOT, 'pipelines/mappale.mjs')}' "$@"\n`);
   await chmod(join(folder, 'npx'), 0o755);
   environment = childEnvironment({ PATH: [folder, ...testEnvironment().path].join(':') });
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A server ends when it is told to. @param ask takes the address that it said, and the one that signs in */
+/** Runs a server and ends it after `ask`. @param ask gets the address that it printed, and the sign-in link */
 async function served(line: string, ask: (address: string, link: string) => Promise<void>): Promise<void> {
   const server = spawn('/bin/sh', ['-c', `exec ${line} --port 0`], { cwd: folder, env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(server, 'exit');
@@ -39,12 +39,15 @@ async function served(line: string, ask: (address: string, link: string) => Prom
   expect((await ended)[0]).toBe(0);
 }
 
-it('the first hour goes as it is written: a region, a record, a map, exports, a table, a report', async () => {
+it('the first hour works as documented: a region, a record, a map, exports, a table, a report', async () => {
   expect(LINES.length).toBeGreaterThan(10);
   const said = new Map<string, string>();
+  const messages = new Map<string, string[]>();
   for (const line of LINES) {
     if (!line.startsWith('npx mappale serve')) {
-      said.set(line, (await run('/bin/sh', ['-c', line], { cwd: folder, env: environment, maxBuffer: 1 << 26 })).stdout);
+      const { stdout, stderr } = await run('/bin/sh', ['-c', line], { cwd: folder, env: environment, maxBuffer: 1 << 26 });
+      said.set(line, stdout);
+      messages.set(line, stderr.trim().split('\n'));
       continue;
     }
     const [token] = /mpl_[\w-]+/.exec([...said.values()].join('\n')) ?? [];
@@ -66,5 +69,10 @@ it('the first hour goes as it is written: a region, a record, a map, exports, a 
   const shown = example.trim().split('\n').filter((line) => line !== '…').map(timeless);
   expect(shown.length).toBeGreaterThan(2);
   expect(shown.filter((line) => !timeless(said.get('npx mappale load-region')!).includes(line))).toEqual([]);
+  // The load prints its phases. Details are for `--verbose`, and checks that only warn are in the report.
+  expect(messages.get('npx mappale load-region')!.map((line) => line.replace(/\d+/g, 'N').replace(/,.*/, ''))).toEqual([
+    expect.stringContaining('writing the raw files of a synthetic region'), 'loading N releases of N sources',
+    'Italia: building N tables', 'Italia: published as N', 'Molise: building N tables', 'Molise: published as N',
+  ]);
   expect(said.get('npx mappale explain Z001_000100.28 risk')).toContain('the rule gives one row, the same as is published');
 });

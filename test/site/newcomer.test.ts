@@ -1,4 +1,4 @@
-/** What a newcomer does wrong, really done: each ends with the right exit code and, as its last line, with the command that mends it, which then does. */
+/** Typical mistakes of newcomers. Each ends with the correct exit code, and its last line is a command that fixes it. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -15,8 +15,8 @@ import { checkServer } from '../../pipelines/db/migrate.ts';
 import { openDatabase, type Session } from '../../pipelines/db/index.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { loadGdal } from '../../pipelines/formats/gdal.ts';
-import { writeBeside } from '../../pipelines/formats/write-beside.ts';
-import { toldErrors } from '../../scripts/site/errors.ts';
+import { writeAtomically } from '../../pipelines/formats/atomic-write.ts';
+import { documentedErrors } from '../../scripts/site/errors.ts';
 import { read, ROOT } from '../architecture/project.ts';
 import { describeEngines } from '../harness/database.ts';
 import { childEnvironment } from '../harness/environment.ts';
@@ -30,14 +30,14 @@ vi.mock('node:fs/promises', async (importReal) => {
   return { ...real, statfs: async (path: string) => (disk.freeBytes === null ? real.statfs(path) : { bavail: disk.freeBytes, bsize: 1 }) };
 });
 
-/** Programs of the system that a command may begin with. */
+/** System programs with which a command may begin. */
 const SYSTEM = new Set(['apt-get', 'createdb', 'createuser', 'df', 'export', 'mkdir', 'mv', 'nvm', 'pg_isready', 'psql', 'systemctl', 'unset']);
 
-/** @returns why a person could not type the last line; null: it can be typed */
+/** Returns the reason why the last line is not a valid command, or null. */
 async function untypable(report: string): Promise<string | null> {
   const line = /\n {2}type: (.+)$/.exec(report)?.[1];
   if (line === undefined) return 'the last line is no command';
-  // What only the person knows stands in capitals.
+  // Placeholders that only the user knows are in capitals.
   const said = words(line.replace(/^sudo (?:-u postgres )?/, '')).map((word) => (word === 'REGION' ? 'molise' : word));
   if (said[0] === 'npx') return refusal(said.slice(2));
   if (said[0] === 'make') return new RegExp(`^${said[1]}:`, 'm').test(read('Makefile')) ? null : 'no such target';
@@ -61,7 +61,7 @@ afterEach(() => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Types a command on a database, as far as it goes. @returns the error that it ended with; null: none */
+/** Runs a command on a database. @returns the error with which it ended, or null */
 async function ended(line: readonly string[], url = `pglite:${join(folder, 'none')}`): Promise<MappaleError | null> {
   vi.stubEnv('DATABASE_URL', url);
   process.argv = [process.execPath, join(ROOT, 'pipelines/mappale.mjs'), ...line];
@@ -74,55 +74,55 @@ async function ended(line: readonly string[], url = `pglite:${join(folder, 'none
   }
 }
 
-/** @returns code, exit code, and the command of the last line, which can be typed */
-async function told(error: MappaleError | null): Promise<readonly [code: string, exit: number, mend: string]> {
+/** Returns code, exit code, and the command in the last line, which must be valid. */
+async function told(error: MappaleError | null): Promise<readonly [code: string, exit: number, fix: string]> {
   if (error === null) throw new Error('expected an error, found none');
   expect([error.report(), await untypable(error.report())]).toEqual([error.report(), null]);
-  return [error.code, error.exitCode, error.mend!];
+  return [error.code, error.exitCode, error.fix!];
 }
 
 describe('a newcomer', () => {
-  it.each<[what: string, line: (folder: string) => string[], code: string, exit: number, mend: (folder: string) => string]>([
+  it.each<[what: string, line: (folder: string) => string[], code: string, exit: number, fix: (folder: string) => string]>([
     ['mistypes a region', () => ['load-region', 'mollise', '--data', 'x'], 'REGION_UNKNOWN', 2, () => 'npx mappale load-region molise --data x'],
     ['mistypes a region with two words', () => ['fetch', 'fruli venezia giula'], 'REGION_UNKNOWN', 2, () => 'npx mappale fetch friuli-venezia-giulia'],
-    ['names a place that is no region', () => ['plan', 'Atlantis'], 'REGION_UNKNOWN', 2, () => 'npx mappale plan REGION'],
-    ['names a source that is none', (at) => ['fetch', 'molise', '--sources', 'istat', '--data', join(at, 'empty')], 'SOURCE_UNKNOWN', 2, () => 'npx mappale sources'],
-    ['asks for synthetic files of a source that is none', (at) => ['synth', '--out', join(at, 'synthetic'), '--source', 'cadastre'], 'SOURCE_UNKNOWN', 2, () => 'npx mappale sources'],
-    ['asks for a larger synthetic region than there is', (at) => ['synth', '--out', join(at, 'synthetic'), '--parcels', '87000000'], 'SYNTHETIC_REGION', 2, () => 'npx mappale synth --help'],
-    ['writes where there is no folder', (at) => ['export', 'molise', '--out', join(at, 'new', 'molise.csv')], 'FOLDER_MISSING', 2, (at) => `mkdir -p ${join(at, 'new')}`],
+    ['names a place that is not a region', () => ['plan', 'Atlantis'], 'REGION_UNKNOWN', 2, () => 'npx mappale plan REGION'],
+    ['names an unknown source', (at) => ['fetch', 'molise', '--sources', 'istat', '--data', join(at, 'empty')], 'SOURCE_UNKNOWN', 2, () => 'npx mappale sources'],
+    ['asks for synthetic files of an unknown source', (at) => ['synth', '--out', join(at, 'synthetic'), '--source', 'cadastre'], 'SOURCE_UNKNOWN', 2, () => 'npx mappale sources'],
+    ['asks for a synthetic region that is too large', (at) => ['synth', '--out', join(at, 'synthetic'), '--parcels', '87000000'], 'SYNTHETIC_REGION', 2, () => 'npx mappale synth --help'],
+    ['writes into a missing folder', (at) => ['export', 'molise', '--out', join(at, 'new', 'molise.csv')], 'FOLDER_MISSING', 2, (at) => `mkdir -p ${join(at, 'new')}`],
     ['names a folder as the file to write', (at) => ['export', 'molise', '--out', join(at, 'empty')], 'NOT_A_FILE_NAME', 2, (at) => `npx mappale export molise --out ${join(at, 'empty', 'FILE')}`],
-    ['wants an export on standard output', () => ['export', 'molise', '--out', '-'], 'NOT_A_FILE_NAME', 2, () => 'npx mappale export molise --out FILE'],
-    ['looks into a database that is not there', () => ['parcel', '1400000000'], 'DATABASE_OUT_OF_DATE', 6, () => 'npx mappale load-region'],
-    ['names a folder of something else as the database', () => ['load-region'], 'PGLITE_FOLDER', 2, () => 'export DATABASE_URL=pglite:.mappale/database'],
-    ['asks for a report of nothing', () => ['report'], 'REPORT_OF_WHAT', 2, () => 'npx mappale report REGION'],
-    ['wants a report where there is no folder', (at) => ['report', 'molise', '--out', join(at, 'new', 'molise.html')], 'FOLDER_MISSING', 2, (at) => `mkdir -p ${join(at, 'new')}`],
+    ['asks for an export on standard output', () => ['export', 'molise', '--out', '-'], 'NOT_A_FILE_NAME', 2, () => 'npx mappale export molise --out FILE'],
+    ['reads a missing database', () => ['parcel', '1400000000'], 'DATABASE_OUT_OF_DATE', 6, () => 'npx mappale load-region'],
+    ['names another folder as the database', () => ['load-region'], 'PGLITE_FOLDER', 2, () => 'export DATABASE_URL=pglite:.mappale/database'],
+    ['asks for a report without a region', () => ['report'], 'REPORT_OF_WHAT', 2, () => 'npx mappale report REGION'],
+    ['asks for a report in a missing folder', (at) => ['report', 'molise', '--out', join(at, 'new', 'molise.html')], 'FOLDER_MISSING', 2, (at) => `mkdir -p ${join(at, 'new')}`],
     ['names a folder as the page of a report', (at) => ['report', 'molise', '--out', join(at, 'empty')], 'NOT_A_FILE_NAME', 2, (at) => `npx mappale report molise --out ${join(at, 'empty', 'FILE')}`],
     ['mistypes a section in a list', () => ['export', 'molise', '--sections', 'risk,econmics'], 'SECTION_UNKNOWN', 2, () => 'npx mappale export molise --sections risk,economics'],
     ['mistypes a format', () => ['export', 'molise', '--format=geoparquett'], 'FORMAT_UNKNOWN', 2, () => 'npx mappale export molise --format geoparquet'],
-    ['asks for a format that is none', () => ['export', 'molise', '--format', 'shp'], 'FORMAT_UNKNOWN', 2, () => 'npx mappale export molise --format geoparquet'],
-    ['writes a port in words', () => ['serve', '--port', 'http'], 'NUMBER_EXPECTED', 2, () => 'npx mappale serve --port 0'],
+    ['asks for an unknown format', () => ['export', 'molise', '--format', 'shp'], 'FORMAT_UNKNOWN', 2, () => 'npx mappale export molise --format geoparquet'],
+    ['gives a port as a word', () => ['serve', '--port', 'http'], 'NUMBER_EXPECTED', 2, () => 'npx mappale serve --port 0'],
     ['gives the embedded database several processes', () => ['serve', '--workers', '2'], 'WORKERS_EMBEDDED', 2, () => 'npx mappale serve --workers 1'],
     ['gives many processes few connections', () => ['serve', '--workers', '8', '--connections', '4'], 'WORKERS_EMBEDDED', 2, () => 'npx mappale serve --workers 1 --connections 4'],
     ['trusts a proxy by its name', () => ['serve', '--trust-proxy', 'nginx'], 'PROXY_INVALID', 2, () => 'npx mappale serve --trust-proxy 127.0.0.1'],
-    ['wants the turn at an hour that there is not', () => ['watch', 'molise', '--once', '--at', '25:00'], 'TIME_EXPECTED', 2, () => 'npx mappale watch molise --once --at 02:15'],
-    ['tells a webhook without its beginning', () => ['watch', 'molise', '--once', '--webhook', 'example.org'], 'ADDRESS_EXPECTED', 2, () => 'npx mappale watch molise --once --webhook https://HOST/PATH'],
-    ['enriches a table that is not there', (at) => ['enrich', join(at, 'points.csv'), '--out', join(at, 'out.csv')], 'TABLE_MISSING', 2, () => 'npx mappale enrich FILE.csv --out OTHER.csv'],
-    ['asks for a port of the system', () => ['serve', '--host', ' '], 'ADDRESS_UNAVAILABLE', 2, () => 'npx mappale serve --host 127.0.0.1'],
-  ])('%s', async (_what, line, code, exit, mend) => {
+    ['sets the nightly run to an impossible time', () => ['watch', 'molise', '--once', '--at', '25:00'], 'TIME_EXPECTED', 2, () => 'npx mappale watch molise --once --at 02:15'],
+    ['gives a webhook without a scheme', () => ['watch', 'molise', '--once', '--webhook', 'example.org'], 'ADDRESS_EXPECTED', 2, () => 'npx mappale watch molise --once --webhook https://HOST/PATH'],
+    ['enriches a missing table', (at) => ['enrich', join(at, 'points.csv'), '--out', join(at, 'out.csv')], 'TABLE_MISSING', 2, () => 'npx mappale enrich FILE.csv --out OTHER.csv'],
+    ['gives a blank host', () => ['serve', '--host', ' '], 'ADDRESS_UNAVAILABLE', 2, () => 'npx mappale serve --host 127.0.0.1'],
+  ])('%s', async (_what, line, code, exit, fix) => {
     const url = code === 'PGLITE_FOLDER' ? `pglite:${join(folder, 'strangers')}` : undefined;
-    expect(await told(await ended(line(folder), url))).toEqual([code, exit, mend(folder)]);
+    expect(await told(await ended(line(folder), url))).toEqual([code, exit, fix(folder)]);
   });
 
-  it('is told by every error of usage, as its last line, what to type, but where a person has to change something by hand', () => {
+  it('gets the next command as the last line of every usage error, unless something must be changed by hand', () => {
     const byHand: Readonly<Record<string, string>> = {
       KEY_AMBIGUOUS: 'columns of the table', KEY_MISSING: 'columns of the table', CITUS_MISSING: 'servers of a cluster, by their superuser', CITUS_NO_WORKERS: 'as before',
       WORKER_WITHOUT_ROLE: 'as before',
     };
-    const silent = toldErrors().filter(({ kind, mend }) => kind === 'usage' && mend === '').map(({ code }) => code);
+    const silent = documentedErrors().filter(({ kind, fix }) => kind === 'usage' && fix === '').map(({ code }) => code);
     expect([...new Set(silent)].sort()).toEqual(Object.keys(byHand).sort());
   });
 
-  it('is led to the help of the command that was typed, also of one that belongs to another', async () => {
+  it('is led to the help of the command, also of a subcommand', async () => {
     const all = (parent: Command, above: string): [string, Command][] => parent.commands.flatMap((each) => {
       const name = `${above} ${each.name()}`;
       return [[name, each] as [string, Command], ...all(each, name)];
@@ -135,17 +135,17 @@ describe('a newcomer', () => {
     }
   });
 
-  it('has no room for the embedded database: says how much before anything is made', async () => {
+  it('has too little disk space for the embedded database: gets the required space before anything is created', async () => {
     disk.freeBytes = 100 * 1024 ** 2;
     expect(await told(await ended(['load-region']))).toEqual(['DISK_FULL', 2, 'export DATABASE_URL=pglite:/OTHER_DISK/mappale']);
     expect(existsSync(join(folder, 'none'))).toBe(false);
   });
 
-  it('has a disk that fills up while a file is written: nothing of it stays', async () => {
+  it('has a disk that fills up while a file is written: no part of the file stays', async () => {
     const out = join(folder, 'molise.parquet');
     process.argv = [process.execPath, join(ROOT, 'pipelines/mappale.mjs'), 'export', 'molise', '--out', out];
     const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' });
-    const error = await writeBeside(out, async (unfinished) => {
+    const error = await writeAtomically(out, async (unfinished) => {
       await writeFile(unfinished, 'a part');
       throw full;
     }).catch((thrown: unknown) => thrown as MappaleError);
@@ -158,7 +158,7 @@ describe('a newcomer', () => {
     expect(await told(error as MappaleError)).toEqual(['GDAL_MISSING', 2, 'make setup']);
   });
 
-  it('has a Node that is too old: is told so before anything is loaded that it cannot read', async () => {
+  it('has a Node that is too old: gets the reason before anything is loaded that it cannot read', async () => {
     const older = 'data:text/javascript,Object.defineProperty(process, "versions", { value: { ...process.versions, node: "18.20.4" } })';
     const failed = await run(process.execPath, ['--import', older, join(ROOT, 'pipelines/mappale.mjs'), 'status'], { env: childEnvironment({}) })
       .then(() => null, (error: unknown) => error as { code: number; stderr: string });
@@ -167,7 +167,7 @@ describe('a newcomer', () => {
     expect(await untypable(failed!.stderr.trimEnd())).toBeNull();
   });
 
-  it('is offered what is near, and nothing that is far', () => {
+  it('gets suggestions that are similar, and none that are not', () => {
     expect(nearest('lombardy', ['lombardia', 'piemonte'])).toEqual(['lombardia']);
     expect(nearest('Sicila', ['sicilia', 'sardegna'])).toEqual(['sicilia']);
     expect(nearest('rsik', ['risk', 'solar', 'poi'])).toEqual(['risk']);
@@ -175,22 +175,22 @@ describe('a newcomer', () => {
   });
 });
 
-describe('a server that is not as it must be', () => {
-  /** A session of a server that has these extensions. */
+describe('a server that does not meet the requirements', () => {
+  /** Returns a session of a server with these extensions. */
   const serverWith = (version: string, extensions: readonly { name: string; version: string }[]): Session => ({
     query: async (sql: string) => (sql.includes('server_version') ? [{ version }] : extensions.map((each) => ({ ...each, installed: false }))),
   }) as unknown as Session;
   const others = ['pg_trgm', 'unaccent', 'fuzzystrmatch'].map((name) => ({ name, version: '1.0' }));
-  it.each<[what: string, session: Session, code: string, mend: string]>([
+  it.each<[what: string, session: Session, code: string, fix: string]>([
     ['too old', serverWith('13.4', []), 'POSTGRES_TOO_OLD', 'sudo apt-get install -y postgresql-15 postgresql-15-postgis-3'],
     ['without PostGIS', serverWith('16.2', others), 'EXTENSION_MISSING', 'sudo apt-get install -y postgresql-16-postgis-3'],
     ['with an old PostGIS', serverWith('15.8', [{ name: 'postgis', version: '3.1.4' }, ...others]), 'POSTGIS_TOO_OLD', 'sudo apt-get install -y postgresql-15-postgis-3'],
     ['without the extensions of PostgreSQL itself', serverWith('15.8', [{ name: 'postgis', version: '3.4.0' }]), 'EXTENSION_MISSING', 'sudo apt-get install -y postgresql-contrib'],
-  ])('%s', async (_what, session, code, mend) => {
-    expect(await told(await checkServer(session, 'postgres db:5432').then(() => null, (error: unknown) => error as MappaleError))).toEqual([code, 6, mend]);
+  ])('%s', async (_what, session, code, fix) => {
+    expect(await told(await checkServer(session, 'postgres db:5432').then(() => null, (error: unknown) => error as MappaleError))).toEqual([code, 6, fix]);
   });
 
-  /** Answers each message of whoever connects with the next of these. @returns its address for a user and database */
+  /** Starts a server that answers each message of a client with the next of these. @returns its address for a user and database */
   async function answering(...answers: readonly Buffer[]): Promise<{ url: string; port: number; close(): Promise<void> }> {
     const sockets = new Set<Socket>();
     const server: Server = createServer((socket) => {
@@ -216,24 +216,24 @@ describe('a server that is not as it must be', () => {
   };
   const refused = (state: string, words_: string): Buffer => message('E', Buffer.from(`SFATAL\0VFATAL\0C${state}\0M${words_}\0\0`));
 
-  it.each<[what: string, answers: readonly Buffer[], code: string, mend: (port: number) => string]>([
+  it.each<[what: string, answers: readonly Buffer[], code: string, fix: (port: number) => string]>([
     ['a wrong password', [refused('28P01', 'password authentication failed for user "me"')], 'SQL_28P01', (port) => `export DATABASE_URL=postgres://me:PASSWORD@127.0.0.1:${port}/italy`],
     ['no password at all', [[10, 'SCRAM-SHA-256\0\0'], [11, 'r=nonce,s=c2FsdA==,i=4096']].map(([step, words_]) => message('R', Buffer.from([0, 0, 0, Number(step), ...Buffer.from(String(words_))]))), 'SQL_28P01', (port) => `export DATABASE_URL=postgres://me:PASSWORD@127.0.0.1:${port}/italy`],
-    ['a user that it does not know', [refused('28000', 'role "me" does not exist')], 'SQL_28000', (port) => `sudo -u postgres createuser -p ${port} me`],
-  ])('refuses %s', async (_what, answers, code, mend) => {
+    ['an unknown user', [refused('28000', 'role "me" does not exist')], 'SQL_28000', (port) => `sudo -u postgres createuser -p ${port} me`],
+  ])('refuses %s', async (_what, answers, code, fix) => {
     const server = await answering(...answers);
     vi.stubEnv('PGPASSWORD', '');
-    expect(await told(await ended(['status'], server.url))).toEqual([code, 6, mend(server.port)]);
+    expect(await told(await ended(['status'], server.url))).toEqual([code, 6, fix(server.port)]);
     await server.close();
   });
 
-  it('does not answer, or has no such name', async () => {
+  it('does not answer, or has an unknown name', async () => {
     const gone = await answering();
     await gone.close();
     expect(await told(await ended(['status'], gone.url))).toEqual(['SQL_ECONNREFUSED', 6, 'sudo systemctl start postgresql']);
     expect(await told(await ended(['status'], `postgres:///italy?host=${folder}`))).toEqual(['SQL_ENOENT', 6, 'sudo systemctl start postgresql']);
-    const [code, exit, mend] = await told(await ended(['status'], 'postgres://me@no-such-host.invalid/italy'));
-    expect([/^SQL_(ENOTFOUND|EAI_AGAIN)$/.test(code), exit, mend]).toEqual([true, 6, 'export DATABASE_URL=postgres://me@HOST:5432/italy']);
+    const [code, exit, fix] = await told(await ended(['status'], 'postgres://me@no-such-host.invalid/italy'));
+    expect([/^SQL_(ENOTFOUND|EAI_AGAIN)$/.test(code), exit, fix]).toEqual([true, 6, 'export DATABASE_URL=postgres://me@HOST:5432/italy']);
   });
 });
 
@@ -245,7 +245,7 @@ describeEngines('a newcomer with a server', (engine) => {
     return changed.href;
   };
 
-  it('names a database that is not there, has no right to make PostGIS in it, nor anything else; what each last line says mends it', async () => {
+  it('names a missing database, has no right to create PostGIS or anything else in it, and each last line fixes the problem', async () => {
     const url = await engine.createDatabase();
     const admin = await engine.openDatabase(url);
     const name = `${new URL(url).pathname.slice(1)}_new`;
@@ -253,8 +253,8 @@ describeEngines('a newcomer with a server', (engine) => {
     await admin.query(`create role ${role} login password 'newcomer'`);
     const mine = named(url, name, role).replace(`${role}@`, `${role}:newcomer@`).replace(/:[^:@/]*@/, ':newcomer@');
     try {
-      const [code, exit, mend] = await told(await ended(['load-region', 'molise', '--data', join(folder, 'empty')], mine));
-      expect([code, exit, mend.startsWith('createdb ') && mend.endsWith(` -U ${role} ${name}`)]).toEqual(['SQL_3D000', 6, true]);
+      const [code, exit, fix] = await told(await ended(['load-region', 'molise', '--data', join(folder, 'empty')], mine));
+      expect([code, exit, fix.startsWith('createdb ') && fix.endsWith(` -U ${role} ${name}`)]).toEqual(['SQL_3D000', 6, true]);
       await admin.query(`create database ${name} template template0 encoding 'UTF8'`);
       const there = await openDatabase(named(url, name));
       try {
@@ -264,13 +264,13 @@ describeEngines('a newcomer with a server', (engine) => {
         const closed = await told(await ended(['migrate', '--json'], mine));
         expect(closed.slice(0, 2)).toEqual(['SQL_42501', 6]);
         await there.script(statementIn(closed[2]), 'the last line');
-        // Whoever only tries makes nothing; then everything is made.
+        // A dry run creates nothing. Then everything is created.
         vi.spyOn(process.stdout, 'write').mockReturnValue(true);
         expect(await ended(['migrate', '--json', '--dry-run'], mine)).toBeNull();
         expect(await there.query("select to_regnamespace('ledger') as made")).toEqual([{ made: null }]);
         expect(await ended(['migrate', '--json'], mine)).toBeNull();
 
-        // Another role that may log in is told whose the database is.
+        // Another role that may log in gets the name of the owner.
         await admin.query(`create role ${role}_other login password 'newcomer'`);
         const other = mine.replace(`${role}:`, `${role}_other:`);
         for (const line of [['status'], ['load-region', 'molise', '--data', join(folder, 'empty')], ['migrate', '--json']]) {
@@ -293,7 +293,7 @@ describeEngines('a newcomer with a server', (engine) => {
     }
   });
 
-  it('takes a port that another mappale has, or another program: is told which, and a port that is free', async () => {
+  it('uses a port of another mappale or of another program: gets its name, and a free port', async () => {
     const url = await engine.createDatabase();
     expect(await ended(['migrate'], url)).toBeNull();
     for (const [answer, found] of [['{"status":"ok","version":"9.9.9","dataset":{}}', /mappale 9\.9\.9, which answers at/], ['hello', /another program/]] as const) {
@@ -302,10 +302,10 @@ describeEngines('a newcomer with a server', (engine) => {
       await once(taken, 'listening');
       const { port } = taken.address() as AddressInfo;
       const error = await ended(['serve', '--port', String(port)], url);
-      const [code, exit, mend] = await told(error);
+      const [code, exit, fix] = await told(error);
       expect([code, exit]).toEqual(['PORT_IN_USE', 2]);
       expect(error?.detail).toMatch(found);
-      const other = Number(/^npx mappale serve --port (\d+)$/.exec(mend)?.[1]);
+      const other = Number(/^npx mappale serve --port (\d+)$/.exec(fix)?.[1]);
       expect(other).toBeGreaterThan(port);
       taken.closeAllConnections();
       await new Promise((resolve) => taken.close(resolve));

@@ -2,6 +2,7 @@
 import { defineSource, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/contract/source.ts';
 import { peekRows, resembles } from '../../pipelines/formats/csv.ts';
 import { readCsvRows } from '../../pipelines/readers/csv-rows.ts';
+import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, schema } from './schema.ts';
 
@@ -11,6 +12,7 @@ export default defineSource({
   manifest,
   names: [/^stazioni_\d{4}\.csv$/i],
   tables: { raw_station },
+  layers,
   keys: { raw_station: ['station_code'] },
 
   async recognise(probe: Probe): Promise<Recognition | null> {

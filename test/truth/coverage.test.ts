@@ -1,4 +1,4 @@
-/** Coverage by kind of parcel: every way to a record reports the same word, also where releases that a test draws are not loaded. */
+/** Coverage by kind of parcel: every kind of request returns the same value, even if some random releases are not loaded. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { SECTION_NAMES, SECTIONS } from '../../pipelines/contract/sections.ts';
@@ -15,10 +15,10 @@ import { describeDatabase, describeEngines } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 
-/** Sections that the contract makes for roads and waters, too; each of the others is made for land alone. */
+/** Sections that the contract defines for roads and waters too. All others are only for land. */
 const OF_EVERY_KIND = ['basic', 'risk', 'subsidence', 'coastal_erosion'];
 const BUILDINGS = ['dpc_buildings', 'igm_dbsn'];
-/** Sections that are not loaded where none of these sources is. */
+/** Sections that are not loaded if none of these sources is. */
 const FED_BY: Readonly<Record<string, readonly string[]>> = {
   subsidence: ['egms_vertical'], coastal_erosion: ['ispra_shoreline'], land_cover: ['clc_land_cover'], land_use: ['urban_atlas'], nightlights: ['viirs_nightlights'],
   economics: ['mef_income'], valuation: ['omi_quotations'], valuation_history: ['omi_quotations'], demographics: ['istat_census'], population: ['istat_census'],
@@ -47,7 +47,7 @@ describeDatabase('the coverage of every section', (engine) => {
     files = await syntheticFiles(600, 1 + random.below(1_000), { only, comuni: 4, dense: true });
     context = await contextOn(await engine.openDatabase());
     expect((await refresh(context, loadOptions([files.folder], [14]))).failures.map((failure) => failure.report())).toEqual([]);
-    // The kind of each parcel is the generator's.
+    // The generator knows the kind of each parcel.
     const kinds = new Map([...files.region.parcels()].map(({ reference, kind }) => [reference, kind]));
     const all = (await context.database.query<{ fid: number; reference: string; belfiore: string }>(
       'select fid, reference, belfiore from core.parcel where not made_valid order by fid'))
@@ -62,7 +62,7 @@ describeDatabase('the coverage of every section', (engine) => {
 
   const about = `seed ${seed}, without ${[...leftOut].join(', ')}`;
 
-  it('is not_applicable for kinds of parcel that a section is not made for, before all other words, and never elsewhere', () => {
+  it('is not_applicable for kinds of parcel that a section does not support, before all other values, and never elsewhere', () => {
     expect(new Set(parcels.map(({ kind }) => kind))).toEqual(new Set(KINDS));
     expect(missing.length, about).toBeGreaterThan(1);
     const wrong = parcels.flatMap(({ fid, kind }) => COVERED.flatMap((section) => {
@@ -76,7 +76,7 @@ describeDatabase('the coverage of every section', (engine) => {
     expect(wrong, about).toEqual([]);
   });
 
-  it('is the same word from functions over all regions, in features, in columns and at the end of the day', async () => {
+  it('is equal in functions over all regions, in features, in columns and at the end of the day', async () => {
     const ask: Ask = (statement, parameters) => one(context.database, statement, parameters);
     const names = columnsOf(SECTION_NAMES).map(({ name }) => name);
     const { cells } = await rowsOf(ask, parcels.map(({ fid }) => fid), SECTION_NAMES);
@@ -97,7 +97,7 @@ describeDatabase('the coverage of every section', (engine) => {
     }
   });
 
-  it('says nothing about a comune by its roads and waters', async () => {
+  it('of a comune does not depend on its roads and waters', async () => {
     for (const belfiore of new Set(parcels.map((parcel) => parcel.belfiore))) {
       const { coverage } = await one<{ coverage: Pick<ComuneCoverage, 'parcels_asked' | 'sections'> }>(
         context.database, 'select api.quality_coverage(14, $1) as coverage', [belfiore],
@@ -111,7 +111,7 @@ describeDatabase('the coverage of every section', (engine) => {
     }
   });
 
-  it('of a comune asked by roads alone is not_applicable for what is made for land', async () => {
+  it('is not_applicable for sections of land if a comune has only roads', async () => {
     const roads = parcels.filter(({ kind }) => kind !== 'land').map(({ fid }) => fid);
     const answers = await context.database.query<{ section: string; answers: Record<string, number> }>('select section, answers from api.quality_answers($1)', [roads]);
     for (const { section, answers: words } of answers) {
@@ -120,7 +120,7 @@ describeDatabase('the coverage of every section', (engine) => {
     }
   });
 
-  it('is the reason that explain gives for a section that is made for land parcels only', async () => {
+  it('is the reason that explain gives for a section that is only for land parcels', async () => {
     const drawn = KINDS.map((kind) => random.pick(parcels.filter((parcel) => parcel.kind === kind)));
     for (const { fid, kind } of drawn) {
       const ofLand = SECTION_NAMES.filter((name) => !OF_EVERY_KIND.includes(name));
@@ -135,9 +135,9 @@ describeDatabase('the coverage of every section', (engine) => {
 });
 
 describeEngines('the coverage of the census', (engine) => {
-  it('is not_mapped for land parcels in no census section, and for parcels of a section without figures', async () => {
+  it('is not_mapped for land parcels in no census section, and for parcels of a census section without data', async () => {
     const only = ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'istat_census'];
-    // The fourth comune begins with a sheet that no section covers.
+    // The fourth comune begins with a sheet that no census section covers.
     const files = await syntheticFiles(400, 1 + (testEnvironment().seed % 1_000), { only, comuni: 4 });
     try {
       const context = await contextOn(await engine.openDatabase());

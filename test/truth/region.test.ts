@@ -1,6 +1,6 @@
 /**
- * Every field of every section of every parcel of a synthetic region, held against the truth that its generator computed without
- * PostGIS: the whole way from the publishers' files to the record.
+ * Compares every field of every section of every parcel of a synthetic region with the truth that its generator computed without
+ * PostGIS: the whole process from the publishers' files to the record.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
@@ -16,7 +16,7 @@ import { describeDatabase, describeEngines } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 
-/** Of a land register fewer teach as much, only their names are others; and what is as thin as in Italy must be right as what is dense. */
+/** A land register needs fewer parcels, because only its names differ. A region as sparse as in Italy is tested in addition to a dense one. */
 const REGIONS = [
   { name: 'Molise', code: 14, parcels: testEnvironment().truth, seed: 5, dense: true, repaired: 1 },
   { name: 'Molise with the density of Italy', code: 14, parcels: 1_200, seed: 6, dense: false, repaired: 1 },
@@ -28,46 +28,46 @@ const COVERED = SECTIONS.filter(({ coverage }) => coverage === 'meta').map(({ na
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 type JsonObject = Record<string, Json>;
 
-/** Fields that the truth does not name: what the text of a source is, and what stands in the record twice. */
-const BESIDE: Readonly<Record<string, readonly string[]>> = {
+/** Fields that are not in the truth: texts of sources, and values that the record has twice. */
+const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   buildings: ['source'], population: ['source'],
   risk: ['source'], subsidence: ['source'], economics: ['source', 'affordability_index', 'affordability_apt_size_m2'], demographics: ['source'], valuation_history: ['source'],
   land_cover: ['source'], land_use: ['source'],
   terrain: ['source'], solar: ['source'], nightlights: ['source'],
 };
 
-/** How far a number may be from the truth, by section and field; elsewhere: not at all after the contract's rounding. */
+/** Tolerance of a number, by section and field. Other numbers must be equal after the contract's rounding. */
 const TOLERANCE: Readonly<Record<string, number>> = {
-  // A shore of kilometres is a geodesic for PostGIS and a straight line of degrees for the truth: some centimetres between them.
+  // PostGIS measures kilometres of shore along a geodesic, the truth along a straight line in degrees: they differ by some centimetres.
   'coastal_erosion.distance_m': 0.1,
-  // Means of cells weighted by overlap, rounded to a hundredth: the last digit may fall either side.
+  // Means of cells weighted by overlap, rounded to a hundredth: the last digit may differ.
   'subsidence.velocity_mm_year': 0.0101,
   'subsidence.acceleration_mm_year2': 0.0101,
   'demographics.parcel_share': 2e-6,
-  // Sums of areas, of which proj4js and PROJ differ by a millionth.
+  // Sums of areas, for which proj4js and PROJ differ by a millionth.
   'buildings.footprint_m2': 0.0101,
   'buildings.residential_footprint_m2': 0.0101,
   'buildings.built_share': 2e-6,
   'solar.roof_area_m2': 0.0101,
   'solar.kwp_max_total': 0.0101,
   'solar.pvout_kwh_year_total': 2.01,
-  // On a sphere here, on the ellipsoid there.
+  // Measured on a sphere here, on the ellipsoid in PostGIS.
   'cultural_heritage.distance_m': 0.0101,
-  // A hundredth goes to the largest remainder, of hundredths of a square metre.
+  // A hundredth goes to the largest remainder, computed from hundredths of a square metre.
   'population.estimated': 0.0101,
   'population.dasymetric': 0.0101,
   'population.areal': 0.0101,
-  // Both sides round to six decimals.
+  // Both values are rounded to six decimals.
   'risk.flood_share': 2e-6,
   'risk.landslide_share': 2e-6,
   'land_cover.share': 2e-6,
   'land_use.share': 2e-6,
 };
 
-/** Lists of which several sources tell the elements: by what they are ordered, and how many are answered. */
+/** Lists with elements from several sources: their order, and the number returned. */
 const LISTS: Readonly<Record<string, { readonly by: readonly string[]; readonly most: number }>> = { poi: { by: ['category', 'name', 'id'], most: 50 } };
 
-/** The list as it is answered. */
+/** Returns the list as in an answer. */
 function ordered(section: string, list: Json): Json {
   const order = LISTS[section];
   if (order === undefined || !Array.isArray(list)) return list;
@@ -75,7 +75,7 @@ function ordered(section: string, list: Json): Json {
   return [...list].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)).slice(0, order.most);
 }
 
-/** Several sources may decide parts of one section. */
+/** Merges parts of one section from several sources. */
 function merge(a: JsonObject, b: JsonObject): JsonObject {
   const merged: JsonObject = { ...a };
   for (const [key, value] of Object.entries(b)) {
@@ -90,12 +90,12 @@ function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Sections that the contract (2, 6) makes for roads and waters, too. */
+/** Sections that the contract (2, 6) defines for roads and waters too. */
 const OF_EVERY_KIND = ['basic', 'risk', 'subsidence', 'coastal_erosion'];
-/** Sections whose source divides all land: a parcel without a value is in a place where the source is silent. */
+/** Sections whose source maps all land: a parcel without a value is in a place that the source does not cover. */
 const DIVIDING = ['demographics', 'population', 'economics'];
 
-/** The word for the coverage of a section at a parcel, by the generator: its sources report it, or it follows from the value. */
+/** Returns the coverage of a section at a parcel, by the generator: its sources report it, or it follows from the value. */
 function coverageOf(region: SyntheticRegion, section: string, parcel: SyntheticParcel, expected: JsonObject): Json {
   if (parcel.kind !== 'land' && !OF_EVERY_KIND.includes(section)) return 'not_applicable';
   if (section === 'solar') return buildingSource(region, parcel.comune) === null ? 'not_mapped' : 'mapped';
@@ -103,12 +103,12 @@ function coverageOf(region: SyntheticRegion, section: string, parcel: SyntheticP
   return ((expected['coverage'] ?? {}) as JsonObject)[section] ?? 'mapped';
 }
 
-/** A section of which no part says anything is none. */
+/** Returns null for a section without any value. */
 function told(section: Json | undefined): Json {
   return section === undefined || (isObject(section) && Object.values(section).every((value) => value === null)) ? null : section;
 }
 
-/** Paths where the record differs from the truth. */
+/** Returns the paths where the record differs from the truth. */
 function differences(path: string, expected: Json | undefined, found: Json | undefined): string[] {
   if (typeof expected === 'number' && typeof found === 'number') {
     const tolerance = TOLERANCE[path.replace(/\[\d+\]/g, '')] ?? 1e-9;
@@ -119,14 +119,14 @@ function differences(path: string, expected: Json | undefined, found: Json | und
     return expected.flatMap((value, index) => differences(`${path}[${index}]`, value, found[index]));
   }
   if (isObject(expected) && isObject(found)) {
-    const beside = BESIDE[path] ?? [];
+    const beside = SIBLINGS[path] ?? [];
     const keys = new Set([...Object.keys(expected), ...Object.keys(found).filter((key) => !beside.includes(key))]);
     return [...keys].flatMap((key) => differences(`${path}.${key}`, expected[key], found[key]));
   }
   return expected === found ? [] : [`${path}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`];
 }
 
-/** The section basic: the published corners to 7 decimals, the area to the centimetre, a point inside. */
+/** Compares the section basic: the published corners to 7 decimals, the area to the centimetre, a point inside. */
 function basicDifferences(region: SyntheticRegion, parcel: SyntheticParcel, expected: JsonObject, record: JsonObject): string[] {
   const basic = record['basic'] as JsonObject;
   const wanted = expected['basic'] as JsonObject;
@@ -140,7 +140,7 @@ function basicDifferences(region: SyntheticRegion, parcel: SyntheticParcel, expe
   if (geometry.type !== 'MultiPolygon') found.push(`basic.geometry.type: ${geometry.type}`);
   if (geometry.coordinates.length !== parcel.polygons.length) found.push(`basic.geometry: ${geometry.coordinates.length} polygons, expected ${parcel.polygons.length}`);
   const [here, there] = [corners(geometry.coordinates), corners(parcel.polygons)];
-  // Six decimals of seven, because a rounded half may fall either side; and a corner on a straight edge may be dropped by no one.
+  // Six of the seven decimals, because a half may be rounded either way. No corner may be dropped, not even one on a straight edge.
   if (here.length !== there.length) found.push(`basic.geometry: ${here.length} corners, expected ${there.length}`);
   const cadastral = wanted['cadastral'] as JsonObject;
   const none = (code: Json | undefined): Json => (code === '0' || code === undefined ? null : code);
@@ -155,7 +155,7 @@ function basicDifferences(region: SyntheticRegion, parcel: SyntheticParcel, expe
   return found;
 }
 
-/** 80 × price / income, from the truths of two sources. */
+/** Computes 80 × price / income, from the truths of two sources. */
 function affordability(expected: JsonObject): Json {
   const economics = expected['economics'];
   if (!isObject(economics)) return null;
@@ -163,7 +163,7 @@ function affordability(expected: JsonObject): Json {
   return typeof price === 'number' && typeof income === 'number' && income > 0 ? Math.round((80 * price * 1e4) / income) / 1e4 : null;
 }
 
-/** Roofs and yields, from the truths of two sources. */
+/** Computes roofs and yields, from the truths of two sources. */
 function solar(region: SyntheticRegion, roofs: BuildingTruth, parcel: SyntheticParcel, kwhPerKwp: Json | undefined): Json {
   if (parcel.kind !== 'land' || buildingSource(region, parcel.comune) === null) return null;
   const { roofCount, roofM2 } = roofs.of(parcel) ?? { roofCount: 0, roofM2: 0 };
@@ -179,7 +179,7 @@ function solar(region: SyntheticRegion, roofs: BuildingTruth, parcel: SyntheticP
 
 const answers = new Map<string, string[]>();
 
-// What is dense holds more of all that engines could differ in.
+// Dense regions have more cases in which engines could differ.
 describe.each(REGIONS)('$name', ({ name, code, parcels: count, seed, dense, repaired }) => (dense ? describeEngines : describeDatabase)(`a synthetic region of ${count} parcels with every source`, (engine) => {
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
   let truth: (parcel: SyntheticParcel) => JsonObject;
@@ -201,13 +201,13 @@ describe.each(REGIONS)('$name', ({ name, code, parcels: count, seed, dense, repa
   }, 900_000);
   afterAll(() => files?.remove());
 
-  it('is loaded without a failure, each file accounted for', () => {
+  it('is loaded without a failure, and every record is accounted for', () => {
     expect(report.failures.map((failure) => failure.report())).toEqual([]);
     for (const { records, rows, rejects, duplicates } of report.loaded) expect(records).toBe(rows + rejects + duplicates);
   });
 
-  it('holds exactly the parcels that were published', async () => {
-    // The map also holds parcels that are written as a quirk and can be repaired; they are no part of the synthetic truth.
+  it('has exactly the parcels that were published', async () => {
+    // The map also has malformed parcels that are repaired; they are not in the synthetic truth.
     const [row] = await context.database.query<{ good: number; repaired: number }>('select count(*) filter (where not made_valid) as good, count(*) filter (where made_valid) as repaired from core.parcel');
     expect(row).toEqual({ good: files.region.parcelCount, repaired });
   });
@@ -259,7 +259,7 @@ describe.each(REGIONS)('$name', ({ name, code, parcels: count, seed, dense, repa
     }
     await compare();
     expect(Object.fromEntries(wrong)).toEqual({});
-    // A comparison of nothing with nothing proves nothing: every section must speak for many parcels.
+    // An empty comparison would prove nothing: every section must have values for many parcels.
     for (const section of SECTION_NAMES.filter((name) => name !== 'basic')) expect(seen.get(section) ?? 0, section).toBeGreaterThan(dense ? 100 : 20);
     const kinds = [...new Set([...files.region.parcels()].map(({ kind }) => kind))];
     expect(kinds.length, 'kinds of parcel').toBe(code === 4 ? 1 : 3);
@@ -269,7 +269,7 @@ describe.each(REGIONS)('$name', ({ name, code, parcels: count, seed, dense, repa
   }, 900_000);
 }));
 
-/** The last of six decimals may fall either side. */
+/** The last of six decimals may differ. */
 const SHARE = /"((?:built_|flood_|landslide_)?share)"\s*:\s*([0-9.e-]+)/g;
 
 function alike(a: string, b: string | undefined): boolean {
@@ -278,7 +278,7 @@ function alike(a: string, b: string | undefined): boolean {
   return first!.every((share, index) => Math.abs(share - second![index]!) <= 2e-6);
 }
 
-it.for(REGIONS.filter(({ dense }) => dense))('both engines answer the same bytes of $name, but for the last decimal of shares', ({ name }, { skip }) => {
+it.for(REGIONS.filter(({ dense }) => dense))('both engines return the same bytes for $name, except for the last decimal of shares', ({ name }, { skip }) => {
   const [first, second] = [...answers].flatMap(([key, lines]) => (key.startsWith(`${name}: `) ? [lines] : []));
   if (first === undefined || second === undefined) return skip('only one engine ran');
   const differing = first.flatMap((line, index) => (alike(line, second[index]) ? [] : [[line, second[index]]]));

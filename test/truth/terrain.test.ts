@@ -1,6 +1,6 @@
 /**
- * Terrain held against a computation that shares no code with the program: gdaldem, numpy and shapely, by `scripts/terrain-truth.py`, whose rasters and
- * answers stand beside. Its tiles overlap and disagree, have holes, meet within parcels, and leave a quarter to another model.
+ * Compares terrain with a computation that shares no code with the program: gdaldem, numpy and shapely, in `scripts/terrain-truth.py`. Its rasters and
+ * results are in the folder next to this file. Its tiles overlap and disagree, have holes, meet within parcels, and leave a quarter to another model.
  */
 import { copyFileSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,18 +12,18 @@ import { describeDatabase } from '../harness/database.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 
 const FOLDER = fileURLToPath(new URL('./terrain/', import.meta.url));
-/** Decimals that the contract prints, by field; the others are texts and counts. */
+/** Decimals that the contract prints, by field; other fields are texts and counts. */
 const DECIMALS: Readonly<Record<string, number>> = {
   elevation_min: 1, elevation_max: 1, elevation_mean: 1, elevation_std: 1, slope_mean: 1, slope_max: 1, ruggedness_index: 2, tri_mean: 2,
 };
-/** gdaldem counts in floats of 32 bits. */
+/** gdaldem computes with floats of 32 bits. */
 const ROUNDING = 2e-4;
 
 const [header = '', ...lines] = readFileSync(join(FOLDER, 'terrain.tsv'), 'utf8').trimEnd().split('\n');
 const fields = header.split('\t');
 const truth = lines.map((line) => Object.fromEntries(line.split('\t').map((value, index) => [fields[index]!, value])));
 
-describeDatabase('terrain beside gdaldem', (engine) => {
+describeDatabase('terrain compared with gdaldem', (engine) => {
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
   let context: Context;
 
@@ -37,7 +37,7 @@ describeDatabase('terrain beside gdaldem', (engine) => {
   }, 300_000);
   afterAll(() => files?.remove());
 
-  it('is the same in every field of more than 2,000 parcels, but for rounding', async () => {
+  it('is equal in every field of more than 2,000 parcels, except for rounding', async () => {
     expect(truth.length).toBeGreaterThan(2000);
     const rows = await context.database.query<{ reference: string; terrain: Record<string, unknown> | null }>(
       "select x.reference, api.parcel(api.parcel_by_reference(x.reference), array['terrain']) -> 'terrain' as terrain from unnest($1::text[]) as x (reference)",
@@ -58,7 +58,7 @@ describeDatabase('terrain beside gdaldem', (engine) => {
     expect(wrong.slice(0, 20)).toEqual([]);
   });
 
-  it('names the model that it is of', async () => {
+  it('names its model', async () => {
     const rows = await context.database.query<{ reference: string; holder: string }>(
       "select x.reference, api.parcel(api.parcel_by_reference(x.reference), array['terrain']) -> 'terrain' ->> 'source' as holder from unnest($1::text[]) as x (reference)",
       [truth.map(({ reference }) => reference)],

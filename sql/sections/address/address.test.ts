@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { comuneKey } from '../../../pipelines/address/normalise.ts';
@@ -8,6 +7,7 @@ import { ADDRESS_SOURCES, ADDRESS_SQL, buildAddresses } from '../../../test/harn
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { createFunctions } from '../../../test/harness/functions.ts';
 import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { splitAt, sqlOf } from '../../../test/harness/sql.ts';
 
 const region = makeRegion({ parcels: 2_000, seed: 11 });
 
@@ -53,11 +53,14 @@ describeDatabase('the section address', (engine) => {
   });
 
   it('finds parcels through their index and measures only what the boxes meet', async () => {
-    const text = readFileSync(new URL('../../../sql/sections/address/build.sql', import.meta.url), 'utf8');
-    const near = /create table point_near as\n([\s\S]*?);\n/.exec(text)![1]!.replace('select from point_inside i where i.address_id = a.address_id', 'select from address i where i.address_id = a.address_id and i.inside');
+    const near = splitAt(sqlOf('sql/steps/placement.sql'), 'point_near').query;
     const plan = await workspace.session(async (session) => {
-      await session.query('set enable_seqscan to off');
-      return (await session.query<{ 'QUERY PLAN': string }>(`explain ${near}`)).map((line) => line['QUERY PLAN']).join('\n');
+      await session.script(`set enable_seqscan to off;
+        create temporary view point as select address_id as id, belfiore, geom from access_point;
+        create temporary view point_inside as select address_id as id from address where inside;`, 'test');
+      const lines = await session.query<{ 'QUERY PLAN': string }>(`explain ${near}`);
+      await session.script('drop view point, point_inside', 'test');
+      return lines.map((line) => line['QUERY PLAN']).join('\n');
     });
     expect(plan).toMatch(/Index Scan using parcel_geom\w* on parcel/);
     expect(plan).not.toMatch(/SubPlan/);

@@ -1,12 +1,10 @@
 /** Which edition's postal code a parcel has, and to which parcel an access point goes, on tables written by hand. */
-import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { contextOn } from '../../../test/harness/region.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
-
-const sql = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
+import { sqlOf } from '../../../test/harness/sql.ts';
 
 describeDatabase('a parcel\'s postal code and addresses', (engine) => {
   let database: Database;
@@ -16,7 +14,7 @@ describeDatabase('a parcel\'s postal code and addresses', (engine) => {
 
   const run = <T extends Record<string, unknown>>(setup: string, file: string, question: string): Promise<T[]> => rolledBack(database, async (session) => {
     await session.script(`create schema cases; set search_path to cases, public; ${setup}`, 'test');
-    await session.script(sql(file), file);
+    await session.script(sqlOf(file), file);
     return await session.query<T>(question);
   });
 

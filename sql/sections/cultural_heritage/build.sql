@@ -6,8 +6,7 @@
 -- grain: one row per parcel and point, at most 20 per parcel
 -- crs: EPSG:4326; distances geodesic, in metres
 
--- As access points are: a point belongs to the parcel that it lies in, on a common border to the smaller; else to the nearest land parcel of its comune within 15 m.
-create table point as
+create view point as
 select
   id,
   belfiore,
@@ -16,49 +15,7 @@ from point_of_interest
 where geom is not null
   and category = 'culture';
 
-analyze point;
-
-create table point_inside as
-select distinct on (a.id)
-  a.id,
-  p.fid
-from point a
-join parcel p on st_covers(p.geom, a.geom)
-where p.kind = 'land'
-order by a.id, round(p.area_m2::numeric, 4), p.reference collate "C";
-
-analyze point_inside;
-
--- 15 m are at most 0.000136° of latitude and that over the cosine of the latitude in longitude; the boxes are a tenth wider, the geodesic distance decides.
-create table point_near as
-with outside as materialized (
-  select
-    a.id,
-    a.belfiore,
-    a.geom,
-    st_expand(a.geom, 0.00015 / cos(radians(st_y(a.geom))), 0.00015) as around
-  from point a
-  where a.geom && (select st_expand(st_setsrid(st_extent(parcel.geom)::geometry, 4326), 0.0003) from parcel)
-    and not exists (select from point_inside i where i.id = a.id)
-),
-measured as (
-  select
-    o.id,
-    p.fid,
-    p.reference,
-    round(st_distance(p.geom::geography, o.geom::geography)::numeric, 2)::float8 as distance_m
-  from outside o
-  join parcel p on p.geom && o.around
-  where p.kind = 'land'
-    and p.belfiore = o.belfiore
-)
-select distinct on (id)
-  id,
-  fid,
-  distance_m
-from measured
-where distance_m <= 15
-order by id, distance_m, reference collate "C";
+-- step: placement.sql
 
 create table cultural_heritage as
 select
@@ -74,13 +31,7 @@ from (
     f.id,
     f.inside,
     f.distance_m
-  from (
-    select fid, id, true as inside, 0::float8 as distance_m
-    from point_inside
-    union all
-    select fid, id, false as inside, distance_m
-    from point_near
-  ) f
+  from placed f
   join point_of_interest a on a.id = f.id
 ) r
 where r.ordinal <= 20

@@ -1,13 +1,13 @@
 /** The rules of the section land_cover at their limits, and on maps drawn at random: parcels and polygons written by hand. */
-import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { randomOf } from '../../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { createFunctions } from '../../../test/harness/functions.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
+import { sqlOf } from '../../../test/harness/sql.ts';
 
-const BUILD = readFileSync(new URL('build.sql', import.meta.url), 'utf8');
+const BUILD = sqlOf('sql/sections/land_cover/build.sql');
 
 const SETUP = `
   create schema cases;
@@ -147,7 +147,7 @@ describeDatabase('the class that covers most of a parcel', (engine) => {
         land_cover.fid, land_cover.code, land_cover.share,
         (select code from overlay where overlay.fid = land_cover.fid order by round(m2::numeric, 2) desc, code limit 1) as naive,
         (select max(m2) / min(parcel.area_m2) from overlay join parcel using (fid) where overlay.fid = land_cover.fid) as most,
-        (select sum(shared_m2) / min(parcel.area_m2) from land_cover_share as part join parcel using (fid) where part.fid = land_cover.fid) as sum
+        (select sum(shared_m2) / min(parcel.area_m2) from overlay_area as part join parcel using (fid) where part.fid = land_cover.fid) as sum
       from land_cover order by fid`);
     expect(rows).toHaveLength(200);
     for (const { fid, code, naive, share, most, sum } of rows) {

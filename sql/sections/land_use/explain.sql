@@ -9,32 +9,27 @@ create view evidence as
 select
   fid,
   'code' as field,
-  code as value,
+  class as value,
   release_id,
   member_id,
   position,
-  sum(shared_m2) as measure,
+  shared_m2 as measure,
   'm2' as unit,
   'area shared with the parcel; the class of which most is shared counts, of those that share as much to 0.01 m² the smaller code' as rule
-from land_use_share
-join (select fid from land_use) as shown using (fid)
-group by fid, code, release_id, member_id, position
+from largest_area
 union all
 select
-  share.fid,
+  fid,
   'share',
-  share.code,
-  share.release_id,
-  share.member_id,
-  share.position,
-  sum(share.shared_m2) / min(share.parcel_m2),
+  class,
+  release_id,
+  member_id,
+  position,
+  shared_m2 / parcel_m2,
   'of the parcel',
   'part of the parcel in a polygon of the class; what several polygons share counts once'
-from land_use_share as share
-join land_use as found
-  on found.fid = share.fid
-  and found.code = share.code
-group by share.fid, share.code, share.release_id, share.member_id, share.position
+from largest_area
+where is_largest
 union all
 select
   parcel.fid,

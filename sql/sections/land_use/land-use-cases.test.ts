@@ -1,18 +1,16 @@
 /** The rules of the section land_use at their limits: parcels, polygons and boundaries written by hand. */
-import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { createTables } from '../../../test/harness/functions.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
-
-const sql = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+import { sqlOf } from '../../../test/harness/sql.ts';
 
 const SETUP = `
   create schema cases;
   set search_path to cases, public;
   create table region as select 14::int2 as code, 'Molise' as name;
-  create table parcel (fid int4, kind text default 'land', area_m2 float8, point geometry(point, 4326), geom geometry(multipolygon, 4326));
+  create table parcel (fid int4, kind text default 'land', area_m2 float8, point geometry(point, 4326), geom geometry(multipolygon, 4326), belfiore text default 'Z001');
   create table land_use_piece (release_id int4 default 1, member_id int4 default 1, position int8, code text, geom geometry(polygon, 4326));
   create table land_use_class (release_id int4 default 1, member_id int4 default 1, position int8 default 1, code text, class text);
   create table urban_boundary_piece (release_id int4 default 1, member_id int4 default 2, position int8 default 1, geom geometry(polygon, 4326));
@@ -39,15 +37,15 @@ describeDatabase('the use that covers most of a parcel', (engine) => {
     await database.session(async (session) => {
       await session.query('create schema if not exists api');
       await session.query('set check_function_bodies to off');
-      await session.script(sql('sql/sections/land_use/record.sql'), 'sql/sections/land_use/record.sql');
+      await session.script(sqlOf('sql/sections/land_use/record.sql'), 'sql/sections/land_use/record.sql');
     });
   });
 
   const inCase = <T>(statements: readonly string[], query: string): Promise<T[]> => rolledBack(database, async (session) => {
     await session.script(SETUP, 'setup');
     await session.script(statements.join('\n'), 'test');
-    await session.script(sql('sql/sections/land_use/build.sql'), 'sql/sections/land_use/build.sql');
-    await session.script(sql('sql/core/urban_area.sql'), 'sql/core/urban_area.sql');
+    await session.script(sqlOf('sql/sections/land_use/build.sql'), 'sql/sections/land_use/build.sql');
+    await session.script(sqlOf('sql/core/urban_area.sql'), 'sql/core/urban_area.sql');
     return (await session.query(query)) as T[];
   });
   const uses = (...statements: string[]): Promise<unknown[]> => inCase(statements, 'select fid, code, class, share from land_use order by fid');
@@ -84,7 +82,7 @@ describeDatabase('the use that covers most of a parcel', (engine) => {
     const rows = await rolledBack(database, async (session) => {
       await session.script(`${SETUP} ${[parcel(1, [0, 0, 1, 1]), parcel(2, [3, 0, 4, 1], 'road'), parcel(3, [20, 0, 21, 1]), parcel(4, [9.7, 0, 10.5, 1])].join('\n')}
         insert into urban_boundary_piece (geom) values (${envelope([-1, -1, 10, 10])}), (${envelope([9000, 0, 9001, 1])});`, 'setup');
-      await session.script(sql('sql/core/urban_area.sql'), 'sql/core/urban_area.sql');
+      await session.script(sqlOf('sql/core/urban_area.sql'), 'sql/core/urban_area.sql');
       await session.script('create table core.urban_area_14 partition of core.urban_area for values in (14); insert into core.urban_area_14 select * from urban_area', 'test');
       expect(await session.query('select count(*)::int4 as pieces from urban_area')).toEqual([{ pieces: 1 }]);
       return session.query("select fid, api.coverage_land_use(14, 'Z001', point) as coverage, api.coverage_land_use(15, 'Z001', point) as elsewhere from parcel order by fid");

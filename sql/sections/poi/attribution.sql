@@ -5,63 +5,10 @@
 -- grain: one row per key, source and vintage
 -- crs: none
 
-with used as (
-  select
-    s.fid,
-    p.category || case when p.placed_by = 'address' then '+' else '' end as kind,
-    case p.category
-      when 'school' then 'mim_schools'
-      when 'pharmacy' then 'salute_pharmacies'
-      when 'fuel' then 'mimit_fuel'
-      else 'mic_places'
-    end as source_id,
-    m.vintage
-  from poi s
-  join point_of_interest p on p.id = s.id
-  join member_in_force m on m.member_id = p.member_id
-  union
-  select
-    s.fid,
-    p.category || '+',
-    'anncsu_addresses',
-    m.vintage
-  from poi s
-  join point_of_interest p on p.id = s.id
-  join access_point a on a.address_id = p.address_id
-  join member_in_force m on m.member_id = a.member_id
-),
-of_parcel as (
-  select
-    fid,
-    string_agg(distinct kind collate "C", ' ' order by kind collate "C") as key,
-    array_agg(distinct source_id || ' ' || vintage) as cited
-  from used
-  group by fid
-),
-of_most as (
-  select
-    key,
-    mode() within group (order by cited) as cited
-  from of_parcel
-  group by key
-),
-named as (
-  select
-    key,
-    cited
-  from of_most
-  union
-  -- A parcel whose points are of other vintages than most has a key of its own.
-  select
-    p.key || ' ' || p.fid,
-    p.cited
-  from of_parcel p
-  join of_most o on o.key = p.key
-  where p.cited <> o.cited
-)
+create view shown_point as
 select
-  n.key,
-  split_part(c.cited, ' ', 1) as source_id,
-  split_part(c.cited, ' ', 2) as vintage
-from named n
-cross join lateral unnest(n.cited) as c (cited);
+  fid,
+  id
+from poi;
+
+-- step: cited_points.sql

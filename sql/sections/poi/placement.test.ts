@@ -1,5 +1,4 @@
 /** How points are placed, at the limits of each rule, on lists, comuni, streets and parcels written by hand. */
-import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Database, Session } from '../../../pipelines/db/index.ts';
 import { addressValues } from '../../../pipelines/address/point-address.ts';
@@ -7,8 +6,7 @@ import { regionOfPlate } from '../../../pipelines/contract/regions.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { createFunctions } from '../../../test/harness/functions.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
-
-const sql = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
+import { sqlOf } from '../../../test/harness/sql.ts';
 
 // Comuni of some hundredths of a degree side by side: at 42° north a degree of longitude is 82,853 m long, one of latitude 111,071 m (GRS80).
 const SETUP = `
@@ -108,7 +106,7 @@ describeDatabase('the place of a point', (engine) => {
   const placed = (given: Readonly<Record<string, Given>>, statements = ''): Promise<Record<string, string>> => rolledBack(database, async (session) => {
     await session.script(`${SETUP} ${statements}`, 'test');
     for (const [code, point] of Object.entries(given)) await publish(session, code, point);
-    await session.script(sql('sql/core/point_of_interest.sql'), 'sql/core/point_of_interest.sql');
+    await session.script(sqlOf('sql/core/point_of_interest.sql'), 'sql/core/point_of_interest.sql');
     const rows = await session.query<{ code: string; how: string }>(`
       select code, coalesce(placed_by || ' ' || coalesce(address_id::text, belfiore), reason) as how from point_of_interest order by id collate "C"`);
     return Object.fromEntries(rows.map(({ code, how }) => [code, how]));
@@ -208,7 +206,7 @@ describeDatabase('the place of a point', (engine) => {
       await publish(session, 'f', { name: 'newer file' });
       await publish(session, 'f', { name: 'older file', member: 2 });
       await publish(session, 'b', { name: '' });
-      await session.script(sql('sql/core/point_of_interest.sql'), 'sql/core/point_of_interest.sql');
+      await session.script(sqlOf('sql/core/point_of_interest.sql'), 'sql/core/point_of_interest.sql');
       return session.query<{ id: string; name: string }>('select id, name from point_of_interest order by id collate "C"');
     });
     expect(rows).toEqual([{ id: 'fuel:b', name: 'Q8' }, { id: 'fuel:f', name: 'newer file' }, { id: 'school:s', name: 'new' }]);
@@ -241,7 +239,7 @@ describeDatabase('the points of a parcel', (engine) => {
       create table point_of_interest (id text, code text, category text, name text, belfiore text, geom geometry(point, 4326));
       insert into point_of_interest
       select category || ':' || code, code, category, name, 'Z001', st_setsrid(st_makepoint(lon, lat), 4326) from (${points}) as v (category, code, name, lon, lat);`, 'test');
-    await session.script(sql(`sql/sections/${section}/build.sql`), section);
+    await session.script(sqlOf(`sql/sections/${section}/build.sql`), section);
     const found: Record<number, string[]> = {};
     for (const { fid, id } of await session.query<{ fid: number; id: string }>(`select fid, id from ${section} order by fid, ordinal`)) (found[fid] ??= []).push(id);
     return found;

@@ -6,17 +6,37 @@
 -- grain: one row per parcel
 -- crs: EPSG:4326; overlaps are measured in EPSG:3035, nodes of the acceleration are in EPSG:4230 (ED50)
 
--- Hazard pieces drive and parcels follow (outer side and inner side of the join): a piece is prepared once for all parcels under its index, and the
--- parcels, in Hilbert order, lie together on disk. Written the other way round, one look-up per parcel, this takes twenty times longer.
-create table region_box as
+create view overlay_parcel as
 select
-  st_setsrid(st_extent(geom)::geometry, 4326) as geom
+  fid,
+  belfiore,
+  area_m2,
+  geom
 from parcel;
 
--- Where several files overlap, one speaks for each comune and class: the areas of the others do not count there. Mostly there is one file, and this is
--- empty. Areas without a class count where their file is not older than all that speak.
-create table flood_silent as
-with held as (
+create view overlay_piece as
+select
+  'flood' as map,
+  class,
+  release_id,
+  member_id,
+  position,
+  geom
+from flood_hazard_piece
+union all
+select
+  'landslide' as map,
+  class,
+  release_id,
+  member_id,
+  position,
+  geom
+from landslide_hazard_piece;
+
+-- Where several files overlap, the areas of one file count for each comune and class. Usually there is one file, and this table is empty. Flood areas
+-- without a class count if their file is not older than all files that count.
+create table overlay_silent as
+with flood_file as (
   select
     coverage.class,
     coverage.member_id,
@@ -25,44 +45,19 @@ with held as (
   from flood_coverage as coverage
   join member_in_force as file using (member_id)
 ),
-speaker as (
+flood_speaker as (
   select
     coverage.belfiore,
-    held.class,
-    held.file_id,
-    held.rank
+    flood_file.class,
+    flood_file.file_id,
+    flood_file.rank
   from coverage
-  join held
-    on held.member_id = coverage.member_id
-    and coverage.theme = 'flood_' || held.class
+  join flood_file
+    on flood_file.member_id = coverage.member_id
+    and coverage.theme = 'flood_' || flood_file.class
   where coverage.mapped
-)
-select
-  speaker.belfiore,
-  held.class,
-  held.member_id
-from speaker
-join held
-  on held.class = speaker.class
-  and held.file_id <> speaker.file_id
-union all
-select
-  oldest.belfiore,
-  held.class,
-  held.member_id
-from (
-  select
-    belfiore,
-    max(rank) as rank
-  from speaker
-  group by belfiore
-) as oldest
-join held
-  on held.class = 'HPH'
-  and held.rank > oldest.rank;
-
-create table landslide_silent as
-with held as (
+),
+landslide_file as (
   select
     coverage.member_id,
     file.file_id
@@ -70,191 +65,62 @@ with held as (
   join member_in_force as file using (member_id)
 )
 select
+  'flood' as map,
+  flood_file.class,
+  speaker.belfiore,
+  flood_file.member_id
+from flood_speaker as speaker
+join flood_file
+  on flood_file.class = speaker.class
+  and flood_file.file_id <> speaker.file_id
+union all
+select
+  'flood',
+  flood_file.class,
+  oldest.belfiore,
+  flood_file.member_id
+from (
+  select
+    belfiore,
+    max(rank) as rank
+  from flood_speaker
+  group by belfiore
+) as oldest
+join flood_file
+  on flood_file.class = 'HPH'
+  and flood_file.rank > oldest.rank
+union all
+select
+  'landslide',
+  null,
   coverage.belfiore,
   other.member_id
 from coverage
-join held as speaker on speaker.member_id = coverage.member_id
-join held as other on other.file_id <> speaker.file_id
+join landslide_file as speaker on speaker.member_id = coverage.member_id
+join landslide_file as other on other.file_id <> speaker.file_id
 where coverage.theme = 'landslide'
   and coverage.mapped;
 
--- What a parcel shares with each piece. A parcel inside a piece needs no intersection. Boxes find the pairs, and what is shared decides: one test of a
--- pair, not two.
-create view flood_share as
-select
-  parcel.fid,
-  piece.class,
-  piece.release_id,
-  piece.member_id,
-  piece.position,
-  parcel.area_m2 as parcel_m2,
-  case
-    when st_covers(piece.geom, parcel.geom) then parcel.area_m2
-    else core.area_m2(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)))
-  end as shared_m2
-from flood_hazard_piece as piece
-join parcel on piece.geom && parcel.geom
-where piece.geom && (select geom from region_box)
-  and not exists (
-    select
-    from flood_silent as silent
-    where silent.belfiore = parcel.belfiore
-      and silent.class = piece.class
-      and silent.member_id = piece.member_id
-  )
--- offset 0: measured before anything is sorted, so that geometries are not carried through a sort.
-offset 0;
+-- step: overlay.sql
 
--- Pieces of one area do not overlap.
-create table flood_area as
-select
-  fid,
-  class,
-  min(parcel_m2) as parcel_m2,
-  sum(shared_m2) as shared_m2
-from flood_share
-where shared_m2 > 0
-group by fid, class, release_id, member_id, position;
-
--- Areas of one class may: what several share with a parcel is united, unless one has it all.
-create table flood_union as
-with several as (
-  select
-    fid,
-    class
-  from flood_area
-  group by fid, class
-  having count(*) > 1
-    and max(shared_m2) < min(parcel_m2)
-)
-select
-  several.fid,
-  several.class,
-  core.area_m2(
-    st_union(st_collectionextract(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13))
-  ) as shared_m2
-from several
-join parcel on parcel.fid = several.fid
-join flood_hazard_piece as piece
-  on piece.geom && parcel.geom
-  and piece.class = several.class
-where not exists (
-  select
-  from flood_silent as silent
-  where silent.belfiore = parcel.belfiore
-    and silent.class = piece.class
-    and silent.member_id = piece.member_id
-)
-group by several.fid, several.class;
-
-create table flood_overlap as
-select
-  area.fid,
-  area.class,
-  min(area.parcel_m2) as parcel_m2,
-  coalesce(min(united.shared_m2), max(area.shared_m2)) as shared_m2
-from flood_area as area
-left join flood_union as united
-  on united.fid = area.fid
-  and united.class = area.class
-group by area.fid, area.class;
-
-create view landslide_share as
-select
-  parcel.fid,
-  piece.class,
-  piece.release_id,
-  piece.member_id,
-  piece.position,
-  parcel.area_m2 as parcel_m2,
-  case
-    when st_covers(piece.geom, parcel.geom) then parcel.area_m2
-    else core.area_m2(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)))
-  end as shared_m2
-from landslide_hazard_piece as piece
-join parcel on piece.geom && parcel.geom
-where piece.geom && (select geom from region_box)
-  and not exists (
-    select
-    from landslide_silent as silent
-    where silent.belfiore = parcel.belfiore
-      and silent.member_id = piece.member_id
-  )
--- offset 0: measured before anything is sorted, so that geometries are not carried through a sort.
-offset 0;
-
-create table landslide_area as
-select
-  fid,
-  class,
-  min(parcel_m2) as parcel_m2,
-  sum(shared_m2) as shared_m2
-from landslide_share
-where shared_m2 > 0
-group by fid, class, release_id, member_id, position;
-
-create table landslide_union as
-with several as (
-  select
-    fid,
-    class
-  from landslide_area
-  group by fid, class
-  having count(*) > 1
-    and max(shared_m2) < min(parcel_m2)
-)
-select
-  several.fid,
-  several.class,
-  core.area_m2(
-    st_union(st_collectionextract(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13))
-  ) as shared_m2
-from several
-join parcel on parcel.fid = several.fid
-join landslide_hazard_piece as piece
-  on piece.geom && parcel.geom
-  and piece.class is not distinct from several.class
-where not exists (
-  select
-  from landslide_silent as silent
-  where silent.belfiore = parcel.belfiore
-    and silent.member_id = piece.member_id
-)
-group by several.fid, several.class;
-
-create table landslide_overlap as
-select
-  area.fid,
-  area.class,
-  min(area.parcel_m2) as parcel_m2,
-  coalesce(min(united.shared_m2), max(area.shared_m2)) as shared_m2
-from landslide_area as area
-left join landslide_union as united
-  on united.fid = area.fid
-  and united.class is not distinct from area.class
-group by area.fid, area.class;
-
--- Touching is not sharing. Where a hazard is drawn along a parcel's border, rounding the coordinates (1e-8 degree in the cadastre) and drawing
--- straight edges in another projection leave up to a few square decimetres along a long border. So an overlap counts from 1 m² on, or
--- from half of a parcel that is smaller than 2 m².
 create table flood as
 select distinct on (fid)
   fid,
   class as level,
-  round(least(1, shared_m2 / parcel_m2)::numeric, 6)::float8 as share
-from flood_overlap
-where shared_m2 >= least(1, parcel_m2 / 2)
+  share
+from overlay
+where map = 'flood'
 order by fid, array_position(array['P3', 'P2', 'P1', 'HPH'], class);
 
--- An area of undetermined class says that something is there: without another the parcel has a row and no level.
+-- An area of undetermined class shows that a hazard is mapped: without another area the parcel has a row and no level.
 create table landslide as
 select distinct on (fid)
   fid,
   class as level,
-  case when class is not null then round(least(1, shared_m2 / parcel_m2)::numeric, 6)::float8 end as share,
+  case when class is not null then share end as share,
   bool_or(class = 'AA') over (partition by fid) as attention
-from landslide_overlap
-where shared_m2 >= least(1, parcel_m2 / 2)
+from overlay
+where map = 'landslide'
 order by fid, array_position(array['P4', 'P3', 'P2', 'P1', 'AA'], class);
 
 -- Acceleration at the representative point, as the building code (NTC08, Allegato A) interpolates: the nodes of the grid cell around the point, weighted by

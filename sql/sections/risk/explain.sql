@@ -58,64 +58,64 @@ select
 from pga_edge
 union all
 select
-  fid,
+  area.fid,
   'flood_level',
-  class,
-  release_id,
-  member_id,
-  position,
-  sum(shared_m2),
+  area.class,
+  area.release_id,
+  area.member_id,
+  area.position,
+  area.shared_m2,
   'm2',
   'area shared with the parcel; the worst class of which 1 m² (half of a parcel below 2 m²) is shared counts'
-from flood_share s
-where shared_m2 > 0
-  and exists (select from flood f where f.fid = s.fid)
-group by fid, class, release_id, member_id, position
+from overlay_area as area
+join flood using (fid)
+where area.map = 'flood'
 union all
 select
-  s.fid,
+  area.fid,
   'flood_share',
-  s.class,
-  s.release_id,
-  s.member_id,
-  s.position,
-  sum(s.shared_m2) / min(s.parcel_m2),
+  area.class,
+  area.release_id,
+  area.member_id,
+  area.position,
+  area.shared_m2 / area.parcel_m2,
   'of the parcel',
   'part of the parcel in an area of the level''s class; what several areas share counts once'
-from flood_share s
-join flood f on f.fid = s.fid and f.level = s.class
-where s.shared_m2 > 0
-group by s.fid, s.class, s.release_id, s.member_id, s.position
+from overlay_area as area
+join flood
+  on flood.fid = area.fid
+  and flood.level = area.class
+where area.map = 'flood'
 union all
 select
-  fid,
+  area.fid,
   'landslide_level',
-  class,
-  release_id,
-  member_id,
-  position,
-  sum(shared_m2),
+  area.class,
+  area.release_id,
+  area.member_id,
+  area.position,
+  area.shared_m2,
   'm2',
   'area shared with the parcel; the worst class of which 1 m² (half of a parcel below 2 m²) is shared counts'
-from landslide_share s
-where shared_m2 > 0
-  and exists (select from landslide l where l.fid = s.fid)
-group by fid, class, release_id, member_id, position
+from overlay_area as area
+join landslide using (fid)
+where area.map = 'landslide'
 union all
 select
-  s.fid,
+  area.fid,
   'landslide_share',
-  s.class,
-  s.release_id,
-  s.member_id,
-  s.position,
-  sum(s.shared_m2) / min(s.parcel_m2),
+  area.class,
+  area.release_id,
+  area.member_id,
+  area.position,
+  area.shared_m2 / area.parcel_m2,
   'of the parcel',
   'part of the parcel in an area of the level''s class; what several areas share counts once'
-from landslide_share s
-join landslide l on l.fid = s.fid and l.level = s.class
-where s.shared_m2 > 0
-group by s.fid, s.class, s.release_id, s.member_id, s.position
+from overlay_area as area
+join landslide
+  on landslide.fid = area.fid
+  and landslide.level = area.class
+where area.map = 'landslide'
 union all
 select
   fid,
@@ -124,13 +124,12 @@ select
   release_id,
   member_id,
   position,
-  sum(shared_m2),
+  shared_m2,
   'm2',
   'area of attention; 1 m² (half of a parcel below 2 m²) of all of them counts'
-from landslide_share
-where shared_m2 > 0
+from overlay_area
+where map = 'landslide'
   and class = 'AA'
-group by fid, class, release_id, member_id, position
 union all
 select
   p.fid,

@@ -1,5 +1,4 @@
 /** The rules of the section risk at their limits, on parcels and layers written by hand. */
-import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
@@ -8,8 +7,9 @@ import { testEnvironment } from '../../../test/harness/environment.ts';
 import { createFunctions } from '../../../test/harness/functions.ts';
 import { ed50, ed50Distance } from '../../../pipelines/synthetic/map-projection.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
+import { sqlOf } from '../../../test/harness/sql.ts';
 
-const RISK = readFileSync(new URL('../../../sql/sections/risk/build.sql', import.meta.url), 'utf8');
+const RISK = sqlOf('sql/sections/risk/build.sql');
 
 // Lattice nodes every 0.02° of ED50. A degree of longitude at 42° north is 82,853 m, one of latitude 111,071 m (GRS80).
 const POINTS = ([[1, 'Z001', 14.02, 42.02], [2, 'Z001', 14.03, 42.03], [3, 'Z001', 14.05, 42.03], [4, 'Z002', 14.083, 42.03], [5, 'Z003', 14.25, 42.03]] as const)

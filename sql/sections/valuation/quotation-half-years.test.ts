@@ -248,6 +248,16 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
     })).toEqual(['Z001 B1 1000 in 2025_2 by 2025_2, before not quoted', 'Z002 B1 2000 in 2025_2 by 2025_2, before not quoted']);
   });
 
+  it('keeps the other half-years when one has prices and neither zones nor perimeters', async () => {
+    const files = {
+      zones: [zone(q1, 'Z001', 'B1', 'IS1', 1), zone(q1, 'Z002', 'B1', 'IS2', 1)], perimeters: bothDrawn(q1),
+      // Z001 keeps its LinkZona, Z002 has a new one.
+      quotations: [quoted(q1, 'Z001', 'B1', 'IS1', 1000, 1), quoted(q1, 'Z002', 'B1', 'IS2', 2000, 1), quoted(q2, 'Z001', 'B1', 'IS1', 1100, 2), quoted(q2, 'Z002', 'B1', 'IS9', 2100, 2)],
+    };
+    expect(await valuations(files)).toEqual(['Z001 B1 1100 in 2025_2 by 2025_1, before 1000', null]);
+    expect((await check(files)).map(({ history }) => history?.then)).toEqual([{ '2025_1': 'B1 1000', '2025_2': 'B1 1100' }, { '2025_1': 'B1 2000' }]);
+  });
+
   it('perimeters of a comune that is no more lead to the quotations of the one that has its ground, and count only where that was not drawn since', async () => {
     const files = {
       parcels: ['Z001', 'Z001'], zones: [zone(old, 'Z099', 'B1', 'IS1'), zone(old, 'Z099', 'C1', 'IS3')],

@@ -1,4 +1,4 @@
--- purpose: the edition of the model that a parcel has its values of
+-- purpose: the edition of the model that gives a parcel's values
 -- cites: ingv_mps04
 -- reads: section.shaking
 -- writes: none

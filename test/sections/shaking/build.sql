@@ -3,10 +3,10 @@
 -- reads: core.parcel, layer.pga_node
 -- writes: section.shaking
 -- incremental: rows of parcels
--- grain: one row per parcel around which the model has a value
+-- grain: one row per parcel with a value of the model around it
 -- crs: EPSG:4326; nodes are found by whole numbers, multiples of the grid's step
 
--- The corners of each parcel's square, by number.
+-- The corners of the grid square of each parcel, by number.
 create table corner as
 select
   p.fid,

@@ -1,4 +1,4 @@
--- purpose: the section shaking of many parcels, a row of columns each
+-- purpose: the section shaking of many parcels, one row of columns each
 -- reads: section.shaking
 -- writes: api.columns_shaking
 -- grain: one row per parcel

@@ -1,7 +1,7 @@
 -- purpose: the section shaking of one parcel
 -- reads: section.shaking
 -- writes: api.section_shaking
--- grain: one object, or null where the model has no value around the place
+-- grain: one object, or null if the model has no value around the parcel
 -- crs: none
 
 create or replace function api.section_shaking(p_fid int4, out value json, out linked bool, out keys text[])

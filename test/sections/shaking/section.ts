@@ -1,4 +1,4 @@
-/** What a walk-through adds: the seismic model's values around a parcel, at the corners of the square of its grid that the parcel lies in. */
+/** Section of a walk-through: the seismic model's values around a parcel, at the corners of the grid square that contains it. */
 import { z } from 'zod';
 import { quantity } from '../../../pipelines/contract/gate.ts';
 import { nullable, source, whole } from '../../../pipelines/contract/schemas.ts';
@@ -9,7 +9,7 @@ const acceleration = z.number().min(0);
 const shaking = z.strictObject({
   ag_min: acceleration.describe('Least acceleration of the corners, g'),
   ag_max: acceleration.describe('Greatest acceleration of the corners, g'),
-  corners: whole.min(1).max(4).describe('Corners of which the model has a value'),
+  corners: whole.min(1).max(4).describe('Corners with a value of the model'),
   source,
 }).meta({ id: 'Shaking', description: 'The seismic model around the parcel' });
 
@@ -28,7 +28,7 @@ export default defineSection({
         fid: FID,
         ag_min_g: { type: 'float8', description: 'Least acceleration of the corners', unit: 'g', gate: quantity({ within: [0, 1] }) },
         ag_max_g: { type: 'float8', description: 'Greatest acceleration of the corners', unit: 'g', gate: quantity({ within: [0, 1] }) },
-        corners: { type: 'int2', description: 'Corners of which the model has a value, 1–4', gate: quantity({ within: [1, 4] }) },
+        corners: { type: 'int2', description: 'Corners with a value of the model, 1–4', gate: quantity({ within: [1, 4] }) },
         vintage: { type: 'text', description: 'Edition of the model' },
       },
     },
@@ -45,7 +45,7 @@ export default defineSection({
       fields: {
         'Least acceleration of the corners, g': 'Accelerazione minima dei nodi, g',
         'Greatest acceleration of the corners, g': 'Accelerazione massima dei nodi, g',
-        'Corners of which the model has a value': 'Nodi per i quali il modello ha un valore',
+        'Corners with a value of the model': 'Nodi per i quali il modello ha un valore',
       },
       evidence: {
         'node at a corner of the square that holds the representative point': 'nodo a un vertice della maglia che contiene il punto rappresentativo',

@@ -1,4 +1,4 @@
-/** The section's own SQL, on rows drawn by hand. */
+/** Tests of the section's own SQL, on rows written by hand. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { describeDatabase } from '../../../test/harness/database.ts';
@@ -6,7 +6,7 @@ import { describeDatabase } from '../../../test/harness/database.ts';
 const BUILD = readFileSync(new URL('build.sql', import.meta.url), 'utf8');
 
 describeDatabase('the section shaking', (engine) => {
-  it('has the least and the greatest value of the corners around a parcel, and of how many', async () => {
+  it('has the least and greatest value of the corners around a parcel, and their number', async () => {
     const database = await engine.openDatabase();
     const rows = await database.session(async (session) => {
       await session.script(`

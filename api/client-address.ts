@@ -1,0 +1,48 @@
+/** Where a request comes from: the address of the connection, or the one that a proxy names whom we believe. */
+import { BlockList, isIP } from 'node:net';
+import { MappaleError } from '../pipelines/errors.ts';
+
+/** Addresses of this machine. */
+export const LOOPBACK = ['127.0.0.0/8', '::1'] as const;
+
+/** Whether an address is one of those that are believed. */
+export type Trust = (address: string) => boolean;
+
+/**
+ * @param networks addresses, IPv4 or IPv6, each alone or as a network: `10.0.0.0/8`
+ * @throws MappaleError `PROXY_INVALID` (exit 2)
+ */
+export function trusting(networks: readonly string[]): Trust {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(network) ?? [];
+    const version = isIP(address);
+    if (version === 0 || Number(bits ?? 1) < 1 || Number(bits ?? 1) > (version === 4 ? 32 : 128)) {
+      throw new MappaleError('what is to be trusted is no address', {
+        code: 'PROXY_INVALID', kind: 'usage', detail: `expected an address or a network like 10.0.0.1, 10.0.0.0/8 or fd00::/8, found ${network}`,
+        hint: 'Name the addresses from which your proxy connects: --trust-proxy 127.0.0.1; or who reads the figures: --metrics-from 10.0.0.0/8',
+        fix: 'npx mappale serve --trust-proxy 127.0.0.1',
+      });
+    }
+    if (bits === undefined) list.addAddress(address, family(version));
+    else list.addSubnet(address, Number(bits), family(version));
+  }
+  return (given) => {
+    const address = plainAddress(given);
+    return address !== null && list.check(address, family(isIP(address)));
+  };
+}
+
+function family(version: number): 'ipv4' | 'ipv6' {
+  return version === 6 ? 'ipv6' : 'ipv4';
+}
+
+/**
+ * An address without what some proxies write around it: brackets, a port, the zone; IPv4 in IPv6 notation is IPv4.
+ * @returns null: there is none in it
+ */
+export function plainAddress(text: string | undefined): string | null {
+  const [, bracketed, dotted] = /^(?:\[([^\]]*)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/.exec(text?.trim() ?? '') ?? [];
+  const address = (bracketed ?? dotted ?? text?.trim() ?? '').split('%', 1).join().replace(/^::ffff:(?=\d+\.)/i, '');
+  return isIP(address) === 0 ? null : address;
+}

@@ -1,0 +1,20 @@
+/** Serves the OpenAPI document, for all clients and for those of OGC API - Features. */
+import type { FastifyInstance } from 'fastify';
+import { JSON_TYPE } from '../http.ts';
+import { OPENAPI_MEDIA } from '../ogc.ts';
+import { BASE, document as openapi } from '../openapi.ts';
+import { noParameters, readParameters } from '../parameters.ts';
+import { prepare, sendPrepared } from '../prepared.ts';
+import type { Service } from '../service.ts';
+
+export async function document(app: FastifyInstance, { version }: Service): Promise<void> {
+  const content = await prepare(JSON.stringify(openapi(version)));
+  app.get(`${BASE}/openapi.json`, async (request, reply) => sendPrepared(request, reply.type(JSON_TYPE).header('cache-control', 'no-cache'), content));
+  app.get(`${BASE}/ogc/api`, async (request, reply) => {
+    readParameters(noParameters, request.query as Record<string, unknown>);
+    // GDAL 3.6 and other clients that know only OpenAPI 3.0 ask for that media type or for JSON.
+    const { accept = '*/*' } = request.headers;
+    const type = accept.includes('application/json') && !accept.includes(OPENAPI_MEDIA) ? 'application/json; charset=utf-8' : OPENAPI_MEDIA;
+    return sendPrepared(request, reply.type(type).header('vary', 'Accept, Accept-Encoding').header('cache-control', 'no-cache'), content);
+  });
+}

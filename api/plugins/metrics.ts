@@ -1,0 +1,36 @@
+/** Serves `/metrics` to this machine and to the addresses that the operator named. It needs no key. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { LOOPBACK, trusting, type Trust } from '../client-address.ts';
+import { refusal } from '../errors.ts';
+import { databaseFigures, METRICS_TYPE } from '../metrics.ts';
+import { BASE } from '../openapi.ts';
+import { remember } from '../remember.ts';
+import { isForwarded } from '../request.ts';
+import { REMEMBERED_MS, type Service } from '../service.ts';
+import { isLoopback } from '../sign-in.ts';
+
+export interface MetricsReaders {
+  /** Addresses and networks that the operator named. */
+  readonly readers: readonly string[];
+  readonly isTrustedProxy: Trust;
+}
+
+/** @throws MappaleError `PROXY_INVALID` (exit 2) */
+export async function metrics(app: FastifyInstance, service: Service & MetricsReaders): Promise<void> {
+  const { reader, shared, metrics: { registry }, readers, isTrustedProxy } = service;
+  const isNamed = trusting(readers);
+  const isAllowed = trusting([...LOOPBACK, ...readers]);
+  const mayRead = (request: FastifyRequest): boolean => {
+    // An unknown proxy on this machine hides the address of the client.
+    if (!isAllowed(request.ip) || (isForwarded(request) && !isTrustedProxy(request.socket.remoteAddress ?? ''))) return false;
+    // A foreign page can have a host name that resolves to this machine, so that the browser of this machine reads for the page.
+    return isNamed(request.ip) || isLoopback(request.hostname);
+  };
+  const ofWorkers = shared.figures(registry);
+  const text = remember(REMEMBERED_MS, async () => `${await ofWorkers()}\n${await databaseFigures(reader)}`);
+  app.get(`${BASE}/metrics`, async (request, reply) => {
+    if (!mayRead(request)) throw refusal.METRICS_ELSEWHERE();
+    reply.removeHeader('access-control-allow-origin').removeHeader('access-control-expose-headers');
+    return reply.type(METRICS_TYPE).header('cache-control', 'no-store').send(await text());
+  });
+}

@@ -1,0 +1,85 @@
+/** Facts of a request that fastify does not give: its path, its origin, its credential and the address of the client. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Admit, Caller, Credential, Scope } from './access.ts';
+import { plainAddress } from './client-address.ts';
+import { invalidParameter, refusal } from './errors.ts';
+import { digest } from './prepared.ts';
+import { sessionOf } from './sign-in.ts';
+
+/** Returns the header that closes a connection whose request has a body: most paths read none. */
+export function closing({ headers }: FastifyRequest): Record<string, string> {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0 ? { connection: 'close' } : {};
+}
+
+export function isForwarded({ headers }: FastifyRequest): boolean {
+  return headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
+}
+
+/** Returns the path of a request in the form in which routes are written. */
+export function pathOf({ url }: FastifyRequest): string {
+  const path = url.replace(/^https?:\/\/[^/]*/i, '').replace(/\?.*$/s, '');
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Host names and addresses with an optional port. */
+const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
+
+/**
+ * Returns the origin of links in an answer, as the client or a trusted proxy names it. Links are relative to the server where that is no scheme or host: a
+ * header must not put anything else into a link.
+ */
+export function originOf({ protocol, host }: FastifyRequest): string {
+  return /^https?$/.test(protocol) && HOST.test(host) ? `${protocol}://${host}` : '';
+}
+
+export function credentialOf(request: FastifyRequest): Credential {
+  return { key: request.headers['x-api-key'], session: sessionOf(request) };
+}
+
+/** @throws ApiError `REQUEST_TIMEOUT`: only a closed connection has no address */
+export function addressOf(request: FastifyRequest): string {
+  const address = plainAddress(request.ip) ?? plainAddress(request.socket.remoteAddress);
+  if (address === null) throw refusal.CALLER_GONE();
+  return address;
+}
+
+/**
+ * Admits a request, then runs its work.
+ * @param work receives a function that writes the client's rate headers
+ * @throws ApiError 401, 403, 408, 429, 503, and `INVALID_PARAMS` for a query that is not UTF-8
+ */
+export async function admitted<T>(
+  admit: Admit, scope: Scope, request: FastifyRequest, reply: FastifyReply, work: (identified: (caller: Caller) => void) => Promise<T>,
+): Promise<T> {
+  const identified = (caller: Caller): void => {
+    request.tokenId = caller.tokenId;
+    reply.headers(caller.headers);
+  };
+  const claim = { credential: credentialOf(request), scope, address: addressOf(request), gone: () => request.socket.destroyed };
+  return admit(claim, identified, async () => {
+    requireDecodable(request.url);
+    return work(identified);
+  });
+}
+
+/** Returns the tag of an answer. The same question to the same publication has the same answer, whatever its bytes. */
+export function tagOf(version: string, publication: string, path: string, given: unknown): string {
+  return `W/"${digest(`${version} ${publication} ${path} ${JSON.stringify(given)}`)}"`;
+}
+
+/** @throws ApiError `INVALID_PARAMS` for a parameter that is not UTF-8, which the parser of queries would accept as it is */
+function requireDecodable(url: string): void {
+  for (const pair of url.slice(url.indexOf('?') + 1).split('&')) {
+    try {
+      decodeURIComponent(pair);
+    } catch {
+      const [name = ''] = pair.split('=');
+      const shown = /^[\w.-]{1,40}$/.test(name) ? name : 'a parameter';
+      throw invalidParameter(shown, 'text in UTF-8, percent-encoded: %C3%A0 for à, %25 for %', 'is not encoded as URLs are');
+    }
+  }
+}

@@ -1,0 +1,43 @@
+/** State that all plugins of a server share. */
+import type { Reader } from '../pipelines/db/reader.ts';
+import type { Log } from '../pipelines/log.ts';
+import type { Admit, Counter } from './access.ts';
+import type { ServerMetrics } from './metrics.ts';
+import { remember } from './remember.ts';
+import type { SignIn } from './sign-in.ts';
+import type { Shared } from './workers.ts';
+
+export interface Service {
+  readonly reader: Reader;
+  /** Version of the program. */
+  readonly version: string;
+  readonly log: Log;
+  readonly metrics: ServerMetrics;
+  readonly shared: Shared;
+  readonly counter: Counter;
+  readonly signIn: SignIn | null;
+  readonly admit: Admit;
+  readonly published: Published;
+}
+
+/** How long the results of `/health`, `/metrics` and the current publication are reused; milliseconds. */
+export const REMEMBERED_MS = 1_000;
+
+/** Returns the current publication. @throws MappaleError when the database does not answer */
+export type Published = () => Promise<string>;
+
+/** Reads the current publication at most once a second, failures included. */
+export function publishedBy(reader: Reader): Published {
+  const read = remember(REMEMBERED_MS, async () => {
+    try {
+      return await reader.call<{ publication: string }>('select publication from api.map_publication()', []);
+    } catch (error) {
+      return { error };
+    }
+  });
+  return async () => {
+    const found = await read();
+    if ('error' in found) throw found.error;
+    return found.publication;
+  };
+}

@@ -1,0 +1,50 @@
+/** Statements that create the tables of a source, from its `tables` and `layers`. `defineSource` has checked their names and types; no text comes from data. */
+import type { Column } from '../formats/copy.ts';
+import type { Layer, Source } from './source.ts';
+import { parseSqlFile, type SqlFile } from './sql-files.ts';
+import { literal } from './sql-text.ts';
+
+/** Columns before those that a source states. */
+const RECORD = { member_id: 'int4 not null', position: 'int8 not null' } as const satisfies Readonly<Record<string, Column>>;
+
+/** Columns before those of a layer, with their descriptions. */
+const provenance = (position: string): Layer['columns'] => ({
+  release_id: ['int4 not null', 'Release of the row (ledger.release). Partition key.'],
+  member_id: [RECORD.member_id, 'Member that the row was read from (ledger.member).'],
+  position: [RECORD.position, position],
+});
+
+/** Returns the statements that create a source's staging tables, under their name in the ledger. */
+export function stagingTables(id: string, tables: Source['tables']): SqlFile {
+  const statements = Object.entries(tables).map(([table, columns]) => `create unlogged table ${table} ${listed({ ...RECORD, ...columns })};\n`);
+  const header = `-- reads: none\n-- writes: ${Object.keys(tables).map((table) => `staging.${table}`).join(', ')}\n`;
+  return parseSqlFile(`sources/${id}/staging.sql`, [header, ...statements].join('\n'));
+}
+
+/** Returns the statements that create and describe a source's layer tables, under their name in the ledger. */
+export function layerTables(id: string, layers: Source['layers']): SqlFile {
+  const names = Object.keys(layers);
+  const header = `-- purpose: the layers ${names.join(', ')}\n-- reads: none\n-- writes: ${names.map((name) => `layer.${name}`).join(', ')}\n`;
+  return parseSqlFile(`sources/${id}/layer.sql`, [header, ...Object.entries(layers).map(([name, layer]) => layerTable(name, layer))].join('\n'));
+}
+
+function layerTable(name: string, { description, position, columns, indexes = {} }: Layer): string {
+  const table = `layer.${name}`;
+  const all = { ...provenance(position), ...columns };
+  const types = Object.fromEntries(Object.entries(all).map(([column, [type]]) => [column, type]));
+  return [
+    `create table ${table} ${listed(types)} partition by list (release_id);`,
+    `comment on table ${table} is ${literal(description)};`,
+    ...Object.entries(all).map(([column, [, text]]) => `comment on column ${table}.${column} is ${literal(text)};`),
+    ...Object.entries(indexes).map(([query, indexed]) => {
+      const method = indexed.some((column) => types[column]?.startsWith('geometry')) ? ' using gist' : '';
+      return `-- serves: ${query}\ncreate index on ${table}${method} (${indexed.join(', ')});`;
+    }),
+    '',
+  ].join('\n');
+}
+
+/** Returns columns with their types, in parentheses. */
+function listed(columns: Readonly<Record<string, string>>): string {
+  return `(\n${Object.entries(columns).map(([name, type]) => `  ${name} ${type}`).join(',\n')}\n)`;
+}

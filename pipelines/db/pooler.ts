@@ -1,0 +1,149 @@
+/**
+ * Connection poolers such as PgBouncer, between the program and the server. In the pool modes `transaction` and `statement` a session does not persist:
+ * advisory locks, settings and prepared statements stay with a server process that the next statement may not get.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { MappaleError } from '../errors.ts';
+import { databaseError } from './errors.ts';
+import type { ServerAddress } from './server-address.ts';
+import { statementsOf } from './statements.ts';
+import { first } from './types.ts';
+
+/** Longest wait for a server connection of the pooler. */
+const WAIT_MS = 5000;
+
+/** How long held transactions wait for the next answer. */
+const PATIENCE_MS = 200;
+
+/** Connections that hold transactions. A pool with fewer server connections is found at once. */
+const HOLDING = 3;
+
+/** Behind a pooler with other clients each connection may get the same process again by chance. */
+const ROUNDS = 8;
+
+const PROTOCOL_VIOLATION = '08P01';
+
+/**
+ * Returns whether a pooler answers on this connection. PostgreSQL sends the number of its process when a connection starts. A pooler sends another number.
+ * @param backend the number of the server process, from a query
+ */
+export function isPooled(client: pg.ClientBase, backend: number): boolean {
+  return (client as pg.ClientBase & { readonly processID: number | null }).processID !== backend;
+}
+
+/** Returns whether a pooler refused the settings that a connection starts with. PostgreSQL accepts them. */
+export function refusesSettings(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === PROTOCOL_VIOLATION && error.message.startsWith('unsupported startup parameter');
+}
+
+/** Returns the number of the server process that answers. */
+export async function backendOf(client: pg.ClientBase): Promise<number> {
+  const statement = statementsOf('server')('backend');
+  return first((await client.query<{ pid: number }>(statement)).rows, statement).pid;
+}
+
+/** Sets parameters of the session, or of the transaction. @param settings as `name=value`, with escapes as in the connection's options */
+export async function applySettings(client: pg.ClientBase, settings: readonly string[], scope: 'session' | 'transaction'): Promise<void> {
+  const pairs = settings.map((setting) => {
+    const [, name = '', value = ''] = /^(.+?)=(.*)$/.exec(setting.replace(/\\(.)/g, '$1')) ?? [];
+    return [name, value] as const;
+  });
+  await client.query(statementsOf('server')('apply_settings'), [pairs.map(([name]) => name), pairs.map(([, value]) => value), scope === 'transaction']);
+}
+
+/** Begins a transaction with our settings. */
+export async function beginPooled(client: pg.ClientBase, access: 'read only' | 'default', settings: readonly string[]): Promise<void> {
+  await client.query(`begin isolation level read committed${access === 'default' ? '' : ', read only'}, not deferrable`);
+  await applySettings(client, settings, 'transaction');
+}
+
+/** How a pooler treats sessions. */
+export type PoolMode = 'session' | 'transaction' | 'statement' | 'too_small';
+
+/**
+ * Finds the pool mode. Some connections hold transactions, and each connection asks for its server process. A session that persists keeps its process, and
+ * shares it with no other session.
+ * @throws MappaleError `SQL_*` when the server does not answer
+ */
+export async function poolModeOf({ connectionString, label }: ServerAddress): Promise<PoolMode> {
+  const clients = Array.from({ length: 1 + HOLDING }, () => {
+    const client = new pg.Client({ connectionString, application_name: 'mappale', query_timeout: WAIT_MS, connectionTimeoutMillis: WAIT_MS });
+    client.on('error', () => undefined);
+    return client;
+  });
+  try {
+    await Promise.all(clients.map((client) => client.connect()));
+    const sessions = new Sessions();
+    const until = Date.now() + WAIT_MS;
+    for (let kept = 0; kept < ROUNDS;) {
+      const found = await lookAt(clients, sessions);
+      if (found === 'moved') return 'transaction';
+      if (found === 'kept') kept += 1;
+      else if (Date.now() > until) return 'too_small';
+    }
+    return 'session';
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === PROTOCOL_VIOLATION && /statement pooling/.test(error.message)) return 'statement';
+    if (error instanceof Error && /^(Query read timeout|timeout expired)$/.test(error.message)) return 'too_small';
+    throw databaseError(error, null, label);
+  } finally {
+    await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
+  }
+}
+
+/** Server processes of connections. */
+class Sessions {
+  readonly #processes = new Map<pg.Client, number>();
+
+  /** Returns false if the connection had another process before, or if the process belongs to another connection. */
+  keeps(client: pg.Client, process: number): boolean {
+    const known = this.#processes.get(client);
+    if (known !== undefined) return known === process;
+    const isShared = [...this.#processes.values()].includes(process);
+    this.#processes.set(client, process);
+    return !isShared;
+  }
+}
+
+/** Asks each connection once. All but the first hold their transactions to the end. */
+async function lookAt([asking, ...holding]: readonly pg.Client[], sessions: Sessions): Promise<'kept' | 'moved' | 'waited'> {
+  if (asking === undefined) throw new Error('expected a connection');
+  const hold = async (client: pg.Client): Promise<number> => {
+    await client.query('begin');
+    return backendOf(client);
+  };
+  try {
+    for (const client of [asking, ...holding, asking]) {
+      const process = await inTime(client === asking ? backendOf(client) : hold(client));
+      if (process === undefined) return 'waited';
+      if (!sessions.keeps(client, process)) return 'moved';
+    }
+    return 'kept';
+  } finally {
+    // A pooler closes the server connection of a client that leaves within a transaction.
+    await Promise.all(holding.map((client) => client.query('rollback').catch(() => undefined)));
+  }
+}
+
+/** Returns undefined if the answer takes longer: the pooler may have no free server connection as long as transactions are held. */
+function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
+  answer.catch(() => undefined);
+  // Two commands that wait for each other's server connections do not try again at the same moment.
+  return Promise.race([answer, sleep(PATIENCE_MS * (1 + Math.random()), undefined, { ref: false })]);
+}
+
+const FOUND: Readonly<Record<Exclude<PoolMode, 'session'>, string>> = {
+  transaction: 'a pooler with pool_mode=transaction',
+  statement: 'a pooler with pool_mode=statement',
+  too_small: `a pooler that gave no second server connection within ${WAIT_MS / 1000} seconds`,
+};
+
+/** Returns the error for a command that a pool mode does not allow. */
+export function sessionsNotKept(label: string, mode: Exclude<PoolMode, 'session'>): MappaleError {
+  return new MappaleError('the connection pooler does not keep sessions', {
+    code: 'SESSIONS_NOT_KEPT', kind: 'database', at: label, detail: `expected a session that keeps its server process, found ${FOUND[mode]}`,
+    hint: 'The locks of a writing command need a session. Connect to PostgreSQL directly, or set pool_mode=session in the pooler. Most reading commands work with pool_mode=transaction.',
+    fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE',
+  });
+}

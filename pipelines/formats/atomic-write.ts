@@ -1,0 +1,94 @@
+/** Writes a file under a temporary name and renames it, so that readers see the old file or the new one, never a part. */
+import { rmSync } from 'node:fs';
+import { access, constants, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { MappaleError } from '../errors.ts';
+import { isAlive } from '../lock-file.ts';
+import { quoted, retyped, withOption } from '../typed.ts';
+import { isFull } from './file-error.ts';
+
+/**
+ * A place that a file may be renamed to. Looked at before long work begins.
+ * @param option by which it was named
+ * @throws MappaleError `FOLDER_MISSING`, `FOLDER_UNWRITABLE`, `NOT_A_FILE_NAME` (exit 2)
+ */
+export async function mustBePlace(path: string, option = '--out'): Promise<void> {
+  const folder = dirname(path);
+  if (!await stat(folder).then((found) => found.isDirectory(), () => false)) {
+    throw new MappaleError('there is no folder to write to', { code: 'FOLDER_MISSING', kind: 'usage', at: folder, hint: 'Make it, or name another one.', fix: `mkdir -p ${quoted(folder)}` });
+  }
+  const there = await stat(path).catch(() => null);
+  const found = basename(path) === '-' ? 'standard output' : there?.isDirectory() === true ? 'a folder' : there !== null && !there.isFile() ? 'a device or a pipe' : null;
+  if (found !== null) {
+    throw new MappaleError('what is written is a file', {
+      code: 'NOT_A_FILE_NAME', kind: 'usage', at: path, detail: `expected the name of a file, found ${found}`, hint: 'Name a file: a temporary file is written to the same folder and renamed when it is complete.',
+      fix: retyped(withOption(option, there?.isDirectory() === true ? join(path, 'FILE') : 'FILE'), `ls ${quoted(folder)}`),
+    });
+  }
+  if (!await access(folder, constants.W_OK).then(() => true, () => false)) {
+    throw new MappaleError('nothing may be written to the folder', {
+      code: 'FOLDER_UNWRITABLE', kind: 'usage', at: folder, detail: 'expected one that this user may write to', hint: 'Name another one, or get the right to write there.', fix: `ls -ld ${quoted(folder)}`,
+    });
+  }
+}
+
+/** Behind the name that a file will have, with the number of the process and what libraries put there. */
+const MARK = '.unfinished-';
+
+/** Whether a name is one that a file has while it is written here. */
+export function isBeingWritten(name: string): boolean {
+  return pidOf(name, name.lastIndexOf(MARK)) > 0;
+}
+
+/** @param at where the mark stands @returns NaN: it is none of ours */
+function pidOf(name: string, at: number): number {
+  return at < 0 ? NaN : Number.parseInt(name.slice(at + MARK.length), 10);
+}
+
+/** Unfinished files, to remove when a signal ends the process. */
+const unfinished = new Set<string>();
+
+/** Ctrl-C leaves nothing behind; then the signal does what it would have done. */
+function leave(signal: NodeJS.Signals): void {
+  for (const path of unfinished) rmSync(path, { recursive: true, force: true });
+  process.kill(process.pid, signal);
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * @param write gets the path to write to, which no other process has, and is done when everything is written; when it fails nothing stays
+ * @param ending of that path, for writers that look at it
+ * @throws MappaleError `DISK_FULL` (exit 2); what `write` throws
+ */
+export async function writeAtomically<T>(path: string, write: (unfinished: string) => Promise<T>, ending = ''): Promise<T> {
+  const own = `${path}${MARK}${process.pid}${ending}`;
+  await removeLeft(path, (pid) => pid === process.pid || !isAlive(pid));
+  if (unfinished.size === 0) for (const signal of SIGNALS) process.once(signal, leave);
+  unfinished.add(own);
+  try {
+    const result = await write(own);
+    await rename(own, path);
+    return result;
+  } catch (error) {
+    await removeLeft(path, (pid) => pid === process.pid);
+    if (!isFull(error)) throw error;
+    throw new MappaleError('the disk is full', {
+      code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected room for the whole file, found: ${(error as Error).message}`,
+      hint: 'Free disk space, or choose a folder on another disk. The unfinished file was removed; existing files are unchanged.',
+      fix: retyped(withOption('--out', `/OTHER_DISK/${basename(path)}`), `df -h ${quoted(dirname(path))}`), cause: error,
+    });
+  } finally {
+    unfinished.delete(own);
+    if (unfinished.size === 0) for (const signal of SIGNALS) process.off(signal, leave);
+  }
+}
+
+/** Removes the unfinished files of killed runs, including files that libraries added. @param gone whether the process with this id has ended */
+async function removeLeft(path: string, gone: (pid: number) => boolean): Promise<void> {
+  const start = basename(path);
+  for (const name of await readdir(dirname(path)).catch(() => [])) {
+    const pid = name.startsWith(start + MARK) ? pidOf(name, start.length) : NaN;
+    if (pid > 0 && gone(pid)) await rm(join(dirname(path), name), { recursive: true, force: true });
+  }
+}

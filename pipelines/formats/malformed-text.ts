@@ -1,0 +1,92 @@
+/** Text that wrong decoding leaves behind, told from what the publishers write. */
+import { isUtf8 } from 'node:buffer';
+import { readRows, typesOf, type Columns } from './copy.ts';
+
+/**
+ * Characters that wrong decoding produces and Italian place names never have: the replacement character, control characters between 0x80 and 0x9f,
+ * letters from UTF-8 that was read as windows-1252 (`ForlÃ¬`), and windows-1252 letters of no language spoken in Italy, whose bytes
+ * never occur in UTF-8.
+ */
+export const ODD_TEXT = /[\ufffd\u0080-\u009f\u00fe\u00ff\u00de\u00f0\u00d0]|[\u00c2\u00c3][\u0080-\u00bf\u02c6\u2030\u0152\u2019\u201d\u20ac\u2122]/;
+
+/** `Ã¬` for `ì`, once or twice over, in any case of letters: the publishers have single ones themselves. */
+const DOUBLY_ENCODED = /[\u00c2\u00c3\u00e2\u00e3][\u0080-\u00bf\u02c6\u2030\u0152\u2019\u201d\u20ac\u2122]/g;
+
+/** Text without what was encoded twice; what is odd in the rest has lost letters. */
+export function withoutDoubles(text: string): string {
+  return text.replace(DOUBLY_ENCODED, '');
+}
+
+/** Is this published record text in no encoding that is read? */
+export function isMalformedRecord(raw: string | Buffer): boolean {
+  return (typeof raw !== 'string' && !isUtf8(raw)) || ODD_TEXT.test(raw.toString());
+}
+
+const EXAMPLES = 3;
+/** Different texts that are remembered: enough to know what a file is like. */
+const DIFFERENT = 2_000;
+/** So many different doubly encoded texts a publisher has of his own, … */
+const OWN_TEXTS = 2;
+/** … or this share of all that go beyond ASCII: the street lists of 2026 have 5 %, a file that was saved wrongly has most. */
+const OWN_SHARE = 0.2;
+/** First bytes of `Ã`, `Â` and `â€` in UTF-8. */
+const MARKS = [Buffer.from([0xc3, 0x83]), Buffer.from([0xc3, 0x82]), Buffer.from([0xc3, 0xa2, 0xe2])];
+
+/** Returns false if the bytes contain no text that was encoded twice. True may be wrong. */
+export function mayBeDoubled(bytes: Buffer): boolean {
+  return MARKS.some((mark) => bytes.includes(mark));
+}
+
+/** Looks for odd text among rows in binary COPY format; only texts that are not ASCII are decoded. */
+export class MalformedText {
+  readonly #texts: ReadonlySet<number>;
+  readonly #lists: ReadonlySet<number>;
+  /** Texts beyond ASCII, and those of them that are odd. */
+  seen = 0;
+  odd = 0;
+  /** Is there one whose letters are lost, not only encoded twice? */
+  damaged = false;
+  readonly examples: { readonly at: string; readonly text: string }[] = [];
+  readonly #seen = new Set<string>();
+  readonly #odd = new Set<string>();
+
+  constructor(columns: Columns) {
+    const fieldsOf = (wanted: string): ReadonlySet<number> => new Set(typesOf(columns).flatMap((type, index) => (type === wanted ? [index + 2] : [])));
+    this.#texts = fieldsOf('text');
+    this.#lists = fieldsOf('text[]');
+  }
+
+  /** Was the file encoded twice as a whole? Single names like `IÂ° MAGGIO` are the publisher's own, and are kept. */
+  get throughout(): boolean {
+    return this.#odd.size > OWN_TEXTS && this.#odd.size / this.#seen.size > OWN_SHARE;
+  }
+
+  /** @param chunk whole rows without header and trailer */
+  addRows(chunk: Buffer, label: string): void {
+    readRows(chunk, (field, at, size, position) => {
+      if (size < 0) return;
+      if (this.#texts.has(field)) this.#look(chunk, at, at + size, label, position);
+      if (!this.#lists.has(field)) return;
+      // Dimensions, flags and element type come first, then length and bytes of each element.
+      for (let element = at + 20; element < at + size;) {
+        const length = Math.max(chunk.readInt32BE(element), 0);
+        this.#look(chunk, element + 4, element + 4 + length, label, position);
+        element += 4 + length;
+      }
+    });
+  }
+
+  #look(chunk: Buffer, start: number, end: number, label: string, position: number): void {
+    let at = start;
+    while (at < end && (chunk[at] ?? 0) < 0x80) at += 1;
+    if (at === end) return;
+    this.seen += 1;
+    const text = chunk.toString('utf8', start, end);
+    if (this.#seen.size < DIFFERENT) this.#seen.add(text);
+    if (!ODD_TEXT.test(text)) return;
+    this.odd += 1;
+    if (this.#odd.size < DIFFERENT && this.#seen.has(text)) this.#odd.add(text);
+    this.damaged ||= ODD_TEXT.test(withoutDoubles(text));
+    if (this.examples.length < EXAMPLES) this.examples.push({ at: `${label}:${position}`, text });
+  }
+}

@@ -1,0 +1,36 @@
+/** Reads a file that is published plain or in a zip. */
+import type { Readable } from 'node:stream';
+import type { InputFile, MemberFacts, Sink } from '../contract/source.ts';
+import { isZip, type ZipArchive, type ZipEntry } from '../formats/zip.ts';
+
+/** The file itself, or one entry of its zip. */
+export interface FilePart {
+  readonly facts: MemberFacts;
+  /** Name of the part in errors: `a.zip!b.csv`. */
+  readonly at: string;
+  readonly open: () => Promise<Readable>;
+  /** Reports progress. @param bytes of the part, uncompressed */
+  readonly progress: (bytes: number) => void;
+}
+
+/**
+ * Yields the file itself, or the chosen entries of its zip, which is closed at the end.
+ * @param choose returns the entries to read. @throws an input error if the zip lacks them
+ */
+export async function* partsOf(
+  file: InputFile, sink: Pick<Sink, 'progress'>, choose: (zip: ZipArchive) => readonly ZipEntry[] | Promise<readonly ZipEntry[]>,
+): AsyncGenerator<FilePart> {
+  if (!(await isZip(file.path))) {
+    yield { facts: { path: '', size: file.size }, at: file.name, open: () => Promise.resolve(file.open()), progress: (bytes) => sink.progress(bytes) };
+    return;
+  }
+  const zip = await file.zip();
+  try {
+    for (const { path, crc32, size, compressedSize } of await choose(zip)) {
+      const ratio = size === 0 ? 0 : compressedSize / size;
+      yield { facts: { path, crc32, size }, at: `${file.name}!${path}`, open: () => zip.stream(path), progress: (bytes) => sink.progress(bytes * ratio) };
+    }
+  } finally {
+    await zip.close();
+  }
+}

@@ -1,0 +1,169 @@
+/** The phases of a refresh that build, check and publish the tables of Italy and of each region. */
+import { check } from '../build/check.ts';
+import { gate } from '../build/gate.ts';
+import { dropBuild, join } from '../build/join.ts';
+import { publish } from '../build/publish.ts';
+import { findRegion, unitName, unitSlug } from '../contract/regions.ts';
+import { sourceOfLayer } from '../contract/registry.ts';
+import { schemaOf, type Relation } from '../contract/sql-files.ts';
+import { statementsOf } from '../db/statements.ts';
+import { MappaleError } from '../errors.ts';
+import { HeldBack, releaseHold } from '../ledger/hold.ts';
+import { PUBLISHABLE, type Inventory } from '../ledger/inventory.ts';
+import { refuseFewer, refuseTies, unlistedComuni } from '../ledger/places.ts';
+import { heldText, plan, staleOf, type BuildJob } from '../plan/plan.ts';
+import { duration, secondsSince } from '../progress.ts';
+import { together } from '../together.ts';
+import type { Context } from './context.ts';
+import { omissionInBuild } from './left-out.ts';
+import { noParcels } from './no-parcels.ts';
+import { readAll, readKnown, rethrow, type RefreshOptions, type Refreshing } from './refreshing.ts';
+
+export interface UnitReport {
+  readonly unit: number;
+  readonly name: string;
+  readonly publicationId: number;
+  readonly built: readonly { readonly relation: Relation; readonly rows: number; readonly why: string }[];
+  readonly missing: readonly string[];
+  /** Notes on the comuni in the region's files. */
+  readonly notes: readonly string[];
+  readonly seconds: number;
+}
+
+export interface BuildPhase {
+  readonly units: readonly UnitReport[];
+  /** Regions that a user held while they were built, as text. */
+  readonly heldBack: readonly string[];
+}
+
+/** A unit to build, and the files that it is built from. */
+interface Build {
+  readonly job: BuildJob;
+  readonly inventory: Inventory;
+}
+
+/** Builds the tables of Italy. They come before the regions, which look things up in them. */
+export async function buildItaly(refreshing: Refreshing, jobs: readonly BuildJob[], inventory: Inventory): Promise<BuildPhase> {
+  const phases: BuildPhase[] = [];
+  for (const job of jobs) phases.push(await refreshing.run.italy(() => tryBuild(refreshing, { job, inventory }, refreshing.options.parallel)));
+  return joined(phases);
+}
+
+/** Builds regions at the same time, or the tables of a single region. Regions that another run builds are looked at again at the end. */
+export async function buildRegions(refreshing: Refreshing, jobs: readonly BuildJob[], inventory: Inventory): Promise<BuildPhase> {
+  const { context, options, run, parallel } = refreshing;
+  const tables = jobs.length > 1 ? 1 : options.parallel;
+  const current = async ({ unit }: BuildJob): Promise<Build | null> => {
+    const known = await readAll(context);
+    const job = plan(known, null, [unit]).builds.find((each) => each.unit === unit);
+    return job === undefined ? null : { job, inventory: known.inventory };
+  };
+  const build = async (job: BuildJob): Promise<BuildPhase> => {
+    // Another run may have built the region, or loaded its files, in the meantime.
+    const now = await run.current<Build | null>({ job, inventory }, () => current(job));
+    return now === null ? NOTHING_BUILT : tryBuild(refreshing, now, tables);
+  };
+  const elsewhere: BuildJob[] = [];
+  const phases = await together(parallel, jobs, async (job) => {
+    const phase = await run.region(job.unit, () => build(job), null);
+    if (phase === null) elsewhere.push(job);
+    return phase ?? NOTHING_BUILT;
+  });
+  for (const job of elsewhere) {
+    const phase = await run.region(job.unit, () => build(job), () => context.log.info(`${unitName(job.unit)}: another run builds it; waiting for it`));
+    phases.push(phase ?? NOTHING_BUILT);
+  }
+  return joined(phases);
+}
+
+const NOTHING_BUILT: BuildPhase = { units: [], heldBack: [] };
+
+function joined(phases: readonly BuildPhase[]): BuildPhase {
+  return { units: phases.flatMap(({ units }) => units), heldBack: phases.flatMap(({ heldBack }) => heldBack) };
+}
+
+/**
+ * Builds a unit. If a file makes the build fail, the unit is built again without that file.
+ * @param tables number of tables to build at the same time
+ */
+async function tryBuild(refreshing: Refreshing, build: Build, tables: number): Promise<BuildPhase> {
+  const { context, trouble } = refreshing;
+  const { unit } = build.job;
+  const blocking = trouble.withholding.filter(({ source, region }) => (unit === 0 ? source.manifest.reference === true : region === null || region === unit));
+  if (blocking.length > 0) {
+    context.log.warn(`${unitName(unit)} keeps its publication: ${blocking.map(({ label }) => label).join(', ')} could not be loaded`);
+    return NOTHING_BUILT;
+  }
+  const published = new Set((await context.database.query<{ id: number }>(statementsOf('ledger')('published_files'), [unit])).map(({ id }) => id));
+  for (let next: Build | null = build; next !== null;) {
+    const now: Build = next;
+    const tried = await trouble.attempt(() => buildOrHold(refreshing, now, tables));
+    if ('done' in tried) return tried.done;
+    const omission = omissionInBuild(tried.failure, unit, now.inventory, published, context.sources);
+    if (omission === null) return NOTHING_BUILT;
+    trouble.omissions.push(omission);
+    for (const id of omission.fileIds) trouble.unusable.add(id);
+    const inventory = now.inventory.without(new Set(omission.fileIds));
+    const job = plan(await readKnown(context, inventory), null, [unit]).builds.find((each) => each.unit === unit);
+    next = job === undefined ? null : { job, inventory };
+  }
+  return NOTHING_BUILT;
+}
+
+async function buildOrHold(refreshing: Refreshing, build: Build, tables: number): Promise<BuildPhase> {
+  try {
+    const report = await buildUnit(refreshing, build, tables);
+    return { units: report === null ? [] : [report], heldBack: [] };
+  } catch (error) {
+    if (!(error instanceof HeldBack)) return rethrow(error, { region: unitSlug(build.job.unit) });
+    refreshing.context.log.info(heldText(error.hold));
+    return { units: [], heldBack: [heldText(error.hold)] };
+  }
+}
+
+/** Builds, checks and publishes a unit. @returns null if nothing of it is stale */
+async function buildUnit({ context, run, options }: Refreshing, { job, inventory }: Build, parallel: number): Promise<UnitReport | null> {
+  const { database, sources, log } = context;
+  const { unit, products, published, missing } = job;
+  const startedAt = performance.now();
+  const stale = staleOf(products);
+  if (stale.length === 0) {
+    await dropBuild(database, unit);
+    return null;
+  }
+  const name = unitName(unit);
+  const read = [...new Set(products.flatMap(({ file }) => file.reads))].filter((relation) => schemaOf(relation) === 'layer');
+  requireParcels(context, options, { job, inventory }, read);
+  const layers = read.map((relation) => ({ relation, force: inventory.force(unit, relation) }));
+  await refuseTies(database, sources, layers);
+  log.info(`${name}: building ${stale.length} ${stale.length === 1 ? 'table' : 'tables'}`, { tables: stale.map(({ relation }) => relation) });
+  const joined = await run.step('join', name, () => join(database, unit, products, published, sources, inventory, log, parallel),
+    ({ seconds }) => ({ seconds: Object.fromEntries(seconds) }));
+  await run.step('check', name, () => check(database, joined, name, log, parallel), (checked) => checked);
+  const gated = await run.step('gate', name, () => gate(database, joined, name, options.accept, log, parallel));
+  // The gate comes first because its message has more detail. It does not notice a missing small comune.
+  await refuseFewer(database, unit, name, layers, options.accept);
+  const made = await run.step('publish', name, () => publish(database, joined, gated, sources, run.runId, parallel));
+  await releaseHold(database, unit, 'rolled_back');
+  const notes = unit === 0 ? [] : await unlistedComuni(database, sources, inventory, unit, name, PUBLISHABLE);
+  for (const note of notes) log.warn(note);
+  const seconds = secondsSince(startedAt);
+  log.info(`${name}: published as ${made.publicationId}, ${duration(seconds)}`);
+  const rows = new Map(made.tables.map((table) => [table.relation, table.rows]));
+  return {
+    unit, name, publicationId: made.publicationId, notes, seconds,
+    built: joined.built.map(({ relation, stale: why }) => ({ relation, rows: rows.get(relation) ?? 0, why: why ?? '' })),
+    missing: [...new Set(missing.map((relation) => sourceOfLayer(sources, relation)?.id ?? relation))],
+  };
+}
+
+/** @throws MappaleError `NO_PARCELS` or `NOTHING_LEFT` if a region would be published without parcels and addresses */
+function requireParcels(context: Context, options: RefreshOptions, { job: { unit, published }, inventory }: Build, read: readonly Relation[]): void {
+  // Only files of this region count: provinces of another region may keep a cadastre of their own.
+  if (unit === 0 || PUBLISHABLE.some((relation) => read.includes(relation) && inventory.force(unit, relation).files.length > 0)) return;
+  if (published.size === 0) throw noParcels(context, unit, options.data);
+  throw new MappaleError(`${unitName(unit)} would be published without parcels and addresses`, {
+    code: 'NOTHING_LEFT', kind: 'checks', detail: 'expected a current file with its parcels or addresses, found none',
+    hint: 'Put the file back. To remove the region from publication, withdraw it.', fix: `npx mappale withdraw ${findRegion(unit)?.slug ?? ''}`,
+  });
+}

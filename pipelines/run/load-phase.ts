@@ -1,0 +1,151 @@
+/** The phase of a refresh that reads new files: each release is staged, checked and loaded. */
+import { unitName, unitSlug } from '../contract/regions.ts';
+import type { MemberFacts } from '../contract/source.ts';
+import { releaseOf, type Located, type Survey } from '../contract/survey.ts';
+import { vintageText } from '../contract/vintage.ts';
+import { dropSchema } from '../db/catalog.ts';
+import { statementsOf } from '../db/statements.ts';
+import { stagingSchema } from '../db/workspace.ts';
+import { MappaleError } from '../errors.ts';
+import { load, recoverStaging, Repetition, type Loaded } from '../ingest/load.ts';
+import { stage, type Counts, type EarlierMember, type Reusable } from '../ingest/stage.ts';
+import { failRelease, noteFiles } from '../ledger/ledger.ts';
+import { plan, withoutFiles, type LoadJob, type Plan } from '../plan/plan.ts';
+import { barLine, duration, group, secondsSince } from '../progress.ts';
+import { together } from '../together.ts';
+import type { Context } from './context.ts';
+import { omissionOf } from './left-out.ts';
+import { readAll, rethrow, type Refreshing } from './refreshing.ts';
+
+export interface ReleaseReport extends Counts {
+  /** Number of checks that found rows to look at. */
+  readonly warnings: number;
+  /** Number of the release in the ledger. */
+  readonly release: number;
+  readonly source: string;
+  readonly vintage: string;
+  readonly region: number | null;
+  readonly files: readonly string[];
+  readonly seconds: number;
+}
+
+export interface LoadPhase {
+  readonly loaded: readonly ReleaseReport[];
+  readonly unused: Plan['unused'];
+}
+
+/** Loads the planned releases. If a file cannot be read, the files that it was to supersede are read instead. */
+export async function loadReleases(refreshing: Refreshing, planned: Plan): Promise<LoadPhase> {
+  const { context, options, run, survey, trouble, parallel } = refreshing;
+  const { database, log } = context;
+  const leftovers = await run.step('recover', 'workspaces', () => recoverStaging(database));
+  if (leftovers.length > 0) log.info(`an interrupted run left ${leftovers.length} workspace(s); they were removed and their releases are read again`);
+  if (options.data !== null) await noteFiles(database, run.runId, planned.present, planned.came);
+  const replan = async (): Promise<Plan> => plan(await readAll(context), withoutPaths(survey, trouble.unread), options.regions);
+  const loaded: ReleaseReport[] = [];
+  const tried = new Set<string>();
+  let { loads, unused } = await run.current(planned, replan);
+  while (loads.length > 0) {
+    const announced = announce(log, loads);
+    const before = trouble.unread.size;
+    for (const { fingerprint } of loads) tried.add(fingerprint);
+    await together(parallel, loads, async (job) => {
+      const release = await tryRelease(refreshing, job);
+      announced.finished();
+      if (release !== null) loaded.push(release);
+    });
+    if (trouble.unread.size === before) break;
+    const now = await replan();
+    loads = now.loads.filter(({ fingerprint }) => !tried.has(fingerprint));
+    unused = now.unused;
+  }
+  return { loaded: loaded.sort(byRelease), unused };
+}
+
+/** Prints the number of releases to load, and a progress bar of them. */
+function announce(log: Context['log'], loads: readonly LoadJob[]): { finished(): void } {
+  const sources = new Set(loads.map(({ located }) => located.source.id)).size;
+  log.info(`loading ${loads.length} ${loads.length === 1 ? 'release' : 'releases'} of ${sources} ${sources === 1 ? 'source' : 'sources'}`);
+  let done = 0;
+  return {
+    finished() {
+      done += 1;
+      log.progress(barLine(done, loads.length, 'releases'));
+    },
+  };
+}
+
+/** Loads a release, without the files that cannot be read. @returns null if nothing was loaded */
+async function tryRelease(refreshing: Refreshing, job: LoadJob): Promise<ReleaseReport | null> {
+  const { trouble } = refreshing;
+  for (let next: LoadJob | null = job; next !== null;) {
+    const now: LoadJob = next;
+    const { source, region, vintage } = now.located;
+    const about = { source: source.id, region: region === null ? undefined : unitSlug(region) };
+    const tried = await trouble.attempt(() => loadRelease(refreshing, now).catch((error: unknown) => rethrow(error, about)));
+    if ('done' in tried) return tried.done;
+    const omission = omissionOf(now.located, tried.failure);
+    if (omission === null) {
+      trouble.withholding.push({ source, region, label: `${source.id} ${vintageText(vintage)}` });
+      return null;
+    }
+    trouble.omissions.push(omission);
+    const unread = now.located.files.filter(({ name }) => omission.files.includes(name));
+    for (const { path } of unread) trouble.unread.add(path);
+    // The other files of the release may be good.
+    next = withoutFiles(now, unread);
+  }
+  return null;
+}
+
+/** Returns the survey without some files. */
+function withoutPaths(survey: Survey, paths: ReadonlySet<string>): Survey {
+  const releases = survey.releases.flatMap((located) => {
+    const files = located.files.filter(({ path }) => !paths.has(path));
+    return files.length === 0 ? [] : [files.length === located.files.length ? located : releaseOf(located, files)];
+  });
+  return { ...survey, releases };
+}
+
+function byRelease(a: ReleaseReport, b: ReleaseReport): number {
+  return a.source < b.source ? -1 : a.source > b.source ? 1 : a.vintage < b.vintage ? -1 : 1;
+}
+
+async function loadRelease({ context, run }: Refreshing, { located, fingerprint }: LoadJob): Promise<ReleaseReport> {
+  const { database, log } = context;
+  const { source: { id: source }, vintage, region } = located;
+  const subject = `${source} ${vintageText(vintage)}${region === null ? '' : ` ${unitName(region)}`}`;
+  const startedAt = performance.now();
+  const reusable = await reusableMembers(context, located);
+  /** @param again members to read even if an earlier release has them */
+  const stageAndLoad = async (again: ReadonlySet<string>): Promise<Loaded> => {
+    const earlier: Reusable = (facts) => (again.has(facts.path) ? undefined : reusable(facts));
+    const staged = await run.step('stage', subject, () => stage(database, located, fingerprint, earlier, log));
+    try {
+      return await run.step('load', subject, () => load(database, staged, run.runId, log), ({ releaseId, warnings }) => ({ release: releaseId, warnings }));
+    } catch (error) {
+      if (!(error instanceof Repetition)) throw error;
+      await dropSchema(database, staged.schema);
+      return stageAndLoad(new Set([...again, ...error.paths]));
+    }
+  };
+  const { releaseId: release, records, rows, rejects, duplicates, warnings } = await stageAndLoad(new Set()).catch(async (error: unknown) => {
+    // If the database is gone, the next run recovers.
+    const failed = error instanceof MappaleError && error.kind !== 'database' ? await failRelease(database, fingerprint, error) : null;
+    if (failed !== null) await dropSchema(database, stagingSchema(failed));
+    throw error;
+  });
+  const seconds = secondsSince(startedAt);
+  log.debug(`${subject}: ${group(records)} records = ${group(rows)} rows + ${group(rejects)} rejects + ${group(duplicates)} duplicates, ${duration(seconds)}`);
+  const files = located.files.map(({ name }) => name);
+  return { release, source, vintage: vintageText(vintage), region, files, records, rows, rejects, duplicates, warnings: warnings.length, seconds };
+}
+
+/** Finds members of earlier releases that the same code has read, by name, size and CRC. The archive around them may have changed. */
+async function reusableMembers({ database }: Context, { source, region }: Located): Promise<Reusable> {
+  const keyOf = ({ path, crc32, size }: MemberFacts): string => JSON.stringify([path.slice(path.lastIndexOf('/') + 1), crc32, size]);
+  const parameters = [source.id, region, source.reader];
+  const members = await database.query<EarlierMember & Record<string, unknown>>(statementsOf('ingest')('reusable_members'), parameters);
+  const known = new Map(members.map((member) => [keyOf(member), member]));
+  return (facts) => known.get(keyOf(facts));
+}

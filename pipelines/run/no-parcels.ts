@@ -1,0 +1,27 @@
+/** The failure of a refresh after which a region has neither parcels nor addresses. */
+import { findRegion, unitName } from '../contract/regions.ts';
+import { inputError, type MappaleError } from '../errors.ts';
+import { folderHint } from '../ingest/locate.ts';
+import { holds } from '../ledger/hold.ts';
+import { PUBLISHABLE } from '../ledger/inventory.ts';
+import { publications } from '../ledger/published.ts';
+import { quoted } from '../typed.ts';
+import type { Context } from './context.ts';
+import type { RefreshOptions } from './refreshing.ts';
+
+/** Returns a failure for each requested region that is not published, or one if no region is published. */
+export async function nothingPublished(context: Context, { regions, data }: RefreshOptions): Promise<MappaleError[]> {
+  const there = new Set([...(await publications(context.database)).keys(), ...(await holds(context.database)).keys()]);
+  if (regions !== null) return regions.filter((unit) => !there.has(unit)).map((unit) => noParcels(context, unit, data));
+  there.delete(0);
+  return there.size === 0 ? [noParcels(context, null, data)] : [];
+}
+
+export function noParcels(context: Context, unit: number | null, data: readonly string[] | null): MappaleError {
+  const titles = context.sources.filter(({ layer }) => layer.writes.some((relation) => PUBLISHABLE.includes(relation)));
+  return inputError(unit === null ? 'there are no parcels and no addresses of any region' : `there are no parcels and no addresses of ${unitName(unit)}`, {
+    code: 'NO_PARCELS', detail: `expected a file of ${titles.map(({ manifest }) => manifest.title).join(', or of ')}, found none with a row of it`,
+    hint: 'Look what each file there is: npx mappale plan --data FOLDER. To download what is missing, before the same command again:',
+    fix: folderHint(data ?? [], context.sources) ?? `npx mappale fetch ${unit === null ? 'REGION' : findRegion(unit)?.slug ?? ''} --data ${quoted(data?.[0] ?? 'data')}`,
+  });
+}

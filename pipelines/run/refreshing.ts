@@ -1,0 +1,87 @@
+/** State that the phases of a refresh share, and how a phase reports a failure without stopping the others. */
+import type { Survey } from '../contract/survey.ts';
+import { MappaleError } from '../errors.ts';
+import { holds } from '../ledger/hold.ts';
+import { Inventory } from '../ledger/inventory.ts';
+import type { Acceptance, Run } from '../ledger/ledger.ts';
+import { publications } from '../ledger/published.ts';
+import type { Known } from '../plan/plan.ts';
+import type { Context } from './context.ts';
+import type { Omission, Withholding } from './left-out.ts';
+
+export interface RefreshOptions {
+  /** Name of the command, for the ledger. */
+  readonly command: string;
+  /** Data folders; null to use the loaded files without looking at any folder. */
+  readonly data: readonly string[] | null;
+  /** Regions to update; null for all that have parcels or addresses, or are published. */
+  readonly regions: readonly number[] | null;
+  /** Most releases, regions or tables of a region to work on at the same time. */
+  readonly parallel: number;
+  /** User who accepts what the quality gate refuses, and the reason. */
+  readonly accept: Acceptance | null;
+  /** Starts even if the estimate says that the disk is too small. */
+  readonly force: boolean;
+  /** Runs at the same time as other runs with this option, on any host. */
+  readonly concurrent?: boolean;
+}
+
+/** A refresh that has begun to write. */
+export interface Refreshing {
+  readonly context: Context;
+  readonly options: RefreshOptions;
+  readonly run: Run;
+  readonly survey: Survey;
+  readonly trouble: Trouble;
+  /** Releases or regions to work on at the same time. */
+  readonly parallel: number;
+}
+
+/** Reads the state of the database that a plan needs. */
+export async function readKnown({ database, sources, engine }: Context, inventory: Inventory): Promise<Known> {
+  return { sources, engine, inventory, holds: await holds(database), published: await publications(database) };
+}
+
+/** Reads the loaded files and the rest of that state. */
+export async function readAll(context: Context): Promise<Known> {
+  return readKnown(context, await Inventory.read(context.database, context.sources));
+}
+
+/** @throws the error, with its source and region if it is a MappaleError */
+export function rethrow(error: unknown, about: { readonly source?: string; readonly region?: string | undefined }): never {
+  throw error instanceof MappaleError ? error.knowing(about) : error;
+}
+
+/** Failures of one refresh, and the files that are left out because of them. */
+export class Trouble {
+  readonly failures: MappaleError[];
+  readonly omissions: Omission[];
+  /** Files that withhold regions. */
+  readonly withholding: Withholding[];
+  /** Loaded files that a build could not use. */
+  readonly unusable = new Set<number>();
+  /** Paths of the files that could not be read. */
+  readonly unread = new Set<string>();
+  readonly #log: Context['log'];
+
+  constructor(log: Context['log'], { failures, omissions, withholding }: Pick<Trouble, 'failures' | 'omissions' | 'withholding'>) {
+    this.#log = log;
+    this.failures = failures;
+    this.omissions = omissions;
+    this.withholding = withholding;
+  }
+
+  /** Records a failure. @throws failures of the database and errors that are not MappaleErrors, because nothing can continue after them */
+  async attempt<T>(work: () => Promise<T>): Promise<{ readonly done: T } | { readonly failure: MappaleError }> {
+    try {
+      return { done: await work() };
+    } catch (error) {
+      if (!(error instanceof MappaleError)) throw error;
+      // A missing GDAL is reported once, whatever the number of files.
+      if (!this.failures.some(({ code }) => code === 'GDAL_MISSING' && code === error.code)) this.#log.warn(error.report());
+      this.failures.push(error);
+      if (error.kind === 'database') throw error;
+      return { failure: error };
+    }
+  }
+}

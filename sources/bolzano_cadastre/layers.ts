@@ -1,0 +1,39 @@
+/** The cadastral map of Bolzano: parcels, further records of parcels, and their comuni catastali (C.C.). */
+import type { Layers } from '../../pipelines/contract/source.ts';
+
+export const layers: Layers = {
+  bolzano_parcel: {
+    description: 'Parcels of the cadastral map of Bolzano; records of the same C.C. and number are merged',
+    position: 'Number of the parcel\'s first record in the layer, from 1.',
+    columns: {
+      ccat: ['text not null', 'Code of the comune catastale, as written'],
+      code: ['text not null', 'Number of the parcel: 481/1 for land, .107/2 with a dot for a building parcel'],
+      reference: ['text not null', 'IT.BZ.<ccat>.<code>; unique in a file'],
+      registered_area_m2: ['float8', 'Registered area in square metres. Not served, because the drawn area is measured; null if not stated'],
+      pieces: ['int4 not null', 'Number of records that the parcel was merged from'],
+      made_valid: ['bool not null', 'True when a published polygon was invalid and st_makevalid repaired it'],
+      geom: ['geometry(multipolygon, 4326) not null', 'Polygon, longitude latitude'],
+    },
+  },
+  bolzano_piece: {
+    description: 'Further records of the parcels of Bolzano, after the first. Their area is part of the parcel',
+    position: 'Number of the record in the layer, from 1.',
+    columns: {
+      ccat: ['text not null', 'Code of the comune catastale, as written'],
+      code: ['text not null', 'Number of the parcel that the record belongs to'],
+    },
+  },
+  bolzano_comune: {
+    description: 'Comuni catastali of Bolzano as named by their parcels, each with the comune that most of its parcels name',
+    position: 'Number of the first record with these values, from 1',
+    columns: {
+      ccat: ['text not null', 'Code of the comune catastale, as written'],
+      name: ['text', 'Italian name of the comune catastale; null if the file has none'],
+      name_other: ['text', 'German name of the comune catastale; null if not stated'],
+      istat_code: ['text', 'ISTAT code of the comune as published, 6 digits, possibly a former code; null if not stated'],
+      comune_name: ['text', 'Italian name of the comune; null if the file has none'],
+      comune_name_other: ['text', 'German name of the comune; null if not stated'],
+      parcels: ['int4 not null', 'Number of records with these values'],
+    },
+  },
+};

@@ -1,0 +1,18 @@
+/** Footprints of structural aggregates. */
+import type { Layers } from '../../pipelines/contract/source.ts';
+
+export const layers: Layers = {
+  dpc_building: {
+    description: 'Structural aggregates of the Dipartimento della Protezione Civile: adjoining buildings, drawn as one. Their use is not stated.',
+    position: 'Number of the feature in its shapefile, from 1.',
+    areasOf: 'raw_dpc_building',
+    columns: {
+      aggregate_id: ['text not null', 'IDAG as published: region, comune, number; 20 digits, text.'],
+      istat_code: ['text not null', 'ISTAT code of the comune at the time of the survey, 6 digits, text. Part of IDAG.'],
+      area_m2: ['float8 not null', 'Footprint in square metres, EPSG:3035.'],
+      drawing: ['uuid not null', 'Digest of the rings, equal for footprints with equal geometry.'],
+      geom: ['geometry(multipolygon, 4326) not null', 'The footprint made valid, EPSG:4326.'],
+    },
+    checks: { within: [6, 35, 19, 48], area: [1, 500_000] },
+  },
+};

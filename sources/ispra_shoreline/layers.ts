@@ -1,0 +1,22 @@
+/** Stretches of shore, their change, and the area that they cover. */
+import type { Layers } from '../../pipelines/contract/source.ts';
+
+export const layers: Layers = {
+  shoreline_segment: {
+    description: 'Low coast, segment by segment, with its change between two surveys of ISPRA. Rocky coast and harbours are not in it. History, not forecast.',
+    position: 'Number of the feature in its layer, from 1.',
+    columns: {
+      dynamic: ['text', 'erosion or accretion if the segment moved by more than 5 m between the surveys, otherwise stable; null if the publisher has no information.'],
+      avg_change_m_year: ['float8', 'Mean change in metres per year, positive seaward; null if not published.'],
+      geom: ['geometry(multilinestring, 4326) not null', 'The segment, EPSG:4326.'],
+    },
+    checks: { within: [6, 35, 19, 46] },
+  },
+  shoreline_coverage: {
+    description: 'Regions that the segments of each member cover. Outside them a shore without a segment is not stable: its change is unknown.',
+    position: 'Number of the member\'s first feature.',
+    columns: {
+      regions: ['int2[] not null', 'ISTAT codes of the regions whose boxes (core.region_box) a segment overlaps.'],
+    },
+  },
+};

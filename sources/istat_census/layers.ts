@@ -1,0 +1,32 @@
+/** Census sections (territorial bases 2021) and their indicators. */
+import type { Layers } from '../../pipelines/contract/source.ts';
+import { INDICATOR_COLUMNS } from './columns.ts';
+
+export const layers: Layers = {
+  census_section: {
+    description: 'Census sections of the territorial bases 2021.',
+    position: 'Number of the feature in its shapefile, from 1.',
+    columns: {
+      section_id: ['text not null', 'SEZ21_ID: number of the comune and 7 digits, without leading zeros, as published (11–13 digits).'],
+      region_code: ['int2 not null', 'ISTAT region code.'],
+      istat_code: ['text not null', 'ISTAT code of the comune, 6 digits.'],
+      tipo_loc: ['int2', 'Kind of locality: 1 centro, 2 nucleo, 3 località produttiva, 4 case sparse; null if not stated.'],
+      population: ['int4', 'Residents as stated in the table of the geometry; null if not stated.'],
+      households: ['int4', 'Households as stated in the table of the geometry; null if not stated.'],
+      fictitious: ['bool not null', 'True for …8888888 (people without a home, one per comune) and …9999999 (contested areas). They are not places and are never matched with parcels.'],
+      made_valid: ['bool not null', 'True if the published polygon was invalid and was repaired.'],
+      geom: ['geometry(multipolygon, 4326) not null', 'Polygon, EPSG:4326 longitude latitude.'],
+    },
+  },
+  census_indicator: {
+    description: 'Indicators of the permanent census by census section of the 2021 bases. No small counts are withheld. A census section without a row had no residents in the edition 2021, and is unknown in later ones.',
+    position: 'Row of the sheet, or line of the CSV.',
+    columns: {
+      section_id: ['text not null', 'SEZ21_ID, as in census_section.'],
+      region_code: ['int2 not null', 'ISTAT region code.'],
+      istat_code: ['text not null', 'ISTAT code of the comune, 6 digits.'],
+      reference_year: ['int2 not null', 'Year of the data (31 December).'],
+      ...INDICATOR_COLUMNS,
+    },
+  },
+};

@@ -1,0 +1,25 @@
+/** Postal codes of comuni, and their areas. */
+import type { Layers } from '../../pipelines/contract/source.ts';
+
+export const layers: Layers = {
+  comune_postal_code: {
+    description: 'Postal codes (CAP) of comuni as supplied by the operator, not an official list',
+    position: 'Line of the CSV, or number of the pair in the JSON, from 1.',
+    columns: {
+      edition: ['text not null', 'Edition in the file name; 0000 if it has none'],
+      belfiore: ['text', 'Cadastral code of the comune; null if the file has only the ISTAT code'],
+      istat_code: ['text', 'ISTAT code of the comune, 6 digits; null if the file has only the cadastral code'],
+      cap: ['text not null', 'Postal code, 5 digits, text'],
+    },
+  },
+  postal_code_area: {
+    description: 'Areas of postal codes as supplied by the operator; there are no official areas',
+    position: 'Number of the feature in the file, from 1.',
+    columns: {
+      edition: ['text not null', 'Edition in the file name; 0000 if it has none'],
+      cap: ['text not null', 'Postal code, 5 digits, text'],
+      made_valid: ['bool not null', 'True if the polygon was invalid and was repaired'],
+      geom: ['geometry(multipolygon, 4326) not null', 'Polygon, EPSG:4326 longitude latitude'],
+    },
+  },
+};

@@ -1,0 +1,31 @@
+/** Pharmacies in the ministry's list, including closed ones. */
+import { ADDRESS_COLUMNS, REGIONS_REACHED } from '../../pipelines/address/point-address.ts';
+import { stagedColumns, type Columns, type Layers, type SharedColumns } from '../../pipelines/contract/source.ts';
+
+const PUBLISHED = {
+  pharmacy_id: ['text not null', 'cod_farmacia. A pharmacy that moved has several rows, at most one of them open'],
+  name: ['text not null', 'descrizione_farmacia'],
+  address: ['text', 'indirizzo; null if not stated'],
+  istat_code: ['text not null', 'ISTAT code of the comune, 6 digits, text, possibly a former one'],
+  comune: ['text', 'Name of the comune as published; null if not stated'],
+  type: ['text', 'descrizione_tipologia: Ordinaria, Succursale, Dispensario; null if not stated'],
+  opened_on: ['date', 'data_inizio_validita; null if not stated'],
+  closed_on: ['date', 'data_fine_validita; null if none'],
+  open: ['bool not null', 'False if closed_on is not after the day of the file. Such rows are not published'],
+  lat: ['float8', 'Latitude as published; null if not stated'],
+  lon: ['float8', 'Longitude as published; null if not stated'],
+  ...ADDRESS_COLUMNS,
+} as const satisfies SharedColumns;
+
+export const raw_pharmacy: Columns = stagedColumns(PUBLISHED);
+
+export const layers: Layers = {
+  pharmacy: {
+    description: 'Pharmacies (Ministero della Salute), open and closed, with the coordinates as published. core.point_of_interest has the position of each pharmacy',
+    position: 'Line of the file, from 1.',
+    columns: {
+      ...PUBLISHED,
+      ...REGIONS_REACHED,
+    },
+  },
+};

@@ -1,0 +1,13 @@
+-- purpose: repairs polygons when their geometry is invalid
+-- reads: none
+-- writes: core.valid_polygons
+-- grain: one call per area
+-- crs: EPSG:4326
+
+-- Validity is checked first, because a repair is expensive and most polygons need none.
+create or replace function core.valid_polygons(area geometry) returns geometry(multipolygon, 4326)
+language sql immutable parallel safe
+as $$
+  select st_multi(case when st_isvalid(area) then area else st_collectionextract(st_makevalid(area), 3) end)::geometry(multipolygon, 4326)
+$$;
+comment on function core.valid_polygons(geometry) is 'The polygons of an area in EPSG:4326, repaired if invalid; empty if nothing with an area is left';

@@ -1,0 +1,67 @@
+-- purpose: step of an attribution: the lists that the points of parcels come from, and the archive of addresses that placed some
+-- reads: core.point_of_interest, core.access_point
+-- writes: none
+-- grain: one row per key, source and vintage
+-- crs: none
+
+-- The file that runs this step creates above it the view shown_point (fid, id): the points that a section shows.
+with used as (
+  select
+    s.fid,
+    p.category || case when p.placed_by = 'address' then '+' else '' end as kind,
+    case p.category
+      when 'school' then 'mim_schools'
+      when 'pharmacy' then 'salute_pharmacies'
+      when 'fuel' then 'mimit_fuel'
+      else 'mic_places'
+    end as source_id,
+    m.vintage
+  from shown_point s
+  join point_of_interest p on p.id = s.id
+  join member_in_force m on m.member_id = p.member_id
+  union
+  select
+    s.fid,
+    p.category || '+',
+    'anncsu_addresses',
+    m.vintage
+  from shown_point s
+  join point_of_interest p on p.id = s.id
+  join access_point a on a.address_id = p.address_id
+  join member_in_force m on m.member_id = a.member_id
+),
+of_parcel as (
+  select
+    fid,
+    string_agg(distinct kind collate "C", ' ' order by kind collate "C") as key,
+    array_agg(distinct source_id || ' ' || vintage) as cited
+  from used
+  group by fid
+),
+of_most as (
+  select
+    key,
+    mode() within group (order by cited) as cited
+  from of_parcel
+  group by key
+),
+named as (
+  select
+    key,
+    cited
+  from of_most
+  union
+  -- A parcel whose points are of other vintages than most has a key of its own.
+  select
+    p.key || ' ' || p.fid,
+    p.cited
+  from of_parcel p
+  join of_most o on o.key = p.key
+  where p.cited <> o.cited
+)
+select
+  n.key,
+  split_part(c.cited, ' ', 1) as source_id,
+  split_part(c.cited, ' ', 2) as vintage
+from named n
+cross join lateral unnest(n.cited) as c (cited);

@@ -1,0 +1,29 @@
+-- purpose: step of a build, after overlay.sql: the class that covers most of each parcel, and the areas that show it
+-- reads: none
+-- writes: none
+-- grain: largest has one row per parcel, largest_area one row per parcel and area
+-- crs: none
+
+-- If several classes cover as much, to 0.01 m², the smallest code counts.
+create view largest as
+select distinct on (fid)
+  fid,
+  class as code,
+  member_id,
+  share
+from overlay
+order by fid, is_whole desc, round(shared_m2::numeric, 2) desc, class collate "C";
+
+-- If one area covers the whole parcel, other areas show nothing.
+create view largest_area as
+select
+  area.*,
+  area.class = largest.code as is_largest
+from (
+  select
+    *,
+    bool_or(is_whole) over (partition by fid) as has_whole
+  from overlay_area
+) as area
+join largest using (fid)
+where area.is_whole = area.has_whole;

@@ -1,0 +1,75 @@
+/** Clients that read slowly or not at all: the server ends their connections and answers others meanwhile. */
+import type { Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { httpServer } from '../../api/http.ts';
+
+/** More than the buffers of a loopback connection hold. */
+const LARGE = Buffer.alloc(32 * 1024 * 1024, 'x');
+const SLOW_CLIENTS = 20;
+
+let server: Server;
+let sockets: Socket[] = [];
+afterEach(() => {
+  for (const socket of sockets) socket.destroy();
+  sockets = [];
+  server.closeAllConnections();
+  server.close();
+});
+
+/** Starts a server with a large and a small page. @returns its port, and how many connections with a request are closed */
+async function start(answerMs: number): Promise<{ port: number; ended: () => number }> {
+  let ended = 0;
+  server = httpServer((request, response) => {
+    request.socket.once('close', () => void (ended += 1));
+    response.end(request.url === '/large' ? LARGE : 'small');
+  }, () => undefined, answerMs);
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  return { port: (server.address() as AddressInfo).port, ended: () => ended };
+}
+
+/** Opens a connection that asks for the large page and reads 1 KiB every 20 ms. */
+function readSlowly(port: number): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', highWaterMark: 1024 } as Parameters<typeof connect>[0] & object);
+  sockets.push(socket);
+  socket.on('error', () => undefined);
+  socket.on('data', () => {
+    socket.pause();
+    setTimeout(() => socket.resume(), 20).unref();
+  });
+  socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+  return new Promise((resolve) => void socket.once('data', () => resolve(socket)));
+}
+
+const connections = (): Promise<number> => new Promise((resolve, reject) => {
+  server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
+});
+
+it('ends a connection whose client never finishes reading, although it reads something all the time', async () => {
+  const { port, ended } = await start(500);
+  await Promise.all(Array.from({ length: SLOW_CLIENTS }, () => readSlowly(port)));
+  await expect.poll(ended, { timeout: 10_000 }).toBe(SLOW_CLIENTS);
+  await expect.poll(connections, { timeout: 10_000 }).toBe(0);
+});
+
+it('answers other clients while slow ones read', async () => {
+  const { port, ended } = await start(60_000);
+  await Promise.all(Array.from({ length: SLOW_CLIENTS }, () => readSlowly(port)));
+  const answers = await Promise.all(Array.from({ length: 10 }, async () => (await fetch(`http://127.0.0.1:${port}/small`)).text()));
+  expect(answers).toEqual(answers.map(() => 'small'));
+  expect(ended()).toBe(0);
+});
+
+it('keeps a connection open between requests for longer than an answer may take', async () => {
+  const { port } = await start(100);
+  const socket = connect(port, '127.0.0.1');
+  sockets.push(socket);
+  let received = '';
+  socket.on('data', (bytes) => void (received += bytes.toString('latin1')));
+  socket.write('GET /small HTTP/1.1\r\nHost: x\r\n\r\n');
+  await expect.poll(() => received).toMatch(/small$/);
+  await new Promise((resolve) => void setTimeout(resolve, 300));
+  received = '';
+  socket.write('GET /small HTTP/1.1\r\nHost: x\r\n\r\n');
+  await expect.poll(() => received).toMatch(/small$/);
+});

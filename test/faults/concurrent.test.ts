@@ -1,0 +1,112 @@
+/** Several processes that load regions into one database at the same time, as several hosts would. */
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeEngines } from '../harness/database.ts';
+import { syntheticFiles } from '../harness/region.ts';
+import { Gate } from './gate.ts';
+import { Machine, mappale, succeeded, told } from './machine.ts';
+import { inForce, orphans, recount, withDatabase } from './published.ts';
+
+/** Names of cadastre files. Without a list of comuni the same comuni may be in each. */
+const REGIONS: Readonly<Record<string, number>> = {
+  ABRUZZO: 13, BASILICATA: 17, CALABRIA: 18, CAMPANIA: 15, LAZIO: 12, LIGURIA: 7, MARCHE: 11, MOLISE: 14, PUGLIA: 16, UMBRIA: 10,
+};
+const UNITS = Object.values(REGIONS).sort((a, b) => a - b);
+
+describeEngines('concurrent loads', (engine) => {
+  let files: { readonly folder: string; remove(): Promise<void> };
+  beforeAll(async () => {
+    files = await syntheticFiles(200, 11, { only: ['ade_cadastre'] });
+    for (const name of Object.keys(REGIONS)) if (name !== 'MOLISE') await copyFile(join(files.folder, 'MOLISE.zip'), join(files.folder, `${name}.zip`));
+  });
+  afterAll(() => files.remove());
+
+  const beside = (url: string): Machine => new Machine(url, ['refresh', '--data', files.folder, '--concurrent', '--parallel', '1']);
+
+  /** Returns a database of this version, and a gate that can stop a run in it. */
+  async function prepared(): Promise<{ url: string; gate: Gate }> {
+    const url = await engine.createDatabase();
+    succeeded(await mappale(url, 'migrate'));
+    return { url, gate: await Gate.open(url) };
+  }
+
+  const builders = (url: string): Promise<{ unit: number; run: number }[]> => withDatabase(url, (database) => database.query<{ unit: number; run: number }>(
+    'select unit_code::int4 as unit, run_id as run from ledger.publication where unit_code > 0 order by 1',
+  ));
+
+  async function whole(url: string): Promise<void> {
+    await withDatabase(url, async (database) => {
+      expect(await recount(database)).toEqual(await inForce(database));
+      expect(await orphans(database)).toEqual([]);
+      expect(await database.query('select from ledger.run where ended_at is null')).toEqual([]);
+    });
+  }
+
+  /** Waits until the given number of regions is published. */
+  async function published(url: string, count: number, run: Machine): Promise<void> {
+    while (!run.over && (await builders(url)).length < count) await sleep(50);
+    expect((await builders(url)).length).toBe(count);
+  }
+
+  it('two processes build ten regions, no region twice, and both end when all are published', async () => {
+    const { url, gate } = await prepared();
+    // The first process waits in a region while the second builds all others.
+    await gate.shut('join of Liguria begins');
+    const first = beside(url);
+    expect(await gate.reached(first)).toBe(true);
+    const second = beside(url);
+    await published(url, 9, second);
+    // Runs without --concurrent are refused, whatever they write.
+    for (const others of [['refresh', '--data', files.folder], ['prune']]) {
+      const alone = await mappale(url, ...others);
+      expect([alone.code, told(alone)]).toEqual([7, expect.stringContaining('ALREADY_RUNNING')]);
+    }
+    expect([first.over, second.over]).toEqual([false, false]);
+    await gate.lift('join of Liguria begins');
+    for (const run of [first, second]) succeeded(await run.ended);
+    const built = await builders(url);
+    expect(built.map(({ unit }) => unit)).toEqual(UNITS);
+    expect(new Set(built.map(({ run }) => run)).size).toBe(2);
+    await whole(url);
+    await gate.close();
+  });
+
+  it('one process builds the regions that another one had begun when it was killed', async () => {
+    const { url, gate } = await prepared();
+    await gate.shut('check of Liguria begins');
+    const first = beside(url);
+    expect(await gate.reached(first)).toBe(true);
+    const second = beside(url);
+    await published(url, 9, second);
+    expect(second.over).toBe(false);
+    await first.kill();
+    await gate.lift('check of Liguria begins');
+    succeeded(await second.ended);
+    const built = await builders(url);
+    expect(built.map(({ unit }) => unit)).toEqual(UNITS);
+    expect(new Set(built.map(({ run }) => run)).size).toBe(1);
+    // The next run closes the ledger entry of the killed one.
+    succeeded(await mappale(url, 'prune'));
+    await whole(url);
+    await gate.close();
+  });
+
+  it('files that one process reads are used by the other too: each release is loaded once', async () => {
+    const { url, gate } = await prepared();
+    await gate.shut('stage of ade_cadastre 2026-07-01 Molise begins');
+    const first = beside(url);
+    expect(await gate.reached(first)).toBe(true);
+    const second = beside(url);
+    await sleep(1000);
+    expect(second.over).toBe(false);
+    await gate.lift('stage of ade_cadastre 2026-07-01 Molise begins');
+    for (const run of [first, second]) succeeded(await run.ended);
+    expect((await builders(url)).map(({ unit }) => unit)).toEqual(UNITS);
+    const releases = await withDatabase(url, (database) => database.query<{ n: number; whole: number }>("select count(*)::int4 as n, count(*) filter (where state = 'loaded')::int4 as whole from ledger.release"));
+    expect(releases).toEqual([{ n: 10, whole: 10 }]);
+    await whole(url);
+    await gate.close();
+  });
+}, ['postgres']);

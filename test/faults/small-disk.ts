@@ -1,0 +1,46 @@
+/** A file system in memory with as much free space as a test wants. Needs root. */
+import { execFile } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** More than any test writes. KiB. */
+const PLENTY = 512 * 1024;
+
+export class SmallDisk {
+  readonly folder: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  /** @returns the reason as text if this machine does not allow it */
+  static async mount(folder: string): Promise<SmallDisk | string> {
+    await mkdir(folder, { recursive: true });
+    try {
+      await run('mount', ['-t', 'tmpfs', '-o', `size=${PLENTY}k,mode=1777`, 'tmpfs', folder]);
+    } catch (error) {
+      return (error as Error).message.trim().split('\n').at(-1)!;
+    }
+    return new SmallDisk(folder);
+  }
+
+  /** Leaves so many KiB free. */
+  async shrink(spareKib: number): Promise<void> {
+    const { stdout } = await run('df', ['--output=used', '-k', this.folder]);
+    await this.#resize(Number(stdout.split('\n')[1]) + spareKib);
+  }
+
+  async grow(): Promise<void> {
+    await this.#resize(PLENTY);
+  }
+
+  async #resize(kib: number): Promise<void> {
+    await run('mount', ['-o', `remount,size=${kib}k`, this.folder]);
+  }
+
+  async unmount(): Promise<void> {
+    await run('umount', ['-l', this.folder]).catch(() => undefined);
+  }
+}

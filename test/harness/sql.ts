@@ -1,0 +1,20 @@
+/** Statements of the project's SQL files, for tests that run or explain some of them. */
+import { join } from 'node:path';
+import { ROOT } from '../../pipelines/config.ts';
+import { readSqlFile } from '../../pipelines/contract/sql-files.ts';
+
+/** Returns the statements of a file, with those of its steps. @param path from the root */
+export function sqlOf(path: string): string {
+  return readSqlFile(join(ROOT, path)).text;
+}
+
+/**
+ * Splits a text at the statement that creates a table or view from a query.
+ * @returns the statements above, and the query
+ * @throws Error if the text does not create it
+ */
+export function splitAt(text: string, name: string): { readonly above: string; readonly query: string } {
+  const found = new RegExp(`^create (?:table|view) ${name} as\\n([\\s\\S]*?);\\n`, 'm').exec(text);
+  if (found === null) throw new Error(`no statement creates ${name}`);
+  return { above: text.slice(0, found.index), query: found[1]! };
+}

@@ -1,0 +1,159 @@
+/** The choice of current files, case by case, on plain objects. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { currentFiles, currentPlaces, regionOf, type FilePlaces, type CurrentFiles, type LoadedFile, type Register } from '../../pipelines/ledger/current-files.ts';
+
+const CADASTRE = { id: 'cadastre', manifest: { keep: 'newest' } } as never;
+const SERIES = { id: 'cadastre', manifest: { keep: 'all' } } as never;
+const LIST: Register = new Map([['A001', 14], ['A002', 14], ['A003', 14], ['B001', 13]]);
+
+let next = 0;
+function held(places: readonly string[], more: Partial<FilePlaces> = {}): FilePlaces {
+  return { layer: 'parcel', series: '', region: null, likelyRegion: null, dated: null, named: true, places, ...more };
+}
+function file(name: string, places: readonly string[], more: Partial<LoadedFile> = {}): LoadedFile {
+  next += 1;
+  return {
+    fileId: next, releaseId: next, sourceId: 'cadastre', role: 'zip', vintage: '2026-01-01', dated: null, region: 14, assigned: null, complete: false, place: null, name,
+    sha256: `sha of ${name}`, reader: 'r', present: true, arrived: 1, forgotten: false, held: [held(places)], ...more,
+  };
+}
+/** Maps places to the names of the files that cover them. */
+function owners({ files }: CurrentFiles): Record<string, string> {
+  return Object.fromEntries(files.flatMap((each) => currentPlaces({ files: [each], ties: [], elsewhere: [], fewer: [] }, 'parcel').map((place) => [place, each.file.name])));
+}
+const of = (files: readonly LoadedFile[], unit = 14, source = CADASTRE, register = LIST): Record<string, string> => owners(currentFiles(files, source, unit, 'parcel', register));
+
+describe('a current file', () => {
+  it('of one province is kept next to the newer file of the other: parts of different days add up', () => {
+    expect(of([file('CB.zip', ['A001', 'A002'], { vintage: '2026-01-01' }), file('IS.zip', ['A003'], { vintage: '2026-07-01' })])).toEqual({ A001: 'CB.zip', A002: 'CB.zip', A003: 'IS.zip' });
+  });
+
+  it("of a region gives way to a comune's file if that is newer, only for that comune", () => {
+    expect(of([file('MOLISE.zip', ['A001', 'A002'], { complete: true }), file('A001.zip', ['A001'], { vintage: '2026-02-01' })])).toEqual({ A001: 'A001.zip', A002: 'MOLISE.zip' });
+    expect(of([file('MOLISE.zip', ['A001', 'A002'], { complete: true, vintage: '2026-03-01' }), file('A001.zip', ['A001'], { vintage: '2026-02-01' })])).toEqual({ A001: 'MOLISE.zip', A002: 'MOLISE.zip' });
+  });
+
+  it('that is complete supersedes all older files of its region, and reports it if it has fewer comuni', () => {
+    const force = currentFiles([file('old.zip', ['A001', 'A002'], { complete: true, vintage: '2025-01-01' }), file('new.zip', ['A001'], { complete: true })], CADASTRE, 14, 'parcel', LIST);
+    expect(owners(force)).toEqual({ A001: 'new.zip' });
+    expect(force.fewer).toMatchObject([{ was: 2, now: 1, lost: ['A002'] }]);
+  });
+
+  it('that left the folder stays current, and counts as new again when it returns', () => {
+    const left = file('x.zip', ['A001'], { present: false, arrived: 9 });
+    expect(of([left])).toEqual({ A001: 'x.zip' });
+    expect(of([left, file('y.zip', ['A001'], { arrived: 1 })])).toEqual({ A001: 'y.zip' });
+    expect(of([left, file('y.zip', ['A001'], { present: false, arrived: 1 })])).toEqual({ A001: 'x.zip' });
+  });
+
+  it('that was forgotten leaves its places to the file before it', () => {
+    expect(of([file('a.zip', ['A001']), file('b.zip', ['A001'], { vintage: '2026-05-01', forgotten: true })])).toEqual({ A001: 'a.zip' });
+  });
+
+  it('is the latest reading of the same bytes', () => {
+    const first = file('a.zip', ['A001']);
+    const again = { ...first, fileId: first.fileId + 1000, releaseId: first.releaseId + 1000, held: [held(['A001', 'A002'])] };
+    const { files } = currentFiles([again, first], CADASTRE, 14, 'parcel', LIST);
+    expect(files.map(({ file: { fileId } }) => fileId)).toEqual([again.fileId]);
+  });
+
+  it('conflicts with another file of the same age only while both are in the folder', () => {
+    const a = file('a.zip', ['A001', 'A002']);
+    const b = file('b.zip', ['A002', 'A003']);
+    expect(currentFiles([a, b], CADASTRE, 14, 'parcel', LIST).ties).toMatchObject([{ places: [{ place: 'A002' }] }]);
+    expect(currentFiles([{ ...a, present: false }, b], CADASTRE, 14, 'parcel', LIST).ties).toEqual([]);
+    const whole = [file('c.csv', [''], { complete: true, region: null }), file('d.csv', [''], { complete: true, region: null })];
+    expect(currentFiles(whole, CADASTRE, 14, 'parcel', LIST).ties).toHaveLength(1);
+  });
+
+  it('of the narrower packaging wins if both are of the same day', () => {
+    const italy = file('ITALIA.zip', ['A001', 'A002', 'A003'], { complete: true, region: null });
+    expect(of([italy, file('MOLISE.zip', ['A001', 'A002', 'A003'], { complete: true }), file('CB.zip', ['A001', 'A002']), file('A001.zip', ['A001'])]))
+      .toEqual({ A001: 'A001.zip', A002: 'CB.zip', A003: 'MOLISE.zip' });
+  });
+
+  it('with a comune listed in another region publishes it in the file\'s region, unless the other region has a file with it', () => {
+    const molise = file('MOLISE.zip', ['A001', 'B001'], { complete: true });
+    expect(of([molise])).toEqual({ A001: 'MOLISE.zip', B001: 'MOLISE.zip' });
+    const both = [molise, file('ABRUZZO.zip', ['B001'], { complete: true, region: 13 })];
+    expect(of(both)).toEqual({ A001: 'MOLISE.zip' });
+    expect(of(both, 13)).toEqual({ B001: 'ABRUZZO.zip' });
+    expect(currentFiles(both, CADASTRE, 14, 'parcel', LIST).elsewhere).toMatchObject([{ place: 'B001', region: 13 }]);
+  });
+
+  it('with a comune of unknown region belongs to no region until the list, its rows or the user decide', () => {
+    const alone = file('Z999.zip', ['Z999'], { region: null });
+    expect(regionOf(alone, alone.held[0]!, 'Z999', LIST)).toBeNull();
+    expect(regionOf({ ...alone, assigned: 14 }, alone.held[0]!, 'Z999', LIST)).toBe(14);
+    expect(regionOf(alone, held(['Z999'], { likelyRegion: 20 }), 'Z999', LIST)).toBe(20);
+    expect(regionOf(alone, held(['A001'], { likelyRegion: 20 }), 'A001', LIST)).toBe(14);
+  });
+
+  it("that contains another comune's parcel by mistake leaves that comune to its own file, however old", () => {
+    const stray = { ...file('A001.zip', [], { vintage: '2026-09-01' }), held: [held(['A001']), held(['A002'], { named: false })] };
+    expect(of([stray, file('A002.zip', ['A002'])])).toEqual({ A001: 'A001.zip', A002: 'A002.zip' });
+    expect(of([stray])).toEqual({ A001: 'A001.zip', A002: 'A001.zip' });
+  });
+
+  it('of a time series counts per half-year, by the date of its rows', () => {
+    const archive = { ...file('all.zip', [], { region: null, vintage: '2025_2' }), held: [held(['A001'], { series: '2018_1', dated: '2018-09-01' }), held(['A001'], { series: '2025_2', dated: '2026-03-01' })] };
+    const one = { ...file('one.csv', [], { region: null, vintage: '2018_1' }), held: [held(['A001'], { series: '2018_1', dated: '2019-01-01' })] };
+    const { files } = currentFiles([archive, one], SERIES, 14, 'parcel', LIST);
+    expect(files.flatMap(({ file: { name }, places, whole }) => (whole ? [`${name} whole`] : places.map(({ series }) => `${name} ${series}`))).sort()).toEqual(['all.zip 2025_2', 'one.csv whole']);
+  });
+
+  it('with a tile supersedes older files of the same tile', () => {
+    const tile = (name: string, place: string, vintage: string): LoadedFile => file(name, [''], { region: null, place, vintage });
+    const { files } = currentFiles([tile('a', 'E46N19', '2020'), tile('b', 'E46N19', '2024'), tile('c', 'E47N19', '2020')], CADASTRE, 14, 'parcel', LIST);
+    expect(files.map(({ file: { name } }) => name).sort()).toEqual(['b', 'c']);
+  });
+});
+
+const PLACES = ['A001', 'A002', 'A003', 'B001', 'Z999'];
+/** Files of pairwise different age. */
+const anyFiles = fc
+  .uniqueArray(
+    fc.record({
+      day: fc.integer({ min: 1, max: 28 }),
+      complete: fc.boolean(),
+      region: fc.constantFrom(13, 14),
+      places: fc.subarray(PLACES, { minLength: 1 }),
+      forgotten: fc.boolean(),
+      present: fc.boolean(),
+    }),
+    { selector: ({ day }) => day, maxLength: 8 },
+  )
+  .map((specs) =>
+    specs.map(({ day, complete, region, places, forgotten, present }) =>
+      file(`${day}.zip`, places, { vintage: `2026-01-${String(day).padStart(2, '0')}`, complete, region, forgotten, present }),
+    ),
+  );
+
+describe('the choice of current files', () => {
+  it('equals a simple model, place by place', () => {
+    fc.assert(fc.property(anyFiles, (files) => {
+      const model = (region: number, without: ReadonlySet<string>): Record<string, string> => {
+        const found: Record<string, string> = {};
+        for (const each of files.filter((one) => !one.forgotten && one.region === region).sort((a, b) => (a.vintage < b.vintage ? 1 : -1))) {
+          for (const place of each.held[0]!.places) if (!without.has(place)) found[place] ??= each.name;
+          if (each.complete && each.held[0]!.places.some((place) => !without.has(place))) break;
+        }
+        return found;
+      };
+      const abruzzo = model(13, new Set());
+      // The list has B001 in region 13, the rest in 14.
+      const molise = model(14, new Set('B001' in abruzzo && 'B001' in model(14, new Set()) ? ['B001'] : []));
+      expect(of(files, 14)).toEqual(molise);
+    }), { numRuns: 500 });
+  });
+
+  it('does not depend on the order in which files arrived, nor on their numbers', () => {
+    fc.assert(fc.property(anyFiles, fc.infiniteStream(fc.nat()), (files, numbers) => {
+      const ordered = files.map((each) => ({ each, by: numbers.next().value as number })).sort((a, b) => a.by - b.by);
+      const others = ordered.map(({ each }, index) => ({ ...each, fileId: 5000 + index, releaseId: 9000 - index, arrived: index }));
+      expect(of(others, 14)).toEqual(of(files, 14));
+      expect(of(others, 13)).toEqual(of(files, 13));
+    }), { numRuns: 500 });
+  });
+});
