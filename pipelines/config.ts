@@ -97,6 +97,21 @@ function withoutLogin(url: string): string {
   return url.replace(/^([a-z+.-]*:\/\/)[^/?#]*@/i, '$1');
 }
 
+/**
+ * Returns the moment at which the program's clock starts, in milliseconds since 1970. Null: the system's clock is used. Only tests set `MAPPALE_TEST_CLOCK`.
+ * @throws MappaleError `CONFIG_UNKNOWN` (exit 2)
+ */
+export function testClock(env: NodeJS.ProcessEnv = process.env): number | null {
+  const name = 'MAPPALE_TEST_CLOCK';
+  const text = env[name]?.trim() || null;
+  const moment = text === null ? null : Date.parse(text);
+  if (moment === null || !Number.isNaN(moment)) return moment;
+  throw new MappaleError(`${name} is not a date`, {
+    code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `expected a date such as 2026-12-01T02:15:00Z, found ${JSON.stringify(text)}`,
+    hint: 'Unset it to use the clock of this machine.', fix: `unset ${name}`,
+  });
+}
+
 /** Proxy settings, as `curl` and other programs read them. */
 export interface Proxies {
   /** Address with login (secret). Null: no proxy. */

@@ -1,4 +1,5 @@
 /** Messages on stderr while the program works: lines for people or JSON for machines. Results go to stdout. */
+import { CLOCK } from './clock.ts';
 import type { Config } from './config.ts';
 
 export interface Log {
@@ -30,7 +31,7 @@ export function makeLog(config: Pick<Config, 'log' | 'logLevel' | 'noColor'>, st
     if (!isShown(level)) return;
     clear();
     if (config.log === 'json') {
-      stream.write(`${JSON.stringify({ time: new Date().toISOString(), level, run: log.runId, message, ...facts })}\n`);
+      stream.write(`${JSON.stringify({ time: new Date(CLOCK.now()).toISOString(), level, run: log.runId, message, ...facts })}\n`);
       return;
     }
     const prefix = level === 'warn' ? (terminal && !config.noColor ? '\u001b[33mwarning:\u001b[0m ' : 'warning: ') : '';

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { hashOf, SCOPES, type Scope } from '../../api/access.ts';
+import { CLOCK } from '../clock.ts';
 import { withContext } from '../run/context.ts';
 import { one, type Session } from '../db/index.ts';
 import { MappaleError } from '../errors.ts';
@@ -70,7 +71,7 @@ const ENDLESS = 'Omit --expires for a token that is valid until it is revoked.';
 
 /** Returns a day for examples that is always in the future. */
 function dayToCome(): string {
-  return `${new Date().getUTCFullYear() + 1}-12-31`;
+  return `${new Date(CLOCK.now()).getUTCFullYear() + 1}-12-31`;
 }
 
 function otherDay(): string {
@@ -84,7 +85,7 @@ function parseDay(text: string): Date {
     throw new MappaleError('a date is expected', { code: 'DATE_EXPECTED', kind: 'usage', detail: `expected YYYY-MM-DD, found ${text}`, hint: ENDLESS, fix: otherDay() });
   }
   const end = new Date(Date.parse(text) + 86_400_000);
-  if (end.getTime() <= Date.now()) throw new MappaleError('the day is in the past', { code: 'DATE_PAST', kind: 'usage', detail: `expected today or later, found ${text}`, hint: ENDLESS, fix: otherDay() });
+  if (end.getTime() <= CLOCK.now()) throw new MappaleError('the day is in the past', { code: 'DATE_PAST', kind: 'usage', detail: `expected today or later, found ${text}`, hint: ENDLESS, fix: otherDay() });
   return end;
 }
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { CLOCK } from '../clock.ts';
 import { expandPath, readConfig, readProxies, sourceSettings } from '../config.ts';
 import { loadSources } from '../contract/registry.ts';
 import { MappaleError } from '../errors.ts';
@@ -38,7 +39,7 @@ export function watchCommand(): Command {
     .option('--metrics-file <file>', 'write metrics to a Prometheus text file after each run')
     .action(async (names: string[], options: Options) => {
       // Imported here, because these modules load the HTTP client and the metrics writer.
-      const [{ describeNight, sleepUntil, runNight, untilNext }, { CLOCK }] = await Promise.all([import('../operate/watch.ts'), import('../fetch/client.ts')]);
+      const { describeNight, sleepUntil, runNight, untilNext } = await import('../operate/watch.ts');
       const config = readConfig();
       const [first = '', ...others] = foldersOf(options);
       const regions = names.map(parseRegion);
@@ -61,7 +62,8 @@ export function watchCommand(): Command {
           process.exitCode = line.exit_code;
           return;
         }
-        await sleepUntil(Date.now() + untilNext(options.at, new Date()), CLOCK, ending.signal);
+        const ended = CLOCK.now();
+        await sleepUntil(ended + untilNext(options.at, new Date(ended)), CLOCK, ending.signal);
         if (ending.signal.aborted) return;
       }
     });

@@ -8,6 +8,7 @@ import type { LookupFunction } from 'node:net';
 import { Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { EnvHttpProxyAgent, request, type Dispatcher } from 'undici';
+import type { Clock } from '../clock.ts';
 import { NO_PROXIES, type Proxies } from '../config.ts';
 import { inputError, MappaleError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -40,15 +41,6 @@ export interface Answer {
   /** True if the body was compressed for transfer, so that lengths and ranges do not apply to the file. */
   readonly packed: boolean;
 }
-
-/** Clock and timer, replaced in tests. */
-export interface Clock {
-  now(): number;
-  /** @param seconds time to wait */
-  wait(seconds: number): Promise<void>;
-}
-
-export const CLOCK: Clock = { now: Date.now, wait: (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000)) };
 
 /** Pauses in seconds before retrying a busy server that gives no time. */
 const BUSY = [30, 60, 120, 240] as const;

@@ -1,6 +1,7 @@
 /** Downloads one file: checks for a newer version, resumes interrupted downloads and verifies the result. */
 import { mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
+import type { Clock } from '../clock.ts';
 import type { Edition, RemoteFile } from '../contract/download.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { inputError, MappaleError } from '../errors.ts';
@@ -10,7 +11,7 @@ import { isPage, PAGE_BYTES, titleOf } from '../formats/web-page.ts';
 import { recognise } from '../ingest/locate.ts';
 import { quoted, retyped, withOption } from '../typed.ts';
 import { tooLarge } from './bounds.ts';
-import { BROKEN, discard, giveUp, headOf, reasonOf, type Answer, type Bounds, type Clock, type Publisher } from './client.ts';
+import { BROKEN, discard, giveUp, headOf, reasonOf, type Answer, type Bounds, type Publisher } from './client.ts';
 import { partOf, readKept, readPart, removePart, sidecarOf, writeJson, type Kept, type Part, type Version } from './kept.ts';
 import { linksOf, pageError } from './page.ts';
 

@@ -2,6 +2,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import type { LookupFunction } from 'node:net';
 import { join } from 'node:path';
+import { CLOCK, type Clock } from '../clock.ts';
 import { NO_PROXIES, type Proxies, type SourceSettings } from '../config.ts';
 import { loadDownload, type Download, type RemoteFile } from '../contract/download.ts';
 import type { Region } from '../contract/regions.ts';
@@ -14,7 +15,7 @@ import type { Log } from '../log.ts';
 import { byteLine, byteText, secondsSince } from '../progress.ts';
 import { together } from '../together.ts';
 import { retyped, withOption } from '../typed.ts';
-import { CLOCK, Publisher, type Bounds, type Clock } from './client.ts';
+import { Publisher, type Bounds } from './client.ts';
 import { download, namedBy, settingOf, unwritable, type Downloaded, type Surroundings, type Wanted } from './download.ts';
 import { writeAsked } from './kept.ts';
 import { downloadPages, pagesOf } from './pages.ts';

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { CLOCK } from '../clock.ts';
 import { MappaleError, inputError } from '../errors.ts';
 import { fileError } from '../formats/file-error.ts';
 import type { Probe, Recognition } from '../contract/source.ts';
@@ -100,7 +101,7 @@ export function folderHint(folders: readonly string[], sources: readonly Registe
 /** Refuses a vintage in the future, which would take precedence over all later ones. @throws input error `VINTAGE_FUTURE` */
 function refuseFuture({ vintage, dated, ignored }: Recognition, path: string, source: string): void {
   const years = [...`${vintage} ${dated ?? ''}`.matchAll(/(?<!\d)(20\d\d)(?:\d{4})?(?!\d)/g)].map((match) => Number(match[1]));
-  const latest = new Date().getFullYear() + 1;
+  const latest = new Date(CLOCK.now()).getFullYear() + 1;
   if (ignored !== undefined || years.every((year) => year <= latest)) return;
   throw inputError('the year of the file is in the future', {
     code: 'VINTAGE_FUTURE', at: basename(path), source, detail: `expected a vintage up to ${latest}, found ${vintage}${dated === undefined ? '' : `, dated ${dated}`}`,

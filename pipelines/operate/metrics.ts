@@ -1,6 +1,7 @@
 /** Prometheus metrics of the published data and the last refresh. The server and the text file of a refresh use the same names. */
 import { writeFile } from 'node:fs/promises';
 import { Counter, Gauge, Registry } from 'prom-client';
+import { CLOCK } from '../clock.ts';
 import { findRegion, unitSlug } from '../contract/regions.ts';
 import type { Database } from '../db/index.ts';
 import { one } from '../db/types.ts';
@@ -96,7 +97,7 @@ export function describeState(state: DescribedState, read: 'now' | 'later', down
  */
 export async function writeMetrics(database: Database | null, path: string, exitCode: number, downloads: Downloads | null = null): Promise<void> {
   const { state } = database === null ? { state: { regions: [], sources: [], warnings: [] } } : await one<{ state: PublishedState }>(database, STATE_STATEMENT);
-  const refreshed = { exitCode, ended: Math.floor(Date.now() / 1000) };
+  const refreshed = { exitCode, ended: Math.floor(CLOCK.now() / 1000) };
   const text = await describeState({ ...state, refreshed }, 'later', downloads);
   await writeAtomically(path, (unfinished) => writeFile(unfinished, text));
 }

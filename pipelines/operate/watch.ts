@@ -1,12 +1,13 @@
 /** One nightly run: check publishers that are due, refresh the regions and print a one-line summary. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { CLOCK, type Clock } from '../clock.ts';
 import { NO_PROXIES } from '../config.ts';
 import { lastIssue, type Download } from '../contract/download.ts';
 import { findRegion, type Region } from '../contract/regions.ts';
 import { MappaleError } from '../errors.ts';
 import { privateAddressOf } from '../fetch/address.ts';
-import { CLOCK, postJson, reasonOf, type Clock } from '../fetch/client.ts';
+import { postJson, reasonOf } from '../fetch/client.ts';
 import { fetchRegions, type FetchContext, type FetchReport } from '../fetch/fetch.ts';
 import { readAsked } from '../fetch/kept.ts';
 import { withoutSamples, withRun, type FileWarning } from '../ledger/ledger.ts';

@@ -55,7 +55,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     files: /^api\//, local: ['api/', roomPath('db'), roomPath('address'), 'pipelines/deliver/(columns|enrich|keys|table|tiles)\\.ts$', 'pipelines/(config|errors|log|contract/(schemas|sections|regions)|formats/vector-tile|operate/metrics)\\.ts$'],
     packages: ['fastify', '@fastify/*', 'maplibre-gl', 'prom-client', 'swagger-ui-dist', 'zod'],
   },
-  'a script': { files: /^scripts\//, local: ['scripts/', 'pipelines/', 'sources/', 'api/'], packages: null },
+  'a script': { files: /^scripts\//, local: ['scripts/', 'pipelines/', 'sources/', 'api/', 'test/harness/(environment|publishers|rewrite-zip)\\.ts$'], packages: null },
   'the configuration of a tool': { files: /^[^/]+\.config\.ts$/, local: ['test/harness/'], packages: null },
 };
 

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ROOT, readConfig } from '../../pipelines/config.ts';
+import { ROOT, readConfig, testClock } from '../../pipelines/config.ts';
 import { metresMisplaced, outsideItaly } from '../../pipelines/readers/italy.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { validate, type FileVerdict } from '../../pipelines/operate/validate.ts';
@@ -141,6 +141,8 @@ it('reports bytes before a zip and reads the zip', async () => {
 it('rejects MAPPALE_LOG=nonsense with a usage error that lists the allowed values', () => {
   expect(() => readConfig({ MAPPALE_LOG: 'nonsense' })).toThrow(expect.objectContaining({ code: 'CONFIG_UNKNOWN', kind: 'usage', detail: 'expected human or json, found "nonsense"' }));
   expect([{}, { MAPPALE_LOG: 'json' }, { MAPPALE_LOG_LEVEL: 'warn' }].map((env) => readConfig(env).logLevel)).toEqual(['info', 'debug', 'warn']);
+  expect([{}, { MAPPALE_TEST_CLOCK: '2026-12-01T02:15:00Z' }].map((env) => testClock(env))).toEqual([null, Date.UTC(2026, 11, 1, 2, 15)]);
+  expect(() => testClock({ MAPPALE_TEST_CLOCK: 'noon' })).toThrow(expect.objectContaining({ code: 'CONFIG_UNKNOWN', at: 'MAPPALE_TEST_CLOCK' }));
   expect(() => readConfig({ MAPPALE_LOG_LEVEL: 'loud' })).toThrow(expect.objectContaining({ code: 'CONFIG_UNKNOWN', detail: 'expected debug, info or warn, found "loud"' }));
   expect(['json', 'human', ''].map((log) => readConfig({ MAPPALE_LOG: log }).log)).toEqual(['json', 'human', 'human']);
 });

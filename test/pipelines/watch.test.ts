@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
-import { CLOCK } from '../../pipelines/fetch/client.ts';
+import { CLOCK } from '../../pipelines/clock.ts';
 import { releaseHold, setHold } from '../../pipelines/ledger/hold.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { describeNight, sleepUntil, runNight, untilNext, type NightlyRun, type WatchContext, type NightlyOptions } from '../../pipelines/operate/watch.ts';

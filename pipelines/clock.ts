@@ -1,0 +1,31 @@
+/** The clock of the program. Other modules of `pipelines` read neither the date nor a timer, except for the age of lock files. */
+import { testClock } from './config.ts';
+
+export interface Clock {
+  now(): number;
+  /** @param seconds to wait */
+  wait(seconds: number): Promise<void>;
+}
+
+const SYSTEM: Clock = { now: Date.now, wait: (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000)) };
+
+/** Returns a clock that starts at a moment. A wait moves it forward at once. @param start milliseconds since 1970 */
+export function clockFrom(start: number): Clock {
+  const begun = performance.now();
+  let waited = 0;
+  return {
+    now: () => Math.round(start + waited + performance.now() - begun),
+    wait: async (seconds) => void (waited += seconds * 1000),
+  };
+}
+
+let chosen: Clock | null = null;
+
+/** Returns the clock of this process. The setting is read at the first use, so that an invalid value is reported like other settings. */
+function clock(): Clock {
+  const start = chosen === null ? testClock() : null;
+  chosen ??= start === null ? SYSTEM : clockFrom(start);
+  return chosen;
+}
+
+export const CLOCK: Clock = { now: () => clock().now(), wait: (seconds) => clock().wait(seconds) };

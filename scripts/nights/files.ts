@@ -1,0 +1,167 @@
+/** Edits of publishers' files: small realistic changes, and corruptions that the quality gate must refuse. */
+import { buffer } from 'node:stream/consumers';
+import { shapefileEntries } from '../../pipelines/synthetic/shapefile-writer.ts';
+import { zipStream } from '../../pipelines/synthetic/zip-writer.ts';
+
+type Cells = readonly string[];
+type LineEdit = (cells: Cells, number: number, count: number) => Cells | null;
+
+/** Edits each data line of a delimited text. @param head number of lines before the data */
+export function eachLine(content: Buffer, { head, delimiter = ';' }: { readonly head: number; readonly delimiter?: string }, edit: LineEdit): Buffer {
+  const lines = content.toString('latin1').split('\n');
+  const body = lines.slice(head).filter((line) => line !== '');
+  const edited = body.flatMap((line, number) => edit(line.split(delimiter), number, body.length)?.join(delimiter) ?? []);
+  return Buffer.from([...lines.slice(0, head), ...edited, ''].join('\n'), 'latin1');
+}
+
+const withCell = (cells: Cells, at: number, value: string): Cells => cells.map((cell, column) => (column === at ? value : cell));
+
+// --- The register of fuel stations ----------------------------------------------------------------------------------
+
+const FUEL = { head: 2, delimiter: '|' };
+const FUEL_ID = 0;
+const FUEL_NAME = 4;
+const FUEL_CELLS = 10;
+
+/** Returns the identifiers of stations that have one line, ten cells and coordinates. */
+export function stationsOf(content: Buffer): string[] {
+  const counts = new Map<string, number>();
+  eachLine(content, FUEL, (cells) => {
+    const [id = ''] = cells;
+    const isPlain = cells.length === FUEL_CELLS && /^\d{4}$/.test(id) && /^\d+\.\d+$/.test(cells[8] ?? '');
+    counts.set(id, (counts.get(id) ?? 0) + (isPlain ? 1 : 2));
+    return cells;
+  });
+  return [...counts].flatMap(([id, count]) => (count === 1 ? [id] : []));
+}
+
+/** Renames stations and dates the register. @param day `2026-12-01` */
+export function withStations(content: Buffer, names: ReadonlyMap<string, string>, day: string): Buffer {
+  const text = content.toString('latin1').replace(/\d{4}-\d{2}-\d{2}/, day);
+  return eachLine(Buffer.from(text, 'latin1'), FUEL, (cells) => {
+    const name = names.get(cells[FUEL_ID] ?? '');
+    return name === undefined || cells.length !== FUEL_CELLS ? cells : withCell(cells, FUEL_NAME, name);
+  });
+}
+
+export function thirdOfStations(content: Buffer): Buffer {
+  return eachLine(content, FUEL, (cells, number, count) => (number * 3 < count ? cells : null));
+}
+
+/** Adds a column or renames one, in the header and in all lines. */
+export function withColumn(content: Buffer, kind: 'added' | 'renamed'): Buffer {
+  const [day = '', header = '', ...lines] = content.toString('latin1').split('\n');
+  if (kind === 'renamed') return Buffer.from([day, header.replace('Bandiera', 'Insegna'), ...lines].join('\n'), 'latin1');
+  return Buffer.from([day, `${header}|Gestione`, ...lines.map((line) => (line === '' ? line : `${line}|1`))].join('\n'), 'latin1');
+}
+
+// --- Addresses, quotations, incomes, census, parcels ------------------------------------------------------------------
+
+const ADDRESS_COORDINATES: ReadonlySet<number> = new Set([15, 16, 18]);
+const ACCESS = 8;
+const CIVIC = 10;
+
+/** Gives numbers to the first addresses that have a plain number. @param numbers new numbers, one an address */
+export function withCivics(content: Buffer, numbers: readonly number[]): Buffer {
+  const counts = new Map<string, number>();
+  eachLine(content, { head: 1 }, (cells) => {
+    counts.set(cells[ACCESS] ?? '', (counts.get(cells[ACCESS] ?? '') ?? 0) + 1);
+    return cells;
+  });
+  let next = 0;
+  return eachLine(content, { head: 1 }, (cells) => {
+    const isPlain = /^\d+$/.test(cells[CIVIC] ?? '') && cells.slice(CIVIC + 1, CIVIC + 5).every((cell) => cell === '') && counts.get(cells[ACCESS] ?? '') === 1;
+    const number = isPlain ? numbers[next] : undefined;
+    if (number === undefined) return cells;
+    next += 1;
+    return withCell(cells, CIVIC, String(number));
+  });
+}
+
+export function withoutCoordinates(content: Buffer): Buffer {
+  return eachLine(content, { head: 1 }, (cells) => cells.map((cell, column) => (ADDRESS_COORDINATES.has(column) ? '' : cell)));
+}
+
+/** Returns the highest price of a table VALORI. */
+export function highestPrice(content: Buffer): number {
+  let highest = 0;
+  eachLine(content, { head: 2 }, (cells) => {
+    highest = Math.max(highest, Number(cells[16]) || 0);
+    return cells;
+  });
+  return highest;
+}
+
+/** Raises the prices of a table VALORI. @param euros added to both ends */
+export function withPrices(content: Buffer, euros: number): Buffer {
+  return eachLine(content, { head: 2 }, (cells) => cells.map((cell, column) => ((column === 15 || column === 16) && /^[1-9]\d*$/.test(cell) ? String(Number(cell) + euros) : cell)));
+}
+
+export function thirdOfLines(content: Buffer, head: number): Buffer {
+  return eachLine(content, { head }, (cells, number, count) => (number * 3 < count ? cells : null));
+}
+
+const TOTAL_INCOME = 35;
+
+/** Returns the total income of the first comune. */
+export function incomeOf(content: Buffer): number {
+  return Number(content.toString('latin1').split('\n')[1]?.split(';')[TOTAL_INCOME]);
+}
+
+/** Sets the total income of the first comune, and its highest bracket, so that the brackets still add up to the total. */
+export function withIncome(content: Buffer, euros: number): Buffer {
+  return eachLine(content, { head: 1 }, (cells, number) => {
+    if (number > 0) return cells;
+    const last = cells.length - 1;
+    const highest = Number(cells[last]) + euros - Number(cells[TOTAL_INCOME]);
+    return withCell(withCell(cells, TOTAL_INCOME, String(euros)), last, `${highest}${cells[last]?.endsWith('\r') === true ? '\r' : ''}`);
+  });
+}
+
+/** Multiplies the amounts of MEF by ten. */
+export function tenfoldIncomes(content: Buffer): Buffer {
+  return eachLine(content, { head: 1 }, (cells) => cells.map((cell, column) => (column > 8 && column % 2 === 1 && /^-?[1-9]\d*\r?$/.test(cell) ? cell.replace(/\r?$/, '0$&') : cell)));
+}
+
+/** Keeps the header and two rows of a sheet. */
+export function twoRows(sheet: Buffer): Buffer {
+  return Buffer.from(sheet.toString('utf8').replace(/(<row r="3">.*?<\/row>).*<\/sheetData>/s, '$1</sheetData>'));
+}
+
+const MEMBER = /<(wfs:member|gml:featureMember)>[\s\S]*?<\/\1>\s*/g;
+
+/** Leaves out parcels of a GML. @param isKept by position */
+export function withoutParcels(content: Buffer, isKept: (position: number, count: number) => boolean): Buffer {
+  const text = content.toString('utf8');
+  const count = [...text.matchAll(MEMBER)].length;
+  let at = -1;
+  return Buffer.from(text.replace(MEMBER, (member) => {
+    at += 1;
+    return isKept(at, count) ? member : '';
+  }));
+}
+
+/** Multiplies the velocities of an EGMS tile by 1,000. */
+export function thousandfoldMotion(content: Buffer): Buffer {
+  const header = content.toString('latin1', 0, content.indexOf(0x0a)).split(',');
+  const at = header.indexOf('mean_velocity');
+  return eachLine(content, { head: 1, delimiter: ',' }, (cells) => withCell(cells, at, (Number(cells[at]) * 1_000).toFixed(1)));
+}
+
+// --- Floods -----------------------------------------------------------------------------------------------------------
+
+const SCENARIOS = [['HPH_', 'elevata'], ['MPH_', 'media'], ['LPH_', 'bassa']] as const;
+
+/** Returns the box of a shapefile: west, south, east, north. */
+export function boxOf(shp: Buffer): readonly [number, number, number, number] {
+  return [shp.readDoubleLE(36), shp.readDoubleLE(44), shp.readDoubleLE(52), shp.readDoubleLE(60)];
+}
+
+/** Returns the mosaic of floods with one rectangle in each scenario. */
+export function oneFlood([west, south, east, north]: readonly [number, number, number, number]): Promise<Buffer> {
+  const ring = [[west, south], [west, north], [east, north], [east, south], [west, south]] as const;
+  const folder = 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica';
+  return buffer(zipStream(SCENARIOS.flatMap(([prefix, word]) => [...shapefileEntries(`${folder}/${prefix}Mosaicatura_ISPRA_2020_pericolosita_idraulica_${word}`, {
+    type: 'polygon', srid: 3035, fields: [{ name: 'scenario', type: 'text', length: 80 }], features: [{ geometry: { type: 'polygon', polygons: [[ring]] }, values: [null] }],
+  })])));
+}

@@ -1,0 +1,120 @@
+/** Reads the database after a night, with SQL of its own, and moves the recorded past back by the time between two nights. */
+import { openDatabase, type Database } from '../../pipelines/db/index.ts';
+import { REGION } from './world.ts';
+
+/** Content of the published region that nights change. The plan of a night computes the same from the files that it serves. */
+export interface Facts {
+  /** Names of fuel stations that a night renamed, by identifier. */
+  readonly stations: Readonly<Record<string, string>>;
+  /** Sorted house numbers that a night gave. */
+  readonly civics: readonly number[];
+  /** Number of parcels. */
+  readonly parcels: number;
+  /** Total income of the first comune, in euros. */
+  readonly income: number;
+  /** Highest price of the first half of 2025, in euros per square metre. */
+  readonly price: number;
+}
+
+export interface Size {
+  readonly relations: number;
+  readonly bytes: number;
+  /** Rows of ledger.run, ledger.publication and ledger.swap. */
+  readonly ledgerRows: number;
+}
+
+/** Lowest house number that a night gives. The synthetic region has none as high. */
+export const FIRST_CIVIC = 2_000;
+/** First word of names that a night gives. */
+export const NIGHT_NAME = 'NOTTE';
+
+const FACTS = `
+select
+  (select coalesce(jsonb_object_agg(code, name), '{}') from core.point_of_interest where region_code = $1 and category = 'fuel' and name like '${NIGHT_NAME} %') as stations,
+  (select coalesce(jsonb_agg(number order by number), '[]') from core.access_point where region_code = $1 and number >= ${FIRST_CIVIC}) as civics,
+  (select count(*)::int4 from core.parcel where fid / 100000000 = $1) as parcels,
+  (select coalesce(max(total_income_eur), 0)::float8 from core.declared_income where region_code = $1 and tax_year = 2024 and belfiore = 'Z001' and cap is null) as income,
+  (select coalesce(max(purchase_max_eur_m2), 0)::float8 from core.quotation where region_code = $1 and half_year = 4050) as price`;
+
+const PUBLICATION = "select publication_id::int4 as id from ledger.publication where unit_code = $1 and state = 'current'";
+
+const SIZE = `
+select
+  (select count(*)::int4 from pg_class) as relations,
+  pg_database_size(current_database())::float8 as bytes,
+  ((select count(*) from ledger.run) + (select count(*) from ledger.publication) + (select count(*) from ledger.swap))::int4 as "ledgerRows"`;
+
+const OPEN_STEP = 'select s.step from ledger.step s join ledger.run r using (run_id) where r.ended_at is null and s.ended_at is null and s.step = any ($1) limit 1';
+
+/** Columns with the time of an event, by table. `missingColumns` fails if the ledger gets another one. */
+const MOMENTS: Readonly<Record<string, readonly string[]>> = {
+  run: ['started_at', 'ended_at'], step: ['started_at', 'ended_at'], release: ['created_at', 'loaded_at'], publication: ['published_at'], file: ['forgotten_at'],
+  hold: ['held_at'], swap: ['happened_at', 'kept_from'], applied_file: ['applied_at'],
+};
+
+const MOMENT_COLUMNS = `
+select table_name || '.' || column_name as name
+from information_schema.columns
+where table_schema = 'ledger' and data_type = 'timestamp with time zone'
+order by 1`;
+
+export class Observer {
+  readonly #database: Database;
+
+  private constructor(database: Database) {
+    this.#database = database;
+  }
+
+  static async open(url: string): Promise<Observer> {
+    return new Observer(await openDatabase(url));
+  }
+
+  async close(): Promise<void> {
+    await this.#database.close();
+  }
+
+  async #one<T extends object>(sql: string, values: readonly unknown[] = []): Promise<T | null> {
+    return (await this.#database.query<T & Record<string, unknown>>(sql, [...values]))[0] ?? null;
+  }
+
+  async facts(): Promise<Facts> {
+    const facts = await this.#one<Facts>(FACTS, [REGION]);
+    if (facts === null) throw new Error('the database gives no facts');
+    return facts;
+  }
+
+  /** Returns the current publication of the region; null: there is none. */
+  async publication(): Promise<number | null> {
+    return (await this.#one<{ id: number }>(PUBLICATION, [REGION]))?.id ?? null;
+  }
+
+  async size(): Promise<Size> {
+    const size = await this.#one<Size>(SIZE);
+    if (size === null) throw new Error('the database gives no size');
+    return size;
+  }
+
+  /** Whether a run is in one of these steps. */
+  async isIn(steps: readonly string[]): Promise<boolean> {
+    return (await this.#one(OPEN_STEP, [steps])) !== null;
+  }
+
+  /** @throws Error if the ledger has a column with a time that `daysGoBy` does not move */
+  async refuseUnknownMoments(): Promise<void> {
+    const known = Object.entries(MOMENTS).flatMap(([table, columns]) => columns.map((column) => `${table}.${column}`)).sort();
+    const found = (await this.#database.query<{ name: string }>(MOMENT_COLUMNS)).map(({ name }) => name).sort();
+    if (JSON.stringify(known) !== JSON.stringify(found)) throw new Error(`the nights move ${known.join(', ')}, but the ledger has ${found.join(', ')}`);
+  }
+
+  /**
+   * Moves the recorded past back. The server's clock runs in real time and the program's clock is set to the night, so this keeps the age of records
+   * equal to the time between nights.
+   */
+  async daysGoBy(days: number): Promise<void> {
+    for (const [table, columns] of Object.entries(MOMENTS)) {
+      const moved = columns.map((column) => `${column} = ${column} - make_interval(days => $1)`).join(', ');
+      await this.#database.query(`update ledger.${table} set ${moved}`, [days]);
+      await this.#database.query(`vacuum ledger.${table}`);
+    }
+  }
+}

@@ -1,0 +1,65 @@
+/** Lines and tables of a year of nights, and the bounds of its growth. */
+import { textTable } from '../../pipelines/text-table.ts';
+import type { Night } from './night.ts';
+
+/** Nights after which everything that pruning keeps has been there once: one month, and a margin. */
+const WARM = 45;
+/** Nights over which the size is compared with the later nights. */
+const WINDOW = 15;
+/** Largest growth of the catalogue after that. */
+const MORE_RELATIONS = 1.05;
+/** Largest growth of the database after that. */
+const MORE_BYTES = 1.25;
+/** Largest growth of few nights, from the first publication on. */
+const MORE_AT_FIRST = 1.5;
+
+/** Characters of a violation that a line shows. The file of `--out` has the whole text. */
+const LONGEST = 600;
+
+const mega = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
+export function lineOfNight({ night, day, kind, published, exits, codes, violations, size, seconds, figures }: Night): string {
+  const parts = [
+    String(night).padStart(3), day, kind.padEnd(44), published ? 'published' : 'unchanged', `exit ${exits.map((code) => code ?? 'killed').join(' ')}`, codes.join(' '),
+    figures[0] ?? '', `${size.relations} relations`, mega(size.bytes), `${seconds.toFixed(1)} s`,
+  ].filter((part) => part !== '');
+  return [parts.join('  '), ...violations.map((violation) => `     VIOLATION: ${violation.slice(0, LONGEST)}`)].join('\n');
+}
+
+/** Compares the size of late nights with the size of nights after which pruning has something to remove. */
+export function growthViolations(nights: readonly Night[]): string[] {
+  const largest = (some: readonly Night[], of: (night: Night) => number): number => Math.max(...some.map(of));
+  const isLong = nights.length > WARM + WINDOW;
+  const early = isLong ? nights.slice(WARM, WARM + WINDOW) : nights.slice(0, 1);
+  const late = nights.slice(isLong ? WARM + WINDOW : 1);
+  if (early.length === 0 || late.length === 0) return [];
+  const bounds = [
+    ['relations', isLong ? MORE_RELATIONS : MORE_AT_FIRST, (night: Night) => night.size.relations],
+    ['bytes', isLong ? MORE_BYTES : MORE_AT_FIRST, (night: Night) => night.size.bytes],
+    ['rows of the ledger', isLong ? MORE_BYTES : nights.length + 1, (night: Night) => night.size.ledgerRows],
+  ] as const;
+  return bounds.flatMap(([name, factor, of]) => {
+    const [from, to] = [largest(early, of), largest(late, of)];
+    return to <= factor * from ? [] : [`${name} grew from ${from} to ${to}, expected at most ${factor} times as many`];
+  });
+}
+
+/** The summary: nights by kind, sizes through the year, refusals. */
+export function describeYear(nights: readonly Night[]): string {
+  const kinds = [...new Set(nights.map(({ kind }) => kind))];
+  const counts = kinds.map((kind) => {
+    const own = nights.filter((night) => night.kind === kind);
+    const [first] = own.filter(({ codes }) => codes.length > 0);
+    return [own[0]?.group ?? '', kind, own.length, own.filter(({ published }) => published).length, first?.codes.join(' ') ?? '', own.filter(({ violations }) => violations.length > 0).length];
+  });
+  const points = [1, 60, 120, 180, 240, 300, nights.length].flatMap((night) => nights.find((each) => each.night === night) ?? []);
+  const sizes = [...new Set(points)].map(({ night, size, seconds }) => [night, size.relations, mega(size.bytes), size.ledgerRows, seconds]);
+  const refusals = nights.filter(({ group }) => group === 'corruption').map(({ night, kind, codes, figures }) => [night, kind, codes.join(' '), figures.length, figures[0] ?? '']);
+  return [
+    textTable(counts, ['group', 'kind of night', 'nights', 'published', 'code', 'violations']),
+    textTable(sizes, ['night', 'relations', 'database', 'ledger rows', 'seconds']),
+    textTable(refusals, ['night', 'corruption', 'code', 'figures', 'first figure']),
+    `${nights.length} nights, ${nights.filter(({ published }) => published).length} publications, ${nights.filter(({ group, codes }) => group === 'corruption' && codes.length > 0).length} refusals of ${refusals.length} corruptions, `
+    + `${nights.filter(({ violations }) => violations.some((each) => each.startsWith('false alarm'))).length} false alarms, ${nights.filter(({ violations }) => violations.length > 0).length} nights with violations`,
+  ].join('\n\n');
+}
