@@ -4,12 +4,13 @@ import { existsSync } from 'node:fs';
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, unprivileged } from './postgres.ts';
+import { testEnvironment } from './environment.ts';
 
 /** Path of the program; null if this machine does not have it. */
-export const PGBOUNCER: string | null = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
+export const PGBOUNCER: string | null = [...testEnvironment().path, '/usr/sbin', '/usr/local/sbin']
   .map((folder) => join(folder, 'pgbouncer')).find((path) => existsSync(path)) ?? null;
 
 /** Ends PgBouncer when the test process ends: `cat` ends when its input closes. */
