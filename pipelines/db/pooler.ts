@@ -46,8 +46,8 @@ export async function backendOf(client: pg.ClientBase): Promise<number> {
 /** Sets parameters of the session, or of the transaction. @param settings as `name=value`, with escapes as in the connection's options */
 export async function applySettings(client: pg.ClientBase, settings: readonly string[], scope: 'session' | 'transaction'): Promise<void> {
   const pairs = settings.map((setting) => {
-    const [, name = '', value = ''] = /^(.+?)=(.*)$/.exec(setting.replace(/\\(.)/g, '$1')) ?? [];
-    return [name, value] as const;
+    const [name = '', ...values] = setting.replace(/\\(.)/g, '$1').split('=');
+    return [name, values.join('=')] as const;
   });
   await client.query(statementsOf('server')('apply_settings'), [pairs.map(([name]) => name), pairs.map(([, value]) => value), scope === 'transaction']);
 }
