@@ -75,7 +75,6 @@ export async function migrate(
     if (distributed || (await isDistributed(session))) await prepareNodes(session, database.label, dry ? 'look' : 'prepare');
     let done = NOTHING;
     let left: readonly Damage[] = [];
-    let lost: readonly Damage[] = [];
     await session.transaction(async () => {
       await session.query("select pg_advisory_xact_lock(hashtextextended('mappale migrate', 0))");
       // Another command may have upgraded the database while this one waited.
@@ -84,7 +83,6 @@ export async function migrate(
       const current = await isCurrent(before);
       const damage = current ? await damageOf(session, parts) : [];
       if (current && damage.length === 0) return;
-      lost = damage.filter(isLost);
       await holdWriters(session);
       if (place !== null) await makeExtensions(session, place, database.label);
       // Constraints come first, because the functions for past records are written from the keys of tables.
@@ -98,8 +96,6 @@ export async function migrate(
       left = done.losses.length > 0 ? [] : [...damage.filter(isLost), ...await damageOf(session, parts)];
       if (dry) throw new Dry();
     }).catch((error: unknown) => {
-      // A function that reads a lost table or column cannot be created again.
-      if (lost.length > 0 && error instanceof MappaleError && ['SQL_42703', 'SQL_42P01'].includes(error.code)) throw damaged(lost);
       if (error instanceof MappaleError && error.code === 'SQL_42501' && place !== null) throw mayNotWrite(error, place, database.label);
       if (!(error instanceof Dry)) throw error;
     });

@@ -11,6 +11,7 @@ import { MappaleError } from '../errors.ts';
 import { isDistributed } from './distributed.ts';
 import type { Reader } from './reader.ts';
 import type { Part } from './state.ts';
+import { savepoint } from './savepoint.ts';
 import { runEach, statementsOf } from './statements.ts';
 import type { Session } from './types.ts';
 
@@ -140,27 +141,39 @@ export function isFunction({ kind, name }: Damage): boolean {
   return ['function', 'grant', 'view'].includes(kind) || (['schema', 'column'].includes(kind) && MADE_AGAIN.test(name));
 }
 
+/** SQL states of an object that refers to a lost column or table. */
+const LOST_REFERENCES: ReadonlySet<string> = new Set(['SQL_42703', 'SQL_42P01']);
+
 /**
- * Recreates missing indexes and constraints. Call inside a transaction.
+ * Recreates missing indexes and constraints. Those of a lost column or table stay damaged. Call inside a transaction.
  * @returns the steps as text
  */
 export async function repairTables(session: Session, damage: readonly Damage[]): Promise<string[]> {
   const steps: string[] = [];
   // A foreign key needs the primary key that it refers to, so foreign keys come last.
   const rank = ({ kind, name }: Damage): number => (kind === 'index' ? 0 : name.includes(' FOREIGN KEY ') ? 2 : 1);
-  for (const { kind, name, found } of damage.filter((each) => ['index', 'constraint'].includes(each.kind)).sort((a, b) => rank(a) - rank(b))) {
-    const at = name.indexOf(' ');
-    const [table, definition] = [name.slice(0, at), name.slice(at + 1)];
-    if (kind === 'constraint' && found !== null) await runEach(session, statement('validate'), [table]);
-    else if (kind === 'constraint') await session.query(statement('add_constraint', { table: { sql: table }, definition: { sql: definition } }));
-    else {
-      if (found !== null) await runEach(session, statement('drop_invalid'), [table]);
-      const unique = definition.startsWith('UNIQUE ');
-      await session.query(statement('make_index', { unique: { sql: unique ? 'unique' : '' }, table: { sql: table }, using: { sql: unique ? definition.slice('UNIQUE '.length) : definition } }));
+  for (const each of damage.filter(({ kind }) => ['index', 'constraint'].includes(kind)).sort((a, b) => rank(a) - rank(b))) {
+    try {
+      await savepoint(session, 'repair', () => repairTable(session, each));
+      steps.push(`repaired: ${each.kind} ${each.name}`);
+    } catch (error) {
+      if (!(error instanceof MappaleError) || !LOST_REFERENCES.has(error.code)) throw error;
     }
-    steps.push(`repaired: ${kind} ${name}`);
   }
   return steps;
+}
+
+async function repairTable(session: Session, { kind, name, found }: Damage): Promise<void> {
+  const at = name.indexOf(' ');
+  const [table, definition] = [name.slice(0, at), name.slice(at + 1)];
+  if (kind === 'constraint') {
+    if (found !== null) await runEach(session, statement('validate'), [table]);
+    else await session.query(statement('add_constraint', { table: { sql: table }, definition: { sql: definition } }));
+    return;
+  }
+  if (found !== null) await runEach(session, statement('drop_invalid'), [table]);
+  const unique = definition.startsWith('UNIQUE ');
+  await session.query(statement('make_index', { unique: { sql: unique ? 'unique' : '' }, table: { sql: table }, using: { sql: unique ? definition.slice('UNIQUE '.length) : definition } }));
 }
 
 /** Returns published partitions that are missing or detached from their table. */

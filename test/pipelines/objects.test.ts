@@ -197,8 +197,7 @@ describeDatabase('a database with a published region', (engine) => {
   it('names lost tables and columns with the next step, repairs the rest, and refuses to serve', async () => {
     const name = draw('function', /^api\./);
     const table = draw('table', /^layer\./);
-    // A function of the interface reads `ledger.run.outcome` and cannot be repaired without it.
-    const column = draw('column', /^ledger\.(run|reject|step)\.(raw|host|detail|code|arguments)/);
+    const column = draw('column', /^ledger\.(run|reject|step)\.(outcome|raw|host|detail|code|arguments)/);
     const [schema, relation, field] = column.split('.') as [string, string, string];
     await service.database.query(`drop function ${name}`);
     await service.database.query(`drop table ${table} cascade`);
