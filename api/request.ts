@@ -71,7 +71,7 @@ export function tagOf(version: string, publication: string, path: string, given:
   return `W/"${digest(`${version} ${publication} ${path} ${JSON.stringify(given)}`)}"`;
 }
 
-/** @throws ApiError `INVALID_PARAMS` for a parameter that is not UTF-8, which the parser of queries would accept as it is */
+/** @throws ApiError `INVALID_PARAMS` for a parameter that is not UTF-8. The parser of queries would accept it. */
 function requireDecodable(url: string): void {
   for (const pair of url.slice(url.indexOf('?') + 1).split('&')) {
     try {

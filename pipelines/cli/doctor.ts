@@ -92,7 +92,7 @@ function databaseVersion(url: string): Promise<string> {
 
 async function serverSettings(url: string): Promise<string> {
   if (url.startsWith('pglite:')) return 'not used (the database is embedded)';
-  // As a load opens it: what stands in its way is the error. Nothing is written.
+  // Opens the database as a load does, so that the same errors appear. Nothing is written.
   const { encoding, searchPath, statementTimeout, extensions, pooling } = await onDatabase(url, 'write', async (database) => ({
     ...await serverFacts(database), pooling: database.pooling,
   }));

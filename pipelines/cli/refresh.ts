@@ -33,7 +33,7 @@ export function foldersOf({ data = ['data'] }: { readonly data?: readonly string
   return data.map(expandPath);
 }
 
-/** What a refresh works on. */
+/** Input of a refresh. */
 interface RefreshWork {
   /** Folders of files. */
   readonly data: readonly string[];

@@ -8,7 +8,7 @@ import type { Log } from '../log.ts';
 import { retyped, withOption } from '../typed.ts';
 import { continueWithoutOutput } from './output.ts';
 
-/** Time that a request may still run after the server was told to stop, in milliseconds. */
+/** Time that a request may still run after the stop signal, in milliseconds. */
 export const GRACE_MS = 10_000;
 
 /** Creates a sign-in link for a browser, or returns null if other machines or a proxy reach the server, or the log is not for people. */

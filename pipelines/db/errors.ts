@@ -10,7 +10,7 @@ interface ServerError extends Error {
 }
 
 /** Meaning of an error, and how to fix it. */
-interface Mend {
+interface Meaning {
   /** English meaning for the documentation, because the server's message may be in another language. */
   readonly means: string;
   readonly hint: string;
@@ -19,7 +19,7 @@ interface Mend {
 }
 
 /** Errors by their PostgreSQL or system code. Fixes that depend on the server's address are in `server-address.ts`. */
-export const SERVER_ERRORS: Readonly<Record<string, Mend>> = {
+export const SERVER_ERRORS: Readonly<Record<string, Meaning>> = {
   '28P01': { means: 'the password is wrong', hint: 'Check user and password in DATABASE_URL.', fix: 'export DATABASE_URL=postgres://USER:PASSWORD@localhost:5432/DATABASE' },
   28000: { means: 'the server refuses this user', hint: 'Create the role if it does not exist. Otherwise allow it in pg_hba.conf and reload the server.', fix: 'sudo -u postgres createuser USER' },
   '3D000': { means: 'there is no such database', hint: 'Create it first.', fix: 'createdb DATABASE' },

@@ -70,7 +70,7 @@ async function followTable(session: Session, table: RecordTable): Promise<void> 
   }
 }
 
-/** Returns the name of the function that returns a table as it was. */
+/** Returns the name of the function that returns the past rows of a table. */
 function seenOf(table: RecordTable): string {
   const { relation, columns } = table;
   const content = contentOf(table);

@@ -28,6 +28,6 @@ export async function openDatabase(url: string, access: Access = 'write'): Promi
   if (url.startsWith('pglite:')) return openPglite(url.slice('pglite:'.length), access);
   throw new MappaleError('DATABASE_URL is of no kind that is known', {
     code: 'DATABASE_URL_UNKNOWN', kind: 'usage', at: 'DATABASE_URL (not shown: it may hold a password)', detail: 'expected postgres://user:password@host:port/database or pglite:<folder>, found another beginning',
-    hint: `${/(?:^|\s)(?:host|hostaddr|port|dbname|user|password)\s*=/i.test(url) ? 'Write what stands there as key=value in the form postgres://user:password@host:port/database' : 'Correct it'}, or unset it to use the embedded database.`, fix: 'unset DATABASE_URL',
+    hint: `${/(?:^|\s)(?:host|hostaddr|port|dbname|user|password)\s*=/i.test(url) ? 'Write the address in the form postgres://user:password@host:port/database' : 'Correct it'}, or unset it to use the embedded database.`, fix: 'unset DATABASE_URL',
   });
 }

@@ -4,6 +4,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { MappaleError } from '../errors.ts';
 import { COPY_HEADER, COPY_TRAILER } from '../formats/copy.ts';
 import { databaseError } from './errors.ts';
+import { openPool } from './pool.ts';
 import { applySettings, backendOf, beginPooled, isPooled, poolModeOf, refusesSettings, sessionsNotKept } from './pooler.ts';
 import { OneSession, SessionDatabase } from './session.ts';
 import { serverFacts, serverFaults, SESSION_SETTINGS } from './server-facts.ts';
@@ -249,9 +250,11 @@ export async function openPostgres(url: string, access: Access): Promise<Databas
   }
 }
 
+const POOL = { max: 24, application_name: 'mappale' } as const;
+
 async function connect(address: ServerAddress, settings: readonly string[], access: Access): Promise<Database> {
   const { label, place } = address;
-  let pool = openPool(address, settings);
+  let pool = openPool(address, settings, POOL);
   try {
     let scope: Settings['scope'] = 'startup';
     if (await reachesPooler(pool)) {
@@ -259,7 +262,7 @@ async function connect(address: ServerAddress, settings: readonly string[], acce
       if (mode !== 'session' && (access === 'write' || mode !== 'transaction')) throw sessionsNotKept(label, mode);
       scope = mode;
       await pool.end();
-      pool = openPool(address, []);
+      pool = openPool(address, [], POOL);
     }
     const database = new Postgres(pool, label, { scope, settings });
     const [fault] = serverFaults(await serverFacts(database), { label, place }, access);
@@ -269,19 +272,6 @@ async function connect(address: ServerAddress, settings: readonly string[], acce
     await pool.end();
     throw error instanceof MappaleError ? repairedAt(error, place) : error;
   }
-}
-
-/** @param settings that connections start with; a pooler drops or refuses them */
-function openPool({ connectionString, options }: ServerAddress, settings: readonly string[]): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString, max: 24, application_name: 'mappale', keepAlive: true, keepAliveInitialDelayMillis: 60_000,
-    ...(settings.length === 0 ? {} : { options: [options, ...settings.map((setting) => `-c ${setting}`)].join(' ') }),
-  });
-  // An idle connection that the server drops is reported by the next query that needs it.
-  pool.on('error', () => undefined);
-  // A connection that breaks while it works rejects its query; without a listener the event would end the process.
-  pool.on('connect', (client) => client.on('error', () => undefined));
-  return pool;
 }
 
 /** Opens the first connection. @throws MappaleError `SQL_*` */

@@ -5,9 +5,10 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { databaseError } from './errors.ts';
+import { openPool } from './pool.ts';
 import { beginPooled, isPooled } from './pooler.ts';
 import { ROLE } from './role.ts';
-import { resolveAddress, type ServerAddress } from './server-address.ts';
+import { resolveAddress } from './server-address.ts';
 import { SESSION_SETTINGS } from './server-facts.ts';
 import { statementsOf } from './statements.ts';
 import { first, one, type Database, type Row } from './types.ts';
@@ -100,9 +101,13 @@ export async function openPostgresReader(url: string, { connections, statementTi
   const address = await resolveAddress(url);
   const { restricted, login, citus, pooled } = await whoLogsIn(address.connectionString);
   const settings = servingSettings({ citus, restricted, statementTimeoutMs });
-  const open = (max: number, more: readonly string[]): pg.Pool => (
-    openServingPool(address, { max, settings: pooled ? null : [...settings, ...more], statementTimeoutMs })
-  );
+  const open = (max: number, more: readonly string[]): pg.Pool => openPool(address, pooled ? [] : [...settings, ...more], {
+    max, application_name: 'mappale server', connectionTimeoutMillis: 2000,
+    // The limit of the server comes first. This one is for a server that no longer answers.
+    query_timeout: statementTimeoutMs + 2000,
+    // A connection is slow until its plans are cached, so it is kept.
+    idleTimeoutMillis: 0,
+  });
   const reading = open(connections, ['default_transaction_read_only=on']);
   const counting = open(countingOf(connections), []);
   const askPlain = pooled ? askInTransaction(settings) : askPrepared();
@@ -140,27 +145,6 @@ function servingSettings(login: { readonly citus: boolean; readonly restricted: 
     `plan_cache_mode=${login.citus ? 'auto' : 'force_generic_plan'}`,
     `statement_timeout=${Math.trunc(login.statementTimeoutMs)}`, ...(login.restricted ? [`role=${ROLE}`] : []),
   ];
-}
-
-interface ServingPool {
-  readonly max: number;
-  /** Null behind a pooler, which drops or refuses settings at the start of a connection. */
-  readonly settings: readonly string[] | null;
-  readonly statementTimeoutMs: number;
-}
-
-function openServingPool({ connectionString, options }: ServerAddress, { max, settings, statementTimeoutMs }: ServingPool): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString, max, application_name: 'mappale server', connectionTimeoutMillis: 2000,
-    ...(settings === null ? {} : { options: [options, ...settings.map((setting) => `-c ${setting}`)].join(' ') }),
-    // The limit of the server comes first. This one is for a server that no longer answers.
-    query_timeout: statementTimeoutMs + 2000,
-    // A connection is slow until its plans are cached, so it is kept. Keep-alive packets stop firewalls from dropping it.
-    idleTimeoutMillis: 0, keepAlive: true, keepAliveInitialDelayMillis: 60_000,
-  });
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
-  return pool;
 }
 
 /** Runs work on each connection of a pool. @throws MappaleError `SQL_*` if a connection could not be opened, after the work on the others */

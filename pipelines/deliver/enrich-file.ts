@@ -82,7 +82,7 @@ async function enrichOnce(database: Database, log: Log, { from, out, sections, b
     const facts = { url: basename(out), title: `${basename(from)}, enriched by parcel`, delimiter, columns: [...own, ...added], licences, publishedAt: null };
     await writeAtomically(out, async (unfinished) => {
       await pipeline(Readable.from(lines()), createWriteStream(unfinished));
-      await writeAtomically(metadata, (beside) => writeFile(beside, csvMetadata(facts)));
+      await writeAtomically(metadata, (unfinished) => writeFile(unfinished, csvMetadata(facts)));
     });
     return {
       out, metadata, by: key.key, key_columns: key.columns, delimiter, sections, columns_added: added.map(({ name }) => name), rows, statuses,

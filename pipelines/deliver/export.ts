@@ -70,7 +70,7 @@ export interface Format {
    */
   write(path: string, facts: ExportFacts, rows: AsyncIterable<readonly ExportedRow[]>, tiles: AsyncIterable<RegionTile>): Promise<string | null>;
   /** Writes an additional file next to the exported one. */
-  beside?(path: string, facts: ExportFacts): Promise<string>;
+  writeMetadata?(path: string, facts: ExportFacts): Promise<string>;
 }
 
 interface ExportWork {
@@ -118,17 +118,17 @@ async function exportOnce(database: Database, log: Log, { region, sections, form
   };
   const { mediaType, geometry } = format;
   // Additional files are written before the rename, so that a full disk leaves the earlier export unchanged.
-  const { note, bytes, sha256, beside } = await writeAtomically(out, async (unfinished) => {
+  const { note, bytes, sha256, companions } = await writeAtomically(out, async (unfinished) => {
     const told = await format.write(unfinished, facts, rows(), tilesOf(database, facts, sections));
     const { size } = await stat(unfinished);
     const digest = await sha256OfFile(unfinished);
-    const metadata = await format.beside?.(out, facts);
+    const metadata = await format.writeMetadata?.(out, facts);
     const stac = stacPath(out);
     await writeAtomically(stac, (item) => writeFile(item, stacItem(facts, { name: basename(out), mediaType, geometry, bytes: size, sha256: digest })));
-    return { note: told, bytes: size, sha256: digest, beside: [stac, ...(metadata === undefined ? [] : [metadata])] };
+    return { note: told, bytes: size, sha256: digest, companions: [stac, ...(metadata === undefined ? [] : [metadata])] };
   }, `.${format.ending}`);
   return {
-    out, beside, parcels: facts.parcels, columns: facts.columns.length, bytes, sha256,
+    out, beside: companions, parcels: facts.parcels, columns: facts.columns.length, bytes, sha256,
     published_at: facts.publishedAt, digest: facts.digest, note, seconds: Math.round(secondsSince(startedAt) * 100) / 100,
   };
 }

@@ -53,7 +53,7 @@ const csv: Format = {
     await pipeline(Readable.from(lines()), createWriteStream(path));
     return 'without geometries: the representative points stand in centroid_lat and centroid_lng';
   },
-  async beside(path, { title, columns, licences, publishedAt }) {
+  async writeMetadata(path, { title, columns, licences, publishedAt }) {
     const metadata = metadataPath(path);
     const facts = { url: basename(path), title, delimiter: ',', columns, licences, publishedAt };
     await writeAtomically(metadata, (unfinished) => writeFile(unfinished, csvMetadata(facts)));

@@ -74,7 +74,7 @@ export async function load(database: Database, staged: Staged, runId: number, lo
   return { releaseId, ...counts, warnings };
 }
 
-/** Fills the layers in a workspace: finds the rows that repeat a key, runs the source's load.sql, and rejects the polygons of which nothing is left. */
+/** Fills the layers in a workspace: finds the rows that repeat a key, runs the source's load.sql, and rejects polygons without an area. */
 export async function runLoad(session: Session, source: Pick<RegisteredSource, 'load' | 'layers' | 'repeats' | 'keys'>): Promise<void> {
   const { load: file, layers, repeats = {}, keys = {} } = source;
   for (const [staging, code] of Object.entries(repeats)) {

@@ -61,7 +61,7 @@ export function describeState(state: DescribedState, read: 'now' | 'later', down
     gauge('last_run_timestamp_seconds', 'When the last refresh ended that had something to do, or that wrote this.', [], [[{}, refreshed.ended]]);
   }
   gauge('published_timestamp_seconds', 'When the region in force was published.', ['region'], regions.map(({ code, published }) => [ofRegion(code), published]));
-  if (read === 'now') gauge('published_age_seconds', 'How long ago the region in force was published.', ['region'], regions.map(({ code, age }) => [ofRegion(code), age]));
+  if (read === 'now') gauge('published_age_seconds', 'Age of the current publication.', ['region'], regions.map(({ code, age }) => [ofRegion(code), age]));
   gauge('parcels', 'Parcels in force.', ['region'], regions.map(({ code, parcels }) => [ofRegion(code), parcels]));
   gauge('records', 'Records of loaded releases.', ['source'], sources.map(({ id, records }) => [{ source: id }, records]));
   gauge('rejects', 'Records refused in loaded releases.', ['source'], sources.map(({ id, rejects }) => [{ source: id }, rejects]));

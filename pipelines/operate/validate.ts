@@ -121,7 +121,7 @@ async function validateFile(
     else throw error;
   }
   if (findings.length === 0) findings.push(...(await strayBytes(file)));
-  // Of a file that could not be read to its end, nothing is said that its end would decide, nor that it is loaded.
+  // If a file could not be read completely, findings that depend on its end are left out.
   const broken = findings.some(({ level }) => level === 'error');
   const isWhole = !sampled && findings.length === 0;
   findings.push(...sink.findings(isWhole ? 'whole' : 'part', file.recognition).filter(({ code }) => !broken || code !== COLUMNS_ADDED));

@@ -67,9 +67,9 @@ export class Scene {
   readonly world: World;
   readonly random: Random;
   night = 0;
-  /** What a publication of the current files has. */
+  /** Expected content of a publication of the current files. */
   files: Facts;
-  /** What the current and the previous publication have. */
+  /** Expected content of the current and the previous publication. */
   published: readonly [Facts, Facts];
   readonly #stations: readonly string[];
 
@@ -168,7 +168,7 @@ export class Scene {
     await this.world.replaceByHand(VALORI, await this.changeZip(await this.world.firstByHand(VALORI), (name, csv) => (name.endsWith('VALORI.csv') ? edit(csv) : csv)));
   }
 
-  /** Returns the table of quotations that nights change, as it was first. */
+  /** Returns the table of quotations that nights change, before any change. */
   async firstPrices(): Promise<Buffer> {
     let table: Buffer = Buffer.alloc(0);
     await this.changeZip(await this.world.firstByHand(VALORI), (name, csv) => {

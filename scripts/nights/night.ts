@@ -12,11 +12,11 @@ export interface Night {
   readonly published: boolean;
   readonly exits: readonly (number | null)[];
   readonly codes: readonly string[];
-  /** What the gate reported. */
+  /** Statistics that the gate refused. */
   readonly figures: readonly string[];
   readonly violations: readonly string[];
   readonly size: Size;
-  /** Of the watch alone. */
+  /** Time of the watch alone, in seconds. */
   readonly seconds: number;
 }
 
@@ -92,7 +92,7 @@ interface Found {
   readonly warnings: readonly string[];
   readonly figures: readonly string[];
   readonly facts: Facts;
-  /** What the publication must have by the plan. */
+  /** Content that the plan expects of the publication. */
   readonly planned: Facts;
 }
 

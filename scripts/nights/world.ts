@@ -254,7 +254,7 @@ export class World {
     await writeFile(join(this.byHand, name), content);
   }
 
-  /** Returns a file of the second folder as it was before any change. */
+  /** Returns a file of the second folder before any change. */
   async firstByHand(name: string): Promise<Buffer> {
     const content = this.#firstByHand.get(name) ?? await readFile(join(this.byHand, name));
     this.#firstByHand.set(name, content);

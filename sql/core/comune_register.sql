@@ -157,7 +157,7 @@ select
 from arrival;
 
 -- The region's comuni, and those that moved to another region: a former code is in a province that the region has. Some files keep them in the former region.
-create table place as
+create table own_comune as
 select
   c.istat_code
 from comune_code c
@@ -191,7 +191,7 @@ select
   null::date as event_date,
   false as divided
 from comune_code f
-join place p using (istat_code)
+join own_comune p using (istat_code)
 cross join region g
 union all
 select
@@ -204,7 +204,7 @@ select
   d.divided
 from destination d
 join comune_code f on f.istat_code = d.code
-join place p on p.istat_code = d.code
+join own_comune p on p.istat_code = d.code
 cross join region g
 join first_change c on c.old_code = d.old_code
 order by 2, 3;

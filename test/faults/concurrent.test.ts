@@ -23,7 +23,7 @@ describeEngines('concurrent loads', (engine) => {
   });
   afterAll(() => files.remove());
 
-  const beside = (url: string): Machine => new Machine(url, ['refresh', '--data', files.folder, '--concurrent', '--parallel', '1']);
+  const concurrent = (url: string): Machine => new Machine(url, ['refresh', '--data', files.folder, '--concurrent', '--parallel', '1']);
 
   /** Returns a database of this version, and a gate that can stop a run in it. */
   async function prepared(): Promise<{ url: string; gate: Gate }> {
@@ -54,9 +54,9 @@ describeEngines('concurrent loads', (engine) => {
     const { url, gate } = await prepared();
     // The first process waits in a region while the second builds all others.
     await gate.shut('join of Liguria begins');
-    const first = beside(url);
+    const first = concurrent(url);
     expect(await gate.reached(first)).toBe(true);
-    const second = beside(url);
+    const second = concurrent(url);
     await published(url, 9, second);
     // Runs without --concurrent are refused, whatever they write.
     for (const others of [['refresh', '--data', files.folder], ['prune']]) {
@@ -76,9 +76,9 @@ describeEngines('concurrent loads', (engine) => {
   it('one process builds the regions that another one had begun when it was killed', async () => {
     const { url, gate } = await prepared();
     await gate.shut('check of Liguria begins');
-    const first = beside(url);
+    const first = concurrent(url);
     expect(await gate.reached(first)).toBe(true);
-    const second = beside(url);
+    const second = concurrent(url);
     await published(url, 9, second);
     expect(second.over).toBe(false);
     await first.kill();
@@ -96,9 +96,9 @@ describeEngines('concurrent loads', (engine) => {
   it('files that one process reads are used by the other too: each release is loaded once', async () => {
     const { url, gate } = await prepared();
     await gate.shut('stage of ade_cadastre 2026-07-01 Molise begins');
-    const first = beside(url);
+    const first = concurrent(url);
     expect(await gate.reached(first)).toBe(true);
-    const second = beside(url);
+    const second = concurrent(url);
     await sleep(1000);
     expect(second.over).toBe(false);
     await gate.lift('stage of ade_cadastre 2026-07-01 Molise begins');

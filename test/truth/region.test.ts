@@ -119,8 +119,8 @@ function differences(path: string, expected: Json | undefined, found: Json | und
     return expected.flatMap((value, index) => differences(`${path}[${index}]`, value, found[index]));
   }
   if (isObject(expected) && isObject(found)) {
-    const beside = SIBLINGS[path] ?? [];
-    const keys = new Set([...Object.keys(expected), ...Object.keys(found).filter((key) => !beside.includes(key))]);
+    const siblings = SIBLINGS[path] ?? [];
+    const keys = new Set([...Object.keys(expected), ...Object.keys(found).filter((key) => !siblings.includes(key))]);
     return [...keys].flatMap((key) => differences(`${path}.${key}`, expected[key], found[key]));
   }
   return expected === found ? [] : [`${path}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`];
