@@ -1,16 +1,21 @@
 /** The cadastral map: parcels and the sheets that contain them. */
 import type { Layers } from '../../pipelines/contract/source.ts';
 
+/** Columns of the reference that parcels and sheets share. */
+const SHEET_REFERENCE = {
+  belfiore: ['text not null', 'Cadastral code of the comune in the reference (CCCC)'],
+  section: ['text', 'Letter of the sezione censuaria (Z); null if the comune has none'],
+  sheet: ['text not null', 'Sheet (foglio, FFFF), four digits with zeros'],
+  attachment: ['text not null', 'Attachment (allegato, A): 0 if none, otherwise its digit or letter; Q for a quadro d\'unione'],
+  development: ['text not null', 'Development (sviluppo, S): 0 if none, otherwise its digit or letter; U for a quadro d\'unione'],
+} as const;
+
 export const layers: Layers = {
   cadastral_parcel: {
     description: 'Parcels of the Catasto Terreni (Agenzia delle Entrate, cartografia catastale), including road and water, which are mapped like parcels.',
     position: 'Byte offset of the wfs:member in its GML document.',
     columns: {
-      belfiore: ['text not null', 'Cadastral code of the comune in the reference (CCCC)'],
-      section: ['text', 'Letter of the sezione censuaria (Z); null if the comune has none'],
-      sheet: ['text not null', 'Sheet (foglio, FFFF), four digits with zeros'],
-      attachment: ['text not null', 'Attachment (allegato, A): 0 if none, otherwise its digit or letter; Q for a quadro d\'unione'],
-      development: ['text not null', 'Development (sviluppo, S): 0 if none, otherwise its digit or letter; U for a quadro d\'unione'],
+      ...SHEET_REFERENCE,
       label: ['text not null', 'Label on the map: a number, a letter, STRADAnnn or ACQUAnnn'],
       reference: ['text not null', 'National cadastral reference, CCCCZFFFFAS.label; unique in a release'],
       gml_id: ['text not null', 'Identifier of the feature as published'],
@@ -25,11 +30,7 @@ export const layers: Layers = {
     description: 'Sheets (fogli di mappa) of the Catasto Terreni, with their attachments and developments',
     position: 'Byte offset of the wfs:member in its GML document.',
     columns: {
-      belfiore: ['text not null', 'Cadastral code of the comune in the reference (CCCC)'],
-      section: ['text', 'Letter of the sezione censuaria (Z); null if the comune has none'],
-      sheet: ['text not null', 'Sheet (foglio, FFFF), four digits with zeros'],
-      attachment: ['text not null', 'Attachment (allegato, A): 0 if none, otherwise its digit or letter; Q for a quadro d\'unione'],
-      development: ['text not null', 'Development (sviluppo, S): 0 if none, otherwise its digit or letter; U for a quadro d\'unione'],
+      ...SHEET_REFERENCE,
       label: ['text not null', 'Label on the map, such as 13 or 13A'],
       reference: ['text not null', 'National cadastral reference of the sheet, CCCCZFFFFAS; unique in a release'],
       gml_id: ['text not null', 'Identifier of the feature as published'],
