@@ -80,7 +80,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
 
 export default defineSource({
   manifest,
-  names: [/^QI_[^/]*(?:VALORI|ZONE)\.csv$/i, /\b\d{4}-[12]\.km[lz]$/i, /^[A-Z]\d{3}(?: - [^/]*)?\.km[lz]$/, /^(?:QI_[^/]*|\d{4}-[12])\.zip$/i],
+  names: [/^QI_[^/]*(?:VALORI|ZONE)\.csv$/i, /\b\d{4}-[12]\.km[lz]$/i, /^[A-Z]\d{3}(?: - [^/]*)?\.km[lz]$/, /^(?:QIP?\d*_[^/]*|\d{4}-[12])\.zip$/i],
   tables,
   layers,
   keys: { raw_quotation: ['half_year', 'link_zona', 'cod_tip', 'stato'], raw_zone: ['half_year', 'belfiore', 'zona'], raw_perimeter: ['half_year', 'belfiore', 'zona'] },

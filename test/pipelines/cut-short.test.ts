@@ -1,0 +1,32 @@
+/** A download that was cut short is recognised by its name, so that only the sections of its source are affected. */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { MappaleError } from '../../pipelines/errors.ts';
+import { recognise } from '../../pipelines/ingest/locate.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { syntheticFiles } from '../harness/region.ts';
+
+let files: Awaited<ReturnType<typeof syntheticFiles>>;
+
+beforeAll(async () => {
+  files = await syntheticFiles(160, 3, { comuni: 4 });
+});
+afterAll(() => files.remove());
+
+it('names the source of every zip that was cut short', async () => {
+  const sources = await loadSources();
+  const names = (await readdir(files.folder)).filter((name) => name.endsWith('.zip'));
+  expect(names.length).toBeGreaterThan(20);
+  const unnamed: string[] = [];
+  for (const name of names) {
+    const path = join(files.folder, name);
+    const content = await readFile(path);
+    const size = Math.floor(content.length * 0.6);
+    await writeFile(path, content.subarray(0, size));
+    const error: unknown = await recognise({ path, size }, sources).then(() => null, (reason: unknown) => reason);
+    expect(error, name).toMatchObject({ code: 'ZIP_UNREADABLE' });
+    if (error instanceof MappaleError && error.source === undefined) unnamed.push(name);
+  }
+  expect(unnamed).toEqual([]);
+});
