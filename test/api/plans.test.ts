@@ -142,10 +142,13 @@ describeEngines('the plans of the read interface', (engine) => {
            where pg_stat_get_xact_function_calls(p.oid) > 0 and l.lanname in ('sql', 'plpgsql') order by 1`,
         );
       });
-      return [await counted(), await counted(), await counted()];
+      const rounds: Called[][] = [];
+      do rounds.push(await counted());
+      while (rounds.length < 20 && rounds.at(-1)!.some(({ language }) => language === 'sql'));
+      return rounds;
     });
-    // If other sessions change many tables, a session drops its plans, and the planner then calls functions with constant arguments: once, not at every record.
-    const called = rounds[0]!.filter(({ name }) => rounds.every((round) => round.some((each) => each.name === name)));
+    // Catalogue changes in other databases of the cluster drop a session's plans, and planning calls functions with constant arguments. A function that is not inlined is called in every round.
+    const called = rounds.at(-1)!;
     expect(called.filter(({ language }) => language === 'plpgsql').length).toBeGreaterThan(SECTION_NAMES.length);
     expect(called.filter(({ language }) => language === 'sql')).toEqual([]);
   });
