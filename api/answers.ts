@@ -25,6 +25,7 @@ export const health = z.strictObject({
   timestamp: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/).describe('When this was found; UTC'),
   database: z.enum(['ok', 'read_only', 'unreachable']).describe('Whether it answers; read_only: it does, and the server counts requests in its own memory'),
   dataset: nullable(z.strictObject({
+    published: z.boolean().describe('Whether a region is published; false: the service works, and has nothing to answer yet'),
     regions: z.array(z.strictObject({
       code: whole.describe('ISTAT code, 1–20'),
       name: nullable(z.string(), 'Null: no list of comuni is loaded'),

@@ -164,15 +164,21 @@ async function publishedRegions({ database }: Context): Promise<Region[]> {
 }
 
 /** Publishers are often late. For 35 days after an expected release a source is asked every 7 days. An unchanged file costs 128 bytes. */
-const LATE_MS = 35 * 86_400_000;
-const AGAIN_MS = 7 * 86_400_000;
+const LATE_DAYS = 35;
+const AGAIN_DAYS = 7;
+
+/** Days by the UTC calendar: a nightly run that starts a second earlier than a week ago is still a week later. */
+function daysBetween(from: Date, to: Date): number {
+  const dayOf = (moment: Date): number => Math.floor(moment.getTime() / 86_400_000);
+  return dayOf(to) - dayOf(from);
+}
 
 /** Limits requests to the publisher's release cycle. @param folder folder of the source's downloads @returns the reason, or null if the source is due */
 async function whyNotDue(folder: string, cycle: Download['cycle'], { slug }: Region, now: Date): Promise<string | null> {
   const asked = await readAsked(folder, slug);
   const issued = lastIssue(cycle, now);
   if (asked === null || asked < issued) return null;
-  if (cycle !== 'daily' && now.getTime() - issued.getTime() <= LATE_MS && now.getTime() - asked.getTime() >= AGAIN_MS) return null;
+  if (cycle !== 'daily' && daysBetween(issued, now) <= LATE_DAYS && daysBetween(asked, now) >= AGAIN_DAYS) return null;
   return `not due: asked on ${asked.toISOString().slice(0, 10)}, issued ${cycle === 'daily' ? 'daily' : `on ${cycle.join(', ')}`}`;
 }
 

@@ -9,6 +9,7 @@ language sql stable security definer
 set search_path to public, pg_temp
 as $$
   select json_build_object(
+    'published', exists (select from ledger.publication c where c.state = 'current' and c.unit_code > 0),
     'regions', coalesce(
       (
         select json_agg(

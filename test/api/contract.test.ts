@@ -70,9 +70,21 @@ describeEngines('the read interface', (engine) => {
       expect(violationsOf('/health', answered)).toEqual([]);
       expect(answered.status).toBe(200);
       const [counts] = await service.database.query<{ parcels: number; addresses: number }>('select (select count(*) from core.parcel) as parcels, (select count(*) from core.access_point) as addresses');
-      expect(answered.body).toMatchObject({ status: 'ok', version: VERSION, database: 'ok', dataset: { ...counts, regions: [{ code: service.region.code, name: service.region.name }] } });
+      expect(answered.body).toMatchObject({ status: 'ok', version: VERSION, database: 'ok', dataset: { published: true, ...counts, regions: [{ code: service.region.code, name: service.region.name }] } });
       expect(Math.abs(Date.now() - Date.parse(String(answered.body!['timestamp'])))).toBeLessThan(60_000);
       expect(RATE.filter((name) => answered.headers[name] !== undefined)).toEqual([]);
+    });
+
+    it('distinguishes a database without a published region', async () => {
+      const withdrawn = new Error('rolled back');
+      await service.database.transaction(async (session) => {
+        await session.query("update ledger.publication set state = 'past' where state = 'current' and unit_code > 0");
+        const [row] = await session.query<{ dataset: string }>('select dataset from api.health()');
+        expect(JSON.parse(row!.dataset)).toMatchObject({ published: false, regions: [] });
+        throw withdrawn;
+      }).catch((error: unknown) => {
+        if (error !== withdrawn) throw error;
+      });
     });
   });
 

@@ -107,8 +107,8 @@ describeDatabase('mappale watch', (engine) => {
     expect(asked()).toEqual([ZIP, FUEL]);
   });
 
-  it('asks again each week for a while, because publishers are late, and then not until the next date', async () => {
-    const nights = ['2027-03-16T02:15:00Z', '2027-03-17T02:15:00Z', '2027-03-18T02:15:00Z', '2027-04-13T02:15:00Z', '2027-04-20T02:15:00Z'];
+  it('asks again on the seventh day for five weeks, even if the night starts a second earlier, and then waits for the next date', async () => {
+    const nights = ['2027-03-16T02:15:00Z', '2027-03-17T02:14:58Z', '2027-03-18T02:15:00Z', '2027-04-13T02:15:00Z', '2027-04-20T02:15:00Z'];
     const weeks: boolean[] = [];
     for (const time of nights) {
       await night(time);
