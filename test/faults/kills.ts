@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { describeEngines, type TestEngine } from '../harness/database.ts';
 import { testEnvironment, type EngineName } from '../harness/environment.ts';
@@ -27,6 +28,8 @@ class Pair {
   #calm: Record<string, string> = {};
   /** Duration of the last undisturbed run. Random moments are within it. */
   duration = 0;
+  /** Every fid that a killed or finished run has given, by cadastral reference. */
+  readonly #given = new Map<string, number>();
 
   private constructor(calm: string, struck: string) {
     this.calm = calm;
@@ -64,7 +67,18 @@ class Pair {
         const of = (all: Record<string, string>): string => JSON.stringify(Object.entries(all).filter(([key]) => key.startsWith(`${unit} `)).sort());
         expect([of(before), of(this.#calm)], `${when}: unit ${unit}`).toContain(of(listed));
       }
+      await this.#keepsFids(database, when);
     });
+  }
+
+  /** Checks that a fid from an interrupted build is only ever reused for the same cadastral reference. */
+  async #keepsFids(database: Database, when: string): Promise<void> {
+    const rows = await database.query<{ reference: string; fid: number }>('select reference, fid from core.parcel_register');
+    expect(new Set(rows.map(({ fid }) => fid)).size, `${when}: a fid was given twice`).toBe(rows.length);
+    const now = new Map(rows.map(({ reference, fid }) => [reference, fid]));
+    const changed = [...this.#given].filter(([reference, fid]) => now.has(reference) ? now.get(reference) !== fid : rows.some((row) => row.fid === fid));
+    expect(changed, `${when}: fids of other references`).toEqual([]);
+    for (const [reference, fid] of now) this.#given.set(reference, fid);
   }
 
   /** Runs the program to its end, and checks the result. */
@@ -75,6 +89,7 @@ class Pair {
       expect(Object.keys(this.#calm).length).toBeGreaterThan(15);
       expect(await everPublished(database)).toEqual(this.#calm);
       expect(await recount(database)).toEqual(await inForce(database));
+      await this.#keepsFids(database, 'after the last run');
       expect(await orphans(database)).toEqual([]);
       const [open] = await database.query<{ n: number }>('select count(*) as n from ledger.run where ended_at is null');
       expect(open!.n).toBe(0);
