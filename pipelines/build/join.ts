@@ -50,76 +50,42 @@ interface JoinOptions {
   readonly parallel: number;
 }
 
+/** State that the tables of one build share. */
+interface Build extends JoinOptions {
+  readonly database: Database;
+  readonly unit: number;
+  readonly schema: string;
+  readonly products: readonly Product[];
+  readonly stale: readonly Product[];
+  readonly published: ReadonlyMap<Relation, PublishedTable>;
+  readonly incremental: IncrementalBuild | null;
+  readonly nodes: OnNodes | null;
+  /** Schemas for tables that are being built. Each is used for one table at a time. */
+  readonly lanes: readonly string[];
+  /** Seconds for each table that was built whole. */
+  readonly seconds: Map<Relation, number>;
+}
+
 /**
  * Builds the stale tables of a unit in its workspace, several at the same time, each after the tables that it reads. Tables that an interrupted run completed
  * are reused.
  * @throws MappaleError of kind `database`, with file, line and column of the SQL
  */
 export async function join(
-  database: Database, unit: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>,
-  { sources, inventory, log, parallel }: JoinOptions,
+  database: Database, unit: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>, options: JoinOptions,
 ): Promise<Joined> {
   const schema = buildSchema(unit);
   const stale = products.filter((product) => product.stale !== null);
   await database.session((session) => prepare(session, schema, unit, stale));
   const nodes = await OnNodes.open(database, unit, published);
-  const used = inventory.used(unit);
-  const incremental = products.some((product) => product.incremental) ? new IncrementalBuild(database, unit, products, published, log) : null;
+  const incremental = products.some((product) => product.incremental) ? new IncrementalBuild(database, unit, products, published, options.log) : null;
   // Tables with copied rows depend on each other, so they are built one after another.
-  const lanes = Array.from({ length: incremental === null ? Math.max(1, Math.min(parallel, database.parallel)) : 1 }, (_, lane) => laneSchema(unit, lane));
-  const finished = await inWorkspace(database, schema, async (session) => {
-    const there = new Set(await tablesIn(session, schema));
-    for (const lane of lanes) await createSchema(session, lane);
-    if (incremental !== null) await createSchema(session, incremental.schema);
-    if (unit !== 0) {
-      const standing = published.get('core.parcel');
-      await provideRegion(session, schema, unit, unitName(unit));
-      await providePublishedParcels(session, schema, standing === undefined ? null : { schema: 'core', table: standing.currentTable }, null);
-    }
-    await provideMembers(session, schema, rankFiles(used));
-    for (const { relation, stale: why, published: standing } of products) if (why === null) await providePublished(session, schema, relation, standing);
-    // Completed tables need their layers too, because checks and attributions read layers.
-    const attributions = unit === 0 ? [] : readSectionFiles('attribution');
-    for (const read of new Set([...stale.map(({ file }) => file), ...attributions].flatMap(({ reads }) => reads))) {
-      if (schemaOf(read) === 'layer') await provideCurrentRows(session, schema, read, { sources, inventory, unit });
-    }
-    return there;
-  });
-  const took = new Map<Relation, number>();
-  let ready = 0;
-  const make = async (product: Product, session: Session, lane: string): Promise<void> => {
-    const { relation, file } = product;
-    const table = tableOf(relation);
-    if (finished.has(table)) log.debug(`  ${relation}: finished by the run before`);
-    else if ((await incremental?.take(session, product)) === true) return;
-    else {
-      await incremental?.settle(file.reads);
-      const startedAt = performance.now();
-      await lookIn(session, [lane, schema]);
-      await session.transaction(async () => {
-        if (nodes?.takes(file) === true) await nodes.run(session, lane, file);
-        else await runTableFile(session, lane, file, product.published);
-        await giveTable(session, { schema: lane, table }, schema);
-        await dropOthers(session, lane, new Set());
-        await noteBuilt(session, unit, product);
-      });
-      await analyze(session, schema, table);
-      const seconds = secondsSince(startedAt);
-      took.set(relation, seconds);
-      log.debug(`  ${relation}: ${duration(seconds)}`, { relation, seconds });
-    }
-    await lookIn(session, [schema]);
-    await incremental?.compare(session, product);
-    ready += 1;
-    log.progress(barLine(ready, stale.length, `tables of ${unitName(unit)}`));
-  };
+  const width = incremental === null ? Math.max(1, Math.min(options.parallel, database.parallel)) : 1;
+  const lanes = Array.from({ length: width }, (_, lane) => laneSchema(unit, lane));
+  const build: Build = { ...options, database, unit, schema, products, stale, published, incremental, nodes, lanes, seconds: new Map() };
+  const finished = await inWorkspace(database, schema, (session) => provideInputs(build, session));
   try {
-    const order = incremental === null ? longestFirst(await database.session((session) => tableSeconds(session, unitName(unit)))) : byTurn;
-    const turns = inOrder([...stale].sort(order), ({ file }) => file);
-    await together(
-      lanes.length, turns, (product, lane) => inWorkspace(database, schema, (session) => make(product, session, laneSchema(unit, lane))),
-      ({ file }) => turns.filter(({ relation }) => file.reads.includes(relation)),
-    );
+    await buildTables(build, finished);
   } finally {
     // Even after a failure: nothing may write once the lock is released.
     await incremental?.settle();
@@ -128,7 +94,70 @@ export async function join(
     for (const lane of lanes) await dropSchema(session, lane);
   });
   const built = stale.filter(({ relation }) => incremental?.results.get(relation)?.reused !== true);
-  return { unit, schema, files: used.map(({ fileId }) => fileId), products, built, incremental, nodes, seconds: took };
+  const files = options.inventory.used(unit).map(({ fileId }) => fileId);
+  return { unit, schema, files, products, built, incremental, nodes, seconds: build.seconds };
+}
+
+/** Provides the layers, members and published tables that a build reads. @returns tables that an interrupted run completed */
+async function provideInputs(build: Build, session: Session): Promise<ReadonlySet<string>> {
+  const { unit, schema, products, stale, published, incremental, lanes, sources, inventory } = build;
+  const finished = new Set(await tablesIn(session, schema));
+  for (const lane of lanes) await createSchema(session, lane);
+  if (incremental !== null) await createSchema(session, incremental.schema);
+  if (unit !== 0) {
+    const parcels = published.get('core.parcel');
+    await provideRegion(session, schema, unit, unitName(unit));
+    await providePublishedParcels(session, schema, parcels === undefined ? null : { schema: 'core', table: parcels.currentTable }, null);
+  }
+  await provideMembers(session, schema, rankFiles(inventory.used(unit)));
+  for (const product of products) if (product.stale === null) await providePublished(session, schema, product.relation, product.published);
+  // Completed tables need their layers too, because checks and attributions read layers.
+  const attributions = unit === 0 ? [] : readSectionFiles('attribution');
+  for (const read of new Set([...stale.map(({ file }) => file), ...attributions].flatMap(({ reads }) => reads))) {
+    if (schemaOf(read) === 'layer') await provideCurrentRows(session, schema, read, { sources, inventory, unit });
+  }
+  return finished;
+}
+
+/** Builds the tables that are not finished, one in each lane at a time. */
+async function buildTables(build: Build, finished: ReadonlySet<string>): Promise<void> {
+  const { database, unit, schema, stale, incremental, lanes, log } = build;
+  const order = incremental === null ? longestFirst(await database.session((session) => tableSeconds(session, unitName(unit)))) : byTurn;
+  const turns = inOrder([...stale].sort(order), ({ file }) => file);
+  let ready = 0;
+  const make = async (product: Product, session: Session, lane: string): Promise<void> => {
+    if (finished.has(tableOf(product.relation))) log.debug(`  ${product.relation}: finished by the run before`);
+    else if ((await incremental?.take(session, product)) === true) return;
+    else await buildTable(build, product, session, lane);
+    await lookIn(session, [schema]);
+    await incremental?.compare(session, product);
+    ready += 1;
+    log.progress(barLine(ready, stale.length, `tables of ${unitName(unit)}`));
+  };
+  await together(
+    lanes.length, turns, (product, lane) => inWorkspace(database, schema, (session) => make(product, session, laneSchema(unit, lane))),
+    ({ file }) => turns.filter(({ relation }) => file.reads.includes(relation)),
+  );
+}
+
+/** Builds one table in a lane, moves it into the workspace and notes it as built in the same transaction. */
+async function buildTable({ unit, schema, incremental, nodes, seconds, log }: Build, product: Product, session: Session, lane: string): Promise<void> {
+  const { relation, file } = product;
+  const table = tableOf(relation);
+  await incremental?.settle(file.reads);
+  const startedAt = performance.now();
+  await lookIn(session, [lane, schema]);
+  await session.transaction(async () => {
+    if (nodes?.takes(file) === true) await nodes.run(session, lane, file);
+    else await runTableFile(session, lane, file, product.published);
+    await giveTable(session, { schema: lane, table }, schema);
+    await dropOthers(session, lane, new Set());
+    await noteBuilt(session, unit, product);
+  });
+  await analyze(session, schema, table);
+  const took = secondsSince(startedAt);
+  seconds.set(relation, took);
+  log.debug(`  ${relation}: ${duration(took)}`, { relation, seconds: took });
 }
 
 /**

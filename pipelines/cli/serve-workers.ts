@@ -44,58 +44,13 @@ interface Started {
  * @throws MappaleError `WORKER_ENDED` if a worker ended during startup without an error code
  */
 export async function serveByWorkers({ workers, connections, link }: WorkersOptions, log: Log): Promise<void> {
-  const primary = new Primary(queueFor(connections), link);
-  const alive = new Set<Started>();
-  const stopping = new AbortController();
-  let state: 'starting' | 'serving' | 'stopping' = 'starting';
-  let address = '';
-  let fail: (how: Ended) => void = () => undefined;
-  const failed = new Promise<Ended>((resolve) => (fail = resolve));
-  let soonGone = 0;
-
-  const startWorker = (): Promise<void> => {
-    const worker = cluster.fork();
-    const begun = performance.now();
-    const ended = once(worker, 'exit').then(([code, signal]): Ended => ({ code: code as number | null, signal: signal as NodeJS.Signals | null }));
-    const started: Started = { worker, ended, answers: false };
-    alive.add(started);
-    void ended.then(async (how) => {
-      alive.delete(started);
-      if (state === 'starting') fail(how);
-      if (state !== 'serving') return;
-      primary.lost();
-      soonGone = performance.now() - begun < LASTING_MS ? soonGone + 1 : 0;
-      const pause = Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** soonGone);
-      log.warn(`worker ${worker.process.pid ?? 'without a number'} ended (${nameOf(how)}); a new worker starts in ${pause / 1000} s`);
-      await sleep(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
-      // If the last worker ends, its random port is released. The next worker asks for the same port.
-      if (alive.size === 0) cluster.setupPrimary({ args: [...process.argv.slice(2), '--port', new URL(address).port] });
-      if (!stopping.signal.aborted) void startWorker();
-    });
-    return new Promise((resolve) => primary.open(worker, (where) => {
-      address = where;
-      started.answers = true;
-      resolve();
-    }));
-  };
-  const start = async (): Promise<null> => {
-    // The first worker starts alone, so that an error is printed only once.
-    await startWorker();
-    await Promise.all(Array.from({ length: workers - 1 }, startWorker));
-    return null;
-  };
-
+  const pool = new WorkerPool(new Primary(queueFor(connections), link), log);
   const stopped = stopSignal();
-  const found = await Promise.race([start(), failed, stopped]);
-  if (found === null) {
-    state = 'serving';
-    sayWhere(address, log, link);
-  }
-  const failure = found !== null && typeof found === 'object' ? found : null;
-  if (failure === null) log.info(`${await stopped}: ${alive.size} workers are finishing current requests`);
-  state = 'stopping';
-  stopping.abort();
-  await endAll(primary, alive);
+  const found = await Promise.race([pool.start(workers), pool.failed, stopped]);
+  const failure = typeof found === 'object' ? found : null;
+  if (found === 'serving') sayWhere(pool.address, log, link);
+  if (failure === null) log.info(`${await stopped}: ${pool.size} workers are finishing current requests`);
+  await pool.stop();
   if (failure === null) return;
   if (failure.code === null || failure.code === 0) {
     throw new MappaleError('a worker ended before it answered', { code: 'WORKER_ENDED', kind: 'bug', detail: nameOf(failure), hint: 'Check whether the machine ran out of memory.' });
@@ -103,17 +58,84 @@ export async function serveByWorkers({ workers, connections, link }: WorkersOpti
   process.exitCode = failure.code;
 }
 
-function nameOf({ code, signal }: Ended): string {
-  return signal ?? `exit code ${code ?? '?'}`;
+/** Worker processes that answer requests. A worker that ends while the pool serves is replaced. */
+class WorkerPool {
+  readonly #primary: Primary;
+  readonly #log: Log;
+  readonly #alive = new Set<Started>();
+  readonly #stopping = new AbortController();
+  #state: 'starting' | 'serving' | 'stopping' = 'starting';
+  #address = '';
+  /** Number of workers in a row that ended soon after their start. */
+  #soonGone = 0;
+  #fail: (how: Ended) => void = () => undefined;
+  /** Resolves if a worker ends before all workers serve. */
+  readonly failed: Promise<Ended> = new Promise((resolve) => (this.#fail = resolve));
+
+  constructor(primary: Primary, log: Log) {
+    this.#primary = primary;
+    this.#log = log;
+  }
+
+  get address(): string {
+    return this.#address;
+  }
+
+  get size(): number {
+    return this.#alive.size;
+  }
+
+  async start(workers: number): Promise<'serving'> {
+    // The first worker starts alone, so that an error is printed only once.
+    await this.#startWorker();
+    await Promise.all(Array.from({ length: workers - 1 }, () => this.#startWorker()));
+    if (this.#state === 'starting') this.#state = 'serving';
+    return 'serving';
+  }
+
+  /** Lets workers that serve finish their requests, and stops starting workers at once. */
+  async stop(): Promise<void> {
+    this.#state = 'stopping';
+    this.#stopping.abort();
+    this.#primary.stop();
+    for (const { worker, answers } of this.#alive) if (!answers) worker.process.kill('SIGTERM');
+    const late = setTimeout(() => {
+      for (const { worker } of this.#alive) worker.process.kill('SIGKILL');
+    }, GRACE_MS + CLOSING_MS);
+    await Promise.all([...this.#alive].map(({ ended }) => ended));
+    clearTimeout(late);
+  }
+
+  /** Resolves when the worker listens. */
+  #startWorker(): Promise<void> {
+    const worker = cluster.fork();
+    const begun = performance.now();
+    const ended = once(worker, 'exit').then(([code, signal]): Ended => ({ code: code as number | null, signal: signal as NodeJS.Signals | null }));
+    const started: Started = { worker, ended, answers: false };
+    this.#alive.add(started);
+    void ended.then((how) => this.#replace(started, how, performance.now() - begun));
+    return new Promise((resolve) => this.#primary.open(worker, (where) => {
+      this.#address = where;
+      started.answers = true;
+      resolve();
+    }));
+  }
+
+  async #replace(started: Started, how: Ended, livedMs: number): Promise<void> {
+    this.#alive.delete(started);
+    if (this.#state === 'starting') this.#fail(how);
+    if (this.#state !== 'serving') return;
+    this.#primary.lost();
+    this.#soonGone = livedMs < LASTING_MS ? this.#soonGone + 1 : 0;
+    const pause = Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** this.#soonGone);
+    this.#log.warn(`worker ${started.worker.process.pid ?? 'without a number'} ended (${nameOf(how)}); a new worker starts in ${pause / 1000} s`);
+    await sleep(pause, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+    // If the last worker ends, its random port is released. The next worker asks for the same port.
+    if (this.#alive.size === 0) cluster.setupPrimary({ args: [...process.argv.slice(2), '--port', new URL(this.#address).port] });
+    if (!this.#stopping.signal.aborted) void this.#startWorker();
+  }
 }
 
-/** Lets workers that serve finish their requests, and stops starting workers at once. */
-async function endAll(primary: Primary, alive: ReadonlySet<Started>): Promise<void> {
-  primary.stop();
-  for (const { worker, answers } of alive) if (!answers) worker.process.kill('SIGTERM');
-  const late = setTimeout(() => {
-    for (const { worker } of alive) worker.process.kill('SIGKILL');
-  }, GRACE_MS + CLOSING_MS);
-  await Promise.all([...alive].map(({ ended }) => ended));
-  clearTimeout(late);
+function nameOf({ code, signal }: Ended): string {
+  return signal ?? `exit code ${code ?? '?'}`;
 }
