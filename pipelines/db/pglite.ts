@@ -11,6 +11,9 @@ import { OneSession, SessionDatabase } from './session.ts';
 import { emptyDatabase } from './state.ts';
 import { ident, type CopyIn, type Database, type Row } from './types.ts';
 
+/** Page cache of commands that only read. PostgreSQL's default of 128 MB stays in the process's memory. */
+const READ_BUFFERS = 'shared_buffers=16MB';
+
 /** Maximum buffered size of a COPY before it is sent to the database. */
 const COPY_BYTES = 4 * 1024 * 1024;
 
@@ -182,7 +185,7 @@ const unwinding = {
  */
 export async function openPglite(folder: string, access: 'read' | 'write'): Promise<Database> {
   if (folder === 'memory') {
-    return new Embedded(new EmbeddedSession(await createPglite(`memory://${randomUUID()}`), 'write'), null);
+    return new Embedded(new EmbeddedSession(await createPglite(`memory://${randomUUID()}`, 'write'), 'write'), null);
   }
   const unfinished = unfinishedMark(folder);
   const found = await inspectFolder(folder);
@@ -193,7 +196,7 @@ export async function openPglite(folder: string, access: 'read' | 'write'): Prom
     if (existsSync(unfinished)) await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
     if ((await readdir(folder)).length === 0) await writeFile(unfinished, '');
-    const session = new EmbeddedSession(await createPglite(folder), access);
+    const session = new EmbeddedSession(await createPglite(folder, access), access);
     await rm(unfinished, { force: true });
     await session.reset();
     return new Embedded(session, folder);
@@ -210,14 +213,19 @@ export async function openPglite(folder: string, access: 'read' | 'write'): Prom
   }
 }
 
-/** Opens PGlite with the required extensions. @param dataDir data folder in PGlite's notation */
-async function createPglite(dataDir: string) {
+/**
+ * Opens PGlite with the required extensions.
+ * @param dataDir data folder in PGlite's notation
+ * @param access `read` takes less memory
+ */
+async function createPglite(dataDir: string, access: 'read' | 'write') {
   const [{ PGlite }, { postgis }, { pg_trgm }, { unaccent }, { fuzzystrmatch }] = await Promise.all([
     import('@electric-sql/pglite'),
-    import('@electric-sql/pglite-postgis'),
+    import('./pglite-postgis.ts'),
     import('@electric-sql/pglite/contrib/pg_trgm'),
     import('@electric-sql/pglite/contrib/unaccent'),
     import('@electric-sql/pglite/contrib/fuzzystrmatch'),
   ]);
-  return PGlite.create({ dataDir, extensions: { postgis, pg_trgm, unaccent, fuzzystrmatch, unwinding } });
+  const startParams = access === 'read' ? [...PGlite.defaultStartParams, '-c', READ_BUFFERS] : undefined;
+  return PGlite.create({ dataDir, startParams, extensions: { postgis, pg_trgm, unaccent, fuzzystrmatch, unwinding } });
 }
