@@ -6,7 +6,7 @@ import type { Scope } from '../../api/access.ts';
 import { SCOPES } from '../../api/access.ts';
 import { buildServer, type ServerOptions } from '../../api/server.ts';
 import { createToken } from '../../pipelines/cli/token.ts';
-import type { Database } from '../../pipelines/db/index.ts';
+import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
 import { openReader, type Reader } from '../../pipelines/db/reader.ts';
 import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
@@ -14,7 +14,7 @@ import type { Log } from '../../pipelines/log.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import type { TestEngine } from '../harness/database.ts';
-import { contextOn, syntheticFiles, loadOptions, type SyntheticChoice } from '../harness/region.ts';
+import { contextOn, syntheticFiles, syntheticRegion, loadOptions, type SyntheticChoice } from '../harness/region.ts';
 
 export const VERSION = '1.2.3';
 export const BASE = '/api/v2';
@@ -87,24 +87,25 @@ export async function emptyService(engine: TestEngine, options: Pick<ServerOptio
   return serviceOn(database, url, options);
 }
 
-/** Starts the server on a synthetic region, loaded as a user would load it. */
+/** Starts the server on a synthetic region, loaded as a user would load it. Suites that ask for the same region share its load, and each gets a copy. */
 export async function regionService(
   engine: TestEngine,
   parcels = 400,
   seed = 11,
   choice: SyntheticChoice = {},
 ): Promise<Service & { readonly region: SyntheticRegion }> {
-  const url = await engine.createDatabase();
-  const database = await engine.openDatabase(url);
-  const files = await syntheticFiles(parcels, seed, choice);
-  try {
-    const context = await contextOn(database);
-    const report = await refresh(context, loadOptions([files.folder], [files.region.code]));
-    if (report.failures.length > 0) throw report.failures[0]!;
-  } finally {
-    await files.remove();
-  }
-  return { ...(await serviceOn(database, url)), region: files.region };
+  const url = await engine.sharedDatabase(`region ${JSON.stringify([parcels, seed, choice])}`, async (prepared) => {
+    const database = await openDatabase(prepared);
+    const files = await syntheticFiles(parcels, seed, choice);
+    try {
+      const report = await refresh(await contextOn(database), loadOptions([files.folder], [files.region.code]));
+      if (report.failures.length > 0) throw report.failures[0]!;
+    } finally {
+      await files.remove();
+      await database.close();
+    }
+  });
+  return { ...(await serviceOn(await engine.openDatabase(url), url)), region: syntheticRegion(parcels, seed, choice) };
 }
 
 // --- The OpenAPI document ----------------------------------------------------------------------------------------------

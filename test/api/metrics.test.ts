@@ -25,7 +25,7 @@ const read = (app: FastifyInstance, from = '127.0.0.1', headers: Readonly<Record
 describeDatabase('the metrics of a server', (engine) => {
   let service: Awaited<ReturnType<typeof regionService>>;
   beforeAll(async () => {
-    service = await regionService(engine, 200);
+    service = await regionService(engine);
     // The harness loaded the region. The run is renamed to a refresh.
     await service.database.query("update ledger.run set command = 'refresh'");
     const key = await service.token(['parcels:read']);

@@ -29,6 +29,21 @@ describeEngines('a test database', (engine) => {
     const second = await engine.openDatabase(url);
     expect(await second.query('select id from written')).toEqual([{ id: 7 }]);
   });
+
+  it('with shared content is prepared once, and each copy is its own', async () => {
+    let prepared = 0;
+    const copy = (): Promise<string> => engine.sharedDatabase('rows of a test of the harness', async (url) => {
+      prepared += 1;
+      const database = await openDatabase(url);
+      await database.query('create table shared as select 7 as id');
+      await database.close();
+    });
+    const first = await engine.openDatabase(await copy());
+    await first.query('insert into shared values (8)');
+    const second = await engine.openDatabase(await copy());
+    expect(await second.query('select id from shared')).toEqual([{ id: 7 }]);
+    expect(prepared).toBe(1);
+  });
 });
 
 describe('after a suite', () => {

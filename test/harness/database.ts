@@ -33,6 +33,13 @@ export interface TestEngine {
   openDatabase(url?: string): Promise<Database>;
   /** Copies a database that is not open anywhere. @returns the URL of the copy */
   copyDatabase(url: string): Promise<string>;
+  /**
+   * Creates a database whose content is prepared once per run and copied for each caller.
+   * @param content identifies the content among all suites
+   * @param prepare fills a fresh database and closes it
+   * @returns the URL of the copy
+   */
+  sharedDatabase(content: string, prepare: (url: string) => Promise<void>): Promise<string>;
 }
 
 /** The function with which an engine creates databases, or the reason why it cannot. */
@@ -57,6 +64,7 @@ export function describeEngines(name: string, suite: (engine: TestEngine) => voi
         createDatabase: () => Promise.reject(new Error(maker.missing)),
         openDatabase: () => Promise.reject(new Error(maker.missing)),
         copyDatabase: () => Promise.reject(new Error(maker.missing)),
+        sharedDatabase: () => Promise.reject(new Error(maker.missing)),
       };
       describe.skip(`${name} [${engineName}: not run, ${maker.missing}]`, () => suite(engine));
     } else {
@@ -72,6 +80,7 @@ export function describeEngines(name: string, suite: (engine: TestEngine) => voi
           name: engineName,
           createDatabase: () => createDatabase(),
           copyDatabase: createDatabase,
+          sharedDatabase: async (content, prepare) => createDatabase(await template(`${engineName} ${content}`, maker, prepare)),
           async openDatabase(url) {
             const database = await openDatabase(url ?? (await createDatabase()));
             opened.push(database);
@@ -84,6 +93,22 @@ export function describeEngines(name: string, suite: (engine: TestEngine) => voi
         });
       });
     }
+  }
+}
+
+/** Returns the URL of the database with this content. Prepares it if no suite of this run has done so. */
+async function template(content: string, maker: Exclude<Maker, { missing: string }>, prepare: (url: string) => Promise<void>): Promise<string> {
+  const address = new URL('shared', inject('postgresBroker'));
+  address.searchParams.set('content', content);
+  const { url: found } = (await (await fetch(address)).json()) as { url: string | null };
+  if (found !== null) return found;
+  try {
+    const { url } = await maker.create();
+    await prepare(url);
+    address.searchParams.set('url', url);
+    return url;
+  } finally {
+    await fetch(address, { method: 'POST' });
   }
 }
 

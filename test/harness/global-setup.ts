@@ -7,13 +7,14 @@ import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
 import { forgetOwnServer, testEnvironment } from './environment.ts';
 import { findPostgres, type Search, type TestServer } from './postgres.ts';
+import { SharedDatabases } from './shared-databases.ts';
 
 /** Data that a worker receives about PostgreSQL. */
 export type PostgresOffer = Pick<TestServer, 'url' | 'template' | 'prefix'> | { readonly refused: string };
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Requested by `database.ts`; answers with a `PostgresOffer`. */
+    /** Requested by `database.ts`; answers with a `PostgresOffer`, and below `shared` for the databases that suites share. */
     postgresBroker: string;
   }
 }
@@ -22,7 +23,19 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const environment = testEnvironment();
   forgetOwnServer();
   let search: Promise<Search> | undefined;
-  const broker = createServer((_request, response) => {
+  const shared = new SharedDatabases();
+  const broker = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://broker.test');
+    if (pathname === '/shared') {
+      const content = searchParams.get('content') ?? '';
+      if (request.method !== 'POST') {
+        void shared.find(content).then((url) => response.end(JSON.stringify({ url })));
+        return;
+      }
+      shared.finish(content, searchParams.get('url'));
+      response.end();
+      return;
+    }
     search ??= findPostgres(environment).then((found) => {
       for (const line of found.refused) say(`- ${line}`);
       say(found.server === null ? 'PostgreSQL: none, its suites are skipped' : `PostgreSQL: ${found.server.description}`);
@@ -42,6 +55,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     broker.closeAllConnections();
     await new Promise((resolve) => broker.close(resolve));
+    await shared.remove();
     await (await search)?.server?.stop();
   };
 }

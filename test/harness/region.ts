@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { readConfig } from '../../pipelines/config.ts';
 import { contextOf, type Context } from '../../pipelines/run/context.ts';
 import type { Database } from '../../pipelines/db/index.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import { writeSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { SILENT } from '../../pipelines/log.ts';
@@ -32,6 +33,11 @@ export interface SyntheticChoice {
   readonly dense?: boolean;
   /** True: every half-year of quotations. False: a few of them that cover all cases, with the old perimeters that contain the zones. */
   readonly everySemester?: boolean;
+}
+
+/** Returns the synthetic region that `syntheticFiles` writes. */
+export function syntheticRegion(parcels: number, seed: number, { comuni, code, dense }: SyntheticChoice = {}): SyntheticRegion {
+  return makeRegion({ parcels, seed, comuni, region: code, dense });
 }
 
 /** Writes the files of a synthetic region into a temporary folder; remove it afterwards. */

@@ -23,6 +23,7 @@ import { exitCodeOf, refresh, type RefreshReport } from '../../pipelines/run/ref
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
+import { freshContext } from '../harness/fresh-context.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 import { contentOf } from './arrival.ts';
@@ -148,7 +149,7 @@ describeDatabase('a file with an added column', (engine) => {
 
   beforeAll(async () => {
     made = await syntheticFiles(120, 6, { comuni: 3, only: ONLY });
-    const context = await contextOn(await engine.openDatabase());
+    const context = await freshContext(engine);
     folder = made.folder;
     const report = await load(context);
     expect([exitCodeOf(report), report.warnings]).toEqual([0, []]);
@@ -180,7 +181,7 @@ describeDatabase('a file with an added column', (engine) => {
 
   it(`publishes the same content and names the added column in every report, seed ${seed}`, async () => {
     const files = await addToTwo();
-    const context = await contextOn(await engine.openDatabase());
+    const context = await freshContext(engine);
     const report = await load(context);
     expect([exitCodeOf(report), report.failures, report.leftOut]).toEqual([0, [], []]);
     expect(await content(context)).toEqual(plain);
@@ -215,7 +216,7 @@ describeDatabase('a file with an added column', (engine) => {
 
   it(`names the added column in the line of watch and in the webhook, without values, seed ${seed}`, async () => {
     const files = await addToTwo();
-    const context = await contextOn(await engine.openDatabase());
+    const context = await freshContext(engine);
     const told: string[] = [];
     const hook = createServer((request, response) => {
       let body = '';

@@ -11,7 +11,8 @@ import { readSectionFiles } from '../../pipelines/contract/sql-files.ts';
 import { periodOf } from '../../pipelines/build/attribution.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rolledBack } from '../harness/rolled-back.ts';
 
 const sources = await loadSources();
@@ -74,7 +75,7 @@ describeDatabase('the licences of a record', (engine) => {
 
   beforeAll(async () => {
     files = await syntheticFiles(1200, 5, { comuni: 6 });
-    context = await contextOn(await engine.openDatabase());
+    context = await freshContext(engine);
     await run();
     [{ fid }] = await context.database.query<{ fid: number }>(
       `select min(e.fid) as fid from section.economics e join section.subsidence using (fid) join section.coastal_erosion using (fid) join section.address using (fid)

@@ -21,7 +21,8 @@ import { exitCodeOf, refresh } from '../../pipelines/run/refresh.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
-import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { loadOptions, syntheticFiles } from '../harness/region.ts';
 
 const { seed } = testEnvironment();
 const LIMITS = [1_000, 2_000, 5_000, 10_000];
@@ -156,7 +157,7 @@ describeDatabase('a region with cut exports of maps', (engine) => {
   it('gives coverage partial where the export has a feature, and not_mapped elsewhere, however many regions the export reaches', async () => {
     const files = await syntheticFiles(60, 5, { comuni: 2, only: ['ade_cadastre', 'istat_comuni', 'istat_soppressi'] });
     try {
-      const context = await contextOn(await engine.openDatabase());
+      const context = await freshContext(engine);
       const found = async (): Promise<Found[]> => {
         expect((await refresh(context, loadOptions([files.folder], [14]))).failures).toEqual([]);
         return context.database.query<Found>(`
@@ -205,7 +206,7 @@ describeDatabase('a region with cut exports of maps', (engine) => {
   it('gives coverage partial to parcels near segments of a cut shoreline export, and not_mapped elsewhere', async () => {
     const files = await syntheticFiles(60, 5, { comuni: 2, only: ['ade_cadastre', 'istat_comuni', 'istat_soppressi'] });
     try {
-      const context = await contextOn(await engine.openDatabase());
+      const context = await freshContext(engine);
       const { database } = context;
       const found = async (): Promise<Shore[]> => {
         expect((await refresh(context, loadOptions([files.folder], [14]))).failures).toEqual([]);

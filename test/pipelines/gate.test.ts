@@ -12,7 +12,8 @@ import { prune } from '../../pipelines/operate/prune.ts';
 import { describeState, STATE_STATEMENT, type PublishedState } from '../../pipelines/operate/metrics.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 const REGION = 14;
@@ -86,7 +87,7 @@ describeDatabase('the quality gate', (engine) => {
 
   beforeAll(async () => {
     files = await syntheticFiles(900, 3, { everySemester: true });
-    context = await contextOn(await engine.openDatabase());
+    context = await freshContext(engine);
     const report = await refresh(context, options());
     expect(report.failures).toEqual([]);
   });
@@ -177,7 +178,7 @@ describeDatabase('the quality gate', (engine) => {
   it('refuses a cut VALORI although its missing rows stay current from the previous file', async () => {
     const larger = await syntheticFiles(900, 3, { only: ['ade_cadastre', 'istat_comuni', 'omi_quotations'], comuni: 6 });
     try {
-      const second = await contextOn(await engine.openDatabase());
+      const second = await freshContext(engine);
       const load = (more = {}): ReturnType<typeof refresh> => refresh(second, loadOptions([larger.folder], [REGION], more));
       expect((await load()).failures).toEqual([]);
       const path = readdirSync(larger.folder).filter((name) => /^QI_9\d+\.zip$/.test(name)).sort().map((name) => join(larger.folder, name)).at(-1)!;
@@ -197,7 +198,7 @@ describeDatabase('the quality gate', (engine) => {
   });
 
   it('refuses VALORI without a third of its zones, and incomes times ten, on a first load with nothing to compare, but does not compare numbers of rows', async () => {
-    const first = await contextOn(await engine.openDatabase());
+    const first = await freshContext(engine);
     const damaged = DAMAGES.filter(({ says }) => says.relation !== 'core.access_point');
     for (const damage of damaged) for (const path of found(damage.files)) {
       whole.set(path, await readFile(path));

@@ -15,7 +15,8 @@ import { explain } from '../../pipelines/operate/explain.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { inForce, recount } from '../faults/published.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 const FLOOD = 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica';
@@ -141,7 +142,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     ]);
     await areas(files.folder, FRANE, [{ name: FRANE, field: 'per_fr_ita', value: 'Aree di Attenzione aa', comuni: comuni.slice(3, 4) }]);
     await shore(files.folder, comuni[1]);
-    context = { ...(await contextOn(await engine.openDatabase())), log };
+    context = { ...(await freshContext(engine)), log };
     await run();
   });
   afterAll(() => files?.remove());
@@ -204,7 +205,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     try {
       for (const name of [FLOOD, FRANE, SHORE]) await cp(join(files.folder, `${name}.zip`), join(fresh.folder, `${name}.zip`));
       files = fresh;
-      context = { ...(await contextOn(await engine.openDatabase())), log };
+      context = { ...(await freshContext(engine)), log };
       await run();
       const rest = Object.fromEntries(Object.entries(only([], 0, 'not_mapped')).filter(([comune]) => comune > 'Z002'));
       expect(await said('flood')).toEqual({ Z001: ['mapped'], Z002: ['partial'], ...rest });

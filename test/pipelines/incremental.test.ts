@@ -13,7 +13,8 @@ import { refresh } from '../../pipelines/run/refresh.ts';
 import { inForce, orphans, recount } from '../faults/published.ts';
 import { seismicZones } from '../faults/region.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { syntheticFiles, loadOptions } from '../harness/region.ts';
 import { openRun } from '../harness/run.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
@@ -99,7 +100,7 @@ describeDatabase('an incremental build', (engine) => {
 
   beforeAll(async () => {
     files = await syntheticFiles(1200, 5, { comuni: 12 });
-    context = { ...(await contextOn(await engine.openDatabase())), log };
+    context = { ...(await freshContext(engine)), log };
     await run();
     expect(copied()).toEqual([]);
   });
@@ -214,7 +215,7 @@ describeDatabase('an incremental build', (engine) => {
     const folder = `${files.folder}-moved`;
     const fresh = await syntheticFiles(1200, 5, { comuni: 12 });
     try {
-      context = { ...(await contextOn(await engine.openDatabase())), log };
+      context = { ...(await freshContext(engine)), log };
       const kept = files;
       files = fresh;
       await run();
@@ -223,7 +224,7 @@ describeDatabase('an incremental build', (engine) => {
       expect(copied()).toContain('core.parcel');
       const found = await inForce(context.database);
       await cp(fresh.folder, folder, { recursive: true });
-      context = { ...(await contextOn(await engine.openDatabase())), log };
+      context = { ...(await freshContext(engine)), log };
       await run();
       expect(await inForce(context.database)).toEqual(found);
       files = kept;

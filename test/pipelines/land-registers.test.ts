@@ -12,6 +12,7 @@ import type { SyntheticComuneCatastale, SyntheticParcel } from '../../pipelines/
 import { serviceOn, violationsOf, type Service } from '../api/harness.ts';
 import { recount, inForce } from '../faults/published.ts';
 import { describeDatabase } from '../harness/database.ts';
+import { freshContext } from '../harness/fresh-context.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 import { openRun } from '../harness/run.ts';
@@ -144,7 +145,7 @@ describeDatabase('a region of land registers', (engine) => {
     // Compares with a single load.
     const found = await inForce(context.database);
     expect(await recount(context.database)).toEqual(found);
-    const whole = await contextOn(await engine.openDatabase());
+    const whole = await freshContext(engine);
     expect((await refresh(whole, loadOptions([files.folder], [TRENTINO]))).failures).toEqual([]);
     expect(await records(context)).toEqual(await records(whole));
 
@@ -159,7 +160,7 @@ describeDatabase('a region of land registers', (engine) => {
     try {
       const name = (await readdir(files.folder)).find((each) => each.endsWith('.zip') && each.startsWith('IDR'))!;
       await copyFile(join(files.folder, name), join(folder, name));
-      const alone = await contextOn(await engine.openDatabase());
+      const alone = await freshContext(engine);
       const { failures } = await refresh(alone, loadOptions([folder], [TRENTINO]));
       expect(failures.map((failure) => failure.report()).join('\n')).toMatch(/comune_catastale_without_comune: .*IT\.TN\.001/);
     } finally {

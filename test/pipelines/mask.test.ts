@@ -8,7 +8,8 @@ import { refresh } from '../../pipelines/run/refresh.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
-import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { syntheticFiles, loadOptions } from '../harness/region.ts';
 
 it('an error names the file without the tax code', () => {
   expect(new MappaleError('zip cannot be read', { code: 'X', kind: 'input', at: 'QIP12_RSSMRA80A01H501U.zip' }).report()).not.toContain('RSSMRA');
@@ -38,7 +39,7 @@ describeDatabase('a file with a tax code in its name', (engine) => {
         if (/^Elenco/.test(name)) copyFileSync(join(files.folder, name), join(folder, name));
       }
       expect(readFileSync(join(folder, 'QIP900098_RSSMRA80A01H501U.zip')).length).toBeGreaterThan(0);
-      const context = await contextOn(await engine.openDatabase());
+      const context = await freshContext(engine);
       const report = await refresh(context, loadOptions([folder], [14]));
       expect(report.loaded.length).toBeGreaterThan(1);
       for (const table of ['file', 'seen_file', 'member', 'release', 'step', 'run']) {

@@ -6,7 +6,8 @@ import type { Context } from '../../pipelines/run/context.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { syntheticFiles, loadOptions } from '../harness/region.ts';
 
 interface Record {
   readonly comune: string;
@@ -41,7 +42,7 @@ describeDatabase('a newer file of one comune', (engine) => {
 
   beforeAll(async () => {
     files = await syntheticFiles(900, 5, { comuni: 3 });
-    context = await contextOn(await engine.openDatabase());
+    context = await freshContext(engine);
     await run();
   });
   afterAll(() => files?.remove());

@@ -12,7 +12,8 @@ import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { rollback, withdraw } from '../../pipelines/build/publish.ts';
 import { exitCodeOf, preview, refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 import { openRun } from '../harness/run.ts';
 
@@ -53,7 +54,7 @@ describeDatabase('files of a region', (engine) => {
   afterAll(() => made.remove());
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'mappale-partial-'));
-    context = await contextOn(await engine.openDatabase());
+    context = await freshContext(engine);
   });
 
   it('CB.zip and IS.zip of two days are both published, and a comune\'s zip newer than its region\'s counts', async () => {
@@ -92,7 +93,7 @@ describeDatabase('files of a region', (engine) => {
     const report = await load();
     expect(codes(report)).toEqual([]);
     expect(await parcels()).toBe(whole());
-    const fresh = await contextOn(await engine.openDatabase());
+    const fresh = await freshContext(engine);
     expect((await refresh(fresh, loadOptions([folder], [MOLISE]))).failures).toEqual([]);
     const digest = async (of: Context): Promise<string> => (await publishedTables(of.database, MOLISE)).get('core.parcel')!.digest;
     expect(await digest(context)).toBe(await digest(fresh));

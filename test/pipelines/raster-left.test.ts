@@ -6,7 +6,8 @@ import { readStatus } from '../../pipelines/cli/status.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 const SOURCES = [
@@ -36,7 +37,7 @@ describeDatabase('rasters that left the data folder', (engine) => {
 
   beforeAll(async () => {
     files = await syntheticFiles(300, 5, { only: SOURCES, comuni: 4 });
-    context = await contextOn(await engine.openDatabase());
+    context = await freshContext(engine);
     await load();
     before = await everything();
     const rasters = (await readdir(files.folder)).filter((name) => RASTER.test(name));

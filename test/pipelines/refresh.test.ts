@@ -11,7 +11,8 @@ import { rollback } from '../../pipelines/build/publish.ts';
 import { staleOf } from '../../pipelines/plan/plan.ts';
 import { preview, refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { syntheticFiles, loadOptions } from '../harness/region.ts';
 import { openRun } from '../harness/run.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
@@ -43,7 +44,7 @@ describeDatabase('a refresh', (engine) => {
 
   beforeAll(async () => {
     files = await syntheticFiles(900, 3);
-    context = await contextOn(await engine.openDatabase());
+    context = await freshContext(engine);
   });
   afterAll(() => files.remove());
 

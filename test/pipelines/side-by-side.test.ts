@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { loadOptions, syntheticFiles } from '../harness/region.ts';
 
 describeDatabase('a region with tables built in parallel', (engine) => {
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
@@ -14,7 +15,7 @@ describeDatabase('a region with tables built in parallel', (engine) => {
   it('has the same digests as one with tables built one by one, and leaves no workspace', async () => {
     const digests = [];
     for (const parallel of [1, 4]) {
-      const { database } = await contextOn(await engine.openDatabase()).then(async (context) => {
+      const { database } = await freshContext(engine).then(async (context) => {
         expect((await refresh(context, loadOptions([files.folder], [14], { parallel }))).failures).toEqual([]);
         return context;
       });
@@ -26,7 +27,7 @@ describeDatabase('a region with tables built in parallel', (engine) => {
   }, 240_000);
 
   it('reports the error of one table after the others have ended, and the next run builds it', async () => {
-    const context = await contextOn(await engine.openDatabase());
+    const context = await freshContext(engine);
     await context.database.query(`create function public.stop_here() returns event_trigger language plpgsql as $$
       begin
         if exists (select from pg_event_trigger_ddl_commands() where object_identity like '%.overlay_area') then raise exception 'stopped here'; end if;
@@ -42,7 +43,7 @@ describeDatabase('a region with tables built in parallel', (engine) => {
   }, 240_000);
 
   it('starts with the table that took longest last time', async () => {
-    const context = await contextOn(await engine.openDatabase());
+    const context = await freshContext(engine);
     const { database } = context;
     const tables = ['section.risk', 'section.subsidence'] as const;
     await refresh(context, loadOptions([files.folder], [14], { parallel: 1 }));

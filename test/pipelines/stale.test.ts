@@ -8,7 +8,8 @@ import { factName, parseSqlFile, tableFiles, tableOf, type Relation, type SqlFil
 import { isDone, staleOf, type Plan } from '../../pipelines/plan/plan.ts';
 import { preview, refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { syntheticFiles, loadOptions } from '../harness/region.ts';
 
 const SOURCES = await loadSources();
 const MAKERS = tableFiles();
@@ -106,7 +107,7 @@ describeDatabase('a loaded region', (engine) => {
 
   beforeAll(async () => {
     synthetic = await syntheticFiles(40, 5, { comuni: 2 });
-    context = await contextOn(await engine.openDatabase());
+    context = await freshContext(engine);
     await refresh(context, loadOptions([synthetic.folder], null));
   });
   afterAll(() => synthetic.remove());

@@ -17,7 +17,8 @@ import { describeNight, sleepUntil, runNight, untilNext, type NightlyRun, type W
 import type { Context } from '../../pipelines/run/context.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { served, startPublisher, status, type PublisherServer } from '../harness/publishers.ts';
-import { contextOn, syntheticFiles } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { syntheticFiles } from '../harness/region.ts';
 import { openRun } from '../harness/run.ts';
 
 const ZIP = '/ade_cadastre?MOLISE.zip';
@@ -35,7 +36,7 @@ describeDatabase('mappale watch', (engine) => {
 
   beforeAll(async () => {
     files = await syntheticFiles(40, 4, { comuni: 2, only: ['ade_cadastre', 'mimit_fuel', 'istat_comuni', 'istat_soppressi'] });
-    context = await contextOn(await engine.openDatabase());
+    context = await freshContext(engine);
     publisher = await startPublisher();
     const bytes = (name: string): Buffer => readFileSync(join(files.folder, name));
     publisher.routes.set(ZIP, served(bytes('MOLISE.zip')));

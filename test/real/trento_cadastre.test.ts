@@ -9,7 +9,8 @@ import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 import { readFileSync } from 'node:fs';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, loadOptions } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { loadOptions } from '../harness/region.ts';
 import { realData } from '../harness/real-data.ts';
 
 const TRENTINO = 4;
@@ -25,7 +26,7 @@ describe.skipIf(!there)('comune catastale 001 Agrone, as published (real data ne
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'mappale-trento-'));
       for (const name of (await readdir(map!)).filter((each) => /_vl_/.test(each))) await copyFile(join(map!, name), join(folder, name));
-      context = await contextOn(await engine.openDatabase());
+      context = await freshContext(engine);
       report = await refresh(context, loadOptions([folder, codes!], [TRENTINO]));
     });
     afterAll(() => rm(folder, { recursive: true, force: true }));

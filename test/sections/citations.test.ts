@@ -9,7 +9,8 @@ import { buildingSource } from '../../pipelines/synthetic/buildings.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { describeEngines } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
-import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { loadOptions, syntheticFiles } from '../harness/region.ts';
 
 const sources = await loadSources();
 const titles = new Map(sources.map(({ id, manifest }) => [manifest.title, id]));
@@ -59,7 +60,7 @@ describeEngines('the citations of a region', (engine) => {
 
   beforeAll(async () => {
     files = await syntheticFiles(90, testEnvironment().seed, { comuni: 3, dense: true });
-    context = await contextOn(await engine.openDatabase());
+    context = await freshContext(engine);
     expect((await refresh(context, loadOptions([files.folder], [14]))).failures).toEqual([]);
     parcels = (await context.database.query<{ kind: string; record: (typeof parcels)[number] }>('select kind, api.parcel(fid, $1) as record from core.parcel order by fid', [SECTION_NAMES])).map(({ kind, record }) => ({ ...record, kind }));
     expect(parcels.length).toBeGreaterThan(50);

@@ -9,7 +9,8 @@ import { explain } from '../../pipelines/operate/explain.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { readSectionFiles } from '../../pipelines/contract/sql-files.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { syntheticFiles, loadOptions } from '../harness/region.ts';
 import { sentencesOf } from './evidence-sentences.ts';
 
 /** Conditions for rows worth explaining. */
@@ -25,7 +26,7 @@ describeDatabase('an explanation', (engine) => {
 
   beforeAll(async () => {
     files = await syntheticFiles(900, 9);
-    context = await contextOn(await engine.openDatabase());
+    context = await freshContext(engine);
     expect((await refresh(context, loadOptions([files.folder], [14]))).failures).toEqual([]);
   });
   afterAll(() => files.remove());

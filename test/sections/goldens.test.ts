@@ -14,7 +14,8 @@ import { productFiles } from '../../pipelines/plan/products.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { goldenOf } from '../harness/golden.ts';
-import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { syntheticFiles, loadOptions } from '../harness/region.ts';
 
 /** Ids of this database, and the provenance of a row. */
 const OWN: readonly string[] = ['release_id', 'member_id', 'file_id', 'position'];
@@ -57,7 +58,7 @@ describe.each([{ code: FIRST, makers: OF_FIRST }, { code: SECOND, makers: OF_SEC
 
   beforeAll(async () => {
     files = await syntheticFiles(40, 11, { comuni: 2, code });
-    context = await contextOn(await engine.openDatabase());
+    context = await freshContext(engine);
     expect((await refresh(context, loadOptions([files.folder], null))).failures).toEqual([]);
   });
   afterAll(() => files.remove());

@@ -7,7 +7,8 @@ import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
-import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rolledBack } from '../harness/rolled-back.ts';
 
 const sql = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
@@ -16,7 +17,7 @@ const COVERED = SECTIONS.filter(({ name, coverage }) => name !== 'basic' && cove
 describeDatabase('the coverage of a section', (engine) => {
   let context: Context;
   beforeAll(async () => {
-    context = await contextOn(await engine.openDatabase());
+    context = await freshContext(engine);
   });
 
   type Said = Record<string, string[]>;

@@ -13,7 +13,8 @@ import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { describeDatabase, describeEngines } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
-import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { loadOptions, syntheticFiles } from '../harness/region.ts';
 
 /** Sections that the contract defines for roads and waters too. All others are only for land. */
 const OF_EVERY_KIND = ['basic', 'risk', 'subsidence', 'coastal_erosion'];
@@ -45,7 +46,7 @@ describeDatabase('the coverage of every section', (engine) => {
   beforeAll(async () => {
     const only = (await loadSources()).map(({ id }) => id).filter((id) => !leftOut.has(id));
     files = await syntheticFiles(600, 1 + random.below(1_000), { only, comuni: 4, dense: true });
-    context = await contextOn(await engine.openDatabase());
+    context = await freshContext(engine);
     expect((await refresh(context, loadOptions([files.folder], [14]))).failures.map((failure) => failure.report())).toEqual([]);
     // The generator knows the kind of each parcel.
     const kinds = new Map([...files.region.parcels()].map(({ reference, kind }) => [reference, kind]));
@@ -140,7 +141,7 @@ describeEngines('the coverage of the census', (engine) => {
     // The fourth comune begins with a sheet that no census section covers.
     const files = await syntheticFiles(400, 1 + (testEnvironment().seed % 1_000), { only, comuni: 4 });
     try {
-      const context = await contextOn(await engine.openDatabase());
+      const context = await freshContext(engine);
       expect((await refresh(context, loadOptions([files.folder], [14]))).failures.map((failure) => failure.report())).toEqual([]);
       const truth = (await loadSynthetic('istat_census')).truth!(files.region);
       const found = new Map((await context.database.query<{ reference: string; words: Words }>(

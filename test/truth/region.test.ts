@@ -14,7 +14,8 @@ import { SECTION_NAMES, SECTIONS } from '../../pipelines/contract/sections.ts';
 import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { describeDatabase, describeEngines } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
-import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { syntheticFiles, loadOptions } from '../harness/region.ts';
 
 /** A land register needs fewer parcels, because only its names differ. A region as sparse as in Italy is tested in addition to a dense one. */
 const REGIONS = [
@@ -196,7 +197,7 @@ describe.each(REGIONS)('$name', ({ name, code, parcels: count, seed, dense, repa
       const told = parts.map((part) => part(parcel) as JsonObject).reduce(merge, {});
       return { ...told, solar: solar(files.region, roofs, parcel, told['pvout_kwh_per_kwp']) };
     };
-    context = await contextOn(await engine.openDatabase());
+    context = await freshContext(engine);
     report = await refresh(context, loadOptions([files.folder], [files.region.code]));
   }, 900_000);
   afterAll(() => files?.remove());

@@ -9,7 +9,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { loadOptions, syntheticFiles } from '../harness/region.ts';
 
 const FOLDER = fileURLToPath(new URL('./terrain/', import.meta.url));
 /** Decimals that the contract prints, by field; other fields are texts and counts. */
@@ -31,7 +32,7 @@ describeDatabase('terrain compared with gdaldem', (engine) => {
     const { parcels, seed, comuni } = JSON.parse(readFileSync(join(FOLDER, 'region.json'), 'utf8')) as { parcels: number; seed: number; comuni: number };
     files = await syntheticFiles(parcels, seed, { only: ['ade_cadastre'], comuni });
     for (const name of readdirSync(FOLDER).filter((each) => each.endsWith('.tif'))) copyFileSync(join(FOLDER, name), join(files.folder, name));
-    context = await contextOn(await engine.openDatabase());
+    context = await freshContext(engine);
     const report = await refresh(context, loadOptions([files.folder], [files.region.code]));
     expect(report.failures.map((failure) => failure.report())).toEqual([]);
   }, 300_000);

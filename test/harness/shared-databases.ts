@@ -1,0 +1,45 @@
+/** Databases that are prepared once for a run and copied by each suite that needs the same content. Runs in the main process. */
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** The template of one content: its URL, or null if preparing it failed. */
+interface Preparation {
+  readonly prepared: Promise<string | null>;
+  readonly finish: (url: string | null) => void;
+}
+
+export class SharedDatabases {
+  readonly #preparations = new Map<string, Preparation>();
+
+  /**
+   * Waits while another worker prepares the same content.
+   * @returns the URL of the template, or null if the caller must prepare it and call `finish`
+   */
+  async find(content: string): Promise<string | null> {
+    for (;;) {
+      const preparation = this.#preparations.get(content);
+      if (preparation === undefined) break;
+      const url = await preparation.prepared;
+      if (url !== null) return url;
+    }
+    let finish: Preparation['finish'] = () => undefined;
+    const prepared = new Promise<string | null>((resolve) => (finish = resolve));
+    this.#preparations.set(content, { prepared, finish });
+    return null;
+  }
+
+  /** @param url null if preparing failed: the next caller of `find` tries again */
+  finish(content: string, url: string | null): void {
+    const preparation = this.#preparations.get(content);
+    if (url === null) this.#preparations.delete(content);
+    preparation?.finish(url);
+  }
+
+  /** Removes folders of embedded databases. The server's databases go with the server's others. */
+  async remove(): Promise<void> {
+    for (const { prepared } of this.#preparations.values()) {
+      const url = await Promise.race([prepared, Promise.resolve(null)]);
+      if (url?.startsWith('pglite:') === true) await rm(dirname(url.slice('pglite:'.length)), { recursive: true, force: true });
+    }
+  }
+}
