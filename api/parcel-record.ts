@@ -72,7 +72,7 @@ interface Refused {
 }
 
 /**
- * The record as it was answered at the end of a day, with the licences of then.
+ * Returns the record that was answered at the end of a day, with the licences of that day.
  * @param day YYYY-MM-DD
  * @throws ApiError `NOT_FOUND`, `GONE`; MappaleError (kind `database`)
  */
