@@ -1,11 +1,18 @@
-/** The record of a parcel. Its licences, a third of it, are shared by many parcels: the server keeps them and fills them in. */
+/** The record of a parcel. Its licences, a third of it, are shared by many parcels, so the server caches them. */
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Answer } from './endpoint.ts';
 import { refusal } from './errors.ts';
 
-/** What follows the keys of the licences in a record. */
-const END = ',"attribution_required":true}}';
-const START = '"licenses":';
+/** The parts of a record. `head` null: there is no such parcel. */
+interface Parts {
+  readonly publication: string;
+  /** JSON text before the licences. */
+  readonly head: string | null;
+  /** Keys of combinations. */
+  readonly citations: readonly string[] | null;
+  /** JSON text after the licences. */
+  readonly tail: string;
+}
 
 /** One combination of sources of a section. */
 interface Combination {
@@ -23,12 +30,9 @@ const KNOWN = 20_000;
 
 /** @throws MappaleError (kind `database`) */
 export async function parcelRecord(reader: Reader, fid: number, sections: readonly string[]): Promise<Answer> {
-  const { publication, answer } = await reader.call<Answer>('select publication, answer from api.parcel_answer($1, $2)', [fid, sections]);
-  if (answer === null) return { publication, answer };
-  const start = answer.lastIndexOf(START);
-  if (start < 0 || !answer.endsWith(END)) throw new Error(`the record of ${fid} does not end with ${START}…${END}`);
-  const keys = JSON.parse(answer.slice(start + START.length, -END.length)) as readonly string[] | null;
-  return { publication, answer: `${answer.slice(0, start)}${START}${licensesOf(await combinationsOf(reader, keys ?? []))}${END}` };
+  const { publication, head, citations, tail } = await reader.call<Parts & Record<string, unknown>>('select publication, head, citations, tail from api.parcel_answer($1, $2)', [fid, sections]);
+  if (head === null) return { publication, answer: null };
+  return { publication, answer: `${head}${licensesOf(await combinationsOf(reader, citations ?? []))}${tail}` };
 }
 
 /** Looks up combinations; the database is asked for those that are not known. */
@@ -68,7 +72,7 @@ interface Refused {
 }
 
 /**
- * The record as it was answered at the end of a day, with the licences of then.
+ * Returns the record that was answered at the end of a day, with the licences of that day.
  * @param day YYYY-MM-DD
  * @throws ApiError `NOT_FOUND`, `GONE`; MappaleError (kind `database`)
  */

@@ -25,7 +25,7 @@ function schemaOfRegion(unit: number): string {
 
 /** Returns the API function that selects the schema of a region. */
 export function regionFunctions(): SqlFile {
-  const regions = REGIONS.map(({ code }) => `${statement('region', { code, schema: schemaOfRegion(code) })};`).join('\n    ');
+  const regions = REGIONS.map(({ code }) => `${statement('region', { code, schema: schemaOfRegion(code) })};`).join('\n      ');
   return parseSqlFile('sql/api/region_record.sql', `-- purpose: one parcel's record, by the functions of its region
 -- reads: none
 -- writes: api.region_record

@@ -1,6 +1,6 @@
 -- purpose: one parcel's record
 -- reads: core.parcel, core.parcel_register, ledger.attribution, ledger.publication, ledger.publication_lock
--- writes: api.licenses, api.included, api.parcel_record, api.parcel, api.parcel_by_reference, api.retired_parcel
+-- writes: api.licenses, api.included, api.parcel_record, api.record_end, api.whole_record, api.parcel, api.parcel_by_reference, api.retired_parcel
 -- grain: one call per parcel
 -- crs: EPSG:4326, longitude latitude
 
@@ -63,7 +63,7 @@ language sql immutable parallel safe as $$
 $$;
 comment on function api.included(text[]) is 'Sections of a record in their order; basic is always included and comes first';
 
-create or replace function api.parcel_record(p_fid int4, p_include text[], p_licensed bool) returns text
+create or replace function api.parcel_record(p_fid int4, p_include text[], out head text, out citations uuid[])
 language plpgsql volatile as $$
 declare
   v_include constant text[] := api.included(p_include);
@@ -83,7 +83,7 @@ begin
   perform api.hold_publication();
   v_basic := api.section_basic(p_fid);
   if v_basic.value is null then
-    return null;
+    return;
   end if;
   foreach v_section in array v_include loop
     if v_section = 'basic' then
@@ -104,18 +104,31 @@ begin
     v_region, v_include, v_blocks, string_to_array(replace(array_to_string(v_keys, chr(10)), '@', v_basic.belfiore), chr(10))
   );
   -- json keeps the order of the contract, where jsonb sorts, and costs a third less. It is built as text. Names of sections need no quoting.
-  return '{"fid":' || p_fid || ',"municipality":' || (v_basic.value -> 'municipality') || ',' || v_cited.blocks
+  head := '{"fid":' || p_fid || ',"municipality":' || (v_basic.value -> 'municipality') || ',' || v_cited.blocks
     || ',"meta":{"sections_included":' || array_to_json(v_include)
     || ',"coverage":{' || substr(v_coverage, 2)
-    || '},"licenses":' || case when p_licensed then api.cited_licenses(v_include, v_cited.citations)::text else '["' || array_to_string(v_cited.citations, '","') || '"]' end
-    || ',"attribution_required":true}}';
+    || '},"licenses":';
+  citations := v_cited.citations;
 end
 $$;
-comment on function api.parcel_record(int4, text[], bool) is 'Record of a parcel as JSON text, with its licences or with the keys of its citations (api.citations) instead; null if there is no such parcel. Sections must be known names';
+comment on function api.parcel_record(int4, text[]) is 'Record of a parcel in parts: JSON text up to its licences, and the keys of its citations (api.citations). The licences and api.record_end follow. Nulls if there is no such parcel. Sections must be known names';
+
+create or replace function api.record_end(p_as_of json) returns text
+language sql stable parallel safe as $$
+  select concat(',"attribution_required":true', ',"as_of":' || p_as_of::text, '}}')
+$$;
+comment on function api.record_end(json) is 'JSON text of a record after its licences; p_as_of: state of a past day, null: the current state';
+
+create or replace function api.whole_record(p_head text, p_include text[], p_citations uuid[], p_as_of json default null) returns text
+language sql stable as $$
+  select p_head || api.cited_licenses(api.included(p_include), p_citations)::text || api.record_end(p_as_of)
+$$;
+comment on function api.whole_record(text, text[], uuid[], json) is 'The parts of a record as one JSON text, with the licences of its citations; null if there is no such parcel';
 
 create or replace function api.parcel(p_fid int4, p_include text[]) returns json
 language sql volatile as $$
-  select api.region_record(p_fid, p_include, true)::json
+  select api.whole_record(r.head, p_include, r.citations)::json
+  from api.region_record(p_fid, p_include) r
 $$;
 comment on function api.parcel(int4, text[]) is 'Record of a parcel with the given sections, in their order, basic first; null if there is no such parcel. Sections must be known names';
 

@@ -4,15 +4,19 @@
 -- grain: one call per parcel
 -- crs: EPSG:4326, longitude latitude
 
-create or replace function api.parcel_answer(p_fid int4, p_include text[], out publication text, out answer text)
+create or replace function api.parcel_answer(p_fid int4, p_include text[], out publication text, out head text, out citations text[], out tail text)
 language plpgsql volatile security definer
 set search_path to public, pg_temp
 as $$
+declare
+  v_parts record;
 begin
   perform api.hold_publication();
   publication := api.publication_tag(core.region_of(p_fid));
-  -- Licences are a third of a record and the same for many parcels: the server caches them.
-  answer := api.region_record(p_fid, p_include, false);
+  v_parts := api.region_record(p_fid, p_include);
+  head := v_parts.head;
+  citations := v_parts.citations;
+  tail := api.record_end(null);
 end
 $$;
-comment on function api.parcel_answer(int4, text[]) is 'The record of api.parcel as JSON text, with the keys of its citations (api.citations) instead of licences, and the publications it came from; answer null: there is no such parcel';
+comment on function api.parcel_answer(int4, text[]) is 'The record of api.parcel in parts: the JSON text before and after the licences, the keys of its citations (api.citations), and the publications it came from. The server caches licences: they are a third of a record and the same for many parcels. head null: there is no such parcel';

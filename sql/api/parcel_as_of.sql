@@ -52,6 +52,7 @@ declare
   v_first date;
   v_swap ledger.swap;
   v_withdrawn text;
+  v_parts record;
   v_retired json;
 begin
   perform api.hold_publication();
@@ -74,14 +75,14 @@ begin
   elsif not exists (select from ledger.publication u where u.unit_code = v_region and u.state = 'current') then
     v_withdrawn := 'withdrawn';
   else
-    answer := past.record_at(p_fid, p_include, v_moment);
-  end if;
-  if answer is not null then
-    answer := left(answer, -2) || ',"as_of":' || json_build_object(
+    v_parts := past.record_at(p_fid, p_include, v_moment);
+    answer := api.whole_record(v_parts.head, p_include, v_parts.citations, json_build_object(
       'date', p_day,
       'publication', v_swap.publication_id,
       'in_force_since', to_char(v_swap.happened_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-    ) || '}}';
+    ));
+  end if;
+  if answer is not null then
     return;
   end if;
   -- A parcel that had been retired is reported as gone, whatever was withdrawn.

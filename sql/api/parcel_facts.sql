@@ -1,6 +1,6 @@
 -- purpose: facts of a parcel that several answers show in the same form
 -- reads: core.comune, core.comune_found, core.region
--- writes: api.municipality, api.known_municipality, api.geojson, api.shown_area, api.centroid
+-- writes: api.municipality, api.known_municipality, api.geojson, api.shown_area, api.shown_degrees, api.centroid
 -- grain: one call per parcel
 -- crs: EPSG:4326, longitude latitude
 
@@ -58,12 +58,18 @@ language sql immutable parallel safe as $$
 $$;
 comment on function api.shown_area(float8) is 'An area in m² with 2 decimals, as in every answer';
 
+create or replace function api.shown_degrees(p_degrees float8) returns numeric
+language sql immutable parallel safe as $$
+  select trim_scale(round(p_degrees::numeric, 7))
+$$;
+comment on function api.shown_degrees(float8) is 'A coordinate in degrees with 7 decimals, as in every answer';
+
 create or replace function api.centroid(p_point geometry) returns json
 -- Not immutable, because the functions it calls are not. If it were, statements that call it could not inline it.
 language sql stable parallel safe as $$
   select json_build_object(
-    'lat', trim_scale(round(st_y(p_point)::numeric, 7)),
-    'lng', trim_scale(round(st_x(p_point)::numeric, 7))
+    'lat', api.shown_degrees(st_y(p_point)),
+    'lng', api.shown_degrees(st_x(p_point))
   )
 $$;
 comment on function api.centroid(geometry) is 'The representative point as in every answer: latitude and longitude, EPSG:4326, 7 decimals';

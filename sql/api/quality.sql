@@ -99,7 +99,7 @@ declare
   v_all jsonb := '[]';
 begin
   foreach v_fid in array p_fids loop
-    v_record := api.region_record(v_fid, v_sections, false)::json;
+    v_record := (select (r.head || '[]' || api.record_end(null))::json from api.region_record(v_fid, v_sections) r);
     v_all := v_all || (
       select jsonb_agg(jsonb_build_array(w.section, w.part, w.answer))
       from (

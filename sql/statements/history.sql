@@ -235,8 +235,10 @@ $$;
 comment on function past.:"table"() is :'description';
 
 -- statement: record_at
-create function past.record_at(p_fid int4, p_include text[], p_moment timestamptz) returns text
+create function past.record_at(p_fid int4, p_include text[], p_moment timestamptz, out head text, out citations uuid[])
 language plpgsql volatile as $$
+declare
+  v_parts record;
 begin
   -- A state that no swap has followed is the current one.
   if not exists (
@@ -245,14 +247,17 @@ begin
     where s.unit_code in (0, core.region_of(p_fid))
       and s.happened_at >= p_moment
   ) then
-    return api.region_record(p_fid, p_include, true);
+    v_parts := api.region_record(p_fid, p_include);
+  else
+    perform set_config('mappale.moment', p_moment::text, true);
+    perform set_config('mappale.region', core.region_of(p_fid)::text, true);
+    v_parts := past.parcel_record(p_fid, p_include);
   end if;
-  perform set_config('mappale.moment', p_moment::text, true);
-  perform set_config('mappale.region', core.region_of(p_fid)::text, true);
-  return past.parcel_record(p_fid, p_include, true);
+  head := v_parts.head;
+  citations := v_parts.citations;
 end
 $$;
-comment on function past.record_at(int4, text[], timestamptz) is 'Record of a parcel, as JSON text, just before a given time; null: there was no such parcel. The history of its region must reach back to that time';
+comment on function past.record_at(int4, text[], timestamptz) is 'Record of a parcel, in the parts of api.parcel_record, just before a given time; nulls: there was no such parcel. The history of its region must reach back to that time';
 
 -- statement: note
 insert into ledger.swap (unit_code, publication_id, happened_at)
@@ -425,8 +430,9 @@ order by greatest(s.happened_at, k.since), s.unit_code desc
 
 -- statement: record
 select
-  past.record_at($1, $2, $3::timestamptz) as record,
+  api.whole_record(r.head, $2, r.citations) as record,
   api.retired_parcel_at($1, $3::timestamptz) as retired
+from past.record_at($1, $2, $3::timestamptz) r
 
 -- statement: keeps_history
 select api.keeps_history() as keeps

@@ -8,26 +8,30 @@
 -- thousand locks and spend half of its time on them.
 
 -- statement: dispatch
-create or replace function api.region_record(p_fid int4, p_include text[], p_licensed bool) returns text
+create or replace function api.region_record(p_fid int4, p_include text[], out head text, out citations uuid[])
 language plpgsql volatile as $$
 declare
   v_region constant int4 := core.region_of(p_fid);
+  v_parts record;
 begin
   -- The schema is looked up when no swap can happen in between.
   perform api.hold_publication();
   if to_regnamespace('region_' || v_region) is null then
-    return api.parcel_record(p_fid, p_include, p_licensed);
+    v_parts := api.parcel_record(p_fid, p_include);
+  else
+    -- Listed one by one: a statement composed at run time is planned again at every call.
+    case v_region
+      :"regions"
+    end case;
   end if;
-  -- Listed one by one: a statement composed at run time is planned again at every call.
-  case v_region
-    :"regions"
-  end case;
+  head := v_parts.head;
+  citations := v_parts.citations;
 end
 $$;
-comment on function api.region_record(int4, text[], bool) is 'As api.parcel_record, with the functions of the parcel''s region if the region has its own';
+comment on function api.region_record(int4, text[]) is 'As api.parcel_record, with the functions of the parcel''s region if the region has its own';
 
 -- statement: region
-when :'code' then return :"schema".parcel_record(p_fid, p_include, p_licensed);
+when :'code' then v_parts := :"schema".parcel_record(p_fid, p_include);
 
 -- statement: made
 select n.nspname as name

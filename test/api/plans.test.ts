@@ -111,14 +111,14 @@ describeEngines('the plans of the read interface', (engine) => {
     const [parcel] = await database.query<{ fid: number }>('select fid from core.parcel order by hashint4(fid) limit 1');
     const asked = [parcel!.fid, SECTION_NAMES] as const;
     await database.session((session) => session.transaction(async () => {
-      const [own] = await session.query<{ record: string }>('select api.region_record($1, $2, true) as record', asked);
+      const [own] = await session.query<{ record: string }>('select head as record from api.region_record($1, $2)', asked);
       const held = await session.query<{ name: string; kind: string }>(
         "select c.oid::regclass::text as name, c.relkind as kind from pg_locks l join pg_class c on c.oid = l.relation where l.pid = pg_backend_pid() and c.relnamespace in ('core'::regnamespace, 'section'::regnamespace)",
       );
       // Nothing that is partitioned by region is opened as a whole.
       expect(held.filter(({ kind }) => kind === 'p')).toEqual([]);
       expect(held.filter(({ name }) => name.startsWith('section.')).length).toBeGreaterThan(SECTION_NAMES.length - 3);
-      const [all] = await session.query<{ record: string }>('select api.parcel_record($1, $2, true) as record', asked);
+      const [all] = await session.query<{ record: string }>('select head as record from api.parcel_record($1, $2)', asked);
       expect(own!.record).toBe(all!.record);
     }));
   });
@@ -129,7 +129,7 @@ describeEngines('the plans of the read interface', (engine) => {
       const ask = async (): Promise<void> => {
         // Same setting as in the server.
         await session.query("set local plan_cache_mode to 'force_generic_plan'");
-        for (const path of questions['detail']!) await session.query('select answer from api.parcel_answer($1, $2)', [Number(path.split('/').at(-1)), SECTION_NAMES]);
+        for (const path of questions['detail']!) await session.query('select head from api.parcel_answer($1, $2)', [Number(path.split('/').at(-1)), SECTION_NAMES]);
       };
       // A connection plans each statement once, at the first request.
       await session.transaction(ask);
@@ -147,7 +147,8 @@ describeEngines('the plans of the read interface', (engine) => {
       while (rounds.length < 20 && rounds.at(-1)!.some(({ language }) => language === 'sql'));
       return rounds;
     });
-    // Catalogue changes in other databases of the cluster drop a session's plans, and planning calls functions with constant arguments. A function that is not inlined is called in every round.
+    // Catalogue changes in other databases of the cluster drop a session's plans, and planning calls functions with constant arguments.
+    // A function that is not inlined is called in every round.
     const called = rounds.at(-1)!;
     expect(called.filter(({ language }) => language === 'plpgsql').length).toBeGreaterThan(SECTION_NAMES.length);
     expect(called.filter(({ language }) => language === 'sql')).toEqual([]);

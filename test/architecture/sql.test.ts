@@ -183,6 +183,14 @@ describe('functions of the interface', () => {
   });
 });
 
+describe('the columns of a section', () => {
+  it('choose values and round none, because record.sql states each value once', () => {
+    const files = SQL.filter((file) => /\/columns\.sql$/.test(file) && file !== 'sql/api/columns.sql');
+    expect(files.length).toBeGreaterThan(10);
+    expect(everywhere((text) => [...code(text).matchAll(/\b(?:round|trim_scale)\s*\(/g)].map((match) => `line ${lineAt(text, match.index)}: ${match[0]}`), files)).toEqual([]);
+  });
+});
+
 describe('checks', () => {
   const files = SQL.filter((file) => /^(sources|sql\/sections)\/[^/]+\/checks\.sql$/.test(file));
   const checks = files.flatMap((file) =>

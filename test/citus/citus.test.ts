@@ -161,7 +161,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
   it('answer like a single node, byte by byte, for every parcel and place', async () => {
     const fids = (await plain.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
     const asked = [
-      ['select f.fid, a.answer from unnest($1::int4[]) as f (fid) cross join lateral api.parcel_answer(f.fid, $2) a', [fids, SECTION_NAMES]],
+      ['select f.fid, a.head, a.citations from unnest($1::int4[]) as f (fid) cross join lateral api.parcel_answer(f.fid, $2) a', [fids, SECTION_NAMES]],
       ["select answer from api.locate_box(13, 41, 15, 43, -1, 300, 'feature')", []],
       ["select p.answer from unnest($1::text[]) as l (label) cross join lateral api.search_parcels(array['Z001', 'Z002'], '{\"comune\":\"x\"}', null, l.label, null, 20) p", [['1', '2', '28', '30']]],
       ["select p.answer from api.search_parcels(array['Z002'], '{\"comune\":\"x\"}', '0001', null, null, 20) p", []],
@@ -213,7 +213,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
       url.password = 'reader';
       await withDatabase(url.href, async (reader) => {
         const [parcel] = await nodes.query<{ fid: number }>('select min(fid) as fid from core.parcel');
-        const [found] = await reader.query<{ answer: string }>('select answer from api.parcel_answer($1, $2)', [parcel!.fid, SECTION_NAMES]);
+        const [found] = await reader.query<{ answer: string }>("select head || '[]' || tail as answer from api.parcel_answer($1, $2)", [parcel!.fid, SECTION_NAMES]);
         expect(JSON.parse(found!.answer)).toMatchObject({ fid: parcel!.fid });
         for (const sql of ['select count(*) from core.parcel', 'select count(*) from section.risk', "select run_command_on_workers('select 1')", 'delete from core.parcel']) {
           await expect(reader.query(sql), sql).rejects.toMatchObject({ code: expect.stringMatching(/SQL_42501/) as string });

@@ -85,7 +85,7 @@ describeDatabase('the coverage of every section', (engine) => {
       const { meta: { coverage } } = records.get(fid)!;
       const { whole, then } = await one<{ whole: ParcelRecord; then: ParcelRecord }>(
         context.database,
-        'select api.parcel_record($1, $2, true)::json as whole, (api.parcel_as_of($1, $2, current_date + 1)).answer::json as then',
+        'select (select api.whole_record(r.head, $2, r.citations)::json from api.parcel_record($1, $2) r) as whole, (api.parcel_as_of($1, $2, current_date + 1)).answer::json as then',
         [fid, SECTION_NAMES],
       );
       const features = await context.database.query<{ section: string; word: string }>(

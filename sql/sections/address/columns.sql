@@ -1,4 +1,4 @@
--- purpose: the section address of many parcels, a row of columns each, and which parcel has an address
+-- purpose: the section address of many parcels, one row of columns each, and which parcel has an address
 -- reads: core.parcel, section.address
 -- writes: api.columns_address, api.parcels_of_addresses
 -- grain: one row per parcel, or per address
@@ -31,7 +31,7 @@ begin
   from listed l;
 end
 $$;
-comment on function api.columns_address(int4[]) is 'Section address as columns, of the parcels that have it: how many access points, and the first';
+comment on function api.columns_address(int4[]) is 'Section address as columns, of the parcels that have it: the number of access points, and the first';
 
 create or replace function api.parcels_of_addresses(p_addresses int8[], p_lats float8[], p_lngs float8[])
 returns table (address_id int8, fid int4)

@@ -7,7 +7,7 @@
 create or replace function api.section_address(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
-  -- Read first: where parcels lie on other nodes, addresses lie here.
+  -- Read first, because parcels may be on other nodes than addresses.
   v_found constant int8[] := array(
     select x.address_id
     from section.address x
@@ -27,4 +27,4 @@ begin
   end if;
 end
 $$;
-comment on function api.section_address(int4) is 'Section address as JSON: the parcel''s own access points, those inside before those within 15 m; [] where there are none';
+comment on function api.section_address(int4) is 'Section address as JSON: the parcel''s own access points, those inside before those within 15 m; [] if there are none';

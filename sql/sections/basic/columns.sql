@@ -1,4 +1,4 @@
--- purpose: the section basic of many parcels, a row of columns each
+-- purpose: the section basic of many parcels, one row of columns each
 -- reads: core.parcel, core.comune_catastale, section.postal_code
 -- writes: api.columns_basic
 -- grain: one row per parcel
@@ -16,16 +16,13 @@ begin
       core.region_of(p.fid) as region_code,
       p.belfiore,
       p.section,
-      p.sheet,
-      p.attachment,
-      p.development,
       p.label,
       p.reference,
       p.gml_id,
       p.kind,
-      p.area_m2,
-      p.point
+      v.*
     from core.parcel p
+    cross join lateral api.values_basic(row(p.*)::core.parcel) v
     where p.fid = any (p_fids)
   ),
   postal as materialized (
@@ -50,17 +47,17 @@ begin
       p.reference,
       p.label,
       p.kind,
-      api.shown_area(p.area_m2),
-      trim_scale(round(st_y(p.point)::numeric, 7)),
-      trim_scale(round(st_x(p.point)::numeric, 7)),
+      p.area_m2,
+      p.lat,
+      p.lng,
       m.municipality -> 'code',
       m.municipality -> 'name',
       m.municipality -> 'province',
       m.municipality -> 'region',
-      ltrim(p.sheet, '0'),
+      p.sheet,
       p.section,
-      nullif(p.attachment, '0'),
-      nullif(p.development, '0'),
+      p.attachment,
+      p.development,
       c.code,
       coalesce(c.name, c.name_other),
       z.cap,
@@ -70,9 +67,8 @@ begin
   join place m on m.belfiore = p.belfiore
   left join postal z on z.fid = p.fid
   left join core.comune_catastale c
-    on p.sheet is null
-    and c.region_code = p.region_code
-    and c.prefix = left(p.reference, -length(p.label) - 1);
+    on c.region_code = p.region_code
+    and c.prefix = p.prefix;
 end
 $$;
-comment on function api.columns_basic(int4[]) is 'Section basic as columns, without the geometry; values as api.section_basic shows them';
+comment on function api.columns_basic(int4[]) is 'Section basic as columns, without the geometry, with the values of api.section_basic';

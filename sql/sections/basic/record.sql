@@ -1,76 +1,101 @@
--- purpose: the section basic of one parcel, and that its source covers the place
+-- purpose: the values of the section basic, its block of one parcel, and whether its source covers the parcel
 -- reads: core.parcel, core.comune_catastale, section.postal_code
--- writes: api.cadastral, api.section_basic, api.coverage_basic
--- grain: one object, or null where there is no such parcel; one word
+-- writes: api.values_basic, api.section_basic, api.coverage_basic
+-- grain: one object, or null if there is no such parcel; one word
 -- crs: EPSG:4326, longitude latitude
 
-create or replace function api.cadastral(p_parcel core.parcel, p_postal_code text) returns json
-language plpgsql stable as $$
-begin
-  if p_parcel.sheet is not null then
-    return json_build_object(
-      'sheet', ltrim(p_parcel.sheet, '0'),
-      'section', p_parcel.section,
-      'attachment', nullif(p_parcel.attachment, '0'),
-      'development', nullif(p_parcel.development, '0'),
-      'comune_code', p_parcel.belfiore,
-      'postal_code', p_postal_code
-    );
-  end if;
-  -- A parcel of a land register: its reference is that of the comune catastale, a dot, and the label.
-  return (
-    select json_build_object(
-      'comune_catastale', (
-        select json_build_object('code', c.code, 'name', coalesce(c.name, c.name_other))
-        from core.comune_catastale c
-        where c.region_code = core.region_of(p_parcel.fid)
-          and c.prefix = left(p_parcel.reference, -length(p_parcel.label) - 1)
-      ),
-      'sheet', null,
-      'section', null,
-      'attachment', null,
-      'development', null,
-      'kind', case when starts_with(p_parcel.label, '.') then 'building' else 'land' end,
-      'comune_code', p_parcel.belfiore,
-      'postal_code', p_postal_code
-    )
-  );
-end
+create or replace function api.values_basic(p_parcel core.parcel)
+returns table (
+  area_m2 numeric,
+  lat numeric,
+  lng numeric,
+  sheet text,
+  attachment text,
+  development text,
+  prefix text
+)
+language sql immutable parallel safe as $$
+  select
+    api.shown_area((p_parcel).area_m2),
+    api.shown_degrees(st_y((p_parcel).point)),
+    api.shown_degrees(st_x((p_parcel).point)),
+    ltrim((p_parcel).sheet, '0'),
+    nullif((p_parcel).attachment, '0'),
+    nullif((p_parcel).development, '0'),
+    -- In a land register (Libro fondiario) a reference is that of the comune catastale, a dot, and the label.
+    case when (p_parcel).sheet is null then left((p_parcel).reference, -length((p_parcel).label) - 1) end
 $$;
-comment on function api.cadastral(core.parcel, text) is 'Cadastral names of a parcel, with its postal code: by sheet, or, in a land register (Libro fondiario), by comune catastale and kind';
+comment on function api.values_basic(core.parcel) is 'Values derived from the row of a parcel: area in m² with 2 decimals, representative point in degrees with 7, sheet without zeros, attachment and development (null: none), and the reference of its comune catastale (null: the parcel has a sheet)';
 
 create or replace function api.section_basic(p_fid int4, out value json, out linked bool, out keys text[], out belfiore text, out point geometry, out kind text)
 language plpgsql stable as $$
 declare
-  v_found core.parcel;
+  v_found record;
   v_postal section.postal_code;
+  v_cadastral json;
 begin
-  -- Read first: where parcels lie on other nodes, what else is asked lies here.
-  select *
+  -- Read first, because parcels may be on other nodes than other tables.
+  select
+    p.fid,
+    p.gml_id,
+    p.label,
+    p.reference,
+    p.kind,
+    p.point,
+    p.geom,
+    p.belfiore,
+    p.section,
+    v.*
   into v_found
   from core.parcel p
+  cross join lateral api.values_basic(row(p.*)::core.parcel) v
   where p.fid = p_fid;
   if v_found.fid is not null then
     select *
     into v_postal
     from section.postal_code z
     where z.fid = p_fid;
+    if v_found.sheet is not null then
+      v_cadastral := json_build_object(
+        'sheet', v_found.sheet,
+        'section', v_found.section,
+        'attachment', v_found.attachment,
+        'development', v_found.development,
+        'comune_code', v_found.belfiore,
+        'postal_code', v_postal.cap
+      );
+    else
+      v_cadastral := json_build_object(
+        'comune_catastale', (
+          select json_build_object('code', c.code, 'name', coalesce(c.name, c.name_other))
+          from core.comune_catastale c
+          where c.region_code = core.region_of(p_fid)
+            and c.prefix = v_found.prefix
+        ),
+        'sheet', null,
+        'section', null,
+        'attachment', null,
+        'development', null,
+        'kind', case when starts_with(v_found.label, '.') then 'building' else 'land' end,
+        'comune_code', v_found.belfiore,
+        'postal_code', v_postal.cap
+      );
+    end if;
     value := json_build_object(
       'fid', v_found.fid,
       'gml_id', v_found.gml_id,
       'label', v_found.label,
       'cadastral_reference', v_found.reference,
       'kind', v_found.kind,
-      'area_m2', api.shown_area(v_found.area_m2),
-      'centroid', api.centroid(v_found.point),
+      'area_m2', v_found.area_m2,
+      'centroid', json_build_object('lat', v_found.lat, 'lng', v_found.lng),
       'geometry', api.geojson(v_found.geom),
       'municipality', api.known_municipality(v_found.belfiore),
-      'cadastral', api.cadastral(v_found, v_postal.cap)
+      'cadastral', v_cadastral
     );
-    -- A land register is known by its comune catastale.
+    -- A parcel of a land register is cited by its comune catastale.
     keys := array[
-      'basic/' || case when v_found.sheet is null then left(v_found.reference, -length(v_found.label) - 1) else '@' end
-        || case when v_postal.fid is null then '' else ' ' || coalesce(v_postal.edition, '') end
+      'basic/' || coalesce(v_found.prefix, '@') || case when v_postal.fid is null then '' else ' ' || coalesce(v_postal.edition, '') end
     ];
     belfiore := v_found.belfiore;
     point := v_found.point;
@@ -78,11 +103,10 @@ begin
   end if;
 end
 $$;
-comment on function api.section_basic(int4) is 'The section basic of a parcel as JSON, with what every record hangs on, read once: its comune, its representative point (EPSG:4326) and its kind; nulls when there is no such parcel';
+comment on function api.section_basic(int4) is 'Section basic of a parcel as JSON, with the comune, representative point (EPSG:4326) and kind that the whole record needs; nulls if there is no such parcel';
 
 create or replace function api.coverage_basic(p_region int4, p_belfiore text, p_point geometry) returns text
 language sql immutable parallel safe as $$
-  -- A parcel that is published is drawn on the map that it was read from.
   select 'mapped'
 $$;
-comment on function api.coverage_basic(int4, text, geometry) is 'mapped: of every parcel that there is';
+comment on function api.coverage_basic(int4, text, geometry) is 'mapped: every published parcel is on the map that it was read from';

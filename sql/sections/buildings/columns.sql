@@ -1,4 +1,4 @@
--- purpose: the section buildings of many parcels, a row of columns each
+-- purpose: the section buildings of many parcels, one row of columns each
 -- reads: section.buildings
 -- writes: api.columns_buildings
 -- grain: one row per parcel
@@ -16,13 +16,14 @@ begin
     true,
     json_build_array(
       s.count,
-      trim_scale(round(s.footprint_m2::numeric, 2)),
+      v.footprint_m2,
       s.residential_count,
-      trim_scale(round(s.residential_footprint_m2::numeric, 2)),
-      trim_scale(round(s.built_share::numeric, 6))
+      v.residential_footprint_m2,
+      v.built_share
     )
   from section.buildings s
+  cross join lateral api.values_buildings(row(s.*)::section.buildings) v
   where s.fid = any (p_fids);
 end
 $$;
-comment on function api.columns_buildings(int4[]) is 'Section buildings as columns, of the parcels that have it; values as api.section_buildings shows them';
+comment on function api.columns_buildings(int4[]) is 'Section buildings as columns, of the parcels that have a row, with the values of api.section_buildings';

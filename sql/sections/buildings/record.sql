@@ -1,33 +1,39 @@
--- purpose: the section buildings of one parcel, and whether a source covers the place
+-- purpose: the values of the section buildings, its block of one parcel, and whether a source covers the parcel
 -- reads: section.buildings, core.building_coverage
--- writes: api.section_buildings, api.coverage_buildings
--- grain: one object, or null where there is no building; one word
+-- writes: api.values_buildings, api.section_buildings, api.coverage_buildings
+-- grain: one object, or null if there is no building; one word
 -- crs: none
+
+create or replace function api.values_buildings(p_row section.buildings)
+returns table (footprint_m2 numeric, residential_footprint_m2 numeric, built_share numeric)
+language sql immutable parallel safe as $$
+  select
+    trim_scale(round((p_row).footprint_m2::numeric, 2)),
+    trim_scale(round((p_row).residential_footprint_m2::numeric, 2)),
+    trim_scale(round((p_row).built_share::numeric, 6))
+$$;
+comment on function api.values_buildings(section.buildings) is 'Rounded values of the section buildings: footprints in m² with 2 decimals, share of the parcel with 6';
 
 create or replace function api.section_buildings(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
-declare
-  v_found section.buildings;
 begin
-  -- Read first: where parcels lie on other nodes, what else is asked lies here.
-  select *
-  into v_found
-  from section.buildings b
-  where b.fid = p_fid;
-  if v_found.fid is not null then
-    keys := array['buildings/@'];
-    value := json_build_object(
-      'count', v_found.count,
-      'footprint_m2', trim_scale(round(v_found.footprint_m2::numeric, 2)),
-      'residential_count', v_found.residential_count,
-      'residential_footprint_m2', trim_scale(round(v_found.residential_footprint_m2::numeric, 2)),
-      'built_share', trim_scale(round(v_found.built_share::numeric, 6)),
+  select
+    json_build_object(
+      'count', b.count,
+      'footprint_m2', v.footprint_m2,
+      'residential_count', b.residential_count,
+      'residential_footprint_m2', v.residential_footprint_m2,
+      'built_share', v.built_share,
       'source', null
-    );
-  end if;
+    ),
+    array['buildings/@']
+  into value, keys
+  from section.buildings b
+  cross join lateral api.values_buildings(row(b.*)::section.buildings) v
+  where b.fid = p_fid;
 end
 $$;
-comment on function api.section_buildings(int4) is 'Section buildings as JSON: buildings whose largest part lies on the parcel, footprint in m² (2 decimals), those of residential use, null where no use is known, share of the parcel built on (6 decimals); null where there is none';
+comment on function api.section_buildings(int4) is 'Section buildings as JSON: buildings whose largest part is on the parcel, their footprint in m², residential buildings (null: no use is known), built share of the parcel; null if there is no building';
 
 create or replace function api.coverage_buildings(p_region int4, p_belfiore text, p_point geometry) returns text
 language plpgsql stable as $$

@@ -1,4 +1,4 @@
--- purpose: the section coastal_erosion of many parcels, a row of columns each
+-- purpose: the section coastal_erosion of many parcels, one row of columns each
 -- reads: section.coastal_erosion
 -- writes: api.columns_coastal_erosion
 -- grain: one row per parcel
@@ -17,13 +17,14 @@ begin
     json_build_array(
       count(*),
       (array_agg(s.dynamic order by s.ordinal))[1],
-      (array_agg(trim_scale(round(s.avg_change_m_year::numeric, 2)) order by s.ordinal))[1],
+      (array_agg(v.avg_change_m_year order by s.ordinal))[1],
       (array_agg(s.severity_index order by s.ordinal))[1],
-      (array_agg(trim_scale(round(s.distance_m::numeric, 2)) order by s.ordinal))[1]
+      (array_agg(v.distance_m order by s.ordinal))[1]
     )
   from section.coastal_erosion s
+  cross join lateral api.values_coastal_erosion(row(s.*)::section.coastal_erosion) v
   where s.fid = any (p_fids)
   group by s.fid;
 end
 $$;
-comment on function api.columns_coastal_erosion(int4[]) is 'Section coastal_erosion as columns, of the parcels that have it: how many segments are near, and the nearest';
+comment on function api.columns_coastal_erosion(int4[]) is 'Section coastal_erosion as columns, of the parcels that have it: the number of segments within 1,000 m, and the nearest';

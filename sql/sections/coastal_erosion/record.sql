@@ -1,8 +1,17 @@
--- purpose: the section coastal_erosion of one parcel, and whether its source covers the place
+-- purpose: the values of the section coastal_erosion, its block of one parcel, and whether its source covers the parcel
 -- reads: section.coastal_erosion, core.coast_coverage
--- writes: api.section_coastal_erosion, api.coverage_coastal_erosion
--- grain: one array, [] where no segment is near; one word
+-- writes: api.values_coastal_erosion, api.section_coastal_erosion, api.coverage_coastal_erosion
+-- grain: one array, [] if no segment is near; one word
 -- crs: none
+
+create or replace function api.values_coastal_erosion(p_row section.coastal_erosion)
+returns table (avg_change_m_year numeric, distance_m numeric)
+language sql immutable parallel safe as $$
+  select
+    trim_scale(round((p_row).avg_change_m_year::numeric, 2)),
+    trim_scale(round((p_row).distance_m::numeric, 2))
+$$;
+comment on function api.values_coastal_erosion(section.coastal_erosion) is 'Rounded values of a shoreline segment: metres with 2 decimals';
 
 create or replace function api.section_coastal_erosion(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
@@ -12,9 +21,9 @@ begin
       json_agg(
         json_build_object(
           'dynamic', c.dynamic,
-          'avg_change_m_year', trim_scale(round(c.avg_change_m_year::numeric, 2)),
+          'avg_change_m_year', v.avg_change_m_year,
           'severity_index', c.severity_index,
-          'distance_m', trim_scale(round(c.distance_m::numeric, 2))
+          'distance_m', v.distance_m
         )
         order by c.ordinal
       ),
@@ -23,13 +32,14 @@ begin
     nullif(bool_or(c.may_be_cut), false)
   into value, linked
   from section.coastal_erosion c
+  cross join lateral api.values_coastal_erosion(row(c.*)::section.coastal_erosion) v
   where c.fid = p_fid;
   if value::text <> '[]' then
     keys := array['coastal_erosion/' || p_fid];
   end if;
 end
 $$;
-comment on function api.section_coastal_erosion(int4) is 'Section coastal_erosion as JSON: at most five shoreline segments within 1,000 m, nearest first; [] where there is none. linked: true if one is from an export that may be cut, else null';
+comment on function api.section_coastal_erosion(int4) is 'Section coastal_erosion as JSON: at most five shoreline segments within 1,000 m, nearest first; [] if there is none. linked: true if a segment is from an export that may be cut, else null';
 
 create or replace function api.coverage_coastal_erosion(p_region int4, p_belfiore text, p_point geometry) returns text
 language plpgsql stable as $$
@@ -43,4 +53,4 @@ begin
   );
 end
 $$;
-comment on function api.coverage_coastal_erosion(int4, text, geometry) is 'mapped: no segment means none of low coast near; partly_if_linked: the files loaded do not cover the comune, so that the parcel is partly mapped by segments of an export that may be cut, or not mapped; not_loaded: none is loaded';
+comment on function api.coverage_coastal_erosion(int4, text, geometry) is 'mapped: no segment means no low coast nearby; partly_if_linked: the loaded files do not cover the comune, so that segments of an export that may be cut map the parcel in part, or not at all; not_loaded: no file is loaded';

@@ -1,4 +1,4 @@
--- purpose: the section cultural_heritage of many parcels, a row of columns each
+-- purpose: the section cultural_heritage of many parcels, one row of columns each
 -- reads: section.cultural_heritage, core.point_of_interest
 -- writes: api.columns_cultural_heritage
 -- grain: one row per parcel
@@ -43,4 +43,4 @@ begin
   group by s.fid;
 end
 $$;
-comment on function api.columns_cultural_heritage(int4[]) is 'Section cultural_heritage as columns, of the parcels that have it: how many there are, and the first';
+comment on function api.columns_cultural_heritage(int4[]) is 'Section cultural_heritage as columns, of the parcels that have it: the number of elements, and the first element';

@@ -1,4 +1,4 @@
--- purpose: the section demographics of many parcels, a row of columns each
+-- purpose: the section demographics of many parcels, one row of columns each
 -- reads: section.demographics, core.census_figures
 -- writes: api.columns_demographics
 -- grain: one row per parcel
@@ -15,8 +15,9 @@ begin
       s.fid,
       core.region_of(s.fid) as region_code,
       s.section_id,
-      s.parcel_share
+      v.parcel_share
     from section.demographics s
+    cross join lateral api.values_demographics(row(s.*)::section.demographics) v
     where s.fid = any (p_fids)
   )
   select
@@ -62,7 +63,7 @@ begin
         f.households_6_plus_members,
         f.dwellings_occupied,
         d.section_id,
-        trim_scale(round(d.parcel_share::numeric, 6))
+        d.parcel_share
       )
     end
   from place d
@@ -71,4 +72,4 @@ begin
     and f.section_id = d.section_id;
 end
 $$;
-comment on function api.columns_demographics(int4[]) is 'Section demographics as columns, of the parcels that lie in a census section: figures of the whole section; linked as api.section_demographics gives it';
+comment on function api.columns_demographics(int4[]) is 'Section demographics as columns, of the parcels in a census section: figures of the whole section; linked as in api.section_demographics';

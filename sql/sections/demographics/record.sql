@@ -1,8 +1,15 @@
--- purpose: the section demographics of one parcel, and whether its source covers the place
+-- purpose: the values of the section demographics, its block of one parcel, and whether its source covers the parcel
 -- reads: section.demographics, core.census_figures
--- writes: api.section_demographics, api.coverage_demographics
--- grain: one object, or null where nothing is known of the census section; one word
+-- writes: api.values_demographics, api.section_demographics, api.coverage_demographics
+-- grain: one object, or null if the census section has no figures; one word
 -- crs: none
+
+create or replace function api.values_demographics(p_row section.demographics)
+returns table (parcel_share numeric)
+language sql immutable parallel safe as $$
+  select trim_scale(round((p_row).parcel_share::numeric, 6))
+$$;
+comment on function api.values_demographics(section.demographics) is 'Share of the parcel in the land area of its census section, 6 decimals. All other values are columns';
 
 create or replace function api.section_demographics(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
@@ -55,7 +62,7 @@ begin
         ),
         'dwellings', f.dwellings_occupied,
         'section_id', d.section_id,
-        'parcel_share', trim_scale(round(d.parcel_share::numeric, 6)),
+        'parcel_share', v.parcel_share,
         'source', null
       )
     end,
@@ -63,13 +70,14 @@ begin
     array['demographics/' || left(d.section_id, -7)]
   into value, linked, keys
   from section.demographics d
+  cross join lateral api.values_demographics(row(d.*)::section.demographics) v
   left join core.census_figures f
     on f.region_code = core.region_of(d.fid)
     and f.section_id = d.section_id
   where d.fid = p_fid;
 end
 $$;
-comment on function api.section_demographics(int4) is 'Section demographics as JSON: figures of the whole census section, and parcel_share, the parcel''s part (0–1) of the area of its land parcels; null where nothing is known of the section. linked: whether the section that the parcel lies in has figures; null: it lies in none';
+comment on function api.section_demographics(int4) is 'Section demographics as JSON: figures of the whole census section, and the share (0–1) of the parcel in the area of its land parcels; null if the section has no figures. linked: whether the parcel''s census section has figures; null: the parcel is in none';
 
 create or replace function api.coverage_demographics(p_region int4, p_belfiore text, p_point geometry) returns text
 language sql immutable parallel safe as $$

@@ -1,4 +1,4 @@
--- purpose: the section economics of many parcels, a row of columns each
+-- purpose: the section economics of many parcels, one row of columns each
 -- reads: section.economics, core.declared_income
 -- writes: api.columns_economics
 -- grain: one row per parcel
@@ -16,7 +16,7 @@ begin
       core.region_of(s.fid) as region_code,
       s.belfiore,
       s.cap,
-      s.avg_residential_price_m2::numeric as price
+      s.avg_residential_price_m2 as price
     from section.economics s
     where s.fid = any (p_fids)
   )
@@ -25,15 +25,15 @@ begin
     null::bool,
     true,
     json_build_array(
-      trim_scale(a.average_income),
+      v.average_income,
       i.taxpayers,
       i.earners,
       i.total_income_eur,
       i.net_tax_eur,
       i.tax_year,
-      trim_scale(i.gini_index),
-      trim_scale(round(80 * e.price / nullif(greatest(a.average_income, 0), 0), 4)),
-      trim_scale(e.price),
+      v.gini_index,
+      v.affordability_index,
+      v.avg_residential_price_m2,
       i.lte_zero_n,
       i.from_0_to_10k_n,
       i.from_10k_to_15k_n,
@@ -42,14 +42,14 @@ begin
       i.from_55k_to_75k_n,
       i.from_75k_to_120k_n,
       i.over_120k_n,
-      case when i.cap is null then 'comune' else 'cap' end
+      v.level
     )
   from place e
   join core.declared_income i
     on i.region_code = e.region_code
     and i.belfiore = e.belfiore
     and i.cap is not distinct from e.cap
-  cross join lateral (select round(i.total_income_eur::numeric / nullif(i.earners, 0), 2) as average_income) a;
+  cross join lateral api.values_economics(e.price, row(i.*)::core.declared_income) v;
 end
 $$;
-comment on function api.columns_economics(int4[]) is 'Section economics as columns, of the parcels that have it; values as api.section_economics shows them, euro';
+comment on function api.columns_economics(int4[]) is 'Section economics as columns, of the parcels that have it, with the values of api.section_economics, in euro';

@@ -1,4 +1,4 @@
--- purpose: the section land_cover of many parcels, a row of columns each
+-- purpose: the section land_cover of many parcels, one row of columns each
 -- reads: section.land_cover
 -- writes: api.columns_land_cover
 -- grain: one row per parcel
@@ -16,13 +16,14 @@ begin
     true,
     json_build_array(
       s.code,
-      left(s.code, 1),
-      left(s.code, 2),
+      v.class,
+      v.subclass,
       s.description,
-      trim_scale(round(s.share::numeric, 6))
+      v.share
     )
   from section.land_cover s
+  cross join lateral api.values_land_cover(row(s.*)::section.land_cover) v
   where s.fid = any (p_fids);
 end
 $$;
-comment on function api.columns_land_cover(int4[]) is 'Section land_cover as columns, of the parcels that have it; values as api.section_land_cover shows them';
+comment on function api.columns_land_cover(int4[]) is 'Section land_cover as columns, of the parcels that have a row, with the values of api.section_land_cover';

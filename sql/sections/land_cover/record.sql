@@ -1,33 +1,39 @@
--- purpose: the section land_cover of one parcel, and whether its source covers the place
+-- purpose: the values of the section land_cover, its block of one parcel, and whether its source covers the parcel
 -- reads: section.land_cover, core.land_coverage
--- writes: api.section_land_cover, api.coverage_land_cover
--- grain: one object, or null where the map has nothing; one word
+-- writes: api.values_land_cover, api.section_land_cover, api.coverage_land_cover
+-- grain: one object, or null if the map has no class; one word
 -- crs: none
+
+create or replace function api.values_land_cover(p_row section.land_cover)
+returns table (class text, subclass text, share numeric)
+language sql immutable parallel safe as $$
+  select
+    left((p_row).code, 1),
+    left((p_row).code, 2),
+    trim_scale(round((p_row).share::numeric, 6))
+$$;
+comment on function api.values_land_cover(section.land_cover) is 'Values derived from the row: upper CORINE classes of the code, and the share of the parcel with 6 decimals';
 
 create or replace function api.section_land_cover(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
-declare
-  v_found section.land_cover;
 begin
-  -- Read first: where parcels lie on other nodes, what else is asked lies here.
-  select *
-  into v_found
-  from section.land_cover c
-  where c.fid = p_fid;
-  if v_found.fid is not null then
-    keys := array['land_cover/@'];
-    value := json_build_object(
-      'code', v_found.code,
-      'class', left(v_found.code, 1),
-      'subclass', left(v_found.code, 2),
-      'description', v_found.description,
-      'share', trim_scale(round(v_found.share::numeric, 6)),
+  select
+    json_build_object(
+      'code', c.code,
+      'class', v.class,
+      'subclass', v.subclass,
+      'description', c.description,
+      'share', v.share,
       'source', null
-    );
-  end if;
+    ),
+    array['land_cover/@']
+  into value, keys
+  from section.land_cover c
+  cross join lateral api.values_land_cover(row(c.*)::section.land_cover) v
+  where c.fid = p_fid;
 end
 $$;
-comment on function api.section_land_cover(int4) is 'Section land_cover as JSON: the CORINE class that covers most of the parcel, and its share (6 decimals); null where the map has nothing';
+comment on function api.section_land_cover(int4) is 'Section land_cover as JSON: the CORINE class that covers most of the parcel, and its share; null if the map has no class';
 
 create or replace function api.coverage_land_cover(p_region int4, p_belfiore text, p_point geometry) returns text
 language plpgsql stable as $$

@@ -1,4 +1,4 @@
--- purpose: the section land_use of many parcels, a row of columns each
+-- purpose: the section land_use of many parcels, one row of columns each
 -- reads: section.land_use
 -- writes: api.columns_land_use
 -- grain: one row per parcel
@@ -17,12 +17,13 @@ begin
     json_build_array(
       s.code,
       s.class,
-      left(s.code, 1),
-      left(s.code, 2),
-      trim_scale(round(s.share::numeric, 6))
+      v.level1,
+      v.level2,
+      v.share
     )
   from section.land_use s
+  cross join lateral api.values_land_use(row(s.*)::section.land_use) v
   where s.fid = any (p_fids);
 end
 $$;
-comment on function api.columns_land_use(int4[]) is 'Section land_use as columns, of the parcels that have it; values and linked as api.section_land_use gives them';
+comment on function api.columns_land_use(int4[]) is 'Section land_use as columns, of the parcels that have a row, with the values of api.section_land_use';

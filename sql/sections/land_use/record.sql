@@ -1,33 +1,39 @@
--- purpose: the section land_use of one parcel, and whether it lies in an urban area that is mapped
+-- purpose: the values of the section land_use, its block of one parcel, and whether the parcel is in a mapped urban area
 -- reads: section.land_use, core.urban_area
--- writes: api.section_land_use, api.coverage_land_use
--- grain: one object, or null where the map has no class; one word
+-- writes: api.values_land_use, api.section_land_use, api.coverage_land_use
+-- grain: one object, or null if the map has no class; one word
 -- crs: EPSG:4326
+
+create or replace function api.values_land_use(p_row section.land_use)
+returns table (level1 text, level2 text, share numeric)
+language sql immutable parallel safe as $$
+  select
+    left((p_row).code, 1),
+    left((p_row).code, 2),
+    trim_scale(round((p_row).share::numeric, 6))
+$$;
+comment on function api.values_land_use(section.land_use) is 'Values derived from the row: upper Urban Atlas classes of the code, and the share of the parcel with 6 decimals';
 
 create or replace function api.section_land_use(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
-declare
-  v_found section.land_use;
 begin
-  -- Read first: where parcels lie on other nodes, what else is asked lies here.
-  select *
-  into v_found
-  from section.land_use u
-  where u.fid = p_fid;
-  if v_found.fid is not null then
-    value := json_build_object(
-      'code', v_found.code,
-      'class', v_found.class,
-      'level1', left(v_found.code, 1),
-      'level2', left(v_found.code, 2),
-      'share', trim_scale(round(v_found.share::numeric, 6)),
+  select
+    json_build_object(
+      'code', u.code,
+      'class', u.class,
+      'level1', v.level1,
+      'level2', v.level2,
+      'share', v.share,
       'source', null
-    );
-    linked := true;
-  end if;
+    ),
+    true
+  into value, linked
+  from section.land_use u
+  cross join lateral api.values_land_use(row(u.*)::section.land_use) v
+  where u.fid = p_fid;
 end
 $$;
-comment on function api.section_land_use(int4) is 'Section land_use as JSON: the Urban Atlas class that covers most of the parcel, and its share (6 decimals); null where the map has none. linked: true where it has one; else null';
+comment on function api.section_land_use(int4) is 'Section land_use as JSON: the Urban Atlas class that covers most of the parcel, and its share; null if the map has no class. linked: true if the map has a class, else null';
 
 create or replace function api.coverage_land_use(p_region int4, p_belfiore text, p_point geometry) returns text
 language plpgsql stable as $$
@@ -41,4 +47,4 @@ begin
   );
 end
 $$;
-comment on function api.coverage_land_use(int4, text, geometry) is 'mapped: the representative point (EPSG:4326) lies in the boundary of an urban area that is mapped, so that no section means no land use; null: in none, and what the section found, or whether anything is loaded, decides';
+comment on function api.coverage_land_use(int4, text, geometry) is 'mapped: the representative point (EPSG:4326) is inside the boundary of a mapped urban area, so that no section means no land use; null: the point is in none, and coverage depends on the section''s value, or on whether anything is loaded';

@@ -1,4 +1,4 @@
--- purpose: the section nightlights of many parcels, a row of columns each
+-- purpose: the section nightlights of many parcels, one row of columns each
 -- reads: core.parcel, section.nightlights
 -- writes: api.columns_nightlights
 -- grain: one row per parcel
@@ -19,11 +19,17 @@ begin
     where p.fid = any (p_fids)
   ),
   swept as materialized (
-    select s.*
+    select
+      s.fid,
+      s.ntl_class,
+      s.ntl_year,
+      s.unread,
+      v.*
     from section.nightlights s
+    cross join lateral api.values_nightlights(row(s.*)::section.nightlights) v
     where s.fid = any (p_fids)
   ),
-  told as materialized (
+  known as materialized (
     select
       p.fid,
       p.kind,
@@ -46,16 +52,16 @@ begin
     case
       when t.ntl_parcel is not null then json_build_array(
         true,
-        trim_scale(round(t.ntl_parcel::numeric, 2)),
-        trim_scale(round(t.ntl_mean_comune::numeric, 2)),
-        trim_scale(round(t.ntl_ratio::numeric, 2)),
+        t.ntl_parcel,
+        t.ntl_mean_comune,
+        t.ntl_ratio,
         t.ntl_class,
         t.ntl_year
       )
-      -- Within a raster that says nothing there.
+      -- The raster has no value at this point.
       when t.linked and t.kind = 'land' then json_build_array(false, null, null, null, null, null)
     end
-  from told t;
+  from known t;
 end
 $$;
-comment on function api.columns_nightlights(int4[]) is 'Section nightlights as columns; values and linked as api.section_nightlights gives them';
+comment on function api.columns_nightlights(int4[]) is 'Section nightlights as columns, with the values and linked of api.section_nightlights';

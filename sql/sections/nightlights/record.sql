@@ -1,18 +1,33 @@
--- purpose: the section nightlights of one parcel, and whether its source covers the place
+-- purpose: the values of the section nightlights, its block of one parcel, and whether its source covers the parcel
 -- reads: core.parcel, section.nightlights
--- writes: api.section_nightlights, api.coverage_nightlights
--- grain: one object, or null where no raster covers the place; one word
+-- writes: api.values_nightlights, api.section_nightlights, api.coverage_nightlights
+-- grain: one object, or null if no raster covers the parcel; one word
 -- crs: EPSG:4326
+
+create or replace function api.values_nightlights(p_row section.nightlights)
+returns table (ntl_parcel numeric, ntl_mean_comune numeric, ntl_ratio numeric)
+language sql immutable parallel safe as $$
+  select
+    trim_scale(round((p_row).ntl_parcel::numeric, 2)),
+    trim_scale(round((p_row).ntl_mean_comune::numeric, 2)),
+    trim_scale(round((p_row).ntl_ratio::numeric, 2))
+$$;
+comment on function api.values_nightlights(section.nightlights) is 'Rounded values of the section nightlights: radiance and ratio with 2 decimals';
 
 create or replace function api.section_nightlights(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
-  v_found section.nightlights;
+  v_found record;
   v_parcel core.parcel;
 begin
-  select *
+  select
+    n.ntl_class,
+    n.ntl_year,
+    n.unread,
+    v.*
   into v_found
   from section.nightlights n
+  cross join lateral api.values_nightlights(row(n.*)::section.nightlights) v
   where n.fid = p_fid;
   if v_found.ntl_parcel is not null then
     keys := array[
@@ -20,9 +35,9 @@ begin
     ];
     value := json_build_object(
       'available', true,
-      'ntl_parcel', trim_scale(round(v_found.ntl_parcel::numeric, 2)),
-      'ntl_mean_comune', trim_scale(round(v_found.ntl_mean_comune::numeric, 2)),
-      'ntl_ratio', trim_scale(round(v_found.ntl_ratio::numeric, 2)),
+      'ntl_parcel', v_found.ntl_parcel,
+      'ntl_mean_comune', v_found.ntl_mean_comune,
+      'ntl_ratio', v_found.ntl_ratio,
       'ntl_class', v_found.ntl_class,
       'ntl_year', v_found.ntl_year,
       'source', null
@@ -34,7 +49,7 @@ begin
     from core.parcel p
     where p.fid = p_fid;
     linked := api.raster_reaches('nightlights', core.region_of(p_fid), v_parcel.point);
-    -- Within a raster that says nothing there.
+    -- The raster has no value at this point.
     if linked and v_parcel.kind = 'land' then
       keys := array['nightlights/none'];
       value := json_build_object('available', false, 'source', null);
@@ -42,10 +57,10 @@ begin
   end if;
 end
 $$;
-comment on function api.section_nightlights(int4) is 'Section nightlights as JSON: radiance and ratio with 2 decimals; null where no raster covers the place';
+comment on function api.section_nightlights(int4) is 'Section nightlights as JSON; null if no raster covers the parcel';
 
 create or replace function api.coverage_nightlights(p_region int4, p_belfiore text, p_point geometry) returns text
 language sql immutable parallel safe as $$
   select 'as_found'
 $$;
-comment on function api.coverage_nightlights(int4, text, geometry) is 'as_found: mapped where a raster lies; not_mapped where none of those loaded does; not_loaded where none is, or its file had left before the parcel came';
+comment on function api.coverage_nightlights(int4, text, geometry) is 'as_found: mapped if a raster covers the parcel; not_mapped if no loaded raster does; not_loaded if no raster is loaded, or its file was removed before the parcel was built';

@@ -1,4 +1,4 @@
--- purpose: the section poi of many parcels, a row of columns each
+-- purpose: the section poi of many parcels, one row of columns each
 -- reads: section.poi, core.point_of_interest
 -- writes: api.columns_poi
 -- grain: one row per parcel
@@ -42,4 +42,4 @@ begin
   group by s.fid;
 end
 $$;
-comment on function api.columns_poi(int4[]) is 'Section poi as columns, of the parcels that have it: how many there are, and the first';
+comment on function api.columns_poi(int4[]) is 'Section poi as columns, of the parcels that have it: the number of elements, and the first element';

@@ -19,10 +19,7 @@ begin
           'categories', p.categories,
           'address', p.address,
           'locality', p.locality,
-          'coordinates', json_build_object(
-            'lat', trim_scale(round(st_y(p.geom)::numeric, 7)),
-            'lng', trim_scale(round(st_x(p.geom)::numeric, 7))
-          ),
+          'coordinates', api.centroid(p.geom),
           'placed_by', p.placed_by
         )
         order by s.ordinal
@@ -42,4 +39,4 @@ begin
   end if;
 end
 $$;
-comment on function api.section_poi(int4) is 'Section poi as JSON: schools, open pharmacies and fuel stations of the parcel by category, name and id, coordinates with 7 decimals; [] where there are none';
+comment on function api.section_poi(int4) is 'Section poi as JSON: schools, open pharmacies and fuel stations of the parcel by category, name and id; [] if there are none';

@@ -1,4 +1,4 @@
--- purpose: the section population of many parcels, a row of columns each
+-- purpose: the section population of many parcels, one row of columns each
 -- reads: section.population, section.demographics
 -- writes: api.columns_population
 -- grain: one row per parcel
@@ -16,27 +16,28 @@ begin
     where d.fid = any (p_fids)
   ),
   estimate as materialized (
-    select s.*
+    select
+      s.fid,
+      json_build_array(
+        v.estimated,
+        v.dasymetric,
+        v.areal,
+        s.estimation_method,
+        v.estimation_confidence,
+        s.municipality_total
+      ) as cells
     from section.population s
+    cross join lateral api.values_population(row(s.*)::section.population) v
     where s.fid = any (p_fids)
   )
-  -- In a census section of which nothing is known the census does not speak of the place.
+  -- A census section without figures does not cover the parcel.
   select
     p.fid,
     s.fid is not null,
     s.fid is not null,
-    case
-      when s.fid is not null then json_build_array(
-        trim_scale(round(s.estimated::numeric, 2)),
-        trim_scale(round(s.dasymetric::numeric, 2)),
-        trim_scale(round(s.areal::numeric, 2)),
-        s.estimation_method,
-        trim_scale(round(s.estimation_confidence::numeric, 4)),
-        s.municipality_total
-      )
-    end
+    s.cells
   from place p
   left join estimate s on s.fid = p.fid;
 end
 $$;
-comment on function api.columns_population(int4[]) is 'Section population as columns, of the parcels that lie in a census section; values and linked as api.section_population gives them';
+comment on function api.columns_population(int4[]) is 'Section population as columns, of the parcels in a census section, with the values of api.section_population';

@@ -1,38 +1,44 @@
--- purpose: the section population of one parcel, and whether its source covers the place
+-- purpose: the values of the section population, its block of one parcel, and whether its source covers the parcel
 -- reads: section.population, section.demographics
--- writes: api.section_population, api.coverage_population
--- grain: one object, or null where nothing is known of the census section; one word
+-- writes: api.values_population, api.section_population, api.coverage_population
+-- grain: one object, or null if the census section has no figures; one word
 -- crs: none
+
+create or replace function api.values_population(p_row section.population)
+returns table (estimated numeric, dasymetric numeric, areal numeric, estimation_confidence numeric)
+language sql immutable parallel safe as $$
+  select
+    trim_scale(round((p_row).estimated::numeric, 2)),
+    trim_scale(round((p_row).dasymetric::numeric, 2)),
+    trim_scale(round((p_row).areal::numeric, 2)),
+    trim_scale(round((p_row).estimation_confidence::numeric, 4))
+$$;
+comment on function api.values_population(section.population) is 'Rounded values of the section population: residents with 2 decimals, confidence with 4';
 
 create or replace function api.section_population(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
-declare
-  v_found section.population;
-  v_key text;
 begin
-  -- Read first: where parcels lie on other nodes, what else is asked lies here.
-  select *
-  into v_found
-  from section.population p
-  where p.fid = p_fid;
-  if v_found.fid is not null then
-    v_key := 'population/' || left(v_found.section_id, -7) || ' ' || v_found.estimation_method;
-    keys := array[v_key, v_key || ' ' || v_found.section_id];
-    value := json_build_object(
-      'estimated', trim_scale(round(v_found.estimated::numeric, 2)),
-      'dasymetric', trim_scale(round(v_found.dasymetric::numeric, 2)),
-      'areal', trim_scale(round(v_found.areal::numeric, 2)),
-      'estimation_method', v_found.estimation_method,
-      'estimation_confidence', trim_scale(round(v_found.estimation_confidence::numeric, 4)),
-      'municipality_total', v_found.municipality_total,
+  select
+    json_build_object(
+      'estimated', v.estimated,
+      'dasymetric', v.dasymetric,
+      'areal', v.areal,
+      'estimation_method', p.estimation_method,
+      'estimation_confidence', v.estimation_confidence,
+      'municipality_total', p.municipality_total,
       'source', null
-    );
-  end if;
-  -- In a census section of which nothing is known the census does not speak of the place.
+    ),
+    array[k.place, k.place || ' ' || p.section_id]
+  into value, keys
+  from section.population p
+  cross join lateral api.values_population(row(p.*)::section.population) v
+  cross join lateral (select 'population/' || left(p.section_id, -7) || ' ' || p.estimation_method as place) k
+  where p.fid = p_fid;
+  -- A census section without figures does not cover the parcel.
   linked := (select value is not null from section.demographics d where d.fid = p_fid);
 end
 $$;
-comment on function api.section_population(int4) is 'Section population as JSON: residents spread from the census section, by residential footprint and by area (2 decimals), which of them is the estimate, its confidence (4 decimals), residents of the comune; null where nothing is known of the section. linked: whether the section that the parcel lies in has figures; null: it lies in none';
+comment on function api.section_population(int4) is 'Section population as JSON: residents of the census section divided by residential footprint and by area, which of them is the estimate, its confidence, and the residents of the comune; null if the section has no figures. linked: whether the parcel''s census section has figures; null: the parcel is in none';
 
 create or replace function api.coverage_population(p_region int4, p_belfiore text, p_point geometry) returns text
 language sql immutable parallel safe as $$

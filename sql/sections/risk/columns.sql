@@ -1,4 +1,4 @@
--- purpose: the section risk of many parcels, a row of columns each
+-- purpose: the section risk of many parcels, one row of columns each
 -- reads: section.risk
 -- writes: api.columns_risk
 -- grain: one row per parcel
@@ -18,18 +18,19 @@ begin
       s.seismic_zone,
       s.seismic_zone_label,
       s.seismic_zone_exact,
-      trim_scale(round(s.pga_g::numeric, 4)),
+      v.pga,
       s.flood_level,
-      trim_scale(round(s.flood_share::numeric, 6)),
+      v.flood_share,
       s.landslide_level,
-      trim_scale(round(s.landslide_share::numeric, 6)),
+      v.landslide_share,
       s.landslide_attention,
-      case when s.pga_mapped then 'mapped' else 'not_mapped' end,
-      case when s.flood_mapped then 'mapped' when s.flood_partial then 'partial' else 'not_mapped' end,
-      case when s.landslide_mapped then 'mapped' when s.landslide_level is not null then 'partial' else 'not_mapped' end
+      v.pga_coverage,
+      v.flood_coverage,
+      v.landslide_coverage
     )
   from section.risk s
+  cross join lateral api.values_risk(row(s.*)::section.risk) v
   where s.fid = any (p_fids);
 end
 $$;
-comment on function api.columns_risk(int4[]) is 'Section risk as columns, of the parcels that have it; values as api.section_risk shows them';
+comment on function api.columns_risk(int4[]) is 'Section risk as columns, of the parcels that have a row, with the values of api.section_risk';

@@ -1,41 +1,56 @@
--- purpose: the section risk of one parcel
+-- purpose: the values of the section risk, and its block of one parcel
 -- reads: section.risk
--- writes: api.section_risk
+-- writes: api.values_risk, api.section_risk
 -- grain: one object
 -- crs: none
 
+create or replace function api.values_risk(p_row section.risk)
+returns table (
+  pga numeric,
+  flood_share numeric,
+  landslide_share numeric,
+  pga_coverage text,
+  flood_coverage text,
+  landslide_coverage text
+)
+language sql immutable parallel safe as $$
+  select
+    trim_scale(round((p_row).pga_g::numeric, 4)),
+    trim_scale(round((p_row).flood_share::numeric, 6)),
+    trim_scale(round((p_row).landslide_share::numeric, 6)),
+    case when (p_row).pga_mapped then 'mapped' else 'not_mapped' end,
+    case when (p_row).flood_mapped then 'mapped' when (p_row).flood_partial then 'partial' else 'not_mapped' end,
+    case when (p_row).landslide_mapped then 'mapped' when (p_row).landslide_level is not null then 'partial' else 'not_mapped' end
+$$;
+comment on function api.values_risk(section.risk) is 'Values of the section risk that differ from its columns: pga in g with 4 decimals, shares of the parcel with 6 decimals, and the coverage of each field';
+
 create or replace function api.section_risk(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
-declare
-  v_found section.risk;
-  v_place text;
 begin
-  -- Read first: where parcels lie on other nodes, what else is asked lies here.
-  select *
-  into v_found
-  from section.risk r
-  where r.fid = p_fid;
-  if v_found.fid is not null then
-    v_place := 'risk/@' || case when v_found.pga_mapped then ' pga' else '' end;
-    keys := array[v_place, v_place || ' ' || coalesce(v_found.flood_level, '-') || ' ' || coalesce(v_found.landslide_level, '-')];
-    value := json_build_object(
-      'seismic_zone', v_found.seismic_zone,
-      'seismic_zone_label', v_found.seismic_zone_label,
-      'seismic_zone_exact', v_found.seismic_zone_exact,
-      'pga', trim_scale(round(v_found.pga_g::numeric, 4)),
-      'flood_level', v_found.flood_level,
-      'flood_share', trim_scale(round(v_found.flood_share::numeric, 6)),
-      'landslide_level', v_found.landslide_level,
-      'landslide_share', trim_scale(round(v_found.landslide_share::numeric, 6)),
-      'landslide_attention', v_found.landslide_attention,
+  select
+    json_build_object(
+      'seismic_zone', r.seismic_zone,
+      'seismic_zone_label', r.seismic_zone_label,
+      'seismic_zone_exact', r.seismic_zone_exact,
+      'pga', v.pga,
+      'flood_level', r.flood_level,
+      'flood_share', v.flood_share,
+      'landslide_level', r.landslide_level,
+      'landslide_share', v.landslide_share,
+      'landslide_attention', r.landslide_attention,
       'coverage', json_build_object(
-        'pga', case when v_found.pga_mapped then 'mapped' else 'not_mapped' end,
-        'flood', case when v_found.flood_mapped then 'mapped' when v_found.flood_partial then 'partial' else 'not_mapped' end,
-        'landslide', case when v_found.landslide_mapped then 'mapped' when v_found.landslide_level is not null then 'partial' else 'not_mapped' end
+        'pga', v.pga_coverage,
+        'flood', v.flood_coverage,
+        'landslide', v.landslide_coverage
       ),
       'source', null
-    );
-  end if;
+    ),
+    array[k.place, k.place || ' ' || coalesce(r.flood_level, '-') || ' ' || coalesce(r.landslide_level, '-')]
+  into value, keys
+  from section.risk r
+  cross join lateral api.values_risk(row(r.*)::section.risk) v
+  cross join lateral (select 'risk/@' || case when r.pga_mapped then ' pga' else '' end as place) k
+  where r.fid = p_fid;
 end
 $$;
-comment on function api.section_risk(int4) is 'Section risk as JSON: seismic zone of the comune, pga in g with 4 decimals, worst flood and landslide class of the whole parcel with the share of it (6 decimals), and where the sources say nothing';
+comment on function api.section_risk(int4) is 'Section risk as JSON: seismic zone of the comune, pga in g, worst flood and landslide class of the whole parcel with its share, and which fields the sources cover';

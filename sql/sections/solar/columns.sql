@@ -1,4 +1,4 @@
--- purpose: the section solar of many parcels, a row of columns each
+-- purpose: the section solar of many parcels, one row of columns each
 -- reads: core.parcel, section.buildings, section.solar
 -- writes: api.columns_solar
 -- grain: one row per parcel
@@ -21,8 +21,14 @@ begin
     where p.fid = any (p_fids)
   ),
   roofed as materialized (
-    select s.*
+    select
+      s.fid,
+      s.n_buildings,
+      s.viability_class,
+      s.unread,
+      v.*
     from section.solar s
+    cross join lateral api.values_solar(row(s.*)::section.solar) v
     where s.fid = any (p_fids)
   ),
   built as materialized (
@@ -30,7 +36,7 @@ begin
     from section.buildings b
     where b.fid = any (p_fids)
   ),
-  -- That there are no roofs is known where a source of buildings reaches, which is told of whole comuni.
+  -- A parcel without roofs is known only where a source of buildings covers the comune.
   place as materialized (
     select
       c.region_code,
@@ -46,7 +52,7 @@ begin
       left join built b on b.fid = p.fid
     ) c
   ),
-  told as materialized (
+  known as materialized (
     select
       p.fid,
       p.kind,
@@ -80,15 +86,15 @@ begin
       when t.is_roofed then json_build_array(
         true,
         t.n_buildings,
-        trim_scale(round(t.roof_area_m2::numeric, 2)),
-        trim_scale(round(t.kwp_max_total::numeric, 2)),
-        trim_scale(round(t.pvout_kwh_per_kwp::numeric, 0)),
-        trim_scale(round(t.pvout_kwh_year_total::numeric, 0)),
+        t.roof_area_m2,
+        t.kwp_max_total,
+        t.pvout_kwh_per_kwp,
+        t.pvout_kwh_year_total,
         t.viability_class
       )
       when t.coverage = 'mapped' and t.kind = 'land' then json_build_array(false, null, null, null, null, null, null)
     end
-  from told t;
+  from known t;
 end
 $$;
-comment on function api.columns_solar(int4[]) is 'Section solar as columns; values and linked as api.section_solar gives them';
+comment on function api.columns_solar(int4[]) is 'Section solar as columns; with the values and linked of api.section_solar';

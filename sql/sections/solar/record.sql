@@ -1,30 +1,52 @@
--- purpose: the section solar of one parcel, and whether its sources cover the place
+-- purpose: the values of the section solar, its block of one parcel, and whether its sources cover the parcel
 -- reads: core.parcel, section.solar
--- writes: api.section_solar, api.coverage_solar
--- grain: one object, or null where nobody knows of buildings; one word
+-- writes: api.values_solar, api.section_solar, api.coverage_solar
+-- grain: one object, or null if no source of buildings covers the parcel; one word
 -- crs: EPSG:4326
+
+create or replace function api.values_solar(p_row section.solar)
+returns table (
+  roof_area_m2 numeric,
+  kwp_max_total numeric,
+  pvout_kwh_per_kwp numeric,
+  pvout_kwh_year_total numeric
+)
+language sql immutable parallel safe as $$
+  select
+    trim_scale(round((p_row).roof_area_m2::numeric, 2)),
+    trim_scale(round((p_row).kwp_max_total::numeric, 2)),
+    trim_scale(round((p_row).pvout_kwh_per_kwp::numeric, 0)),
+    trim_scale(round((p_row).pvout_kwh_year_total::numeric, 0))
+$$;
+comment on function api.values_solar(section.solar) is 'Rounded values of the section solar: m² and kW with 2 decimals, kWh as integers';
 
 create or replace function api.section_solar(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
-  v_found section.solar;
+  v_found record;
   v_parcel core.parcel;
   v_buildings record;
   v_coverage text := 'mapped';
 begin
-  select *
+  select
+    s.fid,
+    s.n_buildings,
+    s.viability_class,
+    s.unread,
+    v.*
   into v_found
   from section.solar s
+  cross join lateral api.values_solar(row(s.*)::section.solar) v
   where s.fid = p_fid;
   if v_found.fid is not null then
     keys := array['solar/@' || case when v_found.pvout_kwh_per_kwp is null then ' roof' else ' yield' end];
     value := json_build_object(
       'available', true,
       'n_buildings', v_found.n_buildings,
-      'roof_area_m2', trim_scale(round(v_found.roof_area_m2::numeric, 2)),
-      'kwp_max_total', trim_scale(round(v_found.kwp_max_total::numeric, 2)),
-      'pvout_kwh_per_kwp', trim_scale(round(v_found.pvout_kwh_per_kwp::numeric, 0)),
-      'pvout_kwh_year_total', trim_scale(round(v_found.pvout_kwh_year_total::numeric, 0)),
+      'roof_area_m2', v_found.roof_area_m2,
+      'kwp_max_total', v_found.kwp_max_total,
+      'pvout_kwh_per_kwp', v_found.pvout_kwh_per_kwp,
+      'pvout_kwh_year_total', v_found.pvout_kwh_year_total,
       'viability_class', v_found.viability_class,
       'methodology_version', '1',
       'source', null
@@ -42,7 +64,7 @@ begin
   from core.parcel p
   where p.fid = p_fid;
   if v_found.fid is null then
-    -- That there are no roofs is known where a source of buildings reaches.
+    -- A parcel without roofs is known only where a source of buildings covers it.
     v_buildings := api.section_buildings(p_fid);
     v_coverage := api.section_coverage(
       core.region_of(p_fid), v_parcel.belfiore, v_parcel.point, null, 'buildings', v_buildings.linked, v_buildings.value::text not in ('null', '[]')
@@ -55,10 +77,10 @@ begin
   linked := case v_coverage when 'mapped' then api.raster_reaches('solar', core.region_of(p_fid), v_parcel.point) when 'not_mapped' then false end;
 end
 $$;
-comment on function api.section_solar(int4) is 'Section solar as JSON: m² and kW with 2 decimals, kWh whole; null where no source of buildings covers the place';
+comment on function api.section_solar(int4) is 'Section solar as JSON; null if no source of buildings covers the parcel';
 
 create or replace function api.coverage_solar(p_region int4, p_belfiore text, p_point geometry) returns text
 language sql immutable parallel safe as $$
   select 'as_found'
 $$;
-comment on function api.coverage_solar(int4, text, geometry) is 'as_found: mapped where buildings are mapped and a raster of yields lies; not_mapped where one of the two is not; not_loaded where one is not loaded, or the raster had left before the parcel came';
+comment on function api.coverage_solar(int4, text, geometry) is 'as_found: mapped if buildings are mapped and a raster of yields covers the parcel; not_mapped if one of the two does not cover it; not_loaded if one is not loaded, or the raster was removed before the parcel was built';

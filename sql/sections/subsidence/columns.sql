@@ -1,4 +1,4 @@
--- purpose: the section subsidence of many parcels, a row of columns each
+-- purpose: the section subsidence of many parcels, one row of columns each
 -- reads: section.subsidence
 -- writes: api.columns_subsidence
 -- grain: one row per parcel
@@ -15,8 +15,8 @@ begin
     null::bool,
     true,
     json_build_array(
-      trim_scale(round(s.velocity_mm_year::numeric, 2)),
-      trim_scale(round(s.acceleration_mm_year2::numeric, 2)),
+      v.velocity_mm_year,
+      v.acceleration_mm_year2,
       s.cells,
       s.risk_class,
       s.risk_label,
@@ -24,7 +24,8 @@ begin
       s.direction
     )
   from section.subsidence s
+  cross join lateral api.values_subsidence(row(s.*)::section.subsidence) v
   where s.fid = any (p_fids);
 end
 $$;
-comment on function api.columns_subsidence(int4[]) is 'Section subsidence as columns, of the parcels that have it; values as api.section_subsidence shows them';
+comment on function api.columns_subsidence(int4[]) is 'Section subsidence as columns, of the parcels that have a row, with the values of api.section_subsidence';

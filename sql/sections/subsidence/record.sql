@@ -1,35 +1,40 @@
--- purpose: the section subsidence of one parcel, and whether its source covers the place
+-- purpose: the values of the section subsidence, its block of one parcel, and whether its source covers the parcel
 -- reads: section.subsidence, core.motion_tile
--- writes: api.section_subsidence, api.coverage_subsidence
--- grain: one object, or null where no cell was measured; one word
+-- writes: api.values_subsidence, api.section_subsidence, api.coverage_subsidence
+-- grain: one object, or null if no cell was measured; one word
 -- crs: tiles are squares of EPSG:3035
+
+create or replace function api.values_subsidence(p_row section.subsidence)
+returns table (velocity_mm_year numeric, acceleration_mm_year2 numeric)
+language sql immutable parallel safe as $$
+  select
+    trim_scale(round((p_row).velocity_mm_year::numeric, 2)),
+    trim_scale(round((p_row).acceleration_mm_year2::numeric, 2))
+$$;
+comment on function api.values_subsidence(section.subsidence) is 'Rounded values of the section subsidence: mm/year and mm/year² with 2 decimals';
 
 create or replace function api.section_subsidence(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
-declare
-  v_found section.subsidence;
 begin
-  -- Read first: where parcels lie on other nodes, what else is asked lies here.
-  select *
-  into v_found
-  from section.subsidence s
-  where s.fid = p_fid;
-  if v_found.fid is not null then
-    keys := array['subsidence/' || p_fid];
-    value := json_build_object(
-      'velocity_mm_year', trim_scale(round(v_found.velocity_mm_year::numeric, 2)),
-      'acceleration_mm_year2', trim_scale(round(v_found.acceleration_mm_year2::numeric, 2)),
-      'cells', v_found.cells,
-      'risk_class', v_found.risk_class,
-      'risk_label', v_found.risk_label,
-      'trend', v_found.trend,
-      'direction', v_found.direction,
+  select
+    json_build_object(
+      'velocity_mm_year', v.velocity_mm_year,
+      'acceleration_mm_year2', v.acceleration_mm_year2,
+      'cells', s.cells,
+      'risk_class', s.risk_class,
+      'risk_label', s.risk_label,
+      'trend', s.trend,
+      'direction', s.direction,
       'source', null
-    );
-  end if;
+    ),
+    array['subsidence/' || p_fid]
+  into value, keys
+  from section.subsidence s
+  cross join lateral api.values_subsidence(row(s.*)::section.subsidence) v
+  where s.fid = p_fid;
 end
 $$;
-comment on function api.section_subsidence(int4) is 'Section subsidence as JSON: velocity mm/year and acceleration mm/year² with 2 decimals; null where no cell was measured';
+comment on function api.section_subsidence(int4) is 'Section subsidence as JSON: velocity in mm/year and acceleration in mm/year²; null if no cell was measured';
 
 create or replace function api.coverage_subsidence(p_region int4, p_belfiore text, p_point geometry) returns text
 language plpgsql stable as $$
@@ -47,4 +52,4 @@ begin
   );
 end
 $$;
-comment on function api.coverage_subsidence(int4, text, geometry) is 'mapped: the representative point (EPSG:4326) lies in a tile that is loaded, so that no section means no measured cell; not_mapped: in none of those loaded; not_loaded: none is';
+comment on function api.coverage_subsidence(int4, text, geometry) is 'mapped: the representative point (EPSG:4326) is inside a loaded tile, so that no section means no measured cell; not_mapped: it is in no loaded tile; not_loaded: no tile is loaded';

@@ -1,4 +1,4 @@
--- purpose: the section terrain of many parcels, a row of columns each
+-- purpose: the section terrain of many parcels, one row of columns each
 -- reads: core.parcel, core.raster_tile, section.terrain
 -- writes: api.columns_terrain
 -- grain: one row per parcel
@@ -19,8 +19,15 @@ begin
     where p.fid = any (p_fids)
   ),
   swept as materialized (
-    select s.*
+    select
+      s.fid,
+      s.cells,
+      s.source_id,
+      s.aspect_predominant,
+      s.unread,
+      v.*
     from section.terrain s
+    cross join lateral api.values_terrain(row(s.*)::section.terrain) v
     where s.fid = any (p_fids)
   ),
   model as materialized (
@@ -33,26 +40,24 @@ begin
       and t.region_code in (select core.region_of(p.fid) from parcel p)
     group by t.region_code, t.source_id
   )
-  -- Land that lies in a raster without an elevation is not mapped; roads and water have no such section anywhere.
   select
     p.fid,
     case
       when s.cells is not null then true
       when s.unread is not null then null
-      when p.kind = 'land' then nullif(api.raster_reaches('terrain', core.region_of(p.fid), p.point) is null, true)
-      else api.raster_reaches('terrain', core.region_of(p.fid), p.point)
+      else api.terrain_reached(p.kind, api.raster_reaches('terrain', core.region_of(p.fid), p.point))
     end,
     s.cells is not null,
     case
       when s.cells is not null then json_build_array(
-        trim_scale(round(s.elevation_min_m::numeric, 1)),
-        trim_scale(round(s.elevation_max_m::numeric, 1)),
-        trim_scale(round(s.elevation_mean_m::numeric, 1)),
-        trim_scale(round(s.elevation_std_m::numeric, 1)),
-        trim_scale(round(s.slope_mean_deg::numeric, 1)),
-        trim_scale(round(s.slope_max_deg::numeric, 1)),
-        trim_scale(round(s.ruggedness_index_m::numeric, 2)),
-        trim_scale(round(s.tri_mean_m::numeric, 2)),
+        s.elevation_min,
+        s.elevation_max,
+        s.elevation_mean,
+        s.elevation_std,
+        s.slope_mean,
+        s.slope_max,
+        s.ruggedness_index,
+        s.tri_mean,
         s.aspect_predominant,
         s.cells,
         o.elevation_of
@@ -64,4 +69,4 @@ begin
     and o.source_id = s.source_id;
 end
 $$;
-comment on function api.columns_terrain(int4[]) is 'Section terrain as columns; values and linked as api.section_terrain gives them';
+comment on function api.columns_terrain(int4[]) is 'Section terrain as columns; with the values and linked of api.section_terrain';

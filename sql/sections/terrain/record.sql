@@ -1,30 +1,67 @@
--- purpose: the section terrain of one parcel, and whether its sources cover the place
+-- purpose: the values of the section terrain, its block of one parcel, and whether its sources cover the parcel
 -- reads: core.parcel, core.raster_tile, section.terrain
--- writes: api.section_terrain, api.coverage_terrain
--- grain: one object, or null where no elevation is known; one word
+-- writes: api.values_terrain, api.terrain_reached, api.section_terrain, api.coverage_terrain
+-- grain: one object, or null if no elevation is known; one word
 -- crs: EPSG:4326
+
+create or replace function api.values_terrain(p_row section.terrain)
+returns table (
+  elevation_min numeric,
+  elevation_max numeric,
+  elevation_mean numeric,
+  elevation_std numeric,
+  slope_mean numeric,
+  slope_max numeric,
+  ruggedness_index numeric,
+  tri_mean numeric
+)
+language sql immutable parallel safe as $$
+  select
+    trim_scale(round((p_row).elevation_min_m::numeric, 1)),
+    trim_scale(round((p_row).elevation_max_m::numeric, 1)),
+    trim_scale(round((p_row).elevation_mean_m::numeric, 1)),
+    trim_scale(round((p_row).elevation_std_m::numeric, 1)),
+    trim_scale(round((p_row).slope_mean_deg::numeric, 1)),
+    trim_scale(round((p_row).slope_max_deg::numeric, 1)),
+    trim_scale(round((p_row).ruggedness_index_m::numeric, 2)),
+    trim_scale(round((p_row).tri_mean_m::numeric, 2))
+$$;
+comment on function api.values_terrain(section.terrain) is 'Rounded values of the section terrain: metres and degrees with 1 decimal, ruggedness with 2';
+
+create or replace function api.terrain_reached(p_kind text, p_reached bool) returns bool
+language sql immutable parallel safe as $$
+  -- Land inside a raster without an elevation is not mapped. Roads and waters never have this section.
+  select case when p_kind = 'land' then nullif(p_reached is null, true) else p_reached end
+$$;
+comment on function api.terrain_reached(text, bool) is 'Whether the sources cover a parcel of a kind that has no elevation; p_reached: whether its point is in a raster, null if none is loaded';
 
 create or replace function api.section_terrain(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
-  v_found section.terrain;
+  v_found record;
   v_parcel core.parcel;
 begin
-  select *
+  select
+    t.cells,
+    t.source_id,
+    t.aspect_predominant,
+    t.unread,
+    v.*
   into v_found
   from section.terrain t
+  cross join lateral api.values_terrain(row(t.*)::section.terrain) v
   where t.fid = p_fid;
   if v_found.cells is not null then
     keys := array['terrain/' || v_found.source_id];
     value := json_build_object(
-      'elevation_min', trim_scale(round(v_found.elevation_min_m::numeric, 1)),
-      'elevation_max', trim_scale(round(v_found.elevation_max_m::numeric, 1)),
-      'elevation_mean', trim_scale(round(v_found.elevation_mean_m::numeric, 1)),
-      'elevation_std', trim_scale(round(v_found.elevation_std_m::numeric, 1)),
-      'slope_mean', trim_scale(round(v_found.slope_mean_deg::numeric, 1)),
-      'slope_max', trim_scale(round(v_found.slope_max_deg::numeric, 1)),
-      'ruggedness_index', trim_scale(round(v_found.ruggedness_index_m::numeric, 2)),
-      'tri_mean', trim_scale(round(v_found.tri_mean_m::numeric, 2)),
+      'elevation_min', v_found.elevation_min,
+      'elevation_max', v_found.elevation_max,
+      'elevation_mean', v_found.elevation_mean,
+      'elevation_std', v_found.elevation_std,
+      'slope_mean', v_found.slope_mean,
+      'slope_max', v_found.slope_max,
+      'ruggedness_index', v_found.ruggedness_index,
+      'tri_mean', v_found.tri_mean,
       'aspect_predominant', v_found.aspect_predominant,
       'cells', v_found.cells,
       'elevation_of', (
@@ -39,20 +76,16 @@ begin
     );
     linked := true;
   elsif v_found.unread is null then
-    -- Land that lies in a raster without an elevation is not mapped; roads and water have no such section anywhere.
-    -- The parcel is read first: where parcels lie on other nodes, what is known of rasters lies here.
+    -- A separate statement, because the parcel may be on another node than the rasters.
     select *
     into v_parcel
     from core.parcel p
     where p.fid = p_fid;
-    linked := api.raster_reaches('terrain', core.region_of(p_fid), v_parcel.point);
-    if v_parcel.kind = 'land' then
-      linked := nullif(linked is null, true);
-    end if;
+    linked := api.terrain_reached(v_parcel.kind, api.raster_reaches('terrain', core.region_of(p_fid), v_parcel.point));
   end if;
 end
 $$;
-comment on function api.section_terrain(int4) is 'Section terrain as JSON: metres and degrees with 1 decimal, ruggedness with 2; null where no model has an elevation';
+comment on function api.section_terrain(int4) is 'Section terrain as JSON; null if no model has an elevation';
 
 create or replace function api.coverage_terrain(p_region int4, p_belfiore text, p_point geometry) returns text
 language sql immutable parallel safe as $$

@@ -1,4 +1,4 @@
--- purpose: the section valuation of many parcels, a row of columns each
+-- purpose: the section valuation of many parcels, one row of columns each
 -- reads: section.valuation, core.quotation, core.quotation_zone
 -- writes: api.columns_valuation
 -- grain: one row per parcel
@@ -20,7 +20,7 @@ begin
     from section.valuation s
     where s.fid = any (p_fids)
   ),
-  -- Zones are few: what is quoted in each is counted once.
+  -- Counts the quotations once for each zone, because zones are few.
   quoted as materialized (
     select
       z.region_code,
@@ -74,4 +74,4 @@ begin
     and z.half_year = p.half_year;
 end
 $$;
-comment on function api.columns_valuation(int4[]) is 'Section valuation as columns, of the parcels that lie in a zone: how many quotations it has, and the zone; linked as api.section_valuation gives it';
+comment on function api.columns_valuation(int4[]) is 'Section valuation as columns, of the parcels in a zone: the number of its quotations, and the zone; linked as in api.section_valuation';

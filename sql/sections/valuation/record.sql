@@ -39,7 +39,7 @@ begin
             )
           ),
           'semester', z.semester,
-          'zone_perimeter_semester', (v.perimeter_half_year / 2) || '_' || (v.perimeter_half_year % 2 + 1)
+          'zone_perimeter_semester', core.semester(v.perimeter_half_year)
         )
         order by q.cod_tip, q.stato collate "C"
       ) filter (where z.zona is not null and q.zona is not null),
@@ -69,4 +69,4 @@ begin
   end if;
 end
 $$;
-comment on function api.section_valuation(int4) is 'Section valuation as JSON: OMI quotations of the parcel''s zone, euro per square metre (rents per month), null: not quoted; zone_perimeter_semester: half-year of the perimeter that places the parcel; [] where there are none. linked: whether the half-year quoted has a perimeter that places the parcel; null: it lies in no zone';
+comment on function api.section_valuation(int4) is 'Section valuation as JSON: OMI quotations of the parcel''s zone, euro per square metre (rents per month), null: not quoted; zone_perimeter_semester: half-year of the perimeter that contains the parcel; [] if there are none. linked: whether the quoted half-year has a perimeter that contains the parcel; null: the parcel is in no zone';

@@ -1,4 +1,4 @@
--- purpose: the section valuation_history of many parcels, a row of columns each
+-- purpose: the section valuation_history of many parcels, one row of columns each
 -- reads: section.valuation_history, core.quotation
 -- writes: api.columns_valuation_history
 -- grain: one row per parcel
@@ -29,12 +29,7 @@ begin
       a.then_belfiore,
       a.then_zona,
       a.half_year,
-      q.purchase_min_eur_m2::numeric as purchase_min,
-      q.purchase_max_eur_m2::numeric as purchase_max,
-      (q.purchase_min_eur_m2::numeric + q.purchase_max_eur_m2) / 2 as purchase_mid,
-      q.rental_min_eur_m2_month::numeric as rental_min,
-      q.rental_max_eur_m2_month::numeric as rental_max,
-      (q.rental_min_eur_m2_month::numeric + q.rental_max_eur_m2_month::numeric) / 2 as rental_mid
+      v.*
     from (
       select distinct
         r.region_code,
@@ -51,6 +46,7 @@ begin
       and q.half_year = a.half_year
       and q.cod_tip = 20
       and q.stato = 'NORMALE'
+    cross join lateral api.values_valuation_history(row(q.*)::core.quotation) v
   )
   select
     r.fid,
@@ -58,14 +54,14 @@ begin
     true,
     json_build_array(
       r.zona,
-      (r.half_year / 2) || '_' || (r.half_year % 2 + 1),
+      core.semester(r.half_year),
       q.purchase_min,
       q.purchase_max,
-      trim_scale(round(q.purchase_mid, 2)),
-      trim_scale(q.rental_min),
-      trim_scale(q.rental_max),
-      trim_scale(round(q.rental_mid, 2)),
-      trim_scale(round(1200 * q.rental_mid / nullif(q.purchase_mid, 0), 2))
+      q.purchase_mid,
+      q.rental_min,
+      q.rental_max,
+      q.rental_mid,
+      q.gross_yield_pct
     )
   from run r
   left join quoted q
@@ -75,4 +71,4 @@ begin
     and q.half_year = r.half_year;
 end
 $$;
-comment on function api.columns_valuation_history(int4[]) is 'Section valuation_history as columns, of the parcels that lie in a zone: its newest half-year; linked as api.section_valuation_history gives it';
+comment on function api.columns_valuation_history(int4[]) is 'Section valuation_history as columns, of the parcels in a zone: its newest half-year; linked as in api.section_valuation_history';

@@ -1,13 +1,41 @@
--- purpose: the section valuation_history of one parcel
+-- purpose: the values of the section valuation_history, and its block of one parcel
 -- reads: section.valuation_history, core.quotation
--- writes: api.section_valuation_history
+-- writes: api.values_valuation_history, api.section_valuation_history
 -- grain: one object per parcel, one element per half-year
 -- crs: none
+
+create or replace function api.values_valuation_history(p_quotation core.quotation)
+returns table (
+  purchase_min numeric,
+  purchase_max numeric,
+  purchase_mid numeric,
+  rental_min numeric,
+  rental_max numeric,
+  rental_mid numeric,
+  gross_yield_pct numeric
+)
+language sql immutable parallel safe as $$
+  select
+    (p_quotation).purchase_min_eur_m2::numeric,
+    (p_quotation).purchase_max_eur_m2::numeric,
+    trim_scale(round(m.purchase_mid, 2)),
+    trim_scale((p_quotation).rental_min_eur_m2_month::numeric),
+    trim_scale((p_quotation).rental_max_eur_m2_month::numeric),
+    trim_scale(round(m.rental_mid, 2)),
+    -- A year of rent divided by the price, both at the middle of their range.
+    trim_scale(round(1200 * m.rental_mid / nullif(m.purchase_mid, 0), 2))
+  from (
+    select
+      ((p_quotation).purchase_min_eur_m2::numeric + (p_quotation).purchase_max_eur_m2) / 2 as purchase_mid,
+      ((p_quotation).rental_min_eur_m2_month::numeric + (p_quotation).rental_max_eur_m2_month::numeric) / 2 as rental_mid
+  ) m
+$$;
+comment on function api.values_valuation_history(core.quotation) is 'Values of one half-year: prices in €/m², rents in €/m² per month, the middle of each range and the gross yield (percent a year) with 2 decimals; null: not quoted';
 
 create or replace function api.section_valuation_history(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 begin
-  -- Read first: where parcels lie on other nodes, quotations lie here.
+  -- Materialized, because parcels may be on other nodes than quotations.
   with run as materialized (
     select
       r.since,
@@ -28,22 +56,20 @@ begin
       q.half_year,
       r.then_zona,
       r.half_year is not null or r.then_zona is not null as linked,
-      q.purchase_min_eur_m2::numeric as purchase_min,
-      q.purchase_max_eur_m2::numeric as purchase_max,
-      (q.purchase_min_eur_m2::numeric + q.purchase_max_eur_m2) / 2 as purchase_mid,
-      q.rental_min_eur_m2_month::numeric as rental_min,
-      q.rental_max_eur_m2_month::numeric as rental_max,
-      (q.rental_min_eur_m2_month::numeric + q.rental_max_eur_m2_month::numeric) / 2 as rental_mid
+      q.purchase_min,
+      q.purchase_max,
+      q.purchase_mid,
+      q.rental_min,
+      q.rental_max,
+      q.rental_mid,
+      q.gross_yield_pct
     from run r
     cross join lateral (
       select
         s.half_year,
-        o.purchase_min_eur_m2,
-        o.purchase_max_eur_m2,
-        o.rental_min_eur_m2_month,
-        o.rental_max_eur_m2_month
+        v.*
       from generate_series(r.since::int4, r.until::int4) as s (half_year)
-      -- 20: Abitazioni civili. Those of a run are one stretch of the index.
+      -- 20: Abitazioni civili. The quotations of a run are one range of the index.
       left join (
         select *
         from core.quotation i
@@ -55,6 +81,7 @@ begin
           and i.stato = 'NORMALE'
         offset 0
       ) o on o.half_year = s.half_year
+      cross join lateral api.values_valuation_history(row(o.*)::core.quotation) v
     ) q
   )
   select
@@ -65,26 +92,25 @@ begin
       'condition', 'NORMALE',
       'semesters', json_agg(
         json_build_object(
-          'semester', (half_year / 2) || '_' || (half_year % 2 + 1),
+          'semester', core.semester(half_year),
           'zone', then_zona,
           'purchase', json_build_object(
             'min_eur_m2', purchase_min,
             'max_eur_m2', purchase_max,
-            'mid_eur_m2', trim_scale(round(purchase_mid, 2))
+            'mid_eur_m2', purchase_mid
           ),
           'rental', json_build_object(
-            'min_eur_m2', trim_scale(rental_min),
-            'max_eur_m2', trim_scale(rental_max),
-            'mid_eur_m2', trim_scale(round(rental_mid, 2))
+            'min_eur_m2', rental_min,
+            'max_eur_m2', rental_max,
+            'mid_eur_m2', rental_mid
           ),
-          -- A year of rent over the price, both at the middle of their range.
-          'gross_yield_pct', trim_scale(round(1200 * rental_mid / nullif(purchase_mid, 0), 2))
+          'gross_yield_pct', gross_yield_pct
         )
         order by half_year
       ),
       'source', null
     ),
-    -- In a zone that no half-year has by its LinkZona the history is empty because nothing is known.
+    -- Without a half-year that has the zone's LinkZona, the history is empty because nothing is known.
     bool_or(quoted.linked),
     array[(
       select 'valuation_history/' || concat_ws(
@@ -100,4 +126,4 @@ begin
   having count(*) > 0;
 end
 $$;
-comment on function api.section_valuation_history(int4) is 'Section valuation_history as JSON: civil dwellings in normal state over 22 half-years, euro per square metre (rents per month), middles and gross yield (percent a year) with 2 decimals; null: not quoted; null as a whole: the parcel is in no zone. linked: whether any half-year knows the zone; null: the parcel is in none';
+comment on function api.section_valuation_history(int4) is 'Section valuation_history as JSON: civil dwellings in normal state over 22 half-years; null as a whole: the parcel is in no zone. linked: whether any half-year has the zone; null: the parcel is in no zone';

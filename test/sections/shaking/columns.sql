@@ -15,12 +15,13 @@ begin
     null::bool,
     true,
     json_build_array(
-      trim_scale(round(s.ag_min_g::numeric, 4)),
-      trim_scale(round(s.ag_max_g::numeric, 4)),
+      v.ag_min,
+      v.ag_max,
       s.corners
     )
   from section.shaking s
+  cross join lateral api.values_shaking(row(s.*)::section.shaking) v
   where s.fid = any (p_fids);
 end
 $$;
-comment on function api.columns_shaking(int4[]) is 'Section shaking as columns, of the parcels that have it; values as api.section_shaking shows them';
+comment on function api.columns_shaking(int4[]) is 'Section shaking as columns, of the parcels that have a row, with the values of api.section_shaking';

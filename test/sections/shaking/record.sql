@@ -1,27 +1,33 @@
--- purpose: the section shaking of one parcel
+-- purpose: the values of the section shaking, and its block of one parcel
 -- reads: section.shaking
--- writes: api.section_shaking
+-- writes: api.values_shaking, api.section_shaking
 -- grain: one object, or null if the model has no value around the parcel
 -- crs: none
 
+create or replace function api.values_shaking(p_row section.shaking)
+returns table (ag_min numeric, ag_max numeric)
+language sql immutable parallel safe as $$
+  select
+    trim_scale(round((p_row).ag_min_g::numeric, 4)),
+    trim_scale(round((p_row).ag_max_g::numeric, 4))
+$$;
+comment on function api.values_shaking(section.shaking) is 'Rounded values of the section shaking: accelerations in g with 4 decimals';
+
 create or replace function api.section_shaking(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
-declare
-  v_found section.shaking;
 begin
-  select *
-  into v_found
-  from section.shaking s
-  where s.fid = p_fid;
-  if v_found.fid is not null then
-    keys := array['shaking/' || v_found.vintage];
-    value := json_build_object(
-      'ag_min', trim_scale(round(v_found.ag_min_g::numeric, 4)),
-      'ag_max', trim_scale(round(v_found.ag_max_g::numeric, 4)),
-      'corners', v_found.corners,
+  select
+    json_build_object(
+      'ag_min', v.ag_min,
+      'ag_max', v.ag_max,
+      'corners', s.corners,
       'source', null
-    );
-  end if;
+    ),
+    array['shaking/' || s.vintage]
+  into value, keys
+  from section.shaking s
+  cross join lateral api.values_shaking(row(s.*)::section.shaking) v
+  where s.fid = p_fid;
 end
 $$;
-comment on function api.section_shaking(int4) is 'Section shaking as JSON: least and greatest acceleration of the corners around the parcel, g with 4 decimals; null where there is none';
+comment on function api.section_shaking(int4) is 'Section shaking as JSON: least and greatest acceleration of the corners around the parcel, in g; null if there is none';

@@ -1,0 +1,12 @@
+-- purpose: names of half-years
+-- reads: none
+-- writes: core.semester
+-- grain: one value
+-- crs: none
+
+create or replace function core.semester(p_half_year int4) returns text
+-- Not immutable, because the operator || is not. If it were, statements that call it could not inline it.
+language sql stable parallel safe as $$
+  select (p_half_year / 2) || '_' || (p_half_year % 2 + 1)
+$$;
+comment on function core.semester(int4) is 'Name of a half-year, counted from the year 0: 2024_1';
