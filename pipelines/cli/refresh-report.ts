@@ -26,6 +26,7 @@ export function describe(report: RefreshReport): string {
   for (const held of report.held) lines.push(held);
   const warnings = report.loaded.reduce((sum, release) => sum + release.warnings, 0);
   if (warnings > 0) lines.push(`${warnings === 1 ? '1 check' : `${group(warnings)} checks`} of the loaded files found unexpected rows: npx mappale report REGION`);
+  if (report.loaded.length > 0 && report.vectorEngine !== null) lines.push(`vector files read by ${report.vectorEngine}`);
   if (report.estimate !== null) lines.push(`took ${duration(report.seconds)}, estimated ${duration(report.estimate.seconds)}`);
   lines.push(...describeFiles(report), ...describeLeftOut(report.leftOut), ...describeWarnings(report.warnings));
   for (const failure of report.failures) lines.push(failure.report());
