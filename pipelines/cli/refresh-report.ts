@@ -58,17 +58,11 @@ export function describeWarnings(warnings: readonly SchemaWarning[]): string[] {
 
 /** Lists files that could not be used, and the affected sections of each region. */
 export function describeLeftOut(all: readonly (LeftOut | NotedLeftOut)[]): string[] {
-  // Files for which GDAL is missing share one reason, which is printed once.
   const codeOf = ({ failure }: LeftOut | NotedLeftOut): string => ('error' in failure ? failure.error : failure.code);
-  const missing = all.filter((each) => codeOf(each) === 'GDAL_MISSING');
-  const named = all.filter((each) => !missing.includes(each)).flatMap((each) => [
+  return all.flatMap((each) => [
     `left out: ${each.files.join(', ')} (${each.source}${each.vintage === null ? '' : ` ${vintageText(each.vintage)}`}): ${each.failure.message} [${codeOf(each)}]`,
     ...describeSections([each]),
   ]);
-  if (missing.length === 0) return named;
-  const count = missing.flatMap(({ files }) => files).length;
-  const line = `left out, because GDAL is not installed: ${count === 1 ? '1 file' : `${group(count)} files`} [GDAL_MISSING]`;
-  return [line, ...describeSections(missing), ...named];
 }
 
 function describeSections(all: readonly (LeftOut | NotedLeftOut)[]): string[] {

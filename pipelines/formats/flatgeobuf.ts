@@ -100,7 +100,8 @@ export class FlatGeobufFile {
     if (bytes === null) return null;
     const feature = Table.root(bytes);
     const geometry = feature.table(FEATURE.geometry);
-    return { values: valuesOf(feature.bytes(FEATURE.properties, 1), this.#types), wkb: geometry === null ? null : Buffer.concat(wkbOf(geometry, 0)), size: bytes.length };
+    const wkb = geometry === null ? null : Buffer.concat(wkbOf(geometry, 0));
+    return { values: valuesOf(feature.bytes(FEATURE.properties, 1), this.#types), wkb, size: bytes.length };
   }
 
   close(): void {

@@ -1,6 +1,6 @@
 /**
- * GDAL as WebAssembly (gdal3.js), for machines without gdal-async. gdal3.js offers GDAL's commands, not its features one by one: each layer is translated
- * to a FlatGeobuf in the temporary folder, which `flatgeobuf.ts` reads. Files are written the other way, from a table of text. The only file that loads gdal3.js.
+ * GDAL as WebAssembly (gdal3.js), for machines without gdal-async. gdal3.js offers GDAL's commands, not single features: each layer is translated to a
+ * FlatGeobuf in the temporary folder, which `flatgeobuf.ts` reads. Files are written from a table of text. The only file that loads gdal3.js.
  */
 import { closeSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -22,7 +22,7 @@ interface Emscripten {
   lengthBytesUTF8(text: string): number;
   addFunction(called: (level: number, number: number, text: number) => void, signature: string): number;
   readonly FS: { mkdir(path: string): void; mount(type: unknown, options: { readonly root: string }, path: string): void };
-  readonly NODEFS: { realPath(node: unknown): string; getMode(path: string): number };
+  readonly NODEFS: { realPath: (node: unknown) => string; getMode: (path: string) => number };
 }
 
 /** Folder of the module's file system in which the machine's is. */
@@ -469,7 +469,10 @@ const calls: GdalCalls = {
   },
 
   addLayer(number, layer) {
-    return Promise.resolve(startLayer(datasetOf(number, 'format'), layer));
+    return new Promise((done) => {
+      startLayer(datasetOf(number, 'format'), layer);
+      done();
+    });
   },
 
   addFeatures(number, layerName, features) {

@@ -183,16 +183,3 @@ async function emptySections(database: Database, unit: number): Promise<Set<stri
   const rows = await database.query<{ section: string }>(operate('not_loaded'), [parcels.map(({ fid }) => fid), SECTIONS.map(({ name }) => name)]);
   return new Set(rows.map(({ section }) => section));
 }
-
-/** Merges the failures of files that need GDAL, because one installation fixes all. Other failures are unchanged. */
-export function withOneMissingGdal(failures: readonly MappaleError[], leftOut: readonly Omission[]): MappaleError[] {
-  const missing = failures.filter(({ code }) => code === 'GDAL_MISSING');
-  const [first] = missing;
-  if (first === undefined) return [...failures];
-  const names = [...new Set(leftOut.filter(({ failure }) => missing.includes(failure)).map(({ source }) => source.id))].sort();
-  const count = missing.length === 1 ? '1 file was' : `${missing.length} files were`;
-  const one = inputError(`GDAL is not installed, so ${count} left out${names.length === 0 ? '' : `: ${names.join(', ')}`}`, {
-    code: first.code, at: first.at, detail: first.detail, hint: first.hint, fix: first.fix, cause: first,
-  });
-  return failures.flatMap((failure) => (failure === first ? [one] : missing.includes(failure) ? [] : [failure]));
-}

@@ -19,7 +19,7 @@ import { secondsSince } from '../progress.ts';
 import { buildItaly, buildRegions, type UnitReport } from './build-phase.ts';
 import { VERSION, type Context } from './context.ts';
 import { vectorEngineUsed } from '../formats/vector.ts';
-import { leftOutByRegion, leftOutOf, omittedEntries, sameLeftOut, withholdingEntries, withOneMissingGdal, type LeftOut } from './left-out.ts';
+import { leftOutByRegion, leftOutOf, omittedEntries, sameLeftOut, withholdingEntries, type LeftOut } from './left-out.ts';
 import { loadReleases, type ReleaseReport } from './load-phase.ts';
 import { nothingPublished } from './no-parcels.ts';
 import { placeComuni } from './place-phase.ts';
@@ -164,7 +164,7 @@ async function report(
   const warnings = (await schemaWarnings(database, phases.loaded.map(({ release }) => release)))
     .filter((warning) => warning.units.length === 0 || warning.units.some((unit) => unit === 0 || units.has(unit)));
   const { aside, unknown, broken } = survey;
-  const failures = withOneMissingGdal(trouble.failures, trouble.omissions);
+  const { failures } = trouble;
   return { survey: { aside, unknown, broken }, failures, leftOut, warnings, vectorEngine: vectorEngineUsed(), seconds: secondsSince(startedAt), ...phases };
 }
 

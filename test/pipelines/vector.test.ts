@@ -398,7 +398,7 @@ describe('the choice of the engine', () => {
   const calls = {} as GdalCalls;
   const native = (): Promise<LoadedEngine> => Promise.resolve({ version: '3.6.2', calls });
   const wasm = (): Promise<LoadedEngine> => Promise.resolve({ version: '3.8.4', calls });
-  const absent = (): Promise<never> => Promise.reject(new Error("Cannot find package\nRequire stack"));
+  const absent = (): Promise<never> => Promise.reject(new Error('Cannot find package\nRequire stack'));
 
   it('is gdal-async if it is installed', async () => {
     expect(await chooseEngine(null, { native, wasm: absent })).toEqual({ engine: 'gdal-async', version: '3.6.2', calls, fallback: null });
