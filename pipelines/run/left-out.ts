@@ -6,7 +6,7 @@ import { schemaOf, type Relation, type SqlFile } from '../contract/sql-files.ts'
 import type { BrokenEntry, Located } from '../contract/survey.ts';
 import type { Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
-import { inputError, type FaultyFile, type MappaleError } from '../errors.ts';
+import type { FaultyFile, MappaleError } from '../errors.ts';
 import { mayWithhold, type Inventory } from '../ledger/inventory.ts';
 import { productFiles } from '../plan/products.ts';
 
