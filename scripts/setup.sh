@@ -74,6 +74,7 @@ wanted="$(cat package.json package-lock.json .npmrc | cksum) node $(node -p proc
 
 stamped=
 [ ! -f "$STAMP" ] || stamped=$(cat "$STAMP")
+[ -d node_modules/gdal3.js ] || stamped=
 if [ "$stamped" = "$wanted gdal" ]; then exit 0; fi
 if [ "$stamped" = "$wanted no-gdal" ] && [ "$ASKED" != gdal ]; then exit 0; fi
 

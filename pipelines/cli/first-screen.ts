@@ -36,7 +36,7 @@ const FIRST: Next = [
 /** @throws MappaleError `CONFIG_UNKNOWN`, `CONFIG_DISTRIBUTED` (exit 2) */
 export async function firstScreen(): Promise<string> {
   const { databaseUrl } = readConfig();
-  const vector = await gdal('GDAL', 'version').then(engineText, () => 'no GDAL: vector files cannot be read (to install the packages again: npm ci)');
+  const vector = await gdal('GDAL', 'version').then(engineText, () => 'no GDAL: vector files cannot be read (to install the packages again: make setup)');
   const { lines, next } = await look(databaseUrl);
   const width = Math.max(...next.map(([typed]) => typed.length));
   return [

@@ -48,6 +48,7 @@ const firstLine = (error: unknown): string => (error instanceof Error ? error.me
 function missing(name: VectorEngine, error: unknown): MappaleError {
   return new MappaleError('GDAL cannot be loaded, so vector files cannot be read', {
     code: 'GDAL_MISSING', kind: 'usage', detail: `expected the package ${name}, found: ${firstLine(error)}`,
-    hint: name === 'gdal3.js' ? 'The installation is incomplete. Install the npm packages again.' : 'Compile it: make setup-gdal', fix: name === 'gdal3.js' ? 'npm ci' : 'make setup-gdal', cause: error,
+    ...(name === 'gdal3.js' ? { hint: 'Install the npm packages again.', fix: 'make setup' } : { hint: 'Install or compile it.', fix: 'make setup-gdal' }),
+    cause: error,
   });
 }

@@ -241,6 +241,11 @@ const ADDED = [['FID', 'mappale fid'], ['OGR_GEOMETRY', 'mappale geometry']] as 
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '\\"')}"`;
 
+/** Statement in GDAL's own dialect, which reads the open dataset and no database. @param columns with quoted names */
+function selection(columns: readonly string[], table: string): string {
+  return ['SELECT', columns.join(', '), 'FROM', quoted(table)].join(' ');
+}
+
 function addedTo(layer: GdalLayer): string[] {
   const names = new Set(layer.fields.map(({ name }) => name.toUpperCase()));
   return ADDED.filter(([value]) => !names.has(value)).map(([, name]) => name);
@@ -252,7 +257,7 @@ function readOptions(layer: GdalLayer, fid: number | null): string[] {
   const columns = ['*', ...ADDED.filter(([, name]) => added.includes(name)).map(([value, name]) => `${value} AS ${quoted(name)}`)];
   return [
     '-f', 'FlatGeobuf', '-lco', 'SPATIAL_INDEX=NO', '-nlt', layer.spatial ? 'GEOMETRY' : 'NONE', '-nln', 'layer', '-a_srs', '', '-dialect', 'OGRSQL',
-    '-sql', `SELECT ${columns.join(', ')} FROM ${quoted(layer.name)}${fid === null ? '' : ` WHERE FID = ${fid}`}`,
+    '-sql', [selection(columns, layer.name), ...(fid === null ? [] : [`WHERE FID = ${fid}`])].join(' '),
   ];
 }
 
@@ -395,7 +400,7 @@ function writeOptions({ format, written }: WrittenDataset, { layer, table }: Wri
   const columns = fields.map((field, index) => `${field.type === 'string' ? `SUBSTR(f${index}, ${MARK.length + 1})` : `f${index}`} AS ${quoted(field.name)}`);
   return [
     '-f', format, ...(written > 0 ? ['-update'] : []), '-nln', name, '-a_srs', `EPSG:${srid}`, '-nlt', geometry === 'Unknown' ? 'GEOMETRY' : geometry.toUpperCase(),
-    ...options.flatMap((option) => ['-lco', option]), '-dialect', 'OGRSQL', '-sql', `SELECT ${columns.join(', ')} FROM ${quoted(basename(table, '.csv'))}`,
+    ...options.flatMap((option) => ['-lco', option]), '-dialect', 'OGRSQL', '-sql', selection(columns, basename(table, '.csv')),
   ];
 }
 

@@ -416,7 +416,7 @@ describe('the choice of the engine', () => {
 
   it('is an error that says what to do if no engine can be loaded', async () => {
     const error = await failure(chooseEngine(null, { native: absent, wasm: absent }));
-    expect([error.code, error.kind, error.detail, error.fix]).toEqual(['GDAL_MISSING', 'usage', 'expected the package gdal3.js, found: Cannot find package', 'npm ci']);
+    expect([error.code, error.kind, error.detail, error.fix]).toEqual(['GDAL_MISSING', 'usage', 'expected the package gdal3.js, found: Cannot find package', 'make setup']);
   });
 
   it('is made without importing the compiled package', async () => {

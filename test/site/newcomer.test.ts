@@ -156,7 +156,7 @@ describe('a newcomer', () => {
   it('has no GDAL', async () => {
     const absent = (): Promise<never> => Promise.reject(new Error('Cannot find package'));
     const error = await chooseEngine(null, { native: absent, wasm: absent }).catch((thrown: unknown) => thrown as MappaleError);
-    expect(await told(error as MappaleError)).toEqual(['GDAL_MISSING', 2, 'npm ci']);
+    expect(await told(error as MappaleError)).toEqual(['GDAL_MISSING', 2, 'make setup']);
   });
 
   it('has a Node that is too old: gets the reason before anything is loaded that it cannot read', async () => {
