@@ -10,13 +10,16 @@ mappale := node pipelines/mappale.mjs
 vitest := npx --no-install vitest run
 options = $(REGION) $(foreach folder,$(DATA),--data $(folder)) $(ARGS)
 
-.PHONY: help setup load-region plan refresh status validate serve unit test test-all test-faults test-long bench docs check
+.PHONY: help setup setup-gdal load-region plan refresh status validate serve unit test test-all test-faults test-long bench docs check
 
 help: ## What can be typed
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
 setup: ## Install what is missing; nothing when nothing is
 	@scripts/setup.sh
+
+setup-gdal: ## Install or compile GDAL's binding, which reads vector files faster
+	@scripts/setup.sh gdal
 
 load-region: setup ## Files of one REGION from DATA into the database; without both, the synthetic demo region
 	@$(mappale) load-region $(options)

@@ -112,6 +112,21 @@ export function testClock(env: NodeJS.ProcessEnv = process.env): number | null {
   });
 }
 
+/**
+ * Returns the engine that must read vector files. Null: the fastest one that is installed. Only tests set `MAPPALE_TEST_VECTOR_ENGINE`.
+ * @throws MappaleError `CONFIG_UNKNOWN` (exit 2)
+ */
+export function testVectorEngine<Name extends string>(names: readonly Name[], env: NodeJS.ProcessEnv = process.env): Name | null {
+  const name = 'MAPPALE_TEST_VECTOR_ENGINE';
+  const text = env[name]?.trim() || null;
+  const found = names.find((each) => each === text) ?? null;
+  if (text === null || found !== null) return found;
+  throw new MappaleError(`${name} is not an engine`, {
+    code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `expected ${names.join(' or ')}, found ${JSON.stringify(text)}`,
+    hint: 'Unset it to use the fastest engine that is installed.', fix: `unset ${name}`,
+  });
+}
+
 /** Proxy settings, as `curl` and other programs read them. */
 export interface Proxies {
   /** Address with login (secret). Null: no proxy. */

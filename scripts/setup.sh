@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# Makes a checkout ready to work: the npm packages, and GDAL's binding for the formats that need it.
+# Makes a checkout ready to work: installs the npm packages and, on request, GDAL's binding.
 # Where nothing is missing it does nothing. Everything it says goes to stderr; what the tools say goes to the log.
 #
 #   scripts/setup.sh        what every target of the Makefile runs first
+#   scripts/setup.sh gdal   also GDAL's binding (gdal-async), which reads vector files faster than gdal3.js
 #
-# GDAL's binding (gdal-async) comes as a prebuilt binary or is compiled against the GDAL of the system, about two
-# minutes. Its own install script would compile a bundled GDAL for half an hour: .npmrc keeps npm from running it.
+# The binding comes as a prebuilt binary or is compiled against the GDAL of the system, about two minutes. Its own
+# install script would compile a bundled GDAL for half an hour: .npmrc keeps npm from running it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly WORK=.mappale/setup
 readonly LOG=$WORK/log.txt
 readonly STAMP=node_modules/.mappale-setup
+readonly ASKED=${1:-}
 readonly BINDING=node_modules/gdal-async/lib/binding
 
 say() { printf 'setup: %s\n' "$*" >&2; }
@@ -72,11 +74,9 @@ wanted="$(cat package.json package-lock.json .npmrc | cksum) node $(node -p proc
 
 stamped=
 [ ! -f "$STAMP" ] || stamped=$(cat "$STAMP")
+[ -d node_modules/gdal3.js ] || stamped=
 if [ "$stamped" = "$wanted gdal" ]; then exit 0; fi
-if [ "$stamped" = "$wanted no-gdal" ] && ! has gdal-config; then
-  say 'without GDAL: shapefiles and GeoPackages cannot be read. Install libgdal-dev, then type the same again.'
-  exit 0
-fi
+if [ "$stamped" = "$wanted no-gdal" ] && [ "$ASKED" != gdal ]; then exit 0; fi
 
 # One at a time: npm removes what another one is making. The lock is a link to the number of the process that holds it.
 mkdir -p "$WORK"
@@ -93,7 +93,7 @@ until ln -s "$$" "$WORK/lock" 2>/dev/null; do
 done
 if [ -n "$waited" ]; then
   rm -f "$WORK/lock"
-  exec scripts/setup.sh
+  exec scripts/setup.sh "$@"
 fi
 : >"$LOG"
 
@@ -163,10 +163,8 @@ system_gdal() {
 }
 
 gdal=gdal
-if ! gdal_works && ! prebuilt && ! system_gdal; then
+if ! gdal_works && { [ "$ASKED" != gdal ] || { ! prebuilt && ! system_gdal; }; }; then
   gdal=no-gdal
-  say "warning: GDAL's binding could not be installed (log: $LOG)."
-  say 'Sources that publish shapefiles or GeoPackages cannot be read until it is; everything else works.'
 fi
 
 # So that `npx mappale` finds the program of this checkout.
@@ -174,4 +172,7 @@ mkdir -p node_modules/.bin
 ln -sf ../../pipelines/mappale.mjs node_modules/.bin/mappale
 
 printf '%s %s\n' "$wanted" "$gdal" >"$STAMP"
+if [ "$ASKED" = gdal ] && [ "$gdal" = no-gdal ]; then
+  fail "GDAL's binding could not be installed (log: $LOG). Vector files are read by gdal3.js, which is slower."
+fi
 say 'ready.'

@@ -7,6 +7,7 @@ import { missingRights, ROLE } from '../db/role.ts';
 import { appliedFiles, isApplied, partsOf, requireCurrent } from '../db/state.ts';
 import { EXIT, MappaleError } from '../errors.ts';
 import { freeBytes } from '../formats/disk.ts';
+import { engineText } from '../formats/gdal.ts';
 import { gdal } from '../formats/vector.ts';
 import { loadSources } from '../contract/registry.ts';
 import { command, looking, print } from './command.ts';
@@ -70,7 +71,7 @@ async function nodeVersion(): Promise<string> {
 }
 
 async function gdalVersion(): Promise<string> {
-  return `GDAL ${await gdal('GDAL', 'version')}`;
+  return engineText(await gdal('GDAL', 'version'));
 }
 
 async function sourceCount(): Promise<string> {
@@ -145,7 +146,7 @@ async function diskSpace(url: string): Promise<string> {
 
 const CHECKS: readonly Check[] = [
   { name: 'Node is 20.19 or newer', run: nodeVersion },
-  { name: 'shapefiles and GeoPackages can be read', run: gdalVersion },
+  { name: 'vector files can be read', run: gdalVersion },
   { name: 'sources load', run: sourceCount },
   { name: 'the database answers and is of this version', run: databaseVersion },
   { name: 'the server takes loads', run: serverSettings },

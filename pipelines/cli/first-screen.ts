@@ -7,6 +7,7 @@ import { checkServer } from '../db/migrate.ts';
 import { mustTakeDatabase } from '../db/pglite-folder.ts';
 import { appliedFiles, requireCurrent } from '../db/state.ts';
 import { MappaleError } from '../errors.ts';
+import { engineText } from '../formats/gdal.ts';
 import { gdal } from '../formats/vector.ts';
 import { describeHold, holds } from '../ledger/hold.ts';
 import { deadRuns } from '../ledger/ledger.ts';
@@ -35,7 +36,7 @@ const FIRST: Next = [
 /** @throws MappaleError `CONFIG_UNKNOWN`, `CONFIG_DISTRIBUTED` (exit 2) */
 export async function firstScreen(): Promise<string> {
   const { databaseUrl } = readConfig();
-  const vector = await gdal('GDAL', 'version').then((version) => `GDAL ${version}`, () => 'no GDAL: shapefiles and GeoPackages cannot be read (install libgdal-dev, then: make setup)');
+  const vector = await gdal('GDAL', 'version').then(engineText, () => 'no GDAL: vector files cannot be read (to install the packages again: make setup)');
   const { lines, next } = await look(databaseUrl);
   const width = Math.max(...next.map(([typed]) => typed.length));
   return [

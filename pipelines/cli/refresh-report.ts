@@ -26,6 +26,7 @@ export function describe(report: RefreshReport): string {
   for (const held of report.held) lines.push(held);
   const warnings = report.loaded.reduce((sum, release) => sum + release.warnings, 0);
   if (warnings > 0) lines.push(`${warnings === 1 ? '1 check' : `${group(warnings)} checks`} of the loaded files found unexpected rows: npx mappale report REGION`);
+  if (report.loaded.length > 0 && report.vectorEngine !== null) lines.push(`vector files read by ${report.vectorEngine}`);
   if (report.estimate !== null) lines.push(`took ${duration(report.seconds)}, estimated ${duration(report.estimate.seconds)}`);
   lines.push(...describeFiles(report), ...describeLeftOut(report.leftOut), ...describeWarnings(report.warnings));
   for (const failure of report.failures) lines.push(failure.report());
@@ -57,17 +58,11 @@ export function describeWarnings(warnings: readonly SchemaWarning[]): string[] {
 
 /** Lists files that could not be used, and the affected sections of each region. */
 export function describeLeftOut(all: readonly (LeftOut | NotedLeftOut)[]): string[] {
-  // Files for which GDAL is missing share one reason, which is printed once.
   const codeOf = ({ failure }: LeftOut | NotedLeftOut): string => ('error' in failure ? failure.error : failure.code);
-  const missing = all.filter((each) => codeOf(each) === 'GDAL_MISSING');
-  const named = all.filter((each) => !missing.includes(each)).flatMap((each) => [
+  return all.flatMap((each) => [
     `left out: ${each.files.join(', ')} (${each.source}${each.vintage === null ? '' : ` ${vintageText(each.vintage)}`}): ${each.failure.message} [${codeOf(each)}]`,
     ...describeSections([each]),
   ]);
-  if (missing.length === 0) return named;
-  const count = missing.flatMap(({ files }) => files).length;
-  const line = `left out, because GDAL is not installed: ${count === 1 ? '1 file' : `${group(count)} files`} [GDAL_MISSING]`;
-  return [line, ...describeSections(missing), ...named];
 }
 
 function describeSections(all: readonly (LeftOut | NotedLeftOut)[]): string[] {

@@ -1,5 +1,25 @@
 /** Entry point of the thread that `vector.ts` starts. */
-import { calls, type Call } from './gdal.ts';
+import type { EngineFacts, GdalCalls, VectorEngine } from './gdal.ts';
+import { gdalEngine } from './gdal-engine.ts';
 import { serve } from './thread.ts';
 
-serve<Call, unknown>(async ({ name, args }, out) => out.post(await (calls[name] as (...args: readonly unknown[]) => unknown)(...args)));
+/** Calls of the engine, and the question which engine it is. */
+export interface ThreadCalls extends GdalCalls {
+  version(): Promise<EngineFacts>;
+}
+
+/** Message to the thread. */
+export interface Call<Name extends keyof ThreadCalls = keyof ThreadCalls> {
+  readonly name: Name;
+  readonly args: Parameters<ThreadCalls[Name]>;
+  /** The engine that a test asks for, or null. */
+  readonly only: VectorEngine | null;
+}
+
+export type Answer<Name extends keyof ThreadCalls> = Awaited<ReturnType<ThreadCalls[Name]>>;
+
+serve<Call, unknown>(async ({ name, args, only }, out) => {
+  const { calls, engine, version, fallback } = await gdalEngine(only);
+  const all: ThreadCalls = { ...calls, version: () => Promise.resolve({ engine, version, fallback }) };
+  out.post(await (all[name] as (...args: readonly unknown[]) => unknown)(...args));
+});

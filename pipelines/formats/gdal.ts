@@ -1,19 +1,8 @@
 /**
- * All that GDAL does, as calls of plain data: its functions block, so `vector.ts` has them run in a thread. The only file that imports gdal-async, and
- * lazily: who reads no vector file needs no GDAL. The binding's authors do not promise it for threads. It holds in the first one that loads it, also when
- * that one or the process ends in the middle of its work, and cannot be loaded by a second (3.12.3, observed): so there is one thread, for all files, and
- * the main thread never loads it.
+ * GDAL behind one interface, as calls of plain data. Its functions block, so `vector.ts` has them run in a thread. Two engines implement the interface:
+ * gdal-async (`gdal-native.ts`), where it is installed, and gdal3.js (`gdal-wasm.ts`), which needs no compilation and is slower. Both give the same rows.
  */
-import { rm } from 'node:fs/promises';
-import type * as Gdal from 'gdal-async';
-import { MappaleError } from '../errors.ts';
 import type { VectorField, VectorValue } from './vector.ts';
-import { checkWkb, toEwkb } from './wkb.ts';
-
-/** A batch ends with the feature that makes it so large, */
-const BATCH_BYTES = 1_048_576;
-/** or with so many. */
-const BATCH_FEATURES = 500;
 
 export interface GdalLayer {
   readonly name: string;
@@ -45,8 +34,6 @@ export interface GdalBatch {
   readonly failure: unknown;
 }
 
-const NO_GEOMETRY = { ewkb: null, missing: false, geometryError: null } as const;
-
 /** Formats that can be written, in addition to shapefiles. */
 export type WrittenFormat = 'GPKG' | 'OpenFileGDB' | 'FlatGeobuf';
 
@@ -66,232 +53,53 @@ export interface GeoPackageLayer {
   readonly fields: readonly { readonly name: string; readonly type: 'string' | 'integer' | 'real' | 'date' }[];
 }
 
-type Gdal = typeof Gdal;
+/** Names of the engines: the packages that they come in. */
+export const VECTOR_ENGINES = ['gdal-async', 'gdal3.js'] as const;
+export type VectorEngine = (typeof VECTOR_ENGINES)[number];
 
-let loaded: Gdal | undefined;
-const importGdal = (): Promise<{ readonly default: unknown }> => import('gdal-async');
-
-/**
- * @param load for tests: how the module is imported
- * @throws `GDAL_MISSING` (usage) with what to do
- */
-export async function loadGdal(load: () => Promise<{ readonly default: unknown }> = importGdal): Promise<Gdal> {
-  if (loaded !== undefined && load === importGdal) return loaded;
-  let gdal: Gdal;
-  try {
-    gdal = (await load()).default as Gdal;
-  } catch (error) {
-    throw new MappaleError('this needs GDAL, which is not installed', {
-      code: 'GDAL_MISSING',
-      kind: 'usage',
-      detail: `expected the optional package gdal-async, found: ${(error instanceof Error ? error.message : String(error)).replace(/\n.*/s, '')}`,
-      hint: 'Install it: make setup does so, and says what it lacks; by hand it is `npm install --include=optional gdal-async`, and where no binary is offered for this '
-        + 'platform libgdal-dev and a C++ compiler first, with `--build-from-source --shared_gdal`. GeoJSON, and all files that are no maps, are read without it.',
-      fix: 'make setup',
-      cause: error,
-    });
-  }
-  // The checks of `vector.ts` report GDAL's warnings with file and position.
-  gdal.quiet();
-  // Searching all CRS for the one of a .prj takes GDAL a tenth of a second for each shapefile; `shapefile.ts` reads the .prj instead.
-  gdal.config.set('USE_OSR_FIND_MATCHES', 'NO');
-  if (load === importGdal) loaded = gdal;
-  return gdal;
-}
-
-/** Open datasets by their numbers. */
-const datasets = new Map<number, Gdal.Dataset>();
-let opened = 0;
-
-function datasetOf(number: number): Gdal.Dataset {
-  const dataset = datasets.get(number);
-  if (dataset === undefined) throw new Error(`no open dataset ${number}`);
-  return dataset;
-}
-
-function keep(dataset: Gdal.Dataset): number {
-  datasets.set((opened += 1), dataset);
-  return opened;
-}
-
-/**
- * Dataset that a CRS object was first returned for. gdal-async 3.12 identifies a CRS by its memory address, which another CRS may reuse after a dataset is
- * closed. It then returns the closed dataset's CRS (3.5 % of 400 openings, observed). A CRS of another dataset is therefore rejected. The caller opens the
- * file again while the first dataset is still open, so the next CRS has another address.
- */
-const firstOf = new WeakMap<Gdal.SpatialReference, number>();
-
-function isOf(system: Gdal.SpatialReference, dataset: number): boolean {
-  if (!firstOf.has(system)) firstOf.set(system, dataset);
-  return firstOf.get(system) === dataset;
-}
-
-/** @returns what `get` gives; null where GDAL does not understand the CRS, which is as good as none */
-function understood<T>(get: () => T): T | null {
-  try {
-    return get();
-  } catch {
-    return null;
-  }
+export interface EngineFacts {
+  readonly engine: VectorEngine;
+  /** Version of GDAL. */
+  readonly version: string;
+  /** Why the faster engine is not used; null if it is, or if a setting excludes it. */
+  readonly fallback: string | null;
 }
 
 /** Calls that the thread answers. Datasets are identified by number, layers by index. */
-export const calls = {
-  async version(): Promise<string> {
-    return (await loadGdal()).version;
-  },
-
+export interface GdalCalls {
   /** @param encoding of a shapefile's text; null where the format fixes it */
-  async open(path: string, drivers: readonly string[], encoding: string | null): Promise<{ readonly dataset: number; readonly layers: readonly GdalLayer[] }> {
-    const gdal = await loadGdal();
-    gdal.config.set('SHAPE_ENCODING', encoding);
-    const known = drivers.filter((name) => gdal.drivers.getNames().includes(name));
-    const doubtful: Gdal.Dataset[] = [];
-    const seen = new Set<Gdal.SpatialReference>();
-    try {
-      for (;;) {
-        const dataset = gdal.open(path, 'r', known);
-        const number = keep(dataset);
-        const layers = dataset.layers.map((layer) => ({ layer, system: understood(() => layer.srs) }));
-        const systems = layers.flatMap(({ system }) => (system === null ? [] : [system]));
-        // One that comes again while the first is open is one that a driver has for all its files.
-        if (systems.every((system) => isOf(system, number) || seen.has(system))) {
-          return { dataset: number, layers: layers.map(({ layer, system }) => layerFacts(gdal, layer, system)) };
-        }
-        for (const system of systems) seen.add(system);
-        datasets.delete(number);
-        doubtful.push(dataset);
-      }
-    } finally {
-      gdal.config.set('SHAPE_ENCODING', null);
-      for (const dataset of doubtful) dataset.close();
-    }
-  },
-
+  open(path: string, drivers: readonly string[], encoding: string | null): Promise<{ readonly dataset: number; readonly layers: readonly GdalLayer[] }>;
   /** Returns a batch of features of a layer. @param which `first`: from the first feature on. @param srid is written to the geometries */
-  async read(dataset: number, index: number, srid: number, which: 'first' | 'next'): Promise<GdalBatch> {
-    const gdal = await loadGdal();
-    const layer = datasetOf(dataset).layers.get(index);
-    const spatial = layer.geomType !== gdal.wkbNone;
-    const features: GdalFeature[] = [];
-    let bytes = 0;
-    try {
-      while (features.length < BATCH_FEATURES && bytes < BATCH_BYTES) {
-        const raw = (which === 'first' && features.length === 0 ? layer.features.first() : layer.features.next()) as Gdal.Feature | null;
-        if (raw === null) return { features, ended: true, failure: null };
-        const values = (raw.fields.toArray() as unknown[]).map(plainValue);
-        const feature = { fid: raw.fid, values, ...(spatial ? geometryOf(gdal, raw, srid) : NO_GEOMETRY) };
-        features.push(feature);
-        bytes += feature.ewkb?.length ?? 0;
-      }
-    } catch (failure) {
-      return { features, ended: true, failure };
-    }
-    return { features, ended: false, failure: null };
-  },
-
+  read(dataset: number, index: number, srid: number, which: 'first' | 'next'): Promise<GdalBatch>;
   /** @throws Error when what was still to be written could not be */
-  async close(dataset: number): Promise<void> {
-    const gdal = await loadGdal();
-    const open = datasetOf(dataset);
-    datasets.delete(dataset);
-    heard(gdal, () => open.close());
-  },
-
+  close(dataset: number): Promise<void>;
   /** A new file, or folder, in place of what was there. @param date that a GeoPackage is stamped with instead of the clock's; UTC */
-  async create(path: string, format: WrittenFormat, date = '2000-01-01T00:00:00.000Z'): Promise<number> {
-    const gdal = await loadGdal();
-    gdal.config.set('OGR_CURRENT_DATE', date);
-    await rm(path, { force: true, recursive: true });
-    return keep(gdal.open(path, 'w', format));
-  },
-
-  async addLayer(dataset: number, { name, srid, geometry, fields, options = [] }: GeoPackageLayer): Promise<void> {
-    const gdal = await loadGdal();
-    const types = { string: gdal.OFTString, integer: gdal.OFTInteger64, real: gdal.OFTReal, date: gdal.OFTDate };
-    let system = gdal.SpatialReference.fromEPSG(srid);
-    while (!isOf(system, dataset)) system = gdal.SpatialReference.fromEPSG(srid);
-    const layer = datasetOf(dataset).layers.create(name, system, gdal[`wkb${geometry}`], [...options]);
-    for (const field of fields) layer.fields.add(new gdal.FieldDefn(field.name, types[field.type]));
-  },
-
-  async addFeatures(dataset: number, layerName: string, features: readonly GeoPackageFeature[]): Promise<void> {
-    const gdal = await loadGdal();
-    const layer = datasetOf(dataset).layers.get(layerName);
-    for (const { values, geometry } of features) {
-      const feature = new gdal.Feature(layer);
-      for (const [index, value] of values.entries()) feature.fields.set(index, value);
-      if (geometry instanceof Uint8Array) feature.setGeometry(gdal.Geometry.fromWKB(Buffer.from(geometry)));
-      else if (geometry !== null) feature.setGeometry(gdal.Geometry.fromGeoJson(geometry));
-      layer.features.add(feature);
-    }
-  },
-
+  create(path: string, format: WrittenFormat, date?: string): Promise<number>;
+  addLayer(dataset: number, layer: GeoPackageLayer): Promise<void>;
+  addFeatures(dataset: number, layerName: string, features: readonly GeoPackageFeature[]): Promise<void>;
   /** Writes the added features of a layer to the file. */
-  async flush(dataset: number, layerName: string): Promise<void> {
-    const gdal = await loadGdal();
-    const layer = datasetOf(dataset).layers.get(layerName);
-    heard(gdal, () => layer.flush());
-  },
-};
-
-/** GDAL tells of some failures to nobody who does not ask: a FlatGeobuf is written when it is closed, and a full disk cuts it there (3.6, observed). */
-function heard(gdal: Gdal, work: () => void): void {
-  gdal.lastError = null;
-  work();
-  const error = gdal.lastError as { readonly level: number; readonly message: string } | null;
-  gdal.lastError = null;
-  if (error !== null && error.level >= gdal.CE_Failure) throw new Error(error.message);
+  flush(dataset: number, layerName: string): Promise<void>;
 }
 
-type Calls = typeof calls;
-
-/** Message to the thread. */
-export interface Call<Name extends keyof Calls = keyof Calls> {
-  readonly name: Name;
-  readonly args: Parameters<Calls[Name]>;
+/** Returns the engine as text, with what makes reading faster. */
+export function engineText({ engine, version, fallback }: EngineFacts): string {
+  return `GDAL ${version} (${engine}${fallback === null ? '' : '; make setup-gdal compiles gdal-async, which is faster'})`;
 }
 
-export type Answer<Name extends keyof Calls> = Awaited<ReturnType<Calls[Name]>>;
-
-function layerFacts(gdal: Gdal, layer: Gdal.Layer, system: Gdal.SpatialReference | null): GdalLayer {
-  const types = new Map<string, VectorField['type']>([
-    [gdal.OFTString, 'string'], [gdal.OFTInteger, 'integer'], [gdal.OFTInteger64, 'integer'], [gdal.OFTReal, 'real'],
-    [gdal.OFTDate, 'date'], [gdal.OFTDateTime, 'datetime'],
-  ]);
-  return {
-    name: layer.name,
-    spatial: layer.geomType !== gdal.wkbNone,
-    fields: layer.fields.map(({ name, type }) => ({ name, type: types.get(type) ?? 'other' })),
-    featureCount: layer.features.count(true),
-    wkt: system === null ? null : understood(() => system.toWKT()),
-  };
+/** An engine that is loaded. */
+export interface LoadedEngine {
+  readonly version: string;
+  readonly calls: GdalCalls;
 }
 
-function geometryOf(gdal: Gdal, raw: Gdal.Feature, srid: number): Pick<GdalFeature, 'ewkb' | 'missing' | 'geometryError'> {
-  try {
-    const geometry = raw.getGeometry();
-    if (geometry === null) {
-      const error = gdal.lastError as { readonly message?: string } | null;
-      gdal.lastError = null;
-      return { ewkb: null, missing: true, geometryError: error?.message ?? null };
-    }
-    geometry.flattenTo2D();
-    const wkb = geometry.toWKB('LSB', 'ISO');
-    const geometryError = checkWkb(wkb);
-    return { ewkb: geometryError === null ? toEwkb(wkb, srid) : null, missing: false, geometryError };
-  } catch (error) {
-    // gdal-async has no class for curves and surfaces of TIN type and throws on them.
-    return { ewkb: null, missing: false, geometryError: error instanceof Error ? error.message : String(error) };
-  }
+export interface ChosenEngine extends EngineFacts {
+  readonly calls: GdalCalls;
 }
 
-function plainValue(value: unknown): VectorValue {
-  if (value === null || value === undefined) return null;
-  if (typeof value === 'string' || typeof value === 'number') return value;
-  if (typeof value !== 'object' || !('year' in value)) return JSON.stringify(value);
-  const { year, month, day, hour, minute, second } = value as Partial<Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second', number>>;
-  const two = (...parts: readonly (number | undefined)[]): string[] => parts.map((part = 0) => String(Math.trunc(part)).padStart(2, '0'));
-  const date = [String(year).padStart(4, '0'), ...two(month, day)].join('-');
-  return hour === undefined ? date : `${date}T${two(hour, minute, second).join(':')}`;
-}
+/** Date in a written file if the caller gives none, so that the same input gives the same bytes. */
+export const FIXED_DATE = '2000-01-01T00:00:00.000Z';
+
+/** A batch ends with the feature that makes it so large, */
+export const BATCH_BYTES = 1_048_576;
+/** or with so many. */
+export const BATCH_FEATURES = 500;

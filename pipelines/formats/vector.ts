@@ -1,6 +1,6 @@
 /**
- * Reads vector files feature by feature. GDAL reads shapefile, GeoPackage, KML and File Geodatabase in a thread (`gdal.ts`). GeoJSON needs no GDAL
- * (`geojson.ts`).
+ * Reads vector files feature by feature. GDAL reads shapefile, GeoPackage, KML and File Geodatabase in a thread, with one of two engines (`gdal.ts`).
+ * GeoJSON needs no GDAL (`geojson.ts`).
  *
  * GDAL reads as much as it can of a damaged file and at most writes to stderr: a truncated .dbf ends the layer early, a truncated .shp gives
  * features without geometry (GDAL 3.6, observed). Therefore this module first checks the headers against the file sizes, compares the number
@@ -12,9 +12,11 @@
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, extname, join } from 'node:path';
+import { testVectorEngine } from '../config.ts';
 import { MappaleError, inputError } from '../errors.ts';
 import { epsgOfWkt } from './crs.ts';
-import type { Answer, Call, GdalBatch, GdalFeature, GdalLayer } from './gdal.ts';
+import { VECTOR_ENGINES, engineText, type EngineFacts, type GdalBatch, type GdalFeature, type GdalLayer } from './gdal.ts';
+import type { Answer, Call } from './gdal-thread.ts';
 import { openGeoJson } from './geojson.ts';
 import { bytesAt, inspectShapefile, whyNoGeometry, type Shapefile } from './shapefile.ts';
 import { Threads } from './threads.ts';
@@ -48,7 +50,8 @@ const DRIVERS: Readonly<Record<string, readonly string[]>> = {
   '.gpkg': ['GPKG'],
   '.geojson': [],
   '.json': [],
-  '.kml': ['LIBKML', 'KML'],
+  // Not LIBKML, which gives other fields and which gdal3.js lacks.
+  '.kml': ['KML'],
   '.gdb': ['OpenFileGDB'],
 };
 const SHAPEFILE_PARTS = ['.shp', '.shx', '.dbf', '.prj', '.cpg'];
@@ -68,10 +71,18 @@ export interface VectorReader {
 /** The one thread of GDAL; null until it is needed. */
 let thread: Threads<Call, unknown> | null = null;
 
+/** Engine that opened the last vector file of this process; null: none was opened. */
+let used: EngineFacts | null = null;
+
+/** Returns the engine that reads vector files, as text; null if none was read. */
+export function vectorEngineUsed(): string | null {
+  return used === null ? null : engineText(used);
+}
+
 /** Has GDAL do something. The call is made at once. @param at how errors name it. @throws `GDAL_MISSING` (usage), `THREAD_ENDED` (bug) */
 export function gdal<Name extends Call['name']>(at: string, name: Name, ...args: Call<Name>['args']): Promise<Answer<Name>> {
   thread ??= new Threads(new URL('./gdal-thread.ts', import.meta.url), 1);
-  const answer = thread.start({ name, args }, at).next().then(({ value }) => value as Answer<Name>);
+  const answer = thread.start({ name, args, only: testVectorEngine(VECTOR_ENGINES) }, at).next().then(({ value }) => value as Answer<Name>);
   // Notify waiters, if any are left.
   answer.catch(() => undefined);
   return answer;
@@ -86,7 +97,7 @@ export function gdal<Name extends Call['name']>(at: string, name: Name, ...args:
 export async function openVector(path: VectorPath): Promise<VectorDataset> {
   const label = typeof path === 'string' ? basename(path) : `${path.zip.label}!${path.entry}`;
   // Before anything is unpacked.
-  if (!isGeoJson(typeof path === 'string' ? path : path.entry)) await gdal(label, 'version').catch((error: unknown) => {
+  if (!isGeoJson(typeof path === 'string' ? path : path.entry)) used = await gdal(label, 'version').catch((error: unknown) => {
     throw unreadable(label, error);
   });
   if (typeof path === 'string') return openFile(path, label, null);

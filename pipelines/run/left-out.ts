@@ -6,7 +6,7 @@ import { schemaOf, type Relation, type SqlFile } from '../contract/sql-files.ts'
 import type { BrokenEntry, Located } from '../contract/survey.ts';
 import type { Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
-import { inputError, type FaultyFile, type MappaleError } from '../errors.ts';
+import type { FaultyFile, MappaleError } from '../errors.ts';
 import { mayWithhold, type Inventory } from '../ledger/inventory.ts';
 import { productFiles } from '../plan/products.ts';
 
@@ -182,17 +182,4 @@ async function emptySections(database: Database, unit: number): Promise<Set<stri
   const parcels = await database.query<{ fid: number }>(operate('some_land_parcels'), [firstFid(unit), firstFid(unit + 1)]);
   const rows = await database.query<{ section: string }>(operate('not_loaded'), [parcels.map(({ fid }) => fid), SECTIONS.map(({ name }) => name)]);
   return new Set(rows.map(({ section }) => section));
-}
-
-/** Merges the failures of files that need GDAL, because one installation fixes all. Other failures are unchanged. */
-export function withOneMissingGdal(failures: readonly MappaleError[], leftOut: readonly Omission[]): MappaleError[] {
-  const missing = failures.filter(({ code }) => code === 'GDAL_MISSING');
-  const [first] = missing;
-  if (first === undefined) return [...failures];
-  const names = [...new Set(leftOut.filter(({ failure }) => missing.includes(failure)).map(({ source }) => source.id))].sort();
-  const count = missing.length === 1 ? '1 file was' : `${missing.length} files were`;
-  const one = inputError(`GDAL is not installed, so ${count} left out${names.length === 0 ? '' : `: ${names.join(', ')}`}`, {
-    code: first.code, at: first.at, detail: first.detail, hint: first.hint, fix: first.fix, cause: first,
-  });
-  return failures.flatMap((failure) => (failure === first ? [one] : missing.includes(failure) ? [] : [failure]));
 }

@@ -18,7 +18,8 @@ import { price, refuseWithoutRoom, type Price } from '../plan/price.ts';
 import { secondsSince } from '../progress.ts';
 import { buildItaly, buildRegions, type UnitReport } from './build-phase.ts';
 import { VERSION, type Context } from './context.ts';
-import { leftOutByRegion, leftOutOf, omittedEntries, sameLeftOut, withholdingEntries, withOneMissingGdal, type LeftOut } from './left-out.ts';
+import { vectorEngineUsed } from '../formats/vector.ts';
+import { leftOutByRegion, leftOutOf, omittedEntries, sameLeftOut, withholdingEntries, type LeftOut } from './left-out.ts';
 import { loadReleases, type ReleaseReport } from './load-phase.ts';
 import { nothingPublished } from './no-parcels.ts';
 import { placeComuni } from './place-phase.ts';
@@ -40,6 +41,8 @@ export interface RefreshReport {
   readonly leftOut: readonly LeftOut[];
   /** Added columns and cut exports in files that were loaded now or that the regions use. Warnings do not change the exit code. */
   readonly warnings: readonly SchemaWarning[];
+  /** Engine that read vector files, as text; null if none was read. */
+  readonly vectorEngine: string | null;
   readonly seconds: number;
   /** Estimate from before the start; null if there was nothing to do. */
   readonly estimate: Price | null;
@@ -161,8 +164,8 @@ async function report(
   const warnings = (await schemaWarnings(database, phases.loaded.map(({ release }) => release)))
     .filter((warning) => warning.units.length === 0 || warning.units.some((unit) => unit === 0 || units.has(unit)));
   const { aside, unknown, broken } = survey;
-  const failures = withOneMissingGdal(trouble.failures, trouble.omissions);
-  return { survey: { aside, unknown, broken }, failures, leftOut, warnings, seconds: secondsSince(startedAt), ...phases };
+  const { failures } = trouble;
+  return { survey: { aside, unknown, broken }, failures, leftOut, warnings, vectorEngine: vectorEngineUsed(), seconds: secondsSince(startedAt), ...phases };
 }
 
 /** Facts that the ledger keeps of a run. A command that did not look at the data folders does not know what is left out. */

@@ -77,8 +77,7 @@ export class Trouble {
       return { done: await work() };
     } catch (error) {
       if (!(error instanceof MappaleError)) throw error;
-      // A missing GDAL is reported once, whatever the number of files.
-      if (!this.failures.some(({ code }) => code === 'GDAL_MISSING' && code === error.code)) this.#log.warn(error.report());
+      this.#log.warn(error.report());
       this.failures.push(error);
       if (error.kind === 'database') throw error;
       return { failure: error };

@@ -38,7 +38,7 @@ async function codeOf(): Promise<Pick<Circumstances, 'commit' | 'dirty'>> {
 
 /** GDAL of the readers, asked in the thread in which they work: a process can load it only once. */
 function bindingVersion(): Promise<string | null> {
-  return gdal('GDAL', 'version').catch(() => null);
+  return gdal('GDAL', 'version').then(({ version }) => version, () => null);
 }
 
 /** GDAL of the peer. */

@@ -10,10 +10,7 @@ import { inTurn } from '../../pipelines/synthetic/items.ts';
 import { laeaEurope } from '../../pipelines/synthetic/map-projection.ts';
 import { boxRing, mapPoints, polygonsArea, type Polygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
-import { shapefileEntries } from '../../pipelines/synthetic/shapefile-writer.ts';
-import { MappaleError } from '../../pipelines/contract/source.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { CLASSES } from './schema.ts';
 
 const NAME = 'U2018_CLC2018_V2020_20u1';
@@ -103,24 +100,13 @@ const synthetic: Synthetic = {
         yield { values: [code, null, hectares(polygons), `EU_${number}`], polygons };
       }
     };
-    try {
-      await writeGeoPackage(join(folder, `${NAME}.gpkg`), [{
-        name: NAME, srid: 3035, geometry: 'MultiPolygon',
-        fields: [{ name: 'Code_18', type: 'string' }, { name: 'Remark', type: 'string' }, { name: 'Area_Ha', type: 'real' }, { name: 'ID', type: 'string' }],
-        features: (function* () {
-          for (const { values, polygons } of features()) yield { values, geometry: { type: 'MultiPolygon', coordinates: polygons } };
-        })(),
-      }]);
-    } catch (error) {
-      if (!(error instanceof MappaleError) || error.code !== 'GDAL_MISSING') throw error;
-      await writeZip(join(folder, `${NAME}.zip`), shapefileEntries(NAME, {
-        type: 'polygon', srid: 3035,
-        fields: [{ name: 'Code_18', type: 'text', length: 3 }, { name: 'Remark', type: 'text', length: 20 }, { name: 'Area_Ha', type: 'real', length: 19, decimals: 6 }, { name: 'ID', type: 'text', length: 18 }],
-        features: (function* () {
-          for (const { values, polygons } of features()) yield { geometry: { type: 'polygon' as const, polygons }, values };
-        })(),
-      }));
-    }
+    await writeGeoPackage(join(folder, `${NAME}.gpkg`), [{
+      name: NAME, srid: 3035, geometry: 'MultiPolygon',
+      fields: [{ name: 'Code_18', type: 'string' }, { name: 'Remark', type: 'string' }, { name: 'Area_Ha', type: 'real' }, { name: 'ID', type: 'string' }],
+      features: (function* () {
+        for (const { values, polygons } of features()) yield { values, geometry: { type: 'MultiPolygon', coordinates: polygons } };
+      })(),
+    }]);
   },
 
   truth(region) {

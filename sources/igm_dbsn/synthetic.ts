@@ -2,9 +2,7 @@
  * The national topographic database of the synthetic region: one province in a zip, as IGM packs it, with buildings in two layers, another
  * layer, and heights. Without GDAL it can be neither written nor read.
  */
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MappaleError } from '../../pipelines/contract/source.ts';
 import { BuildingTruth, buildingSource, buildingsOf, type SyntheticBuilding } from '../../pipelines/synthetic/buildings.ts';
 import { geodatabaseEntries } from '../../pipelines/synthetic/geodatabase-writer.ts';
 import type { WrittenLayer } from '../../pipelines/synthetic/geopackage-writer.ts';
@@ -59,13 +57,7 @@ const synthetic: Synthetic = {
     const entries = geodatabaseEntries(`${province.name}_dbsn.gdb`, [
       layer(region, 'edifc', ({ number }) => number % 10 !== 0), other, layer(region, 'edifc_1', ({ number }) => number % 10 === 0),
     ], { modified: DAY });
-    const path = join(folder, `${province.sigla}_dbsn_${DAY}.zip`);
-    try {
-      await writeZip(path, entries);
-    } catch (error) {
-      await rm(path, { force: true });
-      if (!(error instanceof MappaleError) || error.code !== 'GDAL_MISSING') throw error;
-    }
+    await writeZip(join(folder, `${province.sigla}_dbsn_${DAY}.zip`), entries);
   },
 
   truth(region) {

@@ -8,7 +8,6 @@ import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, spikedArea, zone
 import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
 import { mapPoints, type Polygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import { shapefileEntries } from '../../pipelines/synthetic/shapefile-writer.ts';
-import { MappaleError } from '../../pipelines/contract/source.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
 import type { SyntheticRegion, SyntheticComune, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
@@ -93,23 +92,13 @@ const synthetic: Synthetic = {
       type: 'polygon', srid: 32632, encoding: null, fields: [{ name: 'per_fr_ita', type: 'text', length: 50 }],
       features: [{ geometry: { type: 'polygon', polygons: [[everywhere]] }, values: [LABELS.P1] }],
     }));
-    try {
-      await writeGeoPackage(join(folder, `${NAME}.gpkg`), [{
-        name: NAME, srid: 32632, geometry: 'MultiPolygon',
-        fields: [{ name: 'per_fr_ita', type: 'string' }, { name: 'per_fr_eng', type: 'string' }],
-        features: (function* () {
-          for (const { label, polygons } of records(region)) yield { values: [label, english(label)], geometry: { type: 'MultiPolygon', coordinates: polygons } };
-        })(),
-      }]);
-    } catch (error) {
-      if (!(error instanceof MappaleError) || error.code !== 'GDAL_MISSING') throw error;
-      await writeZip(join(folder, `${NAME}.zip`), shapefileEntries(NAME, {
-        type: 'polygon', srid: 32632, fields: [{ name: 'per_fr_ita', type: 'text', length: 50 }, { name: 'per_fr_eng', type: 'text', length: 50 }],
-        features: (function* () {
-          for (const { label, polygons } of records(region)) yield { geometry: { type: 'polygon' as const, polygons }, values: [label, english(label)] };
-        })(),
-      }));
-    }
+    await writeGeoPackage(join(folder, `${NAME}.gpkg`), [{
+      name: NAME, srid: 32632, geometry: 'MultiPolygon',
+      fields: [{ name: 'per_fr_ita', type: 'string' }, { name: 'per_fr_eng', type: 'string' }],
+      features: (function* () {
+        for (const { label, polygons } of records(region)) yield { values: [label, english(label)], geometry: { type: 'MultiPolygon', coordinates: polygons } };
+      })(),
+    }]);
   },
 
   truth(region) {

@@ -10,10 +10,8 @@ import { inTurn } from '../../pipelines/synthetic/items.ts';
 import { laeaEurope } from '../../pipelines/synthetic/map-projection.ts';
 import { boxRing, mapPoints, polygonsArea, segmentsOf, type Polygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { SyntheticComune, SyntheticRegion } from '../../pipelines/synthetic/region.ts';
-import { shapefileEntries, type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
-import { MappaleError } from '../../pipelines/contract/source.ts';
+import { type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
 /** Number of cells of a block with half of the streets around it, and half of a street's width. Streets are 8 m wide. */
 const [BLOCK_COLUMNS, BLOCK_ROWS] = [6, 5];
@@ -175,23 +173,13 @@ const synthetic: Synthetic = {
     for (const comune of region.comuni.filter(isTown)) {
       const { stem, layers } = layersOf(region, comune);
       const name = `${stem}_v013`;
-      try {
-        await writeGeoPackage(join(folder, `${name}.gpkg`), layers.map(({ name: layer, fields, features }) => ({
-          name: layer, srid: 3035, geometry: 'MultiPolygon' as const,
-          fields: fields.map((field) => ({ name: field.name, type: field.package })),
-          features: (function* () {
-            for (const { values, polygon } of features()) yield { values, geometry: { type: 'MultiPolygon', coordinates: [polygon] } };
-          })(),
-        })));
-      } catch (error) {
-        if (!(error instanceof MappaleError) || error.code !== 'GDAL_MISSING') throw error;
-        await writeZip(join(folder, `${name}.zip`), layers.flatMap(({ name: layer, fields, features }) => shapefileEntries(`${name}/Data/${layer}`, {
-          type: 'polygon', srid: 3035, fields,
-          features: (function* () {
-            for (const { values, polygon } of features()) yield { geometry: { type: 'polygon' as const, polygons: [polygon] }, values };
-          })(),
-        })));
-      }
+      await writeGeoPackage(join(folder, `${name}.gpkg`), layers.map(({ name: layer, fields, features }) => ({
+        name: layer, srid: 3035, geometry: 'MultiPolygon' as const,
+        fields: fields.map((field) => ({ name: field.name, type: field.package })),
+        features: (function* () {
+          for (const { values, polygon } of features()) yield { values, geometry: { type: 'MultiPolygon', coordinates: [polygon] } };
+        })(),
+      })));
     }
   },
 

@@ -22,7 +22,7 @@ const ORDER = ['errors, log and settings', 'formats', 'contract', 'readers', 'ad
 /** Packages of each room. */
 const PACKAGES: Readonly<Record<(typeof ORDER)[number], readonly string[]>> = {
   'errors, log and settings': ['zod'],
-  formats: ['csv-parse', 'stream-json', 'gdal-async', 'h5wasm', 'hyparquet-writer', 'yauzl', 'saxes'],
+  formats: ['csv-parse', 'stream-json', 'gdal-async', 'gdal3.js', 'h5wasm', 'hyparquet-writer', 'yauzl', 'saxes'],
   contract: ['zod'],
   readers: ['proj4', 'zod'],
   address: [],
@@ -139,7 +139,7 @@ describe('imports', () => {
   });
 
   it('of gdal-async are in one file', () => {
-    expect(importers('gdal-async')).toEqual(['pipelines/formats/gdal.ts']);
+    expect(importers('gdal-async')).toEqual(['pipelines/formats/gdal-native.ts']);
   });
 
   it('of pg, its COPY streams and PGlite are in one folder', () => {

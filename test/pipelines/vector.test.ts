@@ -1,13 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm, truncate, writeFile, readFile, readdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { epsgOfWkt } from '../../pipelines/formats/crs.ts';
-import { loadGdal } from '../../pipelines/formats/gdal.ts';
+import { chooseEngine } from '../../pipelines/formats/gdal-engine.ts';
+import type { GdalCalls, LoadedEngine } from '../../pipelines/formats/gdal.ts';
+import { WASM_VERSION } from '../../pipelines/formats/gdal-wasm.ts';
 import { openVector, type VectorFeature, type VectorPath } from '../../pipelines/formats/vector.ts';
 import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
@@ -391,17 +394,39 @@ describe('a big file', () => {
   });
 });
 
-describe('a machine without GDAL', () => {
-  it('reports what to install, only when a vector file is read', async () => {
-    const error = await failure(loadGdal(() => Promise.reject(new Error("Cannot find package 'gdal-async'\nRequire stack"))));
-    expect([error.code, error.kind]).toEqual(['GDAL_MISSING', 'usage']);
-    expect(error.detail).toBe("expected the optional package gdal-async, found: Cannot find package 'gdal-async'");
-    expect(error.hint).toContain('npm install --include=optional gdal-async');
+describe('the choice of the engine', () => {
+  const calls = {} as GdalCalls;
+  const native = (): Promise<LoadedEngine> => Promise.resolve({ version: '3.6.2', calls });
+  const wasm = (): Promise<LoadedEngine> => Promise.resolve({ version: '3.8.4', calls });
+  const absent = (): Promise<never> => Promise.reject(new Error('Cannot find package\nRequire stack'));
+
+  it('is gdal-async if it is installed', async () => {
+    expect(await chooseEngine(null, { native, wasm: absent })).toEqual({ engine: 'gdal-async', version: '3.6.2', calls, fallback: null });
   });
 
-  it('can import the module', async () => {
-    const source = await readFile(new URL('../../pipelines/formats/gdal.ts', import.meta.url), 'utf8');
+  it('is gdal3.js if gdal-async cannot be loaded, with the reason', async () => {
+    expect(await chooseEngine(null, { native: absent, wasm })).toEqual({ engine: 'gdal3.js', version: '3.8.4', calls, fallback: 'Cannot find package' });
+  });
+
+  it('is the one that a test asks for, or an error', async () => {
+    expect((await chooseEngine('gdal3.js', { native, wasm })).engine).toBe('gdal3.js');
+    const error = await failure(chooseEngine('gdal-async', { native: absent, wasm }));
+    expect([error.code, error.kind, error.detail]).toEqual(['GDAL_MISSING', 'usage', 'expected the package gdal-async, found: Cannot find package']);
+  });
+
+  it('is an error that says what to do if no engine can be loaded', async () => {
+    const error = await failure(chooseEngine(null, { native: absent, wasm: absent }));
+    expect([error.code, error.kind, error.detail, error.fix]).toEqual(['GDAL_MISSING', 'usage', 'expected the package gdal3.js, found: Cannot find package', 'make setup']);
+  });
+
+  it('is made without importing the compiled package', async () => {
+    const source = await readFile(new URL('../../pipelines/formats/gdal-native.ts', import.meta.url), 'utf8');
     const imports = source.split('\n').filter((line) => /\bfrom 'gdal-async'/.test(line));
     expect(imports).toEqual(["import type * as Gdal from 'gdal-async';"]);
+  });
+
+  it('reports the version of GDAL that the WebAssembly contains', async () => {
+    const bytes = await readFile(createRequire(import.meta.url).resolve('gdal3.js/dist/package/gdal3WebAssembly.wasm'));
+    expect(bytes.includes(`GDAL ${WASM_VERSION}`)).toBe(true);
   });
 });

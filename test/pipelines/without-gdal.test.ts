@@ -1,4 +1,4 @@
-/** A machine without GDAL: files that need GDAL are left out and reported once, everything else is published. */
+/** A machine without gdal-async: gdal3.js reads and writes vector files, and the same is published. */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { WASM_VERSION } from '../../pipelines/formats/gdal-wasm.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { childEnvironment } from '../harness/environment.ts';
 import { SOURCES } from '../architecture/project.ts';
@@ -19,12 +20,12 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs the command line in a temporary folder, in a process that cannot load gdal-async. */
-async function withoutGdal(args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Ended> {
+/** Runs the command line in a temporary folder. @param engine `hidden`: in a process that cannot load gdal-async */
+async function mappale(args: readonly string[], engine: 'hidden' | 'gdal-async', more: Readonly<Record<string, string>> = {}): Promise<Ended> {
   const cwd = await mkdtemp(join(tmpdir(), 'mappale-without-gdal-'));
   try {
     return await new Promise<Ended>((resolve) => {
-      execFile(process.execPath, [join(ROOT, 'pipelines/mappale.mjs'), ...args], { cwd, env: childEnvironment({ NODE_OPTIONS: `--import ${PRELOAD}`, ...more }), maxBuffer: 1e8 },
+      execFile(process.execPath, [join(ROOT, 'pipelines/mappale.mjs'), ...args], { cwd, env: childEnvironment({ ...(engine === 'hidden' ? { NODE_OPTIONS: `--import ${PRELOAD}` } : { MAPPALE_TEST_VECTOR_ENGINE: engine }), ...more }), maxBuffer: 1e8 },
         (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }));
     });
   } finally {
@@ -32,7 +33,7 @@ async function withoutGdal(args: readonly string[], more: Readonly<Record<string
   }
 }
 
-it('reads the GeoJSON of every source that accepts GeoJSON the same as with GDAL', async () => {
+it('reads the GeoJSON of every source that accepts GeoJSON', async () => {
   // Files with rows in their golden files, which the source reads to the end.
   const files = SOURCES.flatMap((id) => {
     const folder = join(ROOT, 'sources', id, 'fixture');
@@ -44,26 +45,34 @@ it('reads the GeoJSON of every source that accepts GeoJSON the same as with GDAL
     });
   });
   expect(new Set(files.map(({ id }) => id)).size).toBeGreaterThan(5);
-  const { stdout } = await withoutGdal(['validate', '--json', ...files.map(({ path }) => path)]);
+  const { stdout } = await mappale(['validate', '--json', ...files.map(({ path }) => path)], 'hidden');
   const verdicts = JSON.parse(stdout) as { path: string; source: string; rows: number; findings: { code: string }[] }[];
   expect(JSON.stringify(verdicts)).not.toContain('GDAL_MISSING');
   expect(verdicts.map(({ path, source, rows }) => [path, source, rows]).sort()).toEqual(files.map(({ id, path, rows }) => [path, id, rows]).sort());
 }, 120_000);
 
-describeDatabase('a machine without GDAL', (engine) => {
-  it('publishes the demo region with exit 3, and names the sources that need GDAL in one line', async () => {
-    const url = await engine.createDatabase();
-    const { code, stdout, stderr } = await withoutGdal(['load-region', '--json'], { DATABASE_URL: url });
-    expect([code, stderr.match(/GDAL_MISSING/g)?.length]).toEqual([3, 1]);
-    const report = JSON.parse(stdout) as {
-      units: { unit: number }[]; failures: { error: string; message: string; hint: string }[];
-      leftOut: { source: string; files: string[]; failure: { error: string } }[];
-    };
-    expect(report.units.map(({ unit }) => unit)).toEqual([0, 14]);
-    expect(report.failures.map(({ error }) => error)).toEqual(['GDAL_MISSING']);
-    expect(report.leftOut.length).toBeGreaterThan(2);
-    for (const { source, failure } of report.leftOut) expect([report.failures[0]!.message.includes(source), failure.error]).toEqual([true, 'GDAL_MISSING']);
-    const again = await withoutGdal(['status'], { DATABASE_URL: url });
-    expect([again.code, again.stdout.match(/GDAL_MISSING/g)?.length]).toEqual([0, 1]);
-  }, 300_000);
+describeDatabase('a machine without gdal-async', (database) => {
+  /** Loads the demo region. @returns the digests of its tables, and the engine that read vector files */
+  async function demo(engine: 'hidden' | 'gdal-async'): Promise<{ readonly digests: unknown; readonly read: string }> {
+    const url = await database.createDatabase();
+    const { code, stdout, stderr } = await mappale(['load-region', '--json'], engine, { DATABASE_URL: url });
+    expect([code, stderr.includes('GDAL_MISSING')]).toEqual([0, false]);
+    const { vectorEngine, leftOut } = JSON.parse(stdout) as { vectorEngine: string; leftOut: unknown[] };
+    expect(leftOut).toEqual([]);
+    const published = await database.openDatabase(url);
+    const rows = await published.query("select unit_code, digest from ledger.publication where state = 'current' order by unit_code", []);
+    return { digests: rows, read: vectorEngine };
+  }
+
+  it('publishes the demo region with the digests that gdal-async gives', async (context) => {
+    if (!existsSync(join(ROOT, 'node_modules/gdal-async/lib/binding'))) return context.skip('gdal-async is not installed');
+    const [wasm, native] = [await demo('hidden'), await demo('gdal-async')];
+    expect(wasm.digests).toEqual(native.digests);
+    expect([wasm.read, native.read]).toEqual([expect.stringContaining('(gdal3.js; make setup-gdal'), expect.stringContaining('(gdal-async)')]);
+  }, 600_000);
+
+  it('names the engine in `doctor`', async () => {
+    const { stdout } = await mappale(['doctor'], 'hidden', { DATABASE_URL: await database.createDatabase() });
+    expect(stdout).toContain(`GDAL ${WASM_VERSION} (gdal3.js; make setup-gdal compiles gdal-async, which is faster)`);
+  }, 120_000);
 });

@@ -14,7 +14,7 @@ import { nearest } from '../../pipelines/typed.ts';
 import { checkServer } from '../../pipelines/db/migrate.ts';
 import { openDatabase, type Session } from '../../pipelines/db/index.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
-import { loadGdal } from '../../pipelines/formats/gdal.ts';
+import { chooseEngine } from '../../pipelines/formats/gdal-engine.ts';
 import { writeAtomically } from '../../pipelines/formats/atomic-write.ts';
 import { documentedErrors } from '../../scripts/site/errors.ts';
 import { read, ROOT } from '../architecture/project.ts';
@@ -154,7 +154,8 @@ describe('a newcomer', () => {
   });
 
   it('has no GDAL', async () => {
-    const error = await loadGdal(() => Promise.reject(new Error('Cannot find package'))).catch((thrown: unknown) => thrown as MappaleError);
+    const absent = (): Promise<never> => Promise.reject(new Error('Cannot find package'));
+    const error = await chooseEngine(null, { native: absent, wasm: absent }).catch((thrown: unknown) => thrown as MappaleError);
     expect(await told(error as MappaleError)).toEqual(['GDAL_MISSING', 2, 'make setup']);
   });
 

@@ -1,0 +1,54 @@
+/** Chooses the engine that reads and writes vector files. */
+import { MappaleError } from '../errors.ts';
+import type { ChosenEngine, LoadedEngine, VectorEngine } from './gdal.ts';
+import { loadNative } from './gdal-native.ts';
+import { loadWasm } from './gdal-wasm.ts';
+
+/** Loads each engine. */
+export interface EngineLoaders {
+  readonly native: () => Promise<LoadedEngine>;
+  readonly wasm: () => Promise<LoadedEngine>;
+}
+
+const LOADERS: EngineLoaders = { native: loadNative, wasm: loadWasm };
+
+const chosen = new Map<VectorEngine | null, Promise<ChosenEngine>>();
+
+/** Returns the engine of this process, chosen once. @param only the engine that a test asks for, or null. @throws `GDAL_MISSING` (usage) */
+export function gdalEngine(only: VectorEngine | null): Promise<ChosenEngine> {
+  const engine = chosen.get(only) ?? chooseEngine(only);
+  chosen.set(only, engine);
+  return engine;
+}
+
+/**
+ * Chooses the engine: gdal-async if it loads, otherwise gdal3.js.
+ * @param only the engine that a test asks for, or null
+ * @throws `GDAL_MISSING` (usage) with what to do
+ */
+export async function chooseEngine(only: VectorEngine | null, loaders: EngineLoaders = LOADERS): Promise<ChosenEngine> {
+  let fallback: string | null = null;
+  if (only !== 'gdal3.js') {
+    try {
+      return { engine: 'gdal-async', ...await loaders.native(), fallback };
+    } catch (error) {
+      if (only !== null) throw missing(only, error);
+      fallback = firstLine(error);
+    }
+  }
+  try {
+    return { engine: 'gdal3.js', ...await loaders.wasm(), fallback };
+  } catch (error) {
+    throw missing('gdal3.js', error);
+  }
+}
+
+const firstLine = (error: unknown): string => (error instanceof Error ? error.message : String(error)).replace(/\n.*/s, '');
+
+function missing(name: VectorEngine, error: unknown): MappaleError {
+  return new MappaleError('GDAL cannot be loaded, so vector files cannot be read', {
+    code: 'GDAL_MISSING', kind: 'usage', detail: `expected the package ${name}, found: ${firstLine(error)}`,
+    ...(name === 'gdal3.js' ? { hint: 'Install the npm packages again.', fix: 'make setup' } : { hint: 'Install or compile it.', fix: 'make setup-gdal' }),
+    cause: error,
+  });
+}

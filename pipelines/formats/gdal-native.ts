@@ -1,0 +1,211 @@
+/**
+ * GDAL through gdal-async, a binding to compiled code. The only file that imports gdal-async, and lazily. The binding's authors do not promise it for
+ * threads. It holds in the first one that loads it, also when that one or the process ends in the middle of its work, and cannot be loaded by a second
+ * (3.12.3, observed): so there is one thread, for all files, and the main thread never loads it.
+ */
+import { rm } from 'node:fs/promises';
+import type * as Gdal from 'gdal-async';
+import { BATCH_BYTES, BATCH_FEATURES, FIXED_DATE, type GdalBatch, type GdalCalls, type GdalFeature, type GdalLayer, type LoadedEngine } from './gdal.ts';
+import type { VectorField, VectorValue } from './vector.ts';
+import { checkWkb, toEwkb } from './wkb.ts';
+
+const NO_GEOMETRY = { ewkb: null, missing: false, geometryError: null } as const;
+
+type Gdal = typeof Gdal;
+
+let loaded: Gdal | undefined;
+
+/** @throws Error if the package is not installed, or not for this Node */
+export async function loadNative(): Promise<LoadedEngine> {
+  const { version } = await loadGdal();
+  return { version, calls };
+}
+
+async function loadGdal(): Promise<Gdal> {
+  if (loaded !== undefined) return loaded;
+  const gdal = (await import('gdal-async')).default as unknown as Gdal;
+  // The checks of `vector.ts` report GDAL's warnings with file and position.
+  gdal.quiet();
+  // Searching all CRS for the one of a .prj takes GDAL a tenth of a second for each shapefile; `shapefile.ts` reads the .prj instead.
+  gdal.config.set('USE_OSR_FIND_MATCHES', 'NO');
+  loaded = gdal;
+  return gdal;
+}
+
+/** Open datasets by their numbers. */
+const datasets = new Map<number, Gdal.Dataset>();
+let opened = 0;
+
+function datasetOf(number: number): Gdal.Dataset {
+  const dataset = datasets.get(number);
+  if (dataset === undefined) throw new Error(`no open dataset ${number}`);
+  return dataset;
+}
+
+function keep(dataset: Gdal.Dataset): number {
+  datasets.set((opened += 1), dataset);
+  return opened;
+}
+
+/**
+ * Dataset that a CRS object was first returned for. gdal-async 3.12 identifies a CRS by its memory address, which another CRS may reuse after a dataset is
+ * closed. It then returns the closed dataset's CRS (3.5 % of 400 openings, observed). A CRS of another dataset is therefore rejected. The caller opens the
+ * file again while the first dataset is still open, so the next CRS has another address.
+ */
+const firstOf = new WeakMap<Gdal.SpatialReference, number>();
+
+function isOf(system: Gdal.SpatialReference, dataset: number): boolean {
+  if (!firstOf.has(system)) firstOf.set(system, dataset);
+  return firstOf.get(system) === dataset;
+}
+
+/** @returns what `get` gives; null where GDAL does not understand the CRS, which is as good as none */
+function understood<T>(get: () => T): T | null {
+  try {
+    return get();
+  } catch {
+    return null;
+  }
+}
+
+const calls: GdalCalls = {
+  async open(path, drivers, encoding) {
+    const gdal = await loadGdal();
+    gdal.config.set('SHAPE_ENCODING', encoding);
+    const known = drivers.filter((name) => gdal.drivers.getNames().includes(name));
+    const doubtful: Gdal.Dataset[] = [];
+    const seen = new Set<Gdal.SpatialReference>();
+    try {
+      for (;;) {
+        const dataset = gdal.open(path, 'r', known);
+        const number = keep(dataset);
+        const layers = dataset.layers.map((layer) => ({ layer, system: understood(() => layer.srs) }));
+        const systems = layers.flatMap(({ system }) => (system === null ? [] : [system]));
+        // One that comes again while the first is open is one that a driver has for all its files.
+        if (systems.every((system) => isOf(system, number) || seen.has(system))) {
+          return { dataset: number, layers: layers.map(({ layer, system }) => layerFacts(gdal, layer, system)) };
+        }
+        for (const system of systems) seen.add(system);
+        datasets.delete(number);
+        doubtful.push(dataset);
+      }
+    } finally {
+      gdal.config.set('SHAPE_ENCODING', null);
+      for (const dataset of doubtful) dataset.close();
+    }
+  },
+
+  async read(dataset, index, srid, which): Promise<GdalBatch> {
+    const gdal = await loadGdal();
+    const layer = datasetOf(dataset).layers.get(index);
+    const spatial = layer.geomType !== gdal.wkbNone;
+    const features: GdalFeature[] = [];
+    let bytes = 0;
+    try {
+      while (features.length < BATCH_FEATURES && bytes < BATCH_BYTES) {
+        const raw = (which === 'first' && features.length === 0 ? layer.features.first() : layer.features.next()) as Gdal.Feature | null;
+        if (raw === null) return { features, ended: true, failure: null };
+        const values = (raw.fields.toArray() as unknown[]).map(plainValue);
+        const feature = { fid: raw.fid, values, ...(spatial ? geometryOf(gdal, raw, srid) : NO_GEOMETRY) };
+        features.push(feature);
+        bytes += feature.ewkb?.length ?? 0;
+      }
+    } catch (failure) {
+      return { features, ended: true, failure };
+    }
+    return { features, ended: false, failure: null };
+  },
+
+  async close(dataset) {
+    const gdal = await loadGdal();
+    const open = datasetOf(dataset);
+    datasets.delete(dataset);
+    heard(gdal, () => open.close());
+  },
+
+  async create(path, format, date = FIXED_DATE) {
+    const gdal = await loadGdal();
+    gdal.config.set('OGR_CURRENT_DATE', date);
+    await rm(path, { force: true, recursive: true });
+    return keep(gdal.open(path, 'w', format));
+  },
+
+  async addLayer(dataset, { name, srid, geometry, fields, options = [] }) {
+    const gdal = await loadGdal();
+    const types = { string: gdal.OFTString, integer: gdal.OFTInteger64, real: gdal.OFTReal, date: gdal.OFTDate };
+    let system = gdal.SpatialReference.fromEPSG(srid);
+    while (!isOf(system, dataset)) system = gdal.SpatialReference.fromEPSG(srid);
+    const layer = datasetOf(dataset).layers.create(name, system, gdal[`wkb${geometry}`], [...options]);
+    for (const field of fields) layer.fields.add(new gdal.FieldDefn(field.name, types[field.type]));
+  },
+
+  async addFeatures(dataset, layerName, features) {
+    const gdal = await loadGdal();
+    const layer = datasetOf(dataset).layers.get(layerName);
+    for (const { values, geometry } of features) {
+      const feature = new gdal.Feature(layer);
+      for (const [index, value] of values.entries()) feature.fields.set(index, value);
+      if (geometry instanceof Uint8Array) feature.setGeometry(gdal.Geometry.fromWKB(Buffer.from(geometry)));
+      else if (geometry !== null) feature.setGeometry(gdal.Geometry.fromGeoJson(geometry));
+      layer.features.add(feature);
+    }
+  },
+
+  async flush(dataset, layerName) {
+    const gdal = await loadGdal();
+    const layer = datasetOf(dataset).layers.get(layerName);
+    heard(gdal, () => layer.flush());
+  },
+};
+
+/** GDAL tells of some failures to nobody who does not ask: a FlatGeobuf is written when it is closed, and a full disk cuts it there (3.6, observed). */
+function heard(gdal: Gdal, work: () => void): void {
+  gdal.lastError = null;
+  work();
+  const error = gdal.lastError as { readonly level: number; readonly message: string } | null;
+  gdal.lastError = null;
+  if (error !== null && error.level >= gdal.CE_Failure) throw new Error(error.message);
+}
+
+function layerFacts(gdal: Gdal, layer: Gdal.Layer, system: Gdal.SpatialReference | null): GdalLayer {
+  const types = new Map<string, VectorField['type']>([
+    [gdal.OFTString, 'string'], [gdal.OFTInteger, 'integer'], [gdal.OFTInteger64, 'integer'], [gdal.OFTReal, 'real'],
+    [gdal.OFTDate, 'date'], [gdal.OFTDateTime, 'datetime'],
+  ]);
+  return {
+    name: layer.name,
+    spatial: layer.geomType !== gdal.wkbNone,
+    fields: layer.fields.map(({ name, type }) => ({ name, type: types.get(type) ?? 'other' })),
+    featureCount: layer.features.count(true),
+    wkt: system === null ? null : understood(() => system.toWKT()),
+  };
+}
+
+function geometryOf(gdal: Gdal, raw: Gdal.Feature, srid: number): Pick<GdalFeature, 'ewkb' | 'missing' | 'geometryError'> {
+  try {
+    const geometry = raw.getGeometry();
+    if (geometry === null) {
+      const error = gdal.lastError as { readonly message?: string } | null;
+      gdal.lastError = null;
+      return { ewkb: null, missing: true, geometryError: error?.message ?? null };
+    }
+    geometry.flattenTo2D();
+    const wkb = geometry.toWKB('LSB', 'ISO');
+    const geometryError = checkWkb(wkb);
+    return { ewkb: geometryError === null ? toEwkb(wkb, srid) : null, missing: false, geometryError };
+  } catch (error) {
+    // gdal-async has no class for curves and surfaces of TIN type and throws on them.
+    return { ewkb: null, missing: false, geometryError: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function plainValue(value: unknown): VectorValue {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string' || typeof value === 'number') return value;
+  if (typeof value !== 'object' || !('year' in value)) return JSON.stringify(value);
+  const { year, month, day, hour, minute, second } = value as Partial<Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second', number>>;
+  const two = (...parts: readonly (number | undefined)[]): string[] => parts.map((part = 0) => String(Math.trunc(part)).padStart(2, '0'));
+  const date = [String(year).padStart(4, '0'), ...two(month, day)].join('-');
+  // gdal-async leaves out parts that are 0.
+  return hour === undefined && minute === undefined && second === undefined ? date : `${date}T${two(hour, minute, second).join(':')}`;
+}
