@@ -2,7 +2,8 @@
 import { extname } from 'node:path';
 import { Command, type CommanderError } from 'commander';
 import { openDatabase, type Database } from '../db/index.ts';
-import { VERSION, withContext, type Context } from '../run/context.ts';
+import { VERSION } from '../program.ts';
+import { withContext, type Context } from '../run/context.ts';
 import { EXIT, MappaleError } from '../errors.ts';
 import { isUnfinished } from '../ingest/walk.ts';
 import { findRegion, REGIONS, type Region } from '../contract/regions.ts';

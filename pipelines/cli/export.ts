@@ -9,7 +9,8 @@ import { MappaleError } from '../errors.ts';
 import { mustBePlace } from '../formats/atomic-write.ts';
 import { mustBePublished } from '../ledger/published.ts';
 import { group } from '../progress.ts';
-import { VERSION, withContext } from '../run/context.ts';
+import { VERSION } from '../program.ts';
+import { withContext } from '../run/context.ts';
 import { command, parseRegion, print } from './command.ts';
 import { nearest, retyped, withOption } from '../typed.ts';
 

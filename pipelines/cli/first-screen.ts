@@ -12,7 +12,7 @@ import { describeHold, holds } from '../ledger/hold.ts';
 import { deadRuns } from '../ledger/ledger.ts';
 import { group } from '../progress.ts';
 import { quoted } from '../typed.ts';
-import { VERSION } from '../run/context.ts';
+import { VERSION } from '../program.ts';
 import { looking } from './command.ts';
 
 /** Commands with their purpose. */

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { mkdir } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { homeFolder } from '../config.ts';
 import { MappaleError } from '../errors.ts';
 import { withContext, type Context } from '../run/context.ts';
 import { firstFid } from '../contract/regions.ts';
@@ -31,7 +32,7 @@ export function loadRegionCommand(): Command {
 
 async function writeDemo(context: Context): Promise<string> {
   const { writeSynthetic } = await import('../synthetic/synthetic.ts');
-  const folder = join('.mappale', 'demo');
+  const folder = join(homeFolder(), 'demo');
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {
     throw new MappaleError('cannot write the files of the synthetic region', {
       code: 'FOLDER_UNWRITABLE', kind: 'usage', at: resolve(folder), detail: `expected a writable folder, found: ${(error as Error).message}`,

@@ -1,7 +1,7 @@
 /** Registers the commands of the command line. */
 import { Command } from 'commander';
-import { VERSION } from '../run/context.ts';
-import { setLogLevel, type LogOptions } from '../config.ts';
+import { VERSION } from '../program.ts';
+import { applyOptions, type GlobalOptions } from '../config.ts';
 import { MappaleError } from '../errors.ts';
 import { diskFull, isForbidden, isFull } from '../formats/file-error.ts';
 import { quoted } from '../typed.ts';
@@ -44,9 +44,10 @@ export function program(): Command {
     .exitOverride(usageExit)
     .description('Load the files of Italy\'s public bodies into one PostGIS database that describes every cadastral parcel.')
     .version(VERSION)
+    .option('--home <folder>', 'folder of the embedded database and of the demo region\'s files')
     .option('--verbose', 'print each step and its time')
     .option('--quiet', 'print warnings and results only')
-    .hook('preAction', (_program, command) => setLogLevel(command.optsWithGlobals<LogOptions>()))
+    .hook('preAction', (_program, command) => applyOptions(command.optsWithGlobals<GlobalOptions>()))
     .addHelpText('after', `
 Exit codes: 0 done, 1 bug, 2 usage or configuration, 3 input missing or changed, 4 too many rejects, 5 checks failed, 6 database, 7 already running.
 Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default: the embedded database in .mappale/database), MAPPALE_LOG=json, MAPPALE_LOG_LEVEL, NO_COLOR.`);

@@ -5,7 +5,7 @@ import type { Explain } from '../../api/explain.ts';
 import type { SignInLink } from '../../api/sign-in.ts';
 import type { Link } from '../../api/workers.ts';
 import { readConfig, type Config } from '../config.ts';
-import { VERSION } from '../run/context.ts';
+import { VERSION } from '../program.ts';
 import { onDatabase, type Database } from '../db/index.ts';
 import { connectionsOfEach, openReader, type Reader } from '../db/reader.ts';
 import { ROLE } from '../db/role.ts';

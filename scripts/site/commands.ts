@@ -50,7 +50,7 @@ export function commandPage(dead: (page: string, href: string) => void): Page {
   const path = 'commands.html';
   const root = program();
   // Written for the README, links and all.
-  const settings = ['| Setting | Means |', '|---|---|', ...Object.entries(SETTINGS.shape).map(([name, { description = '' }]) => `| \`${name}\` | ${description} |`)].join('\n');
+  const settings = ['| Setting | Means |', '|---|---|', ...Object.entries(SETTINGS).map(([name, description]) => `| \`${name}\` | ${description} |`)].join('\n');
   const commands = root.commands.flatMap((command) => leaves(command, command.name()));
   return {
     path, title: 'Commands', part: 'Reference', below: null,

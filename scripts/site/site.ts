@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { ROOT } from '../../pipelines/config.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
-import { VERSION } from '../../pipelines/run/context.ts';
+import { VERSION } from '../../pipelines/program.ts';
 import { commandPage } from './commands.ts';
 import { dictionaryPages, type DatabaseTable } from './dictionary.ts';
 import { documentPages } from './documents.ts';
