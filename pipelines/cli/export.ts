@@ -24,7 +24,7 @@ interface Options {
 
 export function exportCommand(): Command {
   const names = Object.keys(FORMATS);
-  return command('export', 'Write the parcels of a region to a file, with a STAC item and the licences.', [
+  return command('export', [
     'mappale export molise',
     `mappale export molise --format csv --sections ${SECTION_NAMES.slice(0, 2).join(',')} --out /tmp/molise.csv`,
   ])

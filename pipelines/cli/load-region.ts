@@ -13,7 +13,7 @@ import { bringUpToDate, foldersOf, refreshing, type RefreshArguments } from './r
 const DEMO = { parcels: 2000, seed: 1, region: 14 } as const;
 
 export function loadRegionCommand(): Command {
-  return refreshing('load-region', 'Load one region from its raw files and publish it. Without arguments, load the synthetic demo region.', [
+  return refreshing('load-region', [
     'mappale load-region',
     'mappale load-region molise --data ~/downloads',
     'DATABASE_URL=postgres://me@localhost/italy mappale load-region molise --data ~/cadastre --data ~/istat',

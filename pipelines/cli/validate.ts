@@ -12,7 +12,7 @@ const FORMATS = ['text', 'json', 'junit', 'github'] as const;
 type Format = (typeof FORMATS)[number];
 
 export function validateCommand(): Command {
-  return command('validate', 'Check that files match the expected schema. Needs no database. Exits with 0 or 3.', [
+  return command('validate', [
     'mappale validate downloads/MOLISE.zip',
     'mappale validate downloads --format junit > report.xml',
     'mappale validate QI_20251.zip --sample 1000',

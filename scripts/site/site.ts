@@ -26,7 +26,7 @@ export async function sitePages(tables: readonly DatabaseTable[]): Promise<reado
   const dead: string[] = [];
   const note = (page: string, href: string): void => void dead.push(`${page}: ${href}`);
   const sources = await loadSources();
-  const pages = [...documentPages(note), errorPage(), commandPage(note), ...dictionaryPages(sources, tables), ...await sourcePages(sources, note)];
+  const pages = [...documentPages(note), errorPage(), await commandPage(note), ...dictionaryPages(sources, tables), ...await sourcePages(sources, note)];
   dead.push(...deadLinks(pages));
   if (dead.length > 0) throw new DeadLinks(dead);
   return pages;
