@@ -60,16 +60,26 @@ export async function registerSource(id: string): Promise<RegisteredSource> {
   const sql = (name: string): SqlFile => readSqlFile(join(folder, `${name}.sql`));
   const optional = (name: string): SqlFile | null => (existsSync(join(folder, `${name}.sql`)) ? sql(name) : null);
   const parts = { ...source, id, staging: stagingTables(id, source.tables), load: sql('load'), placesOf: optional('places') };
-  const facts = readerFacts(parts);
-  return { ...parts, folder: `sources/${id}`, facts, reader: digestOfFacts(facts), layer: layerTables(id, source.layers), checks: optional('checks') };
+  return withFacts({ ...parts, folder: `sources/${id}`, layer: layerTables(id, source.layers), checks: optional('checks') }, () => readerFacts(parts));
+}
+
+/** Adds facts that are computed when they are used, because commands that load no files do not use them. */
+function withFacts(source: Omit<RegisteredSource, 'facts' | 'reader'>, compute: () => Facts): RegisteredSource {
+  let facts: Facts | undefined;
+  return {
+    ...source,
+    get facts() {
+      return facts ??= compute();
+    },
+    get reader() {
+      return digestOfFacts(this.facts);
+    },
+  };
 }
 
 /** Adds the engine to the facts of each source, because a newer PROJ may move a corner. */
 export function onEngine(sources: readonly RegisteredSource[], engine: Facts): RegisteredSource[] {
-  return sources.map((source) => {
-    const facts = { ...source.facts, ...engine };
-    return { ...source, facts, reader: digestOfFacts(facts) };
-  });
+  return sources.map((source) => withFacts(source, () => ({ ...source.facts, ...engine })));
 }
 
 /** Returns the source that fills this layer; undefined if its folder is missing. */
