@@ -10,14 +10,14 @@ import { findRegion, REGIONS, type Region } from '../contract/regions.ts';
 import { group } from '../progress.ts';
 import { withRun, type Acceptance } from '../ledger/ledger.ts';
 import { usageExit } from './usage.ts';
-import { didYouMean, nearest, retyped, withOption, withWord } from '../typed.ts';
+import { asInstalled, didYouMean, nearest, retyped, withOption, withWord } from '../typed.ts';
 
 /** Creates a command with examples. Its purpose is in `commands.ts`. @param name full name, with the parent command before a subcommand */
 export function command(name: string, examples: readonly string[]): Command {
   return new Command(name.slice(name.lastIndexOf(' ') + 1))
     .exitOverride(usageExit)
-    .showHelpAfterError(`(see the examples: npx mappale ${name} --help)`)
-    .addHelpText('after', `\nExamples:\n${examples.map((example) => `  $ ${example.replace(/(^|\s)mappale /, '$1npx mappale ')}`).join('\n')}`);
+    .showHelpAfterError(asInstalled(`(see the examples: npx mappale ${name} --help)`))
+    .addHelpText('after', `\nExamples:\n${examples.map((example) => `  $ ${example.replace(/(^|\s)mappale /, asInstalled('$1npx mappale '))}`).join('\n')}`);
 }
 
 /** Collects the values of a repeatable path option. */
@@ -59,7 +59,7 @@ export const parseCount = parseWithin(0, Number.MAX_SAFE_INTEGER);
 
 /** Prints a result as text or as one JSON document. */
 export function print(json: boolean | undefined, value: unknown, text: () => string): void {
-  process.stdout.write(json === true ? `${JSON.stringify(value, null, 2)}\n` : `${text()}\n`);
+  process.stdout.write(json === true ? `${JSON.stringify(value, null, 2)}\n` : `${asInstalled(text())}\n`);
 }
 
 /** Result of a command, as a value for JSON and as text. */

@@ -11,7 +11,7 @@ import { gdal } from '../formats/vector.ts';
 import { describeHold, holds } from '../ledger/hold.ts';
 import { deadRuns } from '../ledger/ledger.ts';
 import { group } from '../progress.ts';
-import { quoted } from '../typed.ts';
+import { GDAL_SETUP, quoted } from '../typed.ts';
 import { VERSION } from '../program.ts';
 import { looking } from './command.ts';
 
@@ -35,7 +35,7 @@ const FIRST: Next = [
 /** @throws MappaleError `CONFIG_UNKNOWN`, `CONFIG_DISTRIBUTED` (exit 2) */
 export async function firstScreen(): Promise<string> {
   const { databaseUrl } = readConfig();
-  const vector = await gdal('GDAL', 'version').then((version) => `GDAL ${version}`, () => 'no GDAL: shapefiles and GeoPackages cannot be read (install libgdal-dev, then: make setup)');
+  const vector = await gdal('GDAL', 'version').then((version) => `GDAL ${version}`, () => `no GDAL: shapefiles and GeoPackages cannot be read (install libgdal-dev, then: ${GDAL_SETUP})`);
   const { lines, next } = await look(databaseUrl);
   const width = Math.max(...next.map(([typed]) => typed.length));
   return [

@@ -4,7 +4,7 @@ import { VERSION } from '../program.ts';
 import { applyOptions, type GlobalOptions } from '../config.ts';
 import { MappaleError } from '../errors.ts';
 import { diskFull, isForbidden, isFull } from '../formats/file-error.ts';
-import { quoted } from '../typed.ts';
+import { asInstalled, quoted } from '../typed.ts';
 import { COMMANDS } from './commands.ts';
 import { guardOutput } from './output.ts';
 import { usageExit } from './usage.ts';
@@ -35,7 +35,7 @@ Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default: the embedded d
 export async function main(argv: readonly string[]): Promise<void> {
   guardOutput();
   try {
-    if (argv.length === 2) process.stdout.write(`${await (await import('./first-screen.ts')).firstScreen()}\n`);
+    if (argv.length === 2) process.stdout.write(`${asInstalled(await (await import('./first-screen.ts')).firstScreen())}\n`);
     else await (await program(argv)).parseAsync([...argv]);
   } catch (thrown) {
     const error = isFull(thrown) ? diskFull(thrown as NodeJS.ErrnoException) : forbidden(thrown as NodeJS.ErrnoException) ?? thrown;

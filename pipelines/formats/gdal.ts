@@ -7,6 +7,7 @@
 import { rm } from 'node:fs/promises';
 import type * as Gdal from 'gdal-async';
 import { MappaleError } from '../errors.ts';
+import { GDAL_SETUP } from '../typed.ts';
 import type { VectorField, VectorValue } from './vector.ts';
 import { checkWkb, toEwkb } from './wkb.ts';
 
@@ -85,9 +86,8 @@ export async function loadGdal(load: () => Promise<{ readonly default: unknown }
       code: 'GDAL_MISSING',
       kind: 'usage',
       detail: `expected the optional package gdal-async, found: ${(error instanceof Error ? error.message : String(error)).replace(/\n.*/s, '')}`,
-      hint: 'Install it: make setup does so, and says what it lacks; by hand it is `npm install --include=optional gdal-async`, and where no binary is offered for this '
-        + 'platform libgdal-dev and a C++ compiler first, with `--build-from-source --shared_gdal`. GeoJSON, and all files that are no maps, are read without it.',
-      fix: 'make setup',
+      hint: 'Install it. Where no binary is offered for this platform, install libgdal-dev and a C++ compiler first. GeoJSON, and all files that are no maps, are read without it.',
+      fix: GDAL_SETUP,
       cause: error,
     });
   }
