@@ -5,9 +5,12 @@
 #   scripts/setup.sh        what every target of the Makefile runs first
 #
 # GDAL's binding (gdal-async) comes as a prebuilt binary or is compiled against the GDAL of the system, about two
-# minutes. Its own install script would compile a bundled GDAL for half an hour: .npmrc keeps npm from running it.
+# minutes. Its own install script would compile a bundled GDAL for half an hour: `npm ci --ignore-scripts` keeps npm from running it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# The program keeps its data in .mappale where that folder exists.
+mkdir -p .mappale
 
 readonly WORK=.mappale/setup
 readonly LOG=$WORK/log.txt

@@ -1,14 +1,12 @@
 /**
  * Writes the program that the npm package and the image run: compiled modules, SQL and pages, below `dist/`.
  *
- *   npm run build                 # dist/ only
- *   npm run build -- --package    # also npm-shrinkwrap.json, for npm pack
+ *   npm run build
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { basename, join } from 'node:path';
 import { LIBRARIES, LIBRARY_FOLDER } from '../../api/libraries.ts';
 import { ROOT } from '../../pipelines/config.ts';
 import { sqlFacts } from '../../pipelines/contract/fingerprint.ts';
@@ -24,18 +22,12 @@ const LEFT = /\.ts$|(?:^|\/)(?:fixture|golden)(?:\/|$)|(?:^|\/)README\.md$|^pipe
 
 const LICENCE = /^(?:licen[cs]e|notice)/i;
 
-interface Lock {
-  readonly packages: Record<string, { readonly dev?: boolean; devDependencies?: unknown }>;
-}
-
-const { values: options } = parseArgs({ options: { package: { type: 'boolean', default: false } } });
 rmSync(DIST, { recursive: true, force: true });
 execFileSync(process.execPath, [createRequire(import.meta.url).resolve('typescript/bin/tsc'), '-p', 'tsconfig.build.json'], { cwd: ROOT, stdio: 'inherit' });
 copyFiles();
 copyLibraries();
 writeManifest();
 await writeDigests();
-if (options.package) writeShrinkwrap();
 
 function copyFiles(): void {
   for (const folder of FOLDERS) {
@@ -72,11 +64,4 @@ async function writeDigests(): Promise<void> {
   if (facts.length === 0) throw new Error('expected sources, found none');
   for (const file of tableFiles()) sqlFacts(file);
   writeFileSync(join(DIST, DIGESTS_FILE), JSON.stringify(computedDigests()));
-}
-
-/** Writes the lock file of the package: the versions of `package-lock.json`, without packages for development. */
-function writeShrinkwrap(): void {
-  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as Lock;
-  const packages = Object.entries(lock.packages).filter(([, { dev }]) => dev !== true).map(([folder, { devDependencies: _, ...locked }]) => [folder, locked]);
-  writeFileSync(join(dirname(DIST), 'npm-shrinkwrap.json'), `${JSON.stringify({ ...lock, packages: Object.fromEntries(packages) }, null, 2)}\n`);
 }

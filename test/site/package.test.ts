@@ -1,7 +1,6 @@
 /** The npm package: packed from a copy of the checkout, installed by an ordinary user, and run from another folder. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -81,8 +80,6 @@ describe('the package', () => {
     expect(files.filter((file) => /\.ts$|\/(?:fixture|golden|test|scripts)\//.test(file))).toEqual([]);
     const { packages } = JSON.parse(await readFile(join(copy.folder, 'package-lock.json'), 'utf8')) as Lock;
     expect(Object.entries(packages).filter(([, { dev, hasInstallScript }]) => dev !== true && hasInstallScript === true).map(([folder]) => folder)).toEqual([]);
-    // What npm makes while it packs is gone afterwards.
-    expect(existsSync(join(copy.folder, 'npm-shrinkwrap.json'))).toBe(false);
   });
 });
 
