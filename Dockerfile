@@ -9,7 +9,7 @@ RUN npm ci --ignore-scripts \
  && cd node_modules/gdal-async \
  && npx --no-install node-pre-gyp install --build-from-source --shared_gdal=true --nodedir=/usr/local \
  && rm -rf build deps
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json tsconfig-build.json ./
 COPY api api
 COPY pipelines pipelines
 COPY scripts/build scripts/build

@@ -9,7 +9,7 @@ export const IS_COMPILED: boolean = import.meta.url.endsWith('.js');
 
 export const VERSION: string = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version;
 
-/** Returns the path of a module in the form that runs. @param source path of its TypeScript: `…/sources/anncsu_addresses/source.ts` */
+/** Returns the path of a module in the form that runs. @param source path of its TypeScript: `…/sources/<id>/source.ts` */
 export function moduleFile(source: string): string {
   return IS_COMPILED ? source.replace(/\.ts$/, '.js') : source;
 }

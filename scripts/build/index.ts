@@ -23,7 +23,7 @@ const LEFT = /\.ts$|(?:^|\/)(?:fixture|golden)(?:\/|$)|(?:^|\/)README\.md$|^pipe
 const LICENCE = /^(?:licen[cs]e|notice)/i;
 
 rmSync(DIST, { recursive: true, force: true });
-execFileSync(process.execPath, [createRequire(import.meta.url).resolve('typescript/bin/tsc'), '-p', 'tsconfig.build.json'], { cwd: ROOT, stdio: 'inherit' });
+execFileSync(process.execPath, [createRequire(import.meta.url).resolve('typescript/bin/tsc'), '-p', 'tsconfig-build.json'], { cwd: ROOT, stdio: 'inherit' });
 copyFiles();
 copyLibraries();
 writeManifest();

@@ -175,9 +175,9 @@ describe('imports', () => {
   });
 
   it('use every package that is installed for the program', () => {
-    // tsx runs the program: the launcher passes it to node. Packages that are only served to browsers are named, not imported.
+    // Fastify imports light-my-request. It is named here to keep the last version for Node 20, because the npm package has no overrides.
     const program = TYPESCRIPT.filter((file) => !file.startsWith('test/') && !file.endsWith('.test.ts')).map(read).join('\n');
-    expect([...SHIPPED].filter((name) => name !== 'tsx' && !new RegExp(`['"\`]${name}['"\`/]`).test(program))).toEqual([]);
+    expect([...SHIPPED].filter((name) => name !== 'light-my-request' && !new RegExp(`['"\`]${name}['"\`/]`).test(program))).toEqual([]);
   });
 });
 
