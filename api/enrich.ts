@@ -7,6 +7,7 @@ import { findKey, hasKey, KEYS } from '../pipelines/deliver/keys.ts';
 import { csvLine, guardedCells, openTable } from '../pipelines/deliver/table.ts';
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
 import { MappaleError } from '../pipelines/errors.ts';
+import { asInstalled } from '../pipelines/typed.ts';
 import { admitRows, type Caller, type Counter } from './access.ts';
 import { ApiError, invalidParameter, refusal } from './errors.ts';
 import { readParameters } from './parameters.ts';
@@ -17,7 +18,7 @@ export const ENRICH_PATH = '/tools/enrich';
 const MOST_ROWS = 1_000;
 
 /** Limits of the uploaded table. */
-export const ENRICH_BODY = { mostBytes: 1_048_576, hint: '; larger tables: npx mappale enrich' } as const;
+export const ENRICH_BODY = { mostBytes: 1_048_576, hint: asInstalled('; larger tables: npx mappale enrich') } as const;
 
 /** Rows per database query. Each query must meet the usual time limit, and an address search may take several hundred milliseconds. */
 const BATCH = { row: 100, street: 10 } as const;
@@ -85,7 +86,7 @@ async function read(body: Buffer, by: (typeof KEYS)[number] | null) {
 }
 
 function tooLarge(allowed: string): ApiError {
-  return invalidParameter('body', `${allowed}; larger tables: npx mappale enrich`, 'is too large');
+  return invalidParameter('body', `${allowed}${ENRICH_BODY.hint}`, 'is too large');
 }
 
 /** Returns a link header. Text beyond ASCII is encoded according to RFC 8187. */

@@ -4,6 +4,7 @@ import { PER_TOKEN } from './access.ts';
 import * as answers from './answers.ts';
 import type { Described } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
+import { asInstalled } from '../pipelines/typed.ts';
 import { ApiError, CHALLENGE, refusal, RETRY_AFTER_SECONDS, STATUS, type ErrorCode } from './errors.ts';
 import { OPENAPI_MEDIA } from './ogc.ts';
 import { TILES_ENDPOINT } from './tiles.ts';
@@ -220,7 +221,7 @@ export function document(version: string): Json {
       securitySchemes: {
         key: {
           type: 'apiKey', in: 'header', name: 'x-api-key',
-          description: 'A token: npx mappale token create. Roles are its scopes: geocoding:read, parcels:read, admin_data:read',
+          description: asInstalled('A token: npx mappale token create. Roles are its scopes: geocoding:read, parcels:read, admin_data:read'),
         },
       },
       schemas: components(),

@@ -1,10 +1,14 @@
 /** Serves the API documentation and the map. All files are listed here and read once; nothing is loaded from other servers. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { ROOT } from '../pipelines/config.ts';
 import { SECTIONS } from '../pipelines/contract/sections.ts';
+import { IS_COMPILED } from '../pipelines/program.ts';
+import { LIBRARIES, LIBRARY_FOLDER } from './libraries.ts';
 import { BASE } from './openapi.ts';
 import { prepare, sendPrepared, type Prepared } from './prepared.ts';
 
@@ -18,22 +22,23 @@ function own(name: string): () => Promise<Buffer> {
   return () => readFile(fileURLToPath(new URL(`pages/${name}`, import.meta.url)));
 }
 
-function library(name: string): () => Promise<Buffer> {
-  return () => readFile(require.resolve(name));
+/** Reads a file of a package: the copy that the build made, or in a checkout the file of the installed package. */
+function library<Name extends keyof typeof LIBRARIES>(name: Name, file: (typeof LIBRARIES)[Name][number]): () => Promise<Buffer> {
+  return () => readFile(IS_COMPILED ? join(ROOT, LIBRARY_FOLDER, name, basename(file)) : require.resolve(`${name}/${file}`));
 }
 
 const FILES: readonly { readonly path: string; readonly type: string; readonly read: () => Promise<Buffer> }[] = [
   { path: '/docs', type: HTML, read: own('docs.html') },
   { path: '/docs/start.js', type: SCRIPT, read: own('docs.js') },
-  { path: '/docs/swagger-ui.js', type: SCRIPT, read: library('swagger-ui-dist/swagger-ui-bundle.js') },
-  { path: '/docs/swagger-ui.css', type: STYLE, read: library('swagger-ui-dist/swagger-ui.css') },
+  { path: '/docs/swagger-ui.js', type: SCRIPT, read: library('swagger-ui-dist', 'swagger-ui-bundle.js') },
+  { path: '/docs/swagger-ui.css', type: STYLE, read: library('swagger-ui-dist', 'swagger-ui.css') },
   { path: '/map', type: HTML, read: own('map/index.html') },
   ...['elements', 'interface', 'record', 'search', 'start', 'view', 'words'].map((name) => ({ path: `/map/${name}.js`, type: SCRIPT, read: own(`map/${name}.js`) })),
   { path: '/map/sections.js', type: SCRIPT, read: sectionPanels },
   { path: '/map/map.css', type: STYLE, read: own('map/map.css') },
-  // The library loads its worker from the folder of its own script.
-  ...['maplibre-gl.mjs', 'maplibre-gl-worker.mjs'].map((name) => ({ path: `/map/${name}`, type: SCRIPT, read: library(`maplibre-gl/dist/${name}`) })),
-  { path: '/map/maplibre-gl.css', type: STYLE, read: library('maplibre-gl/dist/maplibre-gl.css') },
+  { path: '/map/maplibre-gl.mjs', type: SCRIPT, read: library('maplibre-gl', 'dist/maplibre-gl.mjs') },
+  { path: '/map/maplibre-gl-worker.mjs', type: SCRIPT, read: library('maplibre-gl', 'dist/maplibre-gl-worker.mjs') },
+  { path: '/map/maplibre-gl.css', type: STYLE, read: library('maplibre-gl', 'dist/maplibre-gl.css') },
 ];
 
 /** Content security policy: only files and the API of this server. Both libraries set styles from their scripts. */

@@ -1,29 +1,27 @@
 /** The only file that reads environment variables. */
+import { existsSync } from 'node:fs';
 import { homedir, hostname, userInfo } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { join, resolve } from 'node:path';
-import { z } from 'zod';
 import { MappaleError } from './errors.ts';
 
-/** Root folder of the project, with `sql/` and `sources/`. */
+/** Root folder of the program, with `sql/` and `sources/`: the checkout, or `dist/`. */
 export const ROOT: string = fileURLToPath(new URL('..', import.meta.url));
 
+const VALUES = { MAPPALE_DISTRIBUTED: ['citus'], MAPPALE_LOG: ['human', 'json'], MAPPALE_LOG_LEVEL: ['debug', 'info', 'warn'] } as const;
+
 /** Settings with their descriptions, which are also in the README. */
-export const SETTINGS = z.object({
-  DATABASE_URL: z.string().default(() => `pglite:${resolve('.mappale/database')}`).describe(
-    '`postgres://user:password@host:port/database` or `pglite:FOLDER`. Default: the embedded database in `.mappale/database` below the working folder',
-  ),
-  MAPPALE_DISTRIBUTED: z.enum(['citus'], { error: 'expected citus' }).optional().describe(
-    '`citus`: `DATABASE_URL` is the coordinator of a Citus cluster; the next command that writes distributes the tables keyed by parcel ([how](docs/citus.md)). Default: the database stays unchanged',
-  ),
-  MAPPALE_LOG: z.enum(['human', 'json'], { error: 'expected human or json' }).default('human').describe(
-    '`human`: plain lines; `json`: one object per line on stderr, for unattended runs. Default: `human`',
-  ),
-  MAPPALE_LOG_LEVEL: z.enum(['debug', 'info', 'warn'], { error: 'expected debug, info or warn' }).optional().describe(
-    '`debug`: each step and its time, as `--verbose`; `info`: phases and progress; `warn`: warnings only, as `--quiet`. Default: `info`, with `MAPPALE_LOG=json` `debug`',
-  ),
-  NO_COLOR: z.string().optional().describe('any value turns colours off'),
-});
+export const SETTINGS: Readonly<Record<string, string>> = {
+  DATABASE_URL: '`postgres://user:password@host:port/database` or `pglite:FOLDER`. Default: the embedded database in `database` below the home folder',
+  MAPPALE_HOME: 'home folder: the embedded database and the files of the demo region, as `--home`. Default: `.mappale` in the working folder if it exists, '
+    + 'else `$XDG_DATA_HOME/mappale`, else `~/.local/share/mappale`',
+  MAPPALE_DISTRIBUTED: '`citus`: `DATABASE_URL` is the coordinator of a Citus cluster; the next command that writes distributes the tables keyed by parcel '
+    + '([how](docs/citus.md)). Default: the database stays unchanged',
+  MAPPALE_LOG: '`human`: plain lines; `json`: one object per line on stderr, for unattended runs. Default: `human`',
+  MAPPALE_LOG_LEVEL: '`debug`: each step and its time, as `--verbose`; `info`: phases and progress; `warn`: warnings only, as `--quiet`. '
+    + 'Default: `info`, with `MAPPALE_LOG=json` `debug`',
+  NO_COLOR: 'any value turns colours off',
+};
 
 export interface Config {
   readonly databaseUrl: string;
@@ -40,23 +38,38 @@ export interface Config {
 
 /** @param env environment; empty variables count as unset @throws MappaleError `CONFIG_UNKNOWN`, `CONFIG_DISTRIBUTED` (exit 2) */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const { data, error } = SETTINGS.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
-  if (data !== undefined) {
-    const distributed = data.MAPPALE_DISTRIBUTED !== undefined;
-    if (distributed && !/^postgres(ql)?:/.test(data.DATABASE_URL)) {
-      throw new MappaleError('the embedded database cannot be distributed', {
-        code: 'CONFIG_DISTRIBUTED', kind: 'usage', at: 'MAPPALE_DISTRIBUTED', detail: 'expected DATABASE_URL to be postgres://…, the coordinator of a Citus cluster',
-        hint: 'Set DATABASE_URL, or unset MAPPALE_DISTRIBUTED.', fix: 'unset MAPPALE_DISTRIBUTED',
-      });
-    }
-    const { DATABASE_URL: databaseUrl, MAPPALE_LOG: log, MAPPALE_LOG_LEVEL: logLevel = log === 'json' ? 'debug' : 'info' } = data;
-    return { databaseUrl, distributed, log, logLevel, noColor: data.NO_COLOR !== undefined, host: hostname(), user: userName() };
+  const databaseUrl = env['DATABASE_URL'] || `pglite:${join(homeFolder(env), 'database')}`;
+  const distributed = chosen(env, 'MAPPALE_DISTRIBUTED') !== null;
+  if (distributed && !/^postgres(ql)?:/.test(databaseUrl)) {
+    throw new MappaleError('the embedded database cannot be distributed', {
+      code: 'CONFIG_DISTRIBUTED', kind: 'usage', at: 'MAPPALE_DISTRIBUTED', detail: 'expected DATABASE_URL to be postgres://…, the coordinator of a Citus cluster',
+      hint: 'Set DATABASE_URL, or unset MAPPALE_DISTRIBUTED.', fix: 'unset MAPPALE_DISTRIBUTED',
+    });
   }
-  const [name = '', message = ''] = error.issues.flatMap((issue) => [issue.path.join('.'), issue.message]);
+  const log = chosen(env, 'MAPPALE_LOG') ?? 'human';
+  const logLevel = chosen(env, 'MAPPALE_LOG_LEVEL') ?? (log === 'json' ? 'debug' : 'info');
+  return { databaseUrl, distributed, log, logLevel, noColor: (env['NO_COLOR'] || null) !== null, host: hostname(), user: userName() };
+}
+
+/** Returns the value of a setting, or null if it is unset. @throws MappaleError `CONFIG_UNKNOWN` (exit 2) */
+function chosen<Name extends keyof typeof VALUES>(env: NodeJS.ProcessEnv, name: Name): (typeof VALUES)[Name][number] | null {
+  const text = env[name] || null;
+  const values: readonly (typeof VALUES)[Name][number][] = VALUES[name];
+  const value = values.find((each) => each === text);
+  if (text === null || value !== undefined) return value ?? null;
   throw new MappaleError(`${name} is invalid`, {
-    code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `${message}, found ${JSON.stringify(env[name])}`, hint: name === 'MAPPALE_DISTRIBUTED' ? 'Unset it to leave the database on one machine.' : 'Unset it to use the default.',
-    fix: `unset ${name}`,
+    code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `expected ${values.join(', ').replace(/, (?!.*,)/, ' or ')}, found ${JSON.stringify(text)}`,
+    hint: name === 'MAPPALE_DISTRIBUTED' ? 'Unset it to leave the database on one machine.' : 'Unset it to use the default.', fix: `unset ${name}`,
   });
+}
+
+/** Returns the folder of the embedded database and of the demo region's files. It may not exist yet. */
+export function homeFolder(env: NodeJS.ProcessEnv = process.env): string {
+  const { MAPPALE_HOME: named, XDG_DATA_HOME: data = '' } = env;
+  if (named) return expandPath(named);
+  if (existsSync('.mappale')) return resolve('.mappale');
+  // A relative path in this variable is invalid and ignored (XDG Base Directory Specification 0.8).
+  return join(isAbsolute(data) ? data : join(homedir(), '.local', 'share'), 'mappale');
 }
 
 /** Settings of one source; null: not set. */
@@ -188,13 +201,16 @@ export function libpqSettings(env: NodeJS.ProcessEnv = process.env): LibpqSettin
   };
 }
 
-export interface LogOptions {
+/** Options of all commands. */
+export interface GlobalOptions {
+  readonly home?: string;
   readonly verbose?: boolean;
   readonly quiet?: boolean;
 }
 
-/** Sets the level of messages for this process and for worker processes, which inherit the environment. */
-export function setLogLevel({ verbose = false, quiet = false }: LogOptions): void {
+/** Applies the options of all commands to this process and to worker processes, which inherit the environment. */
+export function applyOptions({ home, verbose = false, quiet = false }: GlobalOptions): void {
+  if (home !== undefined) process.env['MAPPALE_HOME'] = expandPath(home);
   if (verbose) process.env['MAPPALE_LOG_LEVEL'] = 'debug';
   else if (quiet) process.env['MAPPALE_LOG_LEVEL'] = 'warn';
 }

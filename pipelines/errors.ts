@@ -4,6 +4,7 @@
  */
 
 import { maskTaxCode } from './mask-tax-code.ts';
+import { asInstalled } from './typed.ts';
 
 /** Exit code of the process by kind of failure, documented in the README. */
 export const EXIT = {
@@ -67,8 +68,8 @@ export class MappaleError extends Error {
     this.kind = facts.kind;
     this.at = facts.at === undefined ? undefined : maskTaxCode(facts.at);
     this.detail = facts.detail;
-    this.hint = facts.hint;
-    this.fix = facts.fix;
+    this.hint = facts.hint === undefined ? undefined : asInstalled(facts.hint);
+    this.fix = facts.fix === undefined ? undefined : asInstalled(facts.fix);
     this.data = facts.data;
     this.source = facts.source;
     this.region = facts.region;

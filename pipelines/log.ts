@@ -1,6 +1,7 @@
 /** Messages on stderr while the program works: lines for people or JSON for machines. Results go to stdout. */
 import { CLOCK } from './clock.ts';
 import type { Config } from './config.ts';
+import { asInstalled } from './typed.ts';
 
 export interface Log {
   /** Identifier of the run on every JSON line; null outside a run. */
@@ -35,7 +36,7 @@ export function makeLog(config: Pick<Config, 'log' | 'logLevel' | 'noColor'>, st
       return;
     }
     const prefix = level === 'warn' ? (terminal && !config.noColor ? '\u001b[33mwarning:\u001b[0m ' : 'warning: ') : '';
-    stream.write(`${prefix}${message}\n`);
+    stream.write(`${prefix}${asInstalled(message)}\n`);
   };
   const log: Log = {
     runId: null,

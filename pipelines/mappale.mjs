@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-// Runs the TypeScript of this checkout without a build step. What an old Node does not have is imported after it was asked for its version.
+// Starts the program: in a checkout its TypeScript, without a build step; in the npm package and in dist/ the compiled program.
+// What an old Node does not have is imported after it was asked for its version.
+import { existsSync } from 'node:fs';
+
 // The system gives the first process of a container no way to be ended but its own, and it may be told to end while it still loads.
 if (process.pid === 1) {
   for (const [signal, number] of [['SIGHUP', 1], ['SIGINT', 2], ['SIGTERM', 15]]) process.on(signal, () => process.listenerCount(signal) === 1 && process.exit(128 + number));
@@ -9,13 +12,17 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`error: this Node is too old [NODE_TOO_OLD]\n  detail: expected Node 20.19 or newer, found ${process.versions.node}\n  hint: Install a newer one.\n  type: nvm install 22\n`);
   process.exit(2);
 }
-// tsx keeps compiled code in the shared temporary folder under a name that another user can take first. Children and threads inherit the setting.
-process.env['TSX_DISABLE_CACHE'] = '1';
-const { register: registerHooks } = await import('node:module');
-const { register } = await import('tsx/esm/api');
-register();
-registerHooks('./as-it-is.mjs', import.meta.url);
-const { main } = await import('./cli/main.ts');
+// A checkout never runs a dist/ that may be older than its sources.
+const program = ['./cli/main.ts', './cli/main.js', '../dist/pipelines/cli/main.js'].find((file) => existsSync(new URL(file, import.meta.url)));
+if (program === './cli/main.ts') {
+  // tsx keeps compiled code in the shared temporary folder under a name that another user can take first. Children and threads inherit the setting.
+  process.env['TSX_DISABLE_CACHE'] = '1';
+  const { register: registerHooks } = await import('node:module');
+  const { register } = await import('tsx/esm/api');
+  register();
+  registerHooks('./as-it-is.mjs', import.meta.url);
+}
+const { main } = await import(program);
 await main(process.argv);
 // What failed may have left something that keeps the process: it ends after its report.
 // Text in a pipe is written first.

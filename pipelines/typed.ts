@@ -1,4 +1,17 @@
-/** Rewrites the typed command line, for errors that suggest a command. */
+/** Commands that are suggested to the user: the typed command line with changes, and the program as it is installed. */
+
+/** True in the npm package, where the program is compiled. */
+const IS_PACKAGE = import.meta.url.endsWith('.js');
+
+/** Installs or compiles GDAL's binding, the faster reader of vector files. */
+export const GDAL_SETUP: string = IS_PACKAGE ? 'npm install --global gdal-async' : 'make setup-gdal';
+/** Installs the program's packages again. */
+export const PACKAGES_SETUP: string = IS_PACKAGE ? 'npm install --global mappale' : 'make setup';
+
+/** Names the program as it is started: `npx mappale` in a checkout, `mappale` in the npm package. @param text of the program, not of data */
+export function asInstalled(text: string): string {
+  return IS_PACKAGE ? text.replaceAll('npx mappale', 'mappale') : text;
+}
 
 /** Quotes a word for a shell. */
 export function quoted(word: string): string {

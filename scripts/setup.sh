@@ -6,9 +6,12 @@
 #   scripts/setup.sh gdal   also GDAL's binding (gdal-async), which reads vector files faster than gdal3.js
 #
 # The binding comes as a prebuilt binary or is compiled against the GDAL of the system, about two minutes. Its own
-# install script would compile a bundled GDAL for half an hour: .npmrc keeps npm from running it.
+# install script would compile a bundled GDAL for half an hour: `npm ci --ignore-scripts` keeps npm from running it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# The program keeps its data in .mappale where that folder exists.
+mkdir -p .mappale
 
 readonly WORK=.mappale/setup
 readonly LOG=$WORK/log.txt

@@ -3,9 +3,8 @@
  * Memory is bounded by blocks and by the rows of one shape, not by files or the number of shapes. The sweep is part of the transaction that builds
  * the table, so a killed run leaves nothing.
  */
-import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { ROOT } from '../config.ts';
+import { dirname } from 'node:path';
+import { loadModule } from '../program.ts';
 import type { Session } from '../db/index.ts';
 import { analyze, provideStanding } from '../db/catalog.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -50,12 +49,8 @@ export async function runTableFile(
   if (sweep !== null && relation !== undefined) await provideStanding(session, schema, relation, standing);
   for (const part of parts) {
     if (!('sweep' in part)) await session.script(part.text, part.file);
-    else for (const each of await sweepsOf(join(ROOT, dirname(file), part.sweep))) await sweepCells(session, schema, each, detail);
+    else for (const each of await loadModule<readonly Sweep[]>(`${dirname(file)}/${part.sweep}`)) await sweepCells(session, schema, each, detail);
   }
-}
-
-async function sweepsOf(path: string): Promise<readonly Sweep[]> {
-  return ((await import(pathToFileURL(path).href)) as { default: readonly Sweep[] }).default;
 }
 
 /** Returns counts of what was read, for measuring. */

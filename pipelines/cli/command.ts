@@ -1,27 +1,23 @@
 /** Shared parts of the commands: common options, output as text or JSON, exit codes. */
 import { extname } from 'node:path';
-import { Command, type CommanderError } from 'commander';
+import { Command } from 'commander';
 import { openDatabase, type Database } from '../db/index.ts';
-import { VERSION, withContext, type Context } from '../run/context.ts';
-import { EXIT, MappaleError } from '../errors.ts';
+import { VERSION } from '../program.ts';
+import { withContext, type Context } from '../run/context.ts';
+import { MappaleError } from '../errors.ts';
 import { isUnfinished } from '../ingest/walk.ts';
 import { findRegion, REGIONS, type Region } from '../contract/regions.ts';
 import { group } from '../progress.ts';
 import { withRun, type Acceptance } from '../ledger/ledger.ts';
-import { didYouMean, nearest, retyped, withOption, withWord } from '../typed.ts';
+import { usageExit } from './usage.ts';
+import { asInstalled, didYouMean, nearest, retyped, withOption, withWord } from '../typed.ts';
 
-/** Creates a command with a one-line purpose and examples. @param name full name, with the parent command before a subcommand */
-export function command(name: string, purpose: string, examples: readonly string[]): Command {
+/** Creates a command with examples. Its purpose is in `commands.ts`. @param name full name, with the parent command before a subcommand */
+export function command(name: string, examples: readonly string[]): Command {
   return new Command(name.slice(name.lastIndexOf(' ') + 1))
-    .description(purpose)
     .exitOverride(usageExit)
-    .showHelpAfterError(`(see the examples: npx mappale ${name} --help)`)
-    .addHelpText('after', `\nExamples:\n${examples.map((example) => `  $ ${example.replace(/(^|\s)mappale /, '$1npx mappale ')}`).join('\n')}`);
-}
-
-/** Exits with the usage code on invalid arguments, and with 0 after help or the version. */
-export function usageExit({ exitCode }: CommanderError): never {
-  process.exit(exitCode === 0 ? EXIT.done : EXIT.usage);
+    .showHelpAfterError(asInstalled(`(see the examples: npx mappale ${name} --help)`))
+    .addHelpText('after', `\nExamples:\n${examples.map((example) => `  $ ${example.replace(/(^|\s)mappale /, asInstalled('$1npx mappale '))}`).join('\n')}`);
 }
 
 /** Collects the values of a repeatable path option. */
@@ -63,7 +59,7 @@ export const parseCount = parseWithin(0, Number.MAX_SAFE_INTEGER);
 
 /** Prints a result as text or as one JSON document. */
 export function print(json: boolean | undefined, value: unknown, text: () => string): void {
-  process.stdout.write(json === true ? `${JSON.stringify(value, null, 2)}\n` : `${text()}\n`);
+  process.stdout.write(json === true ? `${JSON.stringify(value, null, 2)}\n` : `${asInstalled(text())}\n`);
 }
 
 /** Result of a command, as a value for JSON and as text. */

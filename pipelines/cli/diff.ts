@@ -5,7 +5,7 @@ import { textTable } from '../text-table.ts';
 import { command, look, parseRegion } from './command.ts';
 
 export function diffCommand(): Command {
-  return command('diff', 'Compare the current publication of a region with the previous one: parcels and values, by comune.', [
+  return command('diff', [
     'mappale diff molise', 'mappale diff molise --csv > changes.csv', 'mappale diff molise --json',
   ])
     .argument('<region>', 'name or ISTAT code', parseRegion)

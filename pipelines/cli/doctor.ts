@@ -24,7 +24,7 @@ interface Finding {
 }
 
 export function doctorCommand(): Command {
-  return command('doctor', 'Check that this machine and database are ready, and explain how to fix what is not.', ['mappale doctor', 'mappale doctor --json'])
+  return command('doctor', ['mappale doctor', 'mappale doctor --json'])
     .option('--json', 'print as JSON')
     .action(async (options: { json?: boolean }) => {
       const findings = await examine();

@@ -25,7 +25,7 @@ interface Options {
 }
 
 export function enrichCommand(): Command {
-  return command('enrich', 'Add parcel data to each row of a CSV, by coordinates, address, fid or cadastral reference.', [
+  return command('enrich', [
     `mappale enrich points.csv --out points-enriched.csv --sections ${SECTION_NAMES.slice(0, 2).join(',')}`,
     'mappale enrich owners.csv --out owners-enriched.csv --sections all --by parcel',
   ])

@@ -9,7 +9,8 @@ import { MappaleError } from '../errors.ts';
 import { mustBePlace } from '../formats/atomic-write.ts';
 import { mustBePublished } from '../ledger/published.ts';
 import { group } from '../progress.ts';
-import { VERSION, withContext } from '../run/context.ts';
+import { VERSION } from '../program.ts';
+import { withContext } from '../run/context.ts';
 import { command, parseRegion, print } from './command.ts';
 import { nearest, retyped, withOption } from '../typed.ts';
 
@@ -23,7 +24,7 @@ interface Options {
 
 export function exportCommand(): Command {
   const names = Object.keys(FORMATS);
-  return command('export', 'Write the parcels of a region to a file, with a STAC item and the licences.', [
+  return command('export', [
     'mappale export molise',
     `mappale export molise --format csv --sections ${SECTION_NAMES.slice(0, 2).join(',')} --out /tmp/molise.csv`,
   ])

@@ -17,7 +17,7 @@ interface Options {
 }
 
 export function fetchCommand(): Command {
-  return command('fetch', 'Download the files that need no account, and print where to get the rest. Needs no database.', [
+  return command('fetch', [
     'mappale fetch molise',
     'mappale fetch molise --dry-run',
     'mappale fetch molise puglia --sources SOURCE,SOURCE --data /srv/downloads',

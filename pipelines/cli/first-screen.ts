@@ -12,8 +12,8 @@ import { gdal } from '../formats/vector.ts';
 import { describeHold, holds } from '../ledger/hold.ts';
 import { deadRuns } from '../ledger/ledger.ts';
 import { group } from '../progress.ts';
-import { quoted } from '../typed.ts';
-import { VERSION } from '../run/context.ts';
+import { PACKAGES_SETUP, quoted } from '../typed.ts';
+import { VERSION } from '../program.ts';
 import { looking } from './command.ts';
 
 /** Commands with their purpose. */
@@ -36,7 +36,7 @@ const FIRST: Next = [
 /** @throws MappaleError `CONFIG_UNKNOWN`, `CONFIG_DISTRIBUTED` (exit 2) */
 export async function firstScreen(): Promise<string> {
   const { databaseUrl } = readConfig();
-  const vector = await gdal('GDAL', 'version').then(engineText, () => 'no GDAL: vector files cannot be read (to install the packages again: make setup)');
+  const vector = await gdal('GDAL', 'version').then(engineText, () => `no GDAL: vector files cannot be read (to install the packages again: ${PACKAGES_SETUP})`);
   const { lines, next } = await look(databaseUrl);
   const width = Math.max(...next.map(([typed]) => typed.length));
   return [

@@ -11,7 +11,7 @@ import { asFid, notFound } from './parcel.ts';
 const SHOWN = 80;
 
 export function historyCommand(): Command {
-  return command('history', 'Print the published history of a parcel: each changed value, with its publication and its releases.', [
+  return command('history', [
     'mappale history 1400000000', 'mappale history H833_001300.594 --json',
   ])
     .argument('<id>', 'fid or national cadastral reference, also of a retired parcel')

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { mkdir } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { homeFolder } from '../config.ts';
 import { MappaleError } from '../errors.ts';
 import { withContext, type Context } from '../run/context.ts';
 import { firstFid } from '../contract/regions.ts';
@@ -12,7 +13,7 @@ import { bringUpToDate, foldersOf, refreshing, type RefreshArguments } from './r
 const DEMO = { parcels: 2000, seed: 1, region: 14 } as const;
 
 export function loadRegionCommand(): Command {
-  return refreshing('load-region', 'Load one region from its raw files and publish it. Without arguments, load the synthetic demo region.', [
+  return refreshing('load-region', [
     'mappale load-region',
     'mappale load-region molise --data ~/downloads',
     'DATABASE_URL=postgres://me@localhost/italy mappale load-region molise --data ~/cadastre --data ~/istat',
@@ -31,7 +32,7 @@ export function loadRegionCommand(): Command {
 
 async function writeDemo(context: Context): Promise<string> {
   const { writeSynthetic } = await import('../synthetic/synthetic.ts');
-  const folder = join('.mappale', 'demo');
+  const folder = join(homeFolder(), 'demo');
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {
     throw new MappaleError('cannot write the files of the synthetic region', {
       code: 'FOLDER_UNWRITABLE', kind: 'usage', at: resolve(folder), detail: `expected a writable folder, found: ${(error as Error).message}`,

@@ -1,56 +1,33 @@
 /** Registers the commands of the command line. */
 import { Command } from 'commander';
-import { VERSION } from '../run/context.ts';
-import { setLogLevel, type LogOptions } from '../config.ts';
+import { VERSION } from '../program.ts';
+import { applyOptions, type GlobalOptions } from '../config.ts';
 import { MappaleError } from '../errors.ts';
 import { diskFull, isForbidden, isFull } from '../formats/file-error.ts';
-import { quoted } from '../typed.ts';
-import { usageExit } from './command.ts';
-import { diffCommand } from './diff.ts';
-import { doctorCommand } from './doctor.ts';
-import { enrichCommand } from './enrich.ts';
-import { exportCommand } from './export.ts';
-import { fetchCommand } from './fetch.ts';
-import { firstScreen } from './first-screen.ts';
-import { historyCommand } from './history.ts';
-import { loadRegionCommand } from './load-region.ts';
-import { mcpCommand } from './mcp.ts';
-import { migrateCommand } from './migrate.ts';
+import { asInstalled, quoted } from '../typed.ts';
+import { COMMANDS } from './commands.ts';
 import { guardOutput } from './output.ts';
-import { explainCommand, parcelCommand } from './parcel.ts';
-import { planCommand } from './plan.ts';
-import { forgetCommand, pinCommand, pruneCommand, rollbackCommand, unpinCommand, withdrawCommand } from './publications.ts';
-import { reportCommand } from './quality-report.ts';
-import { refreshCommand } from './refresh.ts';
-import { rejectsCommand } from './rejects.ts';
-import { serveCommand } from './serve.ts';
-import { sourcesCommand } from './sources.ts';
-import { statusCommand } from './status.ts';
-import { synthCommand } from './synth.ts';
-import { tokenCommand } from './token.ts';
-import { validateCommand } from './validate.ts';
-import { watchCommand } from './watch.ts';
+import { usageExit } from './usage.ts';
 
-/** Commands in the order of `--help`. */
-const COMMANDS = [
-  fetchCommand, loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, reportCommand, enrichCommand, exportCommand, serveCommand,
-  mcpCommand, tokenCommand, doctorCommand, synthCommand, migrateCommand, pruneCommand, refreshCommand, watchCommand, rejectsCommand, rollbackCommand,
-  forgetCommand, pinCommand, unpinCommand, withdrawCommand, validateCommand, diffCommand, explainCommand, historyCommand,
-];
-
-/** Returns the program with all commands, for the command line and for the tests of help and examples. */
-export function program(): Command {
+/** Returns the program with all commands. @param loaded names of commands that are complete. The others only have their names and purposes. */
+export async function program(loaded: readonly string[] = Object.keys(COMMANDS)): Promise<Command> {
   const all = new Command('mappale')
     .exitOverride(usageExit)
     .description('Load the files of Italy\'s public bodies into one PostGIS database that describes every cadastral parcel.')
     .version(VERSION)
+    // Arguments are listed in the help of each command.
+    .configureHelp({ subcommandTerm: (each) => each.name() })
+    .option('--home <folder>', 'folder of the embedded database and of the demo region\'s files')
     .option('--verbose', 'print each step and its time')
     .option('--quiet', 'print warnings and results only')
-    .hook('preAction', (_program, command) => setLogLevel(command.optsWithGlobals<LogOptions>()))
+    .hook('preAction', (_program, command) => applyOptions(command.optsWithGlobals<GlobalOptions>()))
     .addHelpText('after', `
 Exit codes: 0 done, 1 bug, 2 usage or configuration, 3 input missing or changed, 4 too many rejects, 5 checks failed, 6 database, 7 already running.
-Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default: the embedded database in .mappale/database), MAPPALE_LOG=json, MAPPALE_LOG_LEVEL, NO_COLOR.`);
-  for (const make of COMMANDS) all.addCommand(make());
+Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default: the embedded database in the home folder), MAPPALE_HOME, MAPPALE_LOG=json, MAPPALE_LOG_LEVEL, NO_COLOR.`);
+  for (const [name, { purpose, load }] of Object.entries(COMMANDS)) {
+    const each = loaded.includes(name) ? await load() : new Command(name);
+    all.addCommand(each.description(purpose));
+  }
   return all;
 }
 
@@ -58,8 +35,8 @@ Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default: the embedded d
 export async function main(argv: readonly string[]): Promise<void> {
   guardOutput();
   try {
-    if (argv.length === 2) process.stdout.write(`${await firstScreen()}\n`);
-    else await program().parseAsync([...argv]);
+    if (argv.length === 2) process.stdout.write(`${asInstalled(await (await import('./first-screen.ts')).firstScreen())}\n`);
+    else await (await program(argv)).parseAsync([...argv]);
   } catch (thrown) {
     const error = isFull(thrown) ? diskFull(thrown as NodeJS.ErrnoException) : forbidden(thrown as NodeJS.ErrnoException) ?? thrown;
     if (!(error instanceof MappaleError)) throw error;

@@ -14,7 +14,8 @@ import type { Relation } from '../contract/sql-files.ts';
 import type { Reader } from '../db/reader.ts';
 import { MappaleError } from '../errors.ts';
 import { explain } from '../operate/explain.ts';
-import { VERSION, type Context } from '../run/context.ts';
+import { VERSION } from '../program.ts';
+import type { Context } from '../run/context.ts';
 import { findParcel } from './parcel.ts';
 import { readPassport } from './quality-report.ts';
 

@@ -31,7 +31,7 @@ const PATH = '/mcp';
 const MESSAGE = { mostBytes: 1 << 20, hint: '' } as const;
 
 export function mcpCommand(): Command {
-  return command('mcp', 'Serve language models by the Model Context Protocol: search, locate, parcel, explain, coverage.', [
+  return command('mcp', [
     'mappale mcp', 'mappale mcp --http --port 8090',
   ])
     .option('--http', `serve over HTTP at ${PATH}, with the tokens and limits of mappale serve; default: standard input and output`, false)

@@ -8,7 +8,7 @@ import { upgrade } from '../run/upgrade.ts';
 import { command, print } from './command.ts';
 
 export function migrateCommand(): Command {
-  return command('migrate', 'Upgrade the database to this version and keep its rows. If rows cannot be kept, list them and exit with 2, unless --yes is given.', [
+  return command('migrate', [
     'mappale migrate --dry-run',
     'mappale migrate',
     'mappale migrate --yes',

@@ -10,7 +10,7 @@ import { withContext, type Context } from '../run/context.ts';
 import { command, look } from './command.ts';
 
 export function parcelCommand(): Command {
-  return command('parcel', 'Print the record of a parcel, as the server returns it.', [
+  return command('parcel', [
     'mappale parcel 1400000000',
     `mappale parcel H833_001300.594 --include ${SECTION_NAMES.slice(0, 2).join(',')}`,
   ])
@@ -29,7 +29,7 @@ export function parcelCommand(): Command {
 }
 
 export function explainCommand(): Command {
-  return command('explain', 'Trace the values of one section of a parcel: file, line, release, rule, overlap or distance.', [
+  return command('explain', [
     ...SECTION_NAMES.slice(1, 2).map((name) => `mappale explain 1400000000 ${name}`),
     'mappale explain H833_001300.594 basic --json',
   ])

@@ -11,7 +11,7 @@ import { foldersOf } from './refresh.ts';
 import { describeFiles } from './refresh-report.ts';
 
 export function planCommand(): Command {
-  return command('plan', 'Print what a refresh would do, and why, without writing anything.', ['mappale plan --data ~/downloads', 'mappale plan molise --data ~/downloads --json'])
+  return command('plan', ['mappale plan --data ~/downloads', 'mappale plan molise --data ~/downloads --json'])
     .argument('[region]', 'name or ISTAT code; default: every region that has data or is published', parseRegion)
     .option('--data <folder>', 'folder with downloaded files; repeatable', collectPaths)
     .option('--json', 'print as JSON')

@@ -25,7 +25,7 @@ function parseUnit(name: string): number {
 }
 
 export function pinCommand(): Command {
-  return command('pin', 'Keep a region unchanged until unpin; a refresh skips it.', ['mappale pin molise --reason "until the new quotations are checked"'])
+  return command('pin', ['mappale pin molise --reason "until the new quotations are checked"'])
     .argument('<region>', REGION_OR_ITALY)
     .option('--reason <text>', 'reason, kept in the ledger and shown by plan and status')
     .option('--json', 'print as JSON')
@@ -39,7 +39,7 @@ export function pinCommand(): Command {
 }
 
 export function unpinCommand(): Command {
-  return command('unpin', 'Let a refresh publish a region again that was pinned, withdrawn or rolled back.', ['mappale unpin molise'])
+  return command('unpin', ['mappale unpin molise'])
     .argument('<region>', REGION_OR_ITALY, parseUnit)
     .option('--json', 'print as JSON')
     .action((unit: number, options: Options) => changeAtOnce(options, async ({ database }) => {
@@ -49,7 +49,7 @@ export function unpinCommand(): Command {
 }
 
 export function rollbackCommand(): Command {
-  return command('rollback', 'Restore the previous publication of a region in one transaction. A second call undoes this. A refresh keeps the restored publication until the region\'s files change.', [
+  return command('rollback', [
     'mappale rollback molise', 'mappale rollback italia',
   ])
     .argument('<region>', REGION_OR_ITALY, parseUnit)
@@ -63,7 +63,7 @@ export function rollbackCommand(): Command {
 }
 
 export function withdrawCommand(): Command {
-  return command('withdraw', 'Unpublish a region. Its files stay loaded. Publish it again with rollback, or with unpin and a refresh.', [
+  return command('withdraw', [
     'mappale withdraw molise --reason "wrong perimeters"',
   ])
     .argument('<region>', REGION, parseRegion)
@@ -77,7 +77,7 @@ export function withdrawCommand(): Command {
 }
 
 export function forgetCommand(): Command {
-  return command('forget', 'Stop using a loaded file. The file that it replaced becomes current again, if the result passes the quality gate. A file that only left the data folder stays current.', [
+  return command('forget', [
     'mappale forget MOLISE.zip',
     'mappale forget ~/downloads/QI_294577_1_20182_VALORI.csv --reason "cut download" --accept "checked by hand"',
     'mappale forget MOLISE.zip --undo',
@@ -99,7 +99,7 @@ export function forgetCommand(): Command {
 }
 
 export function pruneCommand(): Command {
-  return command('prune', 'Delete what is no longer needed: old publications, unused releases, abandoned workspaces, and history older than --keep.', [
+  return command('prune', [
     'mappale prune --dry-run', 'mappale prune', 'mappale prune --keep 12',
   ])
     .option('--keep <months>', 'months of history to keep, for as_of and mappale history; default: all', parseWithin(0, MOST_MONTHS))

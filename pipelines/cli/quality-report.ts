@@ -22,7 +22,7 @@ interface Options {
 }
 
 export function reportCommand(): Command {
-  return command('report', 'Write an HTML report on the content and quality of a region, or the quality passport of one comune.', [
+  return command('report', [
     'mappale report molise', 'mappale report molise --out molise.html', 'mappale report molise --json',
     'mappale report --comune H501 --out roma.html', 'mappale report --comune Campobasso --json',
   ])

@@ -17,8 +17,8 @@ export interface RefreshArguments {
 }
 
 /** Creates a command that loads new files and publishes changes, with the options that all such commands share. */
-export function refreshing(name: string, purpose: string, examples: readonly string[]): Command {
-  return command(name, purpose, examples)
+export function refreshing(name: string, examples: readonly string[]): Command {
+  return command(name, examples)
     .option('--data <folder>', 'folder with downloaded files, searched recursively; repeatable', collectPaths)
     .option('--parallel <n>', 'number of releases, regions or tables to work on at the same time', parseCount, 2)
     .option('--accept <reason>', 'publish although the quality gate refuses; user, reason and statistics are kept in the ledger')
@@ -57,7 +57,7 @@ export async function bringUpToDate(
 }
 
 export function refreshCommand(): Command {
-  return refreshing('refresh', 'Update all regions: find new files, rebuild stale tables, check them, and publish region by region.', [
+  return refreshing('refresh', [
     'mappale refresh --data /srv/downloads',
     'mappale refresh molise puglia --data /srv/downloads',
     'mappale refresh --data /srv/downloads --accept "ISTAT merged three comuni, checked by hand"',

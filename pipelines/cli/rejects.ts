@@ -7,7 +7,7 @@ import { vintageText } from '../contract/vintage.ts';
 import { command, parseCount, print } from './command.ts';
 
 export function rejectsCommand(): Command {
-  return command('rejects', 'List refused records, with reason, position and content. With --retry, check them again with the current rules.', [
+  return command('rejects', [
     'mappale rejects',
     'mappale rejects --code reference_malformed --limit 5 --raw',
     'mappale rejects --retry',

@@ -5,7 +5,7 @@ import type { Explain } from '../../api/explain.ts';
 import type { SignInLink } from '../../api/sign-in.ts';
 import type { Link } from '../../api/workers.ts';
 import { readConfig, type Config } from '../config.ts';
-import { VERSION } from '../run/context.ts';
+import { VERSION } from '../program.ts';
 import { onDatabase, type Database } from '../db/index.ts';
 import { connectionsOfEach, openReader, type Reader } from '../db/reader.ts';
 import { ROLE } from '../db/role.ts';
@@ -30,7 +30,7 @@ interface ServeOptions {
 }
 
 export function serveCommand(): Command {
-  return command('serve', 'Serve the REST API (/api/v2), its documentation (/api/v2/docs) and the map (/api/v2/map).', [
+  return command('serve', [
     'mappale serve',
     'mappale token create --name me --scopes geocoding:read,admin_data:read,parcels:read',
     'DATABASE_URL=postgres://reader@localhost/italy mappale serve --host 0.0.0.0 --port 8080',

@@ -6,7 +6,7 @@ import { textTable } from '../text-table.ts';
 import { command, print } from './command.ts';
 
 export function sourcesCommand(): Command {
-  return command('sources', 'List the sources: publisher, licence, download address, update cadence.', ['mappale sources', 'mappale sources --json'])
+  return command('sources', ['mappale sources', 'mappale sources --json'])
     .argument('[id]', 'one source, with its complete manifest and the evidence for its format')
     .option('--json', 'print the manifests as JSON')
     .action(async (id: string | undefined, options: { json?: boolean }) => {

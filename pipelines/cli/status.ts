@@ -15,7 +15,7 @@ import { command, look } from './command.ts';
 import { describeLeftOut, describeWarnings } from './refresh-report.ts';
 
 export function statusCommand(): Command {
-  return command('status', 'Show the publications, their releases, and the result of the last runs.', ['mappale status', 'mappale status --json'])
+  return command('status', ['mappale status', 'mappale status --json'])
     .option('--json', 'print as JSON')
     .action((options: { json?: boolean }) => look(options, async (context) => {
       const status = await readStatus(context);

@@ -16,7 +16,7 @@ interface Options {
 }
 
 export function synthCommand(): Command {
-  return command('synth', 'Write the files of a synthetic region in the publishers\' formats, including their quirks.', [
+  return command('synth', [
     'mappale synth --out /tmp/synthetic --parcels 20000 --seed 7',
     'mappale synth --out /tmp/synthetic-large --parcels 1000000',
   ])

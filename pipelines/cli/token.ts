@@ -20,10 +20,11 @@ type Token = {
 } & Readonly<Record<'name' | 'expires_at' | 'revoked_at', string | null>>;
 
 export function tokenCommand(): Command {
-  const create = command('token create', 'Create a token. It is shown once. The database stores only its SHA-256.', [
+  const create = command('token create', [
     'mappale token create --name "map of the office" --scopes geocoding:read,parcels:read',
     `mappale token create --scopes parcels:read --expires ${dayToCome()}`,
   ])
+    .description('Create a token. It is shown once. The database stores only its SHA-256.')
     .requiredOption('--scopes <list>', `comma-separated: ${SCOPES.join(', ')}`, parseScopes)
     .option('--name <text>', 'purpose or owner of the token')
     .option('--expires <date>', 'last valid day, YYYY-MM-DD (UTC)', parseDay)
@@ -35,7 +36,8 @@ export function tokenCommand(): Command {
         print(json, made, () => made.token);
       })
     ));
-  const list = command('token list', 'List tokens and their use.', ['mappale token list', 'mappale token list --json'])
+  const list = command('token list', ['mappale token list', 'mappale token list --json'])
+    .description('List tokens and their use.')
     .option('--json', 'print as JSON')
     .action((options: { json?: boolean }) => look(options, async ({ database }) => {
       const tokens = await listTokens(database);
@@ -44,14 +46,15 @@ export function tokenCommand(): Command {
         ['token', 'name', 'scopes', 'state', 'created', 'expires', 'used this hour'],
       ))];
     }));
-  const revoke = command('token revoke', 'Revoke a token.', ['mappale token revoke 3'])
+  const revoke = command('token revoke', ['mappale token revoke 3'])
+    .description('Revoke a token.')
     .argument('<id>', 'number of the token, from token list', parseCount)
     .option('--json', 'print as JSON')
     .action((id: number, { json }: { json?: boolean }) => withContext({ access: 'write' }, async ({ database }) => {
       await revokeToken(database, id);
       print(json, { id, state: 'revoked' }, () => `token ${id} is revoked`);
     }));
-  return command('token', 'Manage API tokens: create, list, revoke.', [
+  return command('token', [
     'mappale token create --scopes geocoding:read,admin_data:read,parcels:read', 'mappale token list', 'mappale token revoke 3',
   ]).addCommand(create).addCommand(list).addCommand(revoke);
 }

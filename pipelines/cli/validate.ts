@@ -5,14 +5,14 @@ import { EXIT, MappaleError } from '../errors.ts';
 import { loadSources } from '../contract/registry.ts';
 import { COLUMNS_ADDED, mustExist, validate, type FileVerdict, type Finding } from '../operate/validate.ts';
 import { command, describeUnknown, parseCount } from './command.ts';
-import { retyped, withOption } from '../typed.ts';
+import { asInstalled, retyped, withOption } from '../typed.ts';
 import { vintageText } from '../contract/vintage.ts';
 
 const FORMATS = ['text', 'json', 'junit', 'github'] as const;
 type Format = (typeof FORMATS)[number];
 
 export function validateCommand(): Command {
-  return command('validate', 'Check that files match the expected schema. Needs no database. Exits with 0 or 3.', [
+  return command('validate', [
     'mappale validate downloads/MOLISE.zip',
     'mappale validate downloads --format junit > report.xml',
     'mappale validate QI_20251.zip --sample 1000',
@@ -29,7 +29,7 @@ export function validateCommand(): Command {
       const verdicts = await validate(paths, await loadSources(), options.sample ?? null, (verdict) => {
         if (format === 'text' && !isStranger(verdict)) process.stdout.write(`${describe(verdict)}\n`);
       });
-      if (format === 'text') for (const line of describeUnknown(verdicts.filter(isStranger).map(({ path }) => path))) process.stdout.write(`skip  ${line}\n`);
+      if (format === 'text') for (const line of describeUnknown(verdicts.filter(isStranger).map(({ path }) => path))) process.stdout.write(`skip  ${asInstalled(line)}\n`);
       if (format === 'json') process.stdout.write(`${JSON.stringify(verdicts, null, 2)}\n`);
       if (format === 'junit') process.stdout.write(junit(verdicts));
       if (format === 'github') process.stdout.write(verdicts.flatMap(({ path, findings }) => findings.map((finding) => github(path, finding))).join(''));

@@ -23,7 +23,7 @@ interface Options {
 }
 
 export function watchCommand(): Command {
-  return command('watch', 'Check for new releases that are due, refresh the affected regions, and print a one-line summary, every night.', [
+  return command('watch', [
     'mappale watch molise --data /srv/downloads',
     'mappale watch --once --data /srv/downloads --metrics-file /var/lib/prometheus/node-exporter/mappale.prom',
     'MAPPALE_LOG=json mappale watch molise puglia --data /srv/downloads --webhook https://chat.example.org/hooks/mappale',

@@ -1,7 +1,5 @@
 /** How the files of a source come to this machine: by `sources/<id>/download.ts`, so that dropping the folder drops the download. */
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { ROOT } from '../config.ts';
+import { loadModule } from '../program.ts';
 import type { Region } from './regions.ts';
 
 /**
@@ -82,8 +80,8 @@ export function fixed(base: string, name: string, path: string = name): RemoteFi
 }
 
 /** Loads the downloads of a source. */
-export async function loadDownload(id: string): Promise<Download> {
-  return ((await import(pathToFileURL(join(ROOT, 'sources', id, 'download.ts')).href)) as { default: Download }).default;
+export function loadDownload(id: string): Promise<Download> {
+  return loadModule(`sources/${id}/download.ts`);
 }
 
 /** The last day on which the publisher may have issued something. @returns midnight UTC, not after `now` */

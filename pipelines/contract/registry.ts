@@ -1,9 +1,9 @@
 /** Finds the sources by listing their folders; nothing is registered by hand. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { ROOT } from '../config.ts';
 import { MappaleError } from '../errors.ts';
+import { loadModule, moduleFile } from '../program.ts';
 import { didYouMean } from '../typed.ts';
 import { digestOfFacts, readerFacts, type Facts } from './fingerprint.ts';
 import { readSqlFile, type Relation, type SqlFile } from './sql-files.ts';
@@ -30,7 +30,7 @@ export interface RegisteredSource extends Source {
 /** All sources, by id. */
 export async function loadSources(): Promise<RegisteredSource[]> {
   const folders = readdirSync(join(ROOT, 'sources'), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && existsSync(join(ROOT, 'sources', entry.name, 'source.ts')))
+    .filter((entry) => entry.isDirectory() && existsSync(moduleFile(join(ROOT, 'sources', entry.name, 'source.ts'))))
     .map((entry) => entry.name)
     .sort();
   return Promise.all(folders.map(registerSource));
@@ -55,21 +55,31 @@ export function chooseSources<S extends { readonly id: string }>(sources: readon
 /** One source by the name of its folder. */
 export async function registerSource(id: string): Promise<RegisteredSource> {
   const folder = join(ROOT, 'sources', id);
-  const { default: source } = (await import(pathToFileURL(join(folder, 'source.ts')).href)) as { default: Source };
+  const source = await loadModule<Source>(`sources/${id}/source.ts`);
   if (source.manifest.id !== id) throw new Error(`sources/${id}: manifest.id is ${source.manifest.id}`);
   const sql = (name: string): SqlFile => readSqlFile(join(folder, `${name}.sql`));
   const optional = (name: string): SqlFile | null => (existsSync(join(folder, `${name}.sql`)) ? sql(name) : null);
   const parts = { ...source, id, staging: stagingTables(id, source.tables), load: sql('load'), placesOf: optional('places') };
-  const facts = readerFacts(parts);
-  return { ...parts, folder: `sources/${id}`, facts, reader: digestOfFacts(facts), layer: layerTables(id, source.layers), checks: optional('checks') };
+  return withFacts({ ...parts, folder: `sources/${id}`, layer: layerTables(id, source.layers), checks: optional('checks') }, () => readerFacts(parts));
+}
+
+/** Adds facts that are computed when they are used, because commands that load no files do not use them. */
+function withFacts(source: Omit<RegisteredSource, 'facts' | 'reader'>, compute: () => Facts): RegisteredSource {
+  let facts: Facts | undefined;
+  return {
+    ...source,
+    get facts() {
+      return facts ??= compute();
+    },
+    get reader() {
+      return digestOfFacts(this.facts);
+    },
+  };
 }
 
 /** Adds the engine to the facts of each source, because a newer PROJ may move a corner. */
 export function onEngine(sources: readonly RegisteredSource[], engine: Facts): RegisteredSource[] {
-  return sources.map((source) => {
-    const facts = { ...source.facts, ...engine };
-    return { ...source, facts, reader: digestOfFacts(facts) };
-  });
+  return sources.map((source) => withFacts(source, () => ({ ...source.facts, ...engine })));
 }
 
 /** Returns the source that fills this layer; undefined if its folder is missing. */

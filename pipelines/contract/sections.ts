@@ -1,7 +1,5 @@
 /** The sections of a parcel's record, in its order: found by listing their folders, nothing is registered by hand. */
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { ROOT } from '../config.ts';
+import { loadModule } from '../program.ts';
 import type { Section } from './section.ts';
 import { MappaleError } from '../errors.ts';
 import { didYouMean, nearest, retyped, withWord } from '../typed.ts';
@@ -13,7 +11,7 @@ export const SECTIONS: readonly Section[] = (await Promise.all(sectionFolders().
 export const SECTION_NAMES: readonly string[] = SECTIONS.map(({ name }) => name);
 
 async function loadSection(folder: string): Promise<Section> {
-  const { default: section } = (await import(pathToFileURL(join(ROOT, SECTION_FOLDER, folder, 'section.ts')).href)) as { default: Section };
+  const section = await loadModule<Section>(`${SECTION_FOLDER}/${folder}/section.ts`);
   if (section.name !== folder) throw new Error(`${SECTION_FOLDER}/${folder}: the section's name is ${section.name}`);
   return section;
 }

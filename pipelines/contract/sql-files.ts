@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { ROOT } from '../config.ts';
+import { IS_COMPILED } from '../program.ts';
 import { effectiveSql, normalSql } from './sql-text.ts';
 
 /** A table by schema and name, as headers write it: `layer.boundary`. */
@@ -184,11 +185,19 @@ export function factName({ file, section, writes }: SqlFile): string {
   return section === null || made === undefined ? file : `${SECTION_FOLDER}/${tableOf(made)}.sql`;
 }
 
-const digests = new Map<string, string>();
+/** File of the compiled program with digests of its SQL. They are found by content, so a file that was edited later has none there. */
+export const DIGESTS_FILE = 'sql/digests.json';
+
+const digests = new Map<string, string>(IS_COMPILED ? Object.entries(JSON.parse(readFileSync(join(ROOT, DIGESTS_FILE), 'utf8')) as Record<string, string>) : []);
+
+/** Returns the digests that this process computed, for `DIGESTS_FILE`. */
+export function computedDigests(): Readonly<Record<string, string>> {
+  return Object.fromEntries([...digests].sort());
+}
 
 /** Texts are taken apart once: the same files are asked for every region. */
 function digestOf(text: string, form: (text: string) => string): string {
-  const key = `${form.name} ${text}`;
+  const key = sha256(`${form.name} ${text}`);
   const digest = digests.get(key) ?? sha256(form(text));
   digests.set(key, digest);
   return digest;

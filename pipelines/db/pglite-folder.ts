@@ -8,7 +8,7 @@ import { releaseLock, takeLock } from '../lock-file.ts';
 
 /** PostgreSQL version inside PGlite 0.5. The file `PG_VERSION` names the version that created a folder. */
 const EMBEDDED_MAJOR = 18;
-/** Default folder of the database, below the working folder. */
+/** Folder that fixes suggest, below the working folder. */
 const USUAL_FOLDER = '.mappale/database';
 const OTHER_FOLDER = 'export DATABASE_URL=pglite:/OTHER_FOLDER/mappale';
 /** Names of files that PostgreSQL creates in its data folder. */

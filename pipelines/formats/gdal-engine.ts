@@ -1,5 +1,6 @@
 /** Chooses the engine that reads and writes vector files. */
 import { MappaleError } from '../errors.ts';
+import { GDAL_SETUP, PACKAGES_SETUP } from '../typed.ts';
 import type { ChosenEngine, LoadedEngine, VectorEngine } from './gdal.ts';
 import { loadNative } from './gdal-native.ts';
 import { loadWasm } from './gdal-wasm.ts';
@@ -48,7 +49,7 @@ const firstLine = (error: unknown): string => (error instanceof Error ? error.me
 function missing(name: VectorEngine, error: unknown): MappaleError {
   return new MappaleError('GDAL cannot be loaded, so vector files cannot be read', {
     code: 'GDAL_MISSING', kind: 'usage', detail: `expected the package ${name}, found: ${firstLine(error)}`,
-    ...(name === 'gdal3.js' ? { hint: 'Install the npm packages again.', fix: 'make setup' } : { hint: 'Install or compile it.', fix: 'make setup-gdal' }),
+    ...(name === 'gdal3.js' ? { hint: 'Install the npm packages again.', fix: PACKAGES_SETUP } : { hint: 'Install or compile it.', fix: GDAL_SETUP }),
     cause: error,
   });
 }

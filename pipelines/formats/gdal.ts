@@ -2,6 +2,7 @@
  * GDAL behind one interface, as calls of plain data. Its functions block, so `vector.ts` has them run in a thread. Two engines implement the interface:
  * gdal-async (`gdal-native.ts`), where it is installed, and gdal3.js (`gdal-wasm.ts`), which needs no compilation and is slower. Both give the same rows.
  */
+import { GDAL_SETUP } from '../typed.ts';
 import type { VectorField, VectorValue } from './vector.ts';
 
 export interface GdalLayer {
@@ -83,7 +84,7 @@ export interface GdalCalls {
 
 /** Returns the engine as text, with what makes reading faster. */
 export function engineText({ engine, version, fallback }: EngineFacts): string {
-  return `GDAL ${version} (${engine}${fallback === null ? '' : '; make setup-gdal compiles gdal-async, which is faster'})`;
+  return `GDAL ${version} (${engine}${fallback === null ? '' : `; faster with gdal-async: ${GDAL_SETUP}`})`;
 }
 
 /** An engine that is loaded. */

@@ -1,7 +1,5 @@
 /** JSON lists of any length, element by element: only one element is in memory at a time. The parser is stream-json. */
 import { Readable, Transform, pipeline } from 'node:stream';
-import { parser as jsonParser } from 'stream-json/parser.js';
-import { streamArray } from 'stream-json/streamers/stream-array.js';
 import { MappaleError, inputError } from '../errors.ts';
 import { columnsChanged } from './csv.ts';
 import { utf8Text } from './streams.ts';
@@ -17,6 +15,8 @@ export async function* jsonArray(stream: AsyncIterable<Buffer>, at: string): Asy
   const wrongEncoding = (cause: unknown): MappaleError => inputError('the JSON is not in UTF-8', {
     code: 'ENCODING_WRONG', at, detail: 'expected text in UTF-8, which JSON is written in, found other bytes', hint: 'Save the file in UTF-8.', cause,
   });
+  // Imported here, because commands that read no files start faster without the parser.
+  const [{ parser: jsonParser }, { streamArray }] = await Promise.all([import('stream-json/parser.js'), import('stream-json/streamers/stream-array.js')]);
   const parser = streamArray.asStream();
   // The callback is there to take the error, which reaches the iteration below through the parser.
   pipeline(Readable.from(utf8Text(stream, wrongEncoding)), jsonParser.asStream({ packKeys: true }), refusingRepeated(at), parser, () => undefined);

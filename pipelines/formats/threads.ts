@@ -5,6 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { MappaleError } from '../errors.ts';
+import { IS_COMPILED, moduleFile } from '../program.ts';
 import type { Order, Posted } from './thread.ts';
 
 /** One task, and what came of it so far. */
@@ -49,10 +50,12 @@ export class Threads<Task, Message> {
   /** Why the last thread that ended did so. */
   #reason = '';
 
-  /** @param module calls `serve` of `thread.ts` */
+  /** @param module TypeScript that calls `serve` of `thread.ts` */
   constructor(module: URL, count: number) {
     for (let i = 0; i < count; i += 1) {
-      const thread = new Worker(new URL('./thread.mjs', import.meta.url), { workerData: { module: fileURLToPath(module) }, execArgv: [] });
+      // A thread that runs TypeScript starts its compiler first.
+      const file = moduleFile(fileURLToPath(module));
+      const thread = new Worker(IS_COMPILED ? file : new URL('./thread.mjs', import.meta.url), { workerData: { module: file }, execArgv: [] });
       thread.unref();
       this.#threads.set(thread, null);
       thread.on('message', (posted: Posted<Message>) => {

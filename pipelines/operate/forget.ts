@@ -1,6 +1,7 @@
 /** Stops using a loaded file, if the result passes the quality gate, and undoes this. */
 import { basename, resolve } from 'node:path';
-import { VERSION, type Context } from '../run/context.ts';
+import { VERSION } from '../program.ts';
+import type { Context } from '../run/context.ts';
 import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';

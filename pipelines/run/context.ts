@@ -1,7 +1,5 @@
 /** Settings, sources, database and log of a command. Opened once and always closed. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { readConfig, ROOT, type Config } from '../config.ts';
+import { readConfig, type Config } from '../config.ts';
 import { onDatabase, type Access, type Database } from '../db/index.ts';
 import { requireCurrent } from '../db/state.ts';
 import type { Facts } from '../contract/fingerprint.ts';
@@ -10,8 +8,6 @@ import { makeLog, type Log } from '../log.ts';
 import { loadSources, type RegisteredSource } from '../contract/registry.ts';
 import { upgrade } from './upgrade.ts';
 import { sha256 } from '../contract/sql-files.ts';
-
-export const VERSION: string = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version;
 
 export interface Context {
   readonly config: Config;

@@ -17,7 +17,8 @@ import { isDone, plan, type LeftFile, type Plan, type UnusedFile } from '../plan
 import { price, refuseWithoutRoom, type Price } from '../plan/price.ts';
 import { secondsSince } from '../progress.ts';
 import { buildItaly, buildRegions, type UnitReport } from './build-phase.ts';
-import { VERSION, type Context } from './context.ts';
+import { VERSION } from '../program.ts';
+import type { Context } from './context.ts';
 import { vectorEngineUsed } from '../formats/vector.ts';
 import { leftOutByRegion, leftOutOf, omittedEntries, sameLeftOut, withholdingEntries, type LeftOut } from './left-out.ts';
 import { loadReleases, type ReleaseReport } from './load-phase.ts';

@@ -1,8 +1,6 @@
 /** Synthetic files and true values of a source. */
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { ROOT } from '../config.ts';
+import { loadModule } from '../program.ts';
 import { makeRegion, REGION_CODES, type RegionOptions } from './make-region.ts';
 import type { SyntheticRegion, SyntheticParcel } from './region.ts';
 
@@ -21,8 +19,8 @@ export interface Synthetic {
 }
 
 /** The writer of a source's synthetic files. */
-export async function loadSynthetic(id: string): Promise<Synthetic> {
-  return ((await import(pathToFileURL(join(ROOT, 'sources', id, 'synthetic.ts')).href)) as { default: Synthetic }).default;
+export function loadSynthetic(id: string): Promise<Synthetic> {
+  return loadModule(`sources/${id}/synthetic.ts`);
 }
 
 /** One source's files, of the first region in which it has any: some publish of some regions only. */

@@ -46,11 +46,11 @@ function described({ typed, command }: { readonly typed: string; readonly comman
 }
 
 /** @param dead is told of links that lead nowhere: page and address */
-export function commandPage(dead: (page: string, href: string) => void): Page {
+export async function commandPage(dead: (page: string, href: string) => void): Promise<Page> {
   const path = 'commands.html';
-  const root = program();
+  const root = await program();
   // Written for the README, links and all.
-  const settings = ['| Setting | Means |', '|---|---|', ...Object.entries(SETTINGS.shape).map(([name, { description = '' }]) => `| \`${name}\` | ${description} |`)].join('\n');
+  const settings = ['| Setting | Means |', '|---|---|', ...Object.entries(SETTINGS).map(([name, description]) => `| \`${name}\` | ${description} |`)].join('\n');
   const commands = root.commands.flatMap((command) => leaves(command, command.name()));
   return {
     path, title: 'Commands', part: 'Reference', below: null,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { ROOT } from '../../pipelines/config.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
-import { VERSION } from '../../pipelines/run/context.ts';
+import { VERSION } from '../../pipelines/program.ts';
 import { commandPage } from './commands.ts';
 import { dictionaryPages, type DatabaseTable } from './dictionary.ts';
 import { documentPages } from './documents.ts';
@@ -26,7 +26,7 @@ export async function sitePages(tables: readonly DatabaseTable[]): Promise<reado
   const dead: string[] = [];
   const note = (page: string, href: string): void => void dead.push(`${page}: ${href}`);
   const sources = await loadSources();
-  const pages = [...documentPages(note), errorPage(), commandPage(note), ...dictionaryPages(sources, tables), ...await sourcePages(sources, note)];
+  const pages = [...documentPages(note), errorPage(), await commandPage(note), ...dictionaryPages(sources, tables), ...await sourcePages(sources, note)];
   dead.push(...deadLinks(pages));
   if (dead.length > 0) throw new DeadLinks(dead);
   return pages;

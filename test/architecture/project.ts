@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 export const ROOT: string = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Folders outside the project: packages, history, databases. */
-const FOREIGN = new Set(['node_modules', '.git', '.mappale']);
+const FOREIGN = new Set(['node_modules', '.git', '.mappale', 'dist']);
 
 /** All files of the project, sorted, with paths from its root. */
 export const FILES: readonly string[] = readdirSync(ROOT, { withFileTypes: true })

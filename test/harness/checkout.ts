@@ -9,7 +9,7 @@ import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 import { childEnvironment } from './environment.ts';
 
 /** Folders that are not copied. */
-const LEFT = ['node_modules', '.git', '.mappale'];
+const LEFT = ['node_modules', '.git', '.mappale', 'dist'];
 
 export interface Checkout {
   readonly folder: string;
@@ -30,12 +30,12 @@ export async function onDatabase<T>(url: string, work: (database: Database) => P
   }
 }
 
-/** @param added a folder of this checkout, and its path in the copy */
-export async function copyCheckout(added: readonly [from: string, to: string]): Promise<Checkout> {
+/** @param added folders of this checkout, each with its path in the copy */
+export async function copyCheckout(...added: readonly (readonly [from: string, to: string])[]): Promise<Checkout> {
   const folder = await mkdtemp(join(tmpdir(), 'mappale-copy-'));
   await cp(ROOT, folder, { recursive: true, filter: (path) => !LEFT.includes(relative(ROOT, path)) });
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  await cp(join(ROOT, added[0]), join(folder, added[1]), { recursive: true });
+  for (const [from, to] of added) await cp(join(ROOT, from), join(folder, to), { recursive: true });
   const run: Checkout['run'] = async (command, words, environment = {}) =>
     (await promisify(execFile)(command, words, { cwd: folder, env: childEnvironment(environment), maxBuffer: 1 << 26 })).stdout;
   return {

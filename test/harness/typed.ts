@@ -14,7 +14,7 @@ export function statementIn(line: string | undefined): string {
 
 /** Returns the reason why the command line would refuse these words, or null. Nothing is run. */
 export async function refusal(arguments_: readonly string[]): Promise<string | null> {
-  const root = program();
+  const root = await program();
   let said = '';
   const disarm = (command: Command): void => {
     command.exitOverride().configureOutput({ writeOut: () => undefined, writeErr: (text) => (said += text) });

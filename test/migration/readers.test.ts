@@ -108,8 +108,8 @@ async function everything(session: Session, without: readonly string[] = []): Pr
   };
 }
 
-it('every command is listed here as reading or writing', () => {
-  expect(leaves(program()).sort()).toEqual(Object.keys(COMMANDS).sort());
+it('every command is listed here as reading or writing', async () => {
+  expect(leaves(await program()).sort()).toEqual(Object.keys(COMMANDS).sort());
 });
 
 describeEngines('reading commands', (engine) => {

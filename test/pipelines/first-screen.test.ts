@@ -18,7 +18,7 @@ import { onOneDay } from '../harness/days.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 import { openRun } from '../harness/run.ts';
 
-const commands = new Set(program().commands.map((each) => each.name()));
+const commands = new Set((await program()).commands.map((each) => each.name()));
 
 /** @returns the printed text, and the commands in it */
 async function screen(url: string): Promise<{ text: string; next: string[] }> {

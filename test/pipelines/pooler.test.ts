@@ -77,7 +77,7 @@ function suite(engine: TestEngine): void {
     });
     vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     try {
-      await program().parseAsync(['node', 'mappale', ...args]);
+      await (await program()).parseAsync(['node', 'mappale', ...args]);
     } finally {
       vi.restoreAllMocks();
     }

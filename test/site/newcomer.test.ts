@@ -66,7 +66,7 @@ async function ended(line: readonly string[], url = `pglite:${join(folder, 'none
   vi.stubEnv('DATABASE_URL', url);
   process.argv = [process.execPath, join(ROOT, 'pipelines/mappale.mjs'), ...line];
   try {
-    await program().parseAsync(process.argv);
+    await (await program()).parseAsync(process.argv);
     return null;
   } catch (error) {
     if (error instanceof MappaleError) return error;
@@ -127,7 +127,7 @@ describe('a newcomer', () => {
       const name = `${above} ${each.name()}`;
       return [[name, each] as [string, Command], ...all(each, name)];
     });
-    for (const [name, each] of all(program(), 'mappale')) {
+    for (const [name, each] of all(await program(), 'mappale')) {
       let said = '';
       each.configureOutput({ writeErr: (text) => (said += text) }).exitOverride();
       await expect(each.parseAsync(['--no-such-option'], { from: 'user' })).rejects.toMatchObject({ exitCode: 1 });

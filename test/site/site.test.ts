@@ -48,9 +48,9 @@ describeDatabase('the site', (engine) => {
     }
   });
 
-  it('describes each command with its options and examples', () => {
+  it('describes each command with its options and examples', async () => {
     const text = plain(bodyOf('commands.html'));
-    const commands = program().commands.flatMap((command) => (command.commands.length === 0 ? [command] : command.commands));
+    const commands = (await program()).commands.flatMap((command) => (command.commands.length === 0 ? [command] : command.commands));
     expect(commands.length).toBeGreaterThan(20);
     const missing = commands.flatMap((command) => [command.description(), ...command.options.flatMap(({ flags, description }) => [flags, description])])
       .map((words) => words.replaceAll('`', '')).filter((words) => !text.includes(words));
@@ -79,7 +79,7 @@ describeDatabase('the site', (engine) => {
     expect(SECTIONS.map(({ name }) => name).filter((name) => !feeds.has(name))).toEqual([]);
   });
 
-  it('lists every error in the code, each with a hint', () => {
+  it('lists every error in the code, each with a hint', async () => {
     const told = documentedErrors();
     // The codes found in another way: a name next to its kind, or an argument of functions that create input errors.
     const named = new Set(TYPESCRIPT.filter((file) => /^(pipelines|api|sources)\//.test(file) && !/\.test\.ts$|\/synthetic/.test(file)).flatMap((file) =>
@@ -89,7 +89,7 @@ describeDatabase('the site', (engine) => {
     expect([...named].filter((code) => !findings.has(code) && !told.some((each) => each.code === code))).toEqual([]);
     const helpless = [...new Set(told.filter(({ kind }) => kind !== 'bug').map(({ code }) => code))].filter((code) => told.filter((each) => each.code === code).every(({ hint, fix }) => hint === '' && fix === ''));
     expect(helpless).toEqual([]);
-    const commands = new RegExp(`(?<!npx )\\bmappale (?:${program().commands.map((command) => command.name()).join('|')})\\b`);
+    const commands = new RegExp(`(?<!npx )\\bmappale (?:${(await program()).commands.map((command) => command.name()).join('|')})\\b`);
     expect(told.flatMap(({ code, hint, fix }) => [hint, fix].filter((each) => commands.test(each)).map((each) => `${code}: ${each}`))).toEqual([]);
     const text = plain(bodyOf('errors.html'));
     expect([...new Set(told.map(({ code }) => code))].filter((code) => !text.includes(code))).toEqual([]);

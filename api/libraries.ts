@@ -1,0 +1,9 @@
+/** Files of packages that the pages load. The build copies them, so that the npm package does not install the packages. */
+export const LIBRARIES = {
+  'swagger-ui-dist': ['swagger-ui-bundle.js', 'swagger-ui.css'],
+  // The library loads its worker from the folder of its own script.
+  'maplibre-gl': ['dist/maplibre-gl.mjs', 'dist/maplibre-gl-worker.mjs', 'dist/maplibre-gl.css'],
+} as const;
+
+/** Folder of the copies, from the root. */
+export const LIBRARY_FOLDER = 'api/pages/libraries';

@@ -1,0 +1,123 @@
+/** The commands by name, in the order of `--help`. The module of a command is loaded when the command is used, because most modules load the whole program. */
+import type { Command } from 'commander';
+
+interface Entry {
+  /** One line for `--help`. */
+  readonly purpose: string;
+  readonly load: () => Promise<Command>;
+}
+
+export const COMMANDS: Readonly<Record<string, Entry>> = {
+  fetch: {
+    purpose: 'Download the files that need no account, and print where to get the rest. Needs no database.',
+    load: async () => (await import('./fetch.ts')).fetchCommand(),
+  },
+  'load-region': {
+    purpose: 'Load one region from its raw files and publish it. Without arguments, load the synthetic demo region.',
+    load: async () => (await import('./load-region.ts')).loadRegionCommand(),
+  },
+  plan: {
+    purpose: 'Print what a refresh would do, and why, without writing anything.',
+    load: async () => (await import('./plan.ts')).planCommand(),
+  },
+  status: {
+    purpose: 'Show the publications, their releases, and the result of the last runs.',
+    load: async () => (await import('./status.ts')).statusCommand(),
+  },
+  sources: {
+    purpose: 'List the sources: publisher, licence, download address, update cadence.',
+    load: async () => (await import('./sources.ts')).sourcesCommand(),
+  },
+  parcel: {
+    purpose: 'Print the record of a parcel, as the server returns it.',
+    load: async () => (await import('./parcel.ts')).parcelCommand(),
+  },
+  report: {
+    purpose: 'Write an HTML report on the content and quality of a region, or the quality passport of one comune.',
+    load: async () => (await import('./quality-report.ts')).reportCommand(),
+  },
+  enrich: {
+    purpose: 'Add parcel data to each row of a CSV, by coordinates, address, fid or cadastral reference.',
+    load: async () => (await import('./enrich.ts')).enrichCommand(),
+  },
+  export: {
+    purpose: 'Write the parcels of a region to a file, with a STAC item and the licences.',
+    load: async () => (await import('./export.ts')).exportCommand(),
+  },
+  serve: {
+    purpose: 'Serve the REST API (/api/v2), its documentation (/api/v2/docs) and the map (/api/v2/map).',
+    load: async () => (await import('./serve.ts')).serveCommand(),
+  },
+  mcp: {
+    purpose: 'Serve language models by the Model Context Protocol: search, locate, parcel, explain, coverage.',
+    load: async () => (await import('./mcp.ts')).mcpCommand(),
+  },
+  token: {
+    purpose: 'Manage API tokens: create, list, revoke.',
+    load: async () => (await import('./token.ts')).tokenCommand(),
+  },
+  doctor: {
+    purpose: 'Check that this machine and database are ready, and explain how to fix what is not.',
+    load: async () => (await import('./doctor.ts')).doctorCommand(),
+  },
+  synth: {
+    purpose: 'Write the files of a synthetic region in the publishers\' formats, including their quirks.',
+    load: async () => (await import('./synth.ts')).synthCommand(),
+  },
+  migrate: {
+    purpose: 'Upgrade the database to this version and keep its rows. If rows cannot be kept, list them and exit with 2, unless --yes is given.',
+    load: async () => (await import('./migrate.ts')).migrateCommand(),
+  },
+  prune: {
+    purpose: 'Delete what is no longer needed: old publications, unused releases, abandoned workspaces, and history older than --keep.',
+    load: async () => (await import('./publications.ts')).pruneCommand(),
+  },
+  refresh: {
+    purpose: 'Update all regions: find new files, rebuild stale tables, check them, and publish region by region.',
+    load: async () => (await import('./refresh.ts')).refreshCommand(),
+  },
+  watch: {
+    purpose: 'Check for new releases that are due, refresh the affected regions, and print a one-line summary, every night.',
+    load: async () => (await import('./watch.ts')).watchCommand(),
+  },
+  rejects: {
+    purpose: 'List refused records, with reason, position and content. With --retry, check them again with the current rules.',
+    load: async () => (await import('./rejects.ts')).rejectsCommand(),
+  },
+  rollback: {
+    purpose: 'Restore the previous publication of a region in one transaction. A second call undoes this. A refresh keeps the restored publication until the region\'s files change.',
+    load: async () => (await import('./publications.ts')).rollbackCommand(),
+  },
+  forget: {
+    purpose: 'Stop using a loaded file. The file that it replaced becomes current again, if the result passes the quality gate. A file that only left the data folder stays current.',
+    load: async () => (await import('./publications.ts')).forgetCommand(),
+  },
+  pin: {
+    purpose: 'Keep a region unchanged until unpin; a refresh skips it.',
+    load: async () => (await import('./publications.ts')).pinCommand(),
+  },
+  unpin: {
+    purpose: 'Let a refresh publish a region again that was pinned, withdrawn or rolled back.',
+    load: async () => (await import('./publications.ts')).unpinCommand(),
+  },
+  withdraw: {
+    purpose: 'Unpublish a region. Its files stay loaded. Publish it again with rollback, or with unpin and a refresh.',
+    load: async () => (await import('./publications.ts')).withdrawCommand(),
+  },
+  validate: {
+    purpose: 'Check that files match the expected schema. Needs no database. Exits with 0 or 3.',
+    load: async () => (await import('./validate.ts')).validateCommand(),
+  },
+  diff: {
+    purpose: 'Compare the current publication of a region with the previous one: parcels and values, by comune.',
+    load: async () => (await import('./diff.ts')).diffCommand(),
+  },
+  explain: {
+    purpose: 'Trace the values of one section of a parcel: file, line, release, rule, overlap or distance.',
+    load: async () => (await import('./parcel.ts')).explainCommand(),
+  },
+  history: {
+    purpose: 'Print the published history of a parcel: each changed value, with its publication and its releases.',
+    load: async () => (await import('./history.ts')).historyCommand(),
+  },
+};

@@ -1,0 +1,20 @@
+/** Facts of this program: its version, and where its modules are. It runs from TypeScript in a checkout, and compiled from `dist/`. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ROOT } from './config.ts';
+
+/** True if compiled code runs. Then the packages for development may be missing. */
+export const IS_COMPILED: boolean = import.meta.url.endsWith('.js');
+
+export const VERSION: string = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version;
+
+/** Returns the path of a module in the form that runs. @param source path of its TypeScript: `…/sources/<id>/source.ts` */
+export function moduleFile(source: string): string {
+  return IS_COMPILED ? source.replace(/\.ts$/, '.js') : source;
+}
+
+/** Loads a module that was found by listing folders. @param source its TypeScript, from the root @returns its default export */
+export async function loadModule<T>(source: string): Promise<T> {
+  return ((await import(pathToFileURL(moduleFile(join(ROOT, source))).href)) as { default: T }).default;
+}

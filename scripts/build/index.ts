@@ -1,0 +1,67 @@
+/**
+ * Writes the program that the npm package and the image run: compiled modules, SQL and pages, below `dist/`.
+ *
+ *   npm run build
+ */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, join } from 'node:path';
+import { LIBRARIES, LIBRARY_FOLDER } from '../../api/libraries.ts';
+import { ROOT } from '../../pipelines/config.ts';
+import { sqlFacts } from '../../pipelines/contract/fingerprint.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { computedDigests, DIGESTS_FILE, tableFiles } from '../../pipelines/contract/sql-files.ts';
+import { partsOf } from '../../pipelines/db/state.ts';
+
+const DIST = join(ROOT, 'dist');
+const FOLDERS = ['pipelines', 'sources', 'sql', 'api'] as const;
+
+/** Files that are needed only to run, test or describe the sources of a checkout. */
+const LEFT = /\.ts$|(?:^|\/)(?:fixture|golden)(?:\/|$)|(?:^|\/)README\.md$|^pipelines\/(?:as-it-is|formats\/thread)\.mjs$/;
+
+const LICENCE = /^(?:licen[cs]e|notice)/i;
+
+rmSync(DIST, { recursive: true, force: true });
+execFileSync(process.execPath, [createRequire(import.meta.url).resolve('typescript/bin/tsc'), '-p', 'tsconfig-build.json'], { cwd: ROOT, stdio: 'inherit' });
+copyFiles();
+copyLibraries();
+writeManifest();
+await writeDigests();
+
+function copyFiles(): void {
+  for (const folder of FOLDERS) {
+    for (const entry of readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name).slice(ROOT.length);
+      if (entry.isFile() && !LEFT.test(path)) cpSync(join(ROOT, path), join(DIST, path));
+    }
+  }
+  chmodSync(join(DIST, 'pipelines/mappale.mjs'), 0o755);
+}
+
+/** Copies the files of packages that a browser loads, with their licences. */
+function copyLibraries(): void {
+  const packages = join(ROOT, 'node_modules');
+  for (const [name, files] of Object.entries(LIBRARIES)) {
+    const target = join(DIST, LIBRARY_FOLDER, name);
+    mkdirSync(target, { recursive: true });
+    const licences = readdirSync(join(packages, name)).filter((file) => LICENCE.test(file));
+    for (const file of [...files, ...licences]) cpSync(join(packages, name, file), join(target, basename(file)));
+  }
+}
+
+/** Writes the part of `package.json` that the program reads at run time. */
+function writeManifest(): void {
+  const { name, version, license, type } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, string>;
+  writeFileSync(join(DIST, 'package.json'), `${JSON.stringify({ name, version, license, type }, null, 2)}\n`);
+}
+
+/** Writes the digests of all SQL, because computing them takes a third of the time of a short command. */
+async function writeDigests(): Promise<void> {
+  const sources = await loadSources();
+  partsOf(sources);
+  const facts = sources.map((source) => source.facts);
+  if (facts.length === 0) throw new Error('expected sources, found none');
+  for (const file of tableFiles()) sqlFacts(file);
+  writeFileSync(join(DIST, DIGESTS_FILE), JSON.stringify(computedDigests()));
+}
