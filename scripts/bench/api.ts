@@ -92,7 +92,8 @@ async function measure(url: string, name: string, paths: readonly string[], keys
     let begun = 0;
     return autocannon({ url, connections: CONNECTIONS, duration, requests: requestsWith(keys[0]!, paths.slice(0, 1)), setupClient: (client) => {
       const at = (begun++ % CONNECTIONS) * own;
-      client.setRequests(Array.from({ length: PER_CONNECTION }, (_, index) => requestTo(paths[(begun * PER_CONNECTION + index) % paths.length]!, keys[at + (index % own)]!)));
+      const pathAt = (index: number): string => paths[(begun * PER_CONNECTION + index) % paths.length]!;
+      client.setRequests(Array.from({ length: PER_CONNECTION }, (_, index) => requestTo(pathAt(index), keys[at + (index % own)]!)));
     } });
   };
   await flood(Math.max(2, seconds / 4));
@@ -150,7 +151,10 @@ async function fairnessOf(
   url: string, kinds: Readonly<Record<string, readonly string[]>>, [greedy = '', modest = '']: readonly string[], seconds: number,
 ): Promise<Fairness[]> {
   const all = Object.values(kinds);
-  const mixed = Array.from({ length: REQUESTS }, (_, index) => all[index % all.length]![index % all[0]!.length]!);
+  const mixed = Array.from({ length: REQUESTS }, (_, index) => {
+    const paths = all[index % all.length]!;
+    return paths[index % paths.length]!;
+  });
   // With fewer than 300 answers the p99 would be the slowest of them.
   const lasting = Math.max(seconds, 300 / FAIR_RATE);
   const timed = (): Promise<Latencies> => paced(url, requestsWith(modest, mixed), { rate: FAIR_RATE, seconds: lasting, connections: 10 });
@@ -240,7 +244,9 @@ function describe(size: { readonly parcels: number; readonly addresses: number }
   say(`api: ${number(size.parcels)} parcels, ${number(size.addresses)} addresses, ${CONNECTIONS} connections`);
   say(`  database, server and client on ${availableParallelism()} cores`);
   say(textTable(
-    measured.map(({ name, most, full, calm, bytes, failed }) => [name, ...[most, full.p50, full.p99, calm.rate, calm.p50, calm.p95, calm.p99, bytes, failed].map(one)]),
+    measured.map(({ name, most, full, calm, bytes, failed }) => [
+      name, ...[most, full.p50, full.p99, calm.rate, calm.p50, calm.p95, calm.p99, bytes, failed].map(one),
+    ]),
     ['', 'highest, requests/s', 'p50, ms', 'p99, ms', 'steady, requests/s', 'p50, ms', 'p95, ms', 'p99, ms', 'bytes', 'failed'],
   ));
   say(`one token with ${FAIR_RATE} ordinary requests a second`);

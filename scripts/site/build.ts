@@ -1,7 +1,7 @@
 /** Builds the site: writes all pages as Markdown into a temporary folder and runs VitePress there. */
 import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -72,7 +72,8 @@ async function writeSource(folder: string, pages: readonly Page[], facts: SiteFa
     await writeFile(join(folder, path), text);
   }
   for (const picture of PICTURES) await cp(join(ROOT, picture), join(folder, picture));
-  if (existsSync(join(ROOT, 'node_modules'))) await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  // The built pages import Vue from here.
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
 }
 
 /** Renames a folder, or copies it to another file system. */
