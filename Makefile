@@ -57,7 +57,7 @@ test-long: setup ## Every test on every database, and many more random ones: hou
 bench: setup ## Measure each step on this machine
 	@npm run --silent bench -- $(ARGS)
 
-docs: setup ## The documents and the reference as a static site, in .mappale/site
+docs: setup ## Build the site of the documentation in .mappale/site
 	@npm run --silent docs
 
 check: setup ## Check the types, the style and the regular expressions of the code

@@ -1,157 +1,126 @@
 /**
- * How fast the server answers: a synthetic region in PostgreSQL, the server in a process of its own, autocannon against it.
+ * Measures how fast the server answers: a synthetic region in PostgreSQL, the server in a child process, autocannon as the client.
  *
- *   npx tsx scripts/bench/api.ts postgres://… [parcels] [seconds]
- *
- * Two figures are told for each endpoint: what the server does at most with 50 connections that never wait (where the time of one
- * answer is 50 divided by the rate, whatever the server), and the time of one answer at a steady rate below that. Then, how long the
- * ordinary questions of one token take while another caller asks as much as it can, beside what they take when nobody else asks.
+ * Each kind of request has two results. The first is the highest rate with 50 connections that never wait; there the latency is 50 divided by the rate on
+ * any server. The second is the latency at half that rate. Then the bench times ordinary requests of one token alone and under the load of another client.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { Agent, get } from 'node:http';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import autocannon from 'autocannon';
-import { SCOPES } from '../../api/access.ts';
-import { hashOf } from '../../api/access.ts';
-import { writeSynthetic } from '../../pipelines/synthetic/synthetic.ts';
-import { withContext } from '../../pipelines/run/context.ts';
-import type { Database } from '../../pipelines/db/index.ts';
-import { makeLog } from '../../pipelines/log.ts';
-import { readConfig } from '../../pipelines/config.ts';
-import { refresh } from '../../pipelines/run/refresh.ts';
+import { onDatabase, one, type Database } from '../../pipelines/db/index.ts';
+import { textTable } from '../../pipelines/text-table.ts';
+import { ofSteps, rateOf, rounded } from './history.ts';
+import { makeKeys, number, onPublishedRegion, percentile, say, startServer, type Bench, type Result } from './shared.ts';
 
-export interface BenchApiOptions {
-  /** A PostgreSQL database that may be filled; one with a published region is used as it is. */
-  readonly databaseUrl: string;
-  /** Size of the synthetic region when the database is empty; addresses are about as many. */
-  readonly parcels: number;
-  /** Of each measurement. */
-  readonly seconds: number;
-  readonly connections?: number;
-  /** Part of the greatest rate at which single answers are timed. */
-  readonly load?: number;
-}
+const [PARCELS, SECONDS] = [100_000, 10];
 
-export interface Measured {
+const CONNECTIONS = 50;
+
+/** Part of the highest rate at which latencies are measured. */
+const CALM = 0.5;
+
+interface Measured {
   readonly name: string;
-  /** Requests per second at most. */
+  /** Highest rate, requests per second. */
   readonly most: number;
-  /** At most rate: milliseconds. */
+  /** Milliseconds at the highest rate. */
   readonly full: { readonly p50: number; readonly p99: number };
-  /** Requests per second at the steady rate. */
-  readonly steady: number;
-  /** At the steady rate: milliseconds. */
-  readonly calm: { readonly p50: number; readonly p95: number; readonly p99: number };
+  readonly calm: Latencies;
   /** Answers that were not 200. */
   readonly failed: number;
-  /** Bytes of an answer, on average. */
+  /** Average size of an answer. */
   readonly bytes: number;
 }
 
-/** What one token waits while others do their worst. */
-export interface Fairness {
-  readonly load: string;
-  /** Answers of the load per second, and those of them that are refusals. */
-  readonly served: number;
-  readonly refused: number;
-  /** Milliseconds of an answer to the token. */
+/** Latencies at a steady rate, milliseconds. */
+interface Latencies {
+  /** Requests per second. */
+  readonly rate: number;
   readonly p50: number;
+  readonly p95: number;
   readonly p99: number;
-  /** Its p99 beside that without a load. */
-  readonly ratio: number;
-  /** Answers to the token that were not 200. */
+  /** Answers that were not 200. */
   readonly failed: number;
 }
 
-export interface BenchApiReport {
-  readonly parcels: number;
-  readonly addresses: number;
-  readonly cores: number;
-  readonly connections: number;
-  readonly measured: readonly Measured[];
-  readonly fairness: readonly Fairness[];
+/** Latencies of one token under the load of another client. */
+interface Fairness extends Latencies {
+  readonly load: string;
+  /** Answers to the other client per second, and refusals among them. */
+  readonly served: number;
+  readonly refused: number;
+  /** p99 divided by the p99 without a load. */
+  readonly ratio: number;
 }
 
-/** Questions of each kind; enough that no two in a row are the same. */
-const QUESTIONS = 4_000;
+/** Requests of each kind, so many that no two in a row are equal. */
+const REQUESTS = 4_000;
 
-/** Of them, those that one connection asks in turn when it never waits. */
+/** Requests that one connection sends in turn. autocannon prepares each request of each connection, so they are few. */
 const PER_CONNECTION = 200;
 
-/** Questions per second of the token that is timed beside a load. */
+/** Requests per second of the token that is timed under a load. */
 const FAIR_RATE = 15;
 
-/** Fills the database when it is empty, starts the server, measures, stops it. */
-export async function benchApi({ databaseUrl, parcels, seconds, connections = 50, load = 0.5 }: BenchApiOptions): Promise<BenchApiReport> {
-  return withContext({ access: 'write', databaseUrl, log: makeLog(readConfig(), process.stderr) }, async (context) => {
-    const { database } = context;
-    const [published] = await database.query<{ there: boolean }>("select exists (select from ledger.publication where state = 'current' and unit_code > 0) as there");
-    if (!published!.there) {
-      const folder = await mkdtemp(join(tmpdir(), 'mappale-bench-'));
-      try {
-        const region = await writeSynthetic(context.sources, folder, { parcels, seed: 1 });
-        const report = await refresh(context, { command: 'bench-api', data: [folder], regions: [region.code], parallel: 2, accept: null, force: false });
-        if (report.failures.length > 0) throw report.failures[0]!;
-      } finally {
-        await rm(folder, { recursive: true, force: true });
-      }
-    }
-    await database.query('analyze');
-    const [size] = await database.query<{ parcels: number; addresses: number }>(
-      "select sum(t.rows) filter (where t.relation = 'core.parcel')::int8 as parcels, sum(t.rows) filter (where t.relation = 'core.access_point')::int8 as addresses from ledger.publication_table t join ledger.publication p using (publication_id) where p.state = 'current'",
-    );
-    const kinds = await questionsOf(database);
-    const server = await startServer(databaseUrl);
+/** Sizes: parcels, seconds of each measurement. */
+export const run: Bench = (databaseUrl, [parcels = PARCELS, seconds = SECONDS]) =>
+  onPublishedRegion(databaseUrl, parcels, ({ url }) => onDatabase(url, 'write', async (database) => [await benchServer(database, url, seconds)]));
+
+async function benchServer(database: Database, url: string, seconds: number): Promise<Result> {
+  const size = await one<{ parcels: number; addresses: number }>(
+    database, 'select (select count(*) from core.parcel)::int4 as parcels, (select count(*) from core.access_point)::int4 as addresses',
+  );
+  const kinds = await requestsOf(database);
+  const server = await startServer(url);
+  try {
+    const keys = await makeKeys(database);
     const measured: Measured[] = [];
-    let fairness: readonly Fairness[] = [];
-    try {
-      const keys = await makeKeys(database);
-      for (const [name, paths] of Object.entries(kinds)) {
-        const requests = (): autocannon.Request[] => paths.map((path, index) => ({ method: 'GET', path: `/api/v2${path}`, headers: { 'x-api-key': keys[index % keys.length]! } }));
-        // Each connection has tokens of its own: one token's questions would wait for each other.
-        const own = Math.floor(keys.length / connections);
-        const run = (duration: number): Promise<autocannon.Result> => {
-          let begun = 0;
-          return autocannon({ url: server.url, connections, duration, requests: requests().slice(0, 1), setupClient: (client) => {
-            const at = (begun++ % connections) * own;
-            // Making a request ready takes the asker's time, too: some hundred for each connection.
-            client.setRequests(Array.from({ length: PER_CONNECTION }, (_, index) => ({
-              method: 'GET', path: `/api/v2${paths[(begun * PER_CONNECTION + index) % paths.length]!}`, headers: { 'x-api-key': keys[at + (index % own)]! },
-            })));
-          } });
-        };
-        await run(Math.max(2, seconds / 4));
-        const full = await run(seconds);
-        const rate = Math.max(connections, Math.round(full.requests.average * load));
-        const calm = await paced(server.url, requests(), { rate, seconds, connections });
-        measured.push({
-          name, most: full.requests.average, full: { p50: full.latency.p50, p99: full.latency.p99 }, steady: calm.rate,
-          calm: { p50: calm.p50, p95: calm.p95, p99: calm.p99 }, failed: full.non2xx + full.errors + calm.failed,
-          bytes: Math.round(full.throughput.total / full.requests.total),
-        });
-      }
-      fairness = await fairnessOf(server.url, kinds, keys, seconds);
-    } finally {
-      await server.stop();
-      await database.query("delete from access.token where name = 'bench-api'");
-    }
-    return { parcels: size!.parcels, addresses: size!.addresses, cores: availableParallelism(), connections, measured, fairness };
-  });
+    for (const [name, paths] of Object.entries(kinds)) measured.push(await measure(server.url, name, paths, keys, seconds));
+    const fairness = await fairnessOf(server.url, kinds, keys, seconds);
+    describe(size, measured, fairness);
+    return resultOf(size.parcels, measured, fairness);
+  } finally {
+    await server.stop();
+  }
+}
+
+async function measure(url: string, name: string, paths: readonly string[], keys: readonly string[], seconds: number): Promise<Measured> {
+  // Each connection has its own tokens, because requests of one token wait for each other.
+  const own = Math.floor(keys.length / CONNECTIONS);
+  const flood = (duration: number): Promise<autocannon.Result> => {
+    let begun = 0;
+    return autocannon({ url, connections: CONNECTIONS, duration, requests: requestsWith(keys[0]!, paths.slice(0, 1)), setupClient: (client) => {
+      const at = (begun++ % CONNECTIONS) * own;
+      const pathAt = (index: number): string => paths[(begun * PER_CONNECTION + index) % paths.length]!;
+      client.setRequests(Array.from({ length: PER_CONNECTION }, (_, index) => requestTo(pathAt(index), keys[at + (index % own)]!)));
+    } });
+  };
+  await flood(Math.max(2, seconds / 4));
+  const full = await flood(seconds);
+  const rate = Math.max(CONNECTIONS, Math.round(full.requests.average * CALM));
+  const calm = await paced(url, paths.map((path, index) => requestTo(path, keys[index % keys.length]!)), { rate, seconds, connections: CONNECTIONS });
+  return {
+    name, most: full.requests.average, full: { p50: full.latency.p50, p99: full.latency.p99 }, calm,
+    failed: full.non2xx + full.errors + calm.failed, bytes: Math.round(full.throughput.total / full.requests.total),
+  };
+}
+
+function requestTo(path: string, key: string): autocannon.Request {
+  return { method: 'GET', path: `/api/v2${path}`, headers: { 'x-api-key': key } };
+}
+
+function requestsWith(key: string, paths: readonly string[]): autocannon.Request[] {
+  return paths.map((path) => requestTo(path, key));
 }
 
 /**
- * Asks at a steady rate, whether or not the answers before have come, and times each answer from the moment it was due: a server that
- * stalls is charged for all who wait. (autocannon sends what is due in a second all at once, so that its own queue is timed.)
+ * Sends requests at a steady rate, whether or not earlier answers have arrived, and times each answer from the moment the request was due. autocannon cannot
+ * do this: it sends the requests of a second all at once.
  */
 async function paced(
   url: string, requests: readonly autocannon.Request[], { rate, seconds, connections }: { rate: number; seconds: number; connections: number },
-): Promise<{ rate: number; p50: number; p95: number; p99: number; failed: number }> {
+): Promise<Latencies> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];
   let failed = 0;
@@ -162,7 +131,7 @@ async function paced(
       if (!good) failed += 1;
       resolve();
     };
-    get(new URL(path!, url), { agent, headers: headers }, (response) => response.resume().on('end', () => done(response.statusCode === 200))).on('error', () => done(false));
+    get(new URL(path!, url), { agent, headers }, (response) => response.resume().on('end', () => done(response.statusCode === 200))).on('error', () => done(false));
   });
   const startedAt = performance.now();
   const asked: Promise<void>[] = [];
@@ -174,89 +143,72 @@ async function paced(
   await Promise.all(asked);
   const elapsed = (performance.now() - startedAt) / 1000;
   agent.destroy();
-  times.sort((a, b) => a - b);
-  const at = (share: number): number => times[Math.min(times.length - 1, Math.floor(times.length * share))]!;
-  return { rate: times.length / elapsed, p50: at(0.5), p95: at(0.95), p99: at(0.99), failed };
+  return { rate: times.length / elapsed, p50: percentile(times, 0.5), p95: percentile(times, 0.95), p99: percentile(times, 0.99), failed };
 }
 
-/** Ordinary questions of one token at a steady rate, alone and beside each load. */
+/** Times ordinary requests of one token at a steady rate, alone and under each load. */
 async function fairnessOf(
-  url: string,
-  kinds: Readonly<Record<string, readonly string[]>>,
-  [greedy, modest]: readonly string[],
-  seconds: number,
+  url: string, kinds: Readonly<Record<string, readonly string[]>>, [greedy = '', modest = '']: readonly string[], seconds: number,
 ): Promise<Fairness[]> {
   const all = Object.values(kinds);
-  const mixed = Array.from({ length: QUESTIONS }, (_, index) => all[index % all.length]![index % all[0]!.length]!);
-  const asked = (key: string, paths: readonly string[]): autocannon.Request[] =>
-    paths.map((path) => ({ method: 'GET', path: `/api/v2${path}`, headers: { 'x-api-key': key } }));
-  // A p99 of fewer answers is the worst of them.
+  const mixed = Array.from({ length: REQUESTS }, (_, index) => {
+    const paths = all[index % all.length]!;
+    return paths[index % paths.length]!;
+  });
+  // With fewer than 300 answers the p99 would be the slowest of them.
   const lasting = Math.max(seconds, 300 / FAIR_RATE);
-  const measure = (): ReturnType<typeof paced> => paced(url, asked(modest!, mixed), { rate: FAIR_RATE, seconds: lasting, connections: 10 });
-  const words = [
-    ...new Set(
-      mixed.flatMap((path) =>
-        [...decodeURIComponent(path.split('?q=')[1] ?? '').matchAll(/[a-z]{3,}/gi)].map(([word]) => mistyped(word.slice(0, 4)).slice(0, 3)),
-      ),
-    ),
-  ];
-  // As many words as 200 characters hold.
-  const search = (at: number): string =>
-    `/geocode/search?q=${encodeURIComponent(Array.from({ length: 50 }, (_, index) => words[(at + index) % words.length]).join('/'))}`;
-  const loads: readonly { readonly load: string; readonly connections: number; readonly requests: autocannon.Request[] }[] = [
-    {
-      load: 'searches of 50 misspelt words, 60 connections of one token',
-      connections: 60,
-      requests: asked(
-        greedy!,
-        Array.from({ length: PER_CONNECTION }, (_, index) => search(index)),
-      ),
-    },
-    {
-      load: '/docs/swagger-ui.js, 40 connections without a token',
-      connections: 40,
-      requests: [{ method: 'GET', path: '/api/v2/docs/swagger-ui.js', headers: { 'accept-encoding': 'gzip' } }],
-    },
-    { load: 'ordinary questions, 60 connections of one token', connections: 60, requests: asked(greedy!, mixed.slice(0, PER_CONNECTION)) },
-  ];
-  await measure();
-  const quiet = await measure();
-  const found: Fairness[] = [{ load: 'nobody else', served: 0, refused: 0, p50: quiet.p50, p99: quiet.p99, ratio: 1, failed: quiet.failed }];
-  for (const { load, connections, requests } of loads) {
-    // In a thread of its own, so that reading its answers does not delay the questions that are timed.
+  const timed = (): Promise<Latencies> => paced(url, requestsWith(modest, mixed), { rate: FAIR_RATE, seconds: lasting, connections: 10 });
+  await timed();
+  const quiet = await timed();
+  const found: Fairness[] = [{ load: 'no load', served: 0, refused: 0, ratio: 1, ...quiet }];
+  for (const { load, connections, requests } of loadsOf(mixed, greedy)) {
+    // The client of the load runs in a thread of its own, so that reading its answers does not delay the timed requests.
     const storm = autocannon({ url, connections, duration: lasting + 4, requests, workers: 1, timeout: 30 });
     await sleep(2_000);
-    const timed = await measure();
-    const {
-      requests: { average },
-      non2xx,
-      errors,
-    } = await storm;
-    found.push({
-      load,
-      served: average,
-      refused: (non2xx + errors) / (lasting + 4),
-      p50: timed.p50,
-      p99: timed.p99,
-      ratio: timed.p99 / quiet.p99,
-      failed: timed.failed,
-    });
+    const latencies = await timed();
+    const { requests: { average }, non2xx, errors } = await storm;
+    found.push({ load, served: average, refused: (non2xx + errors) / (lasting + 4), ratio: latencies.p99 / quiet.p99, ...latencies });
   }
   return found;
 }
 
-/** Those that were there before rasters, buildings and points. */
+interface Load {
+  readonly load: string;
+  readonly connections: number;
+  readonly requests: autocannon.Request[];
+}
+
+function loadsOf(mixed: readonly string[], key: string): Load[] {
+  const words = [...new Set(mixed.flatMap((path) =>
+    [...decodeURIComponent(path.split('?q=')[1] ?? '').matchAll(/[a-z]{3,}/gi)].map(([word]) => mistyped(word.slice(0, 4)).slice(0, 3))))];
+  // 50 words of three letters fill the 200 characters that a search may have.
+  const search = (at: number): string =>
+    `/geocode/search?q=${encodeURIComponent(Array.from({ length: 50 }, (_, index) => words[(at + index) % words.length]).join('/'))}`;
+  return [
+    {
+      load: 'searches of 50 misspelt words, 60 connections of one token', connections: 60,
+      requests: requestsWith(key, Array.from({ length: PER_CONNECTION }, (_, index) => search(index))),
+    },
+    {
+      load: '/docs/swagger-ui.js, 40 connections without a token', connections: 40,
+      requests: [{ method: 'GET', path: '/api/v2/docs/swagger-ui.js', headers: { 'accept-encoding': 'gzip' } }],
+    },
+    { load: 'ordinary requests, 60 connections of one token', connections: 60, requests: requestsWith(key, mixed.slice(0, PER_CONNECTION)) },
+  ];
+}
+
+/** The sections without rasters, buildings and points. */
 const NINE = 'basic,risk,subsidence,coastal_erosion,valuation,valuation_history,economics,demographics,address';
 
-/** Questions whose answers lie all over the region. */
-async function questionsOf(database: Database): Promise<Record<string, string[]>> {
+/** Returns requests for parcels and addresses from all over the region. */
+async function requestsOf(database: Database): Promise<Record<string, string[]>> {
   const parcels = await database.query<{ fid: number; lat: number; lng: number }>(
-    'select p.fid, round(st_y(p.point)::numeric, 7)::float8 as lat, round(st_x(p.point)::numeric, 7)::float8 as lng from core.parcel p order by hashint4(p.fid) limit $1', [QUESTIONS],
+    'select p.fid, round(st_y(p.point)::numeric, 7)::float8 as lat, round(st_x(p.point)::numeric, 7)::float8 as lng from core.parcel p order by hashint4(p.fid) limit $1', [REQUESTS],
   );
   const addresses = await database.query<{ street: string; number: string; belfiore: string; lat: number; lng: number }>(
     `select s.name as street, concat(a.number, '/' || a.exponent) as number, a.belfiore, round(st_y(a.geom)::numeric, 7)::float8 as lat, round(st_x(a.geom)::numeric, 7)::float8 as lng
      from core.access_point a join core.street s on s.region_code = a.region_code and s.street_id = a.street_id
-     where a.number is not null and a.geom is not null order by hashint8(a.address_id) limit $1`, [QUESTIONS],
+     where a.number is not null and a.geom is not null order by hashint8(a.address_id) limit $1`, [REQUESTS],
   );
   const search = (text: string, belfiore: string): string => `/geocode/search?q=${encodeURIComponent(text)}&city=${belfiore}`;
   return {
@@ -270,8 +222,8 @@ async function questionsOf(database: Database): Promise<Record<string, string[]>
   };
 }
 
-/** The last long word with two letters swapped. */
-export function mistyped(street: string): string {
+/** Swaps two letters of the last of the longest words. */
+function mistyped(street: string): string {
   const words = street.split(' ');
   const at = words.map((word) => word.length).lastIndexOf(Math.max(...words.map((word) => word.length)));
   const word = words[at]!;
@@ -280,52 +232,26 @@ export function mistyped(street: string): string {
   return words.join(' ');
 }
 
-/** Made from their number: nobody else has this database. Their hour has room for all that is asked here. */
-export async function makeKeys(database: Database): Promise<string[]> {
-  const keys = Array.from({ length: 1_000 }, (_, index) => `mpl_${String(index).padStart(43, '0')}`);
-  await database.query(
-    "insert into access.token (name, sha256, scopes) select 'bench-api', decode(h, 'hex'), $2 from unnest($1::text[]) as k (h) on conflict (sha256) do nothing", [keys.map(hashOf), SCOPES],
-  );
-  await database.query("insert into access.rate_window (token_id, started_at, used) select token_id, now(), -10000000 from access.token where name = 'bench-api'");
-  return keys;
+function resultOf(parcels: number, measured: readonly Measured[], fairness: readonly Fairness[]): Result {
+  return { bench: 'api', ...ofSteps(parcels, measured.map(({ name, most }) => rateOf(name, most)), Object.fromEntries([
+    ...measured.map(({ name, calm }) => [`${name}: p99 at half the most, ms`, rounded(calm.p99)] as const),
+    ...fairness.map(({ load, p99 }) => [`under ${load}: p99, ms`, rounded(p99)] as const),
+  ])) };
 }
 
-export async function startServer(databaseUrl: string): Promise<{ url: string; stop(): Promise<void> }> {
-  const program = fileURLToPath(new URL('../../pipelines/mappale.mjs', import.meta.url));
-  const child: ChildProcess = spawn('/usr/bin/env', [`DATABASE_URL=${databaseUrl}`, 'MAPPALE_LOG=json', process.execPath, program, 'serve', '--port', '0'], { stdio: ['ignore', 'pipe', 'ignore'] });
-  const lines = createInterface({ input: child.stdout! });
-  const [line] = (await Promise.race([once(lines, 'line'), once(child, 'exit').then(() => [''])])) as [string];
-  if (!line.startsWith('http')) throw new Error('the server did not start; try: mappale serve');
-  return {
-    url: new URL(line).origin,
-    async stop() {
-      child.kill('SIGTERM');
-      await once(child, 'exit');
-    },
-  };
-}
-
-/** The report as a table for people. */
-export function describeApi({ parcels, addresses, cores, connections, measured, fairness }: BenchApiReport): string {
-  const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 1 });
-  return [
-    `${number(parcels)} parcels, ${number(addresses)} addresses; database, server and asker on ${cores} cores, ${connections} connections`,
-    '| | most, requests/s | then p50, ms | p99, ms | steady, requests/s | p50, ms | p95, ms | p99, ms | bytes | failed |',
-    '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|',
-    ...measured.map((row) => `| ${[row.name, ...[row.most, row.full.p50, row.full.p99, row.steady, row.calm.p50, row.calm.p95, row.calm.p99, row.bytes, row.failed].map(number)].join(' | ')} |`),
-    `one token that asks ${FAIR_RATE} ordinary questions a second, beside`,
-    '| | answers/s of the load | refusals/s | p50, ms | p99, ms | times the quiet p99 | failed |',
-    '|---|---:|---:|---:|---:|---:|---:|',
-    ...fairness.map((row) => `| ${[row.load, ...[row.served, row.refused, row.p50, row.p99, row.ratio, row.failed].map(number)].join(' | ')} |`),
-  ].join('\n');
-}
-
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const [url, parcels = '100000', seconds = '10'] = process.argv.slice(2);
-  if (url === undefined) {
-    process.stderr.write('usage: npx tsx scripts/bench/api.ts postgres://… [parcels] [seconds]\n');
-    process.exitCode = 2;
-  } else {
-    process.stdout.write(`${describeApi(await benchApi({ databaseUrl: url, parcels: Number(parcels), seconds: Number(seconds) }))}\n`);
-  }
+function describe(size: { readonly parcels: number; readonly addresses: number }, measured: readonly Measured[], fairness: readonly Fairness[]): void {
+  const one = (value: number): number => Number(value.toFixed(1));
+  say(`api: ${number(size.parcels)} parcels, ${number(size.addresses)} addresses, ${CONNECTIONS} connections`);
+  say(`  database, server and client on ${availableParallelism()} cores`);
+  say(textTable(
+    measured.map(({ name, most, full, calm, bytes, failed }) => [
+      name, ...[most, full.p50, full.p99, calm.rate, calm.p50, calm.p95, calm.p99, bytes, failed].map(one),
+    ]),
+    ['', 'highest, requests/s', 'p50, ms', 'p99, ms', 'steady, requests/s', 'p50, ms', 'p95, ms', 'p99, ms', 'bytes', 'failed'],
+  ));
+  say(`one token with ${FAIR_RATE} ordinary requests a second`);
+  say(textTable(
+    fairness.map(({ load, served, refused, p50, p99, ratio, failed }) => [`under ${load}`, ...[served, refused, p50, p99, ratio, failed].map(one)]),
+    ['', 'answers/s of the load', 'refusals/s', 'p50, ms', 'p99, ms', 'p99 ratio', 'failed'],
+  ));
 }

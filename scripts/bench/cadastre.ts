@@ -1,146 +1,90 @@
 /**
- * How fast cadastral parcels reach PostgreSQL. The same synthetic parcels, in the publisher's dialect, go three ways in one run,
- * turn and turn about, and the medians are compared:
- * - stage: this program's own step, from the region's zip of zips to rows in an unlogged table, checksums and accounts included;
- * - ogr2ogr: GDAL with COPY into an unlogged table without index, from the unpacked document, its .gfs made beforehand;
- * - copy: the very rows of the first way, kept in a file, by binary COPY alone: what the server allows.
+ * Measures how fast cadastral parcels reach PostgreSQL. The same synthetic parcels, in the dialect of the Agenzia, take three ways in turn. Medians are
+ * compared:
+ * - stage: the step of this program, from the zip of the region to rows in an unlogged table, checksums and accounts included
+ * - ogr2ogr: GDAL with COPY into an unlogged table without an index, from the unpacked document
+ * - copy: the rows of the first way, from a file, by binary COPY
  */
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
-import { openDatabase, type Database } from '../../pipelines/db/index.ts';
+import { registerSource } from '../../pipelines/contract/registry.ts';
+import { onDatabase, type Database } from '../../pipelines/db/index.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
 import { RowWriter } from '../../pipelines/formats/copy.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { writeZip, zipStream, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
-import { SILENT } from '../../pipelines/log.ts';
-import { registerSource } from '../../pipelines/contract/registry.ts';
-import { locate } from '../../pipelines/ingest/locate.ts';
-import { stage } from '../../pipelines/ingest/stage.ts';
 import { GmlDocument } from '../../sources/ade_cadastre/document.ts';
 import { featureColumns } from '../../sources/ade_cadastre/feature-columns.ts';
 import { tables } from '../../sources/ade_cadastre/tables.ts';
-import { ogrTarget } from './fresh.ts';
+import { ofSteps, rateOf, stepOf } from './history.ts';
+import {
+  execute, inFolder, median, megabytes, number, ogr2ogr, onFreshDatabase, percent, say, secondsOf, thousands, type Bench, type Result,
+} from './shared.ts';
+import { stageInChild, type Staged } from './stage.ts';
 
-const run = promisify(execFile);
-
-/** Parcels of a comune; the median of the published ones is 7,918. */
+/** A small region, about 1.3 GB of GML. With fewer parcels the start of the programs dominates. */
+const PARCELS = 1_000_000;
+const REPEATS = 3;
+/** Parcels of a comune. The median of the published ones is 7,918. */
 const COMUNE_PARCELS = 10_000;
-/** Positions of a ring, the first one again at the end. */
+/** Positions of a ring, with the first one repeated at the end. */
 const POSITIONS = 9;
 const SRS = 'urn:ogc:def:crs:EPSG::6706';
 
-export interface CadastreBenchOptions {
-  /** `postgres://…` of a server on which databases may be created; its own database is not touched. */
-  readonly databaseUrl: string;
-  /** Default 1,000,000, a small region: some 1.3 GB of GML. With fewer, starting is measured more than reading. */
-  readonly parcels?: number;
-  /** Runs of each way; default 3. */
-  readonly repeats?: number;
+interface Files {
+  /** Region zips, one of all parcels and one of a quarter of them. */
+  readonly zip: string;
+  readonly quarter: string;
+  readonly gml: string;
+  /** Rows of the parcels in the format of binary COPY. */
+  readonly rows: string;
 }
 
-/** Rates are parcels per second, medians of all runs. */
-export interface CadastreBench {
-  readonly parcels: number;
-  readonly gmlBytes: number;
-  readonly zipBytes: number;
-  readonly runs: { readonly stage: readonly number[]; readonly ogr2ogr: readonly number[]; readonly copy: readonly number[] };
-  /** The reader alone: bytes in memory to COPY bytes in memory, one thread. */
-  readonly scanRate: number;
-  readonly stageRate: number;
-  /** Null when ogr2ogr is not installed. */
-  readonly ogr2ogrRate: number | null;
-  readonly copyRate: number;
-  readonly stageToOgr2ogr: number | null;
-  readonly stageToCopy: number;
-  /** Largest resident set of the staging process, MiB, on all parcels and on a quarter of them. */
-  readonly peakMiB: { readonly all: number; readonly quarter: number };
-}
+export const run: Bench = (databaseUrl, [parcels = PARCELS]) => inFolder((folder) => onFreshDatabase(databaseUrl, async ({ url }) => {
+  const files = { zip: join(folder, 'MOLISE.zip'), quarter: join(folder, 'ABRUZZO.zip'), gml: join(folder, 'parcels.gml'), rows: join(folder, 'rows.copy') };
+  await writeRegion(files.zip, parcels);
+  await writeRegion(files.quarter, Math.ceil(parcels / 4));
+  await pipeline(() => document(0, parcels), createWriteStream(files.gml, { highWaterMark: 1_048_576 }));
+  return onDatabase(url, 'write', async (database) => {
+    await migrate(database, [await registerSource('ade_cadastre')]);
+    return [await measure(database, url, files, parcels)];
+  });
+}));
 
-/** Measures; makes and drops a database, writes and removes files in the temporary folder. */
-export async function benchCadastre(options: CadastreBenchOptions): Promise<CadastreBench> {
-  const parcels = options.parcels ?? 1_000_000;
-  const folder = await mkdtemp(join(tmpdir(), 'mappale-bench-'));
-  const name = `mappale_bench_${process.pid}`;
-  const url = new URL(options.databaseUrl);
-  const server = await openDatabase(options.databaseUrl);
-  try {
-    await server.query(`create database ${name}`);
-    url.pathname = `/${name}`;
-    const database = await openDatabase(url.href);
-    try {
-      await database.query('create extension if not exists postgis');
-      return await measure(database, url.href, folder, parcels, options.repeats ?? 3);
-    } finally {
-      await database.close();
-    }
-  } finally {
-    await server.query(`drop database if exists ${name} with (force)`);
-    await server.close();
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-async function measure(database: Database, url: string, folder: string, parcels: number, repeats: number): Promise<CadastreBench> {
-  await migrate(database, [await registerSource('ade_cadastre')]);
-  const zip = join(folder, 'MOLISE.zip');
-  const quarter = join(folder, 'ABRUZZO.zip');
-  const gml = join(folder, 'parcels.gml');
-  const rows = join(folder, 'rows.copy');
-  await writeRegion(zip, parcels);
-  await writeRegion(quarter, Math.ceil(parcels / 4));
-  await pipeline(() => document(0, parcels), createWriteStream(gml, { highWaterMark: 1_048_576 }));
-  const scanRate = parcels / (await scan(gml, rows));
-  const withOgr = await run('ogrinfo', ['-ro', '-so', gml, 'CadastralParcel']).then(() => true, () => false);
-
-  const runs = { stage: [] as number[], ogr2ogr: [] as number[], copy: [] as number[] };
-  let peak = 0;
-  for (let repeat = 0; repeat < repeats; repeat += 1) {
-    const staged = await stageInChild(url, zip, parcels);
-    peak = Math.max(peak, staged.peakMiB);
-    runs.stage.push(parcels / staged.seconds);
-    if (withOgr) runs.ogr2ogr.push(parcels / (await ogr2ogr(database, url, gml, parcels)));
-    runs.copy.push(parcels / (await copy(database, rows, parcels)));
-  }
-  const quarterPeak = (await stageInChild(url, quarter, Math.ceil(parcels / 4))).peakMiB;
-  const [stageRate, copyRate] = [median(runs.stage), median(runs.copy)];
-  const ogr2ogrRate = withOgr ? median(runs.ogr2ogr) : null;
-  return {
-    parcels,
-    gmlBytes: (await stat(gml)).size,
-    zipBytes: (await stat(zip)).size,
-    runs,
-    scanRate,
-    stageRate,
-    ogr2ogrRate,
-    copyRate,
-    stageToOgr2ogr: ogr2ogrRate === null ? null : stageRate / ogr2ogrRate,
-    stageToCopy: stageRate / copyRate,
-    peakMiB: { all: peak, quarter: quarterPeak },
+async function measure(database: Database, url: string, { zip, quarter, gml, rows }: Files, parcels: number): Promise<Result> {
+  const readerRate = parcels / (await scan(gml, rows));
+  const hasOgr = await execute('ogrinfo', ['-ro', '-so', gml, 'CadastralParcel']).then(() => true, () => false);
+  const stageAll = async (path: string, expected: number): Promise<Staged> => {
+    const staged = await stageInChild({ url, source: 'ade_cadastre', table: 'raw_parcel', files: path });
+    if (staged.rows !== expected) throw new Error(`expected ${expected} rows, found ${staged.rows}`);
+    return staged;
   };
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
-}
-
-async function seconds(work: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await work();
-  return (performance.now() - start) / 1000;
+  const [staged, peer, copied, peaks]: [number[], number[], number[], number[]] = [[], [], [], []];
+  for (let repeat = 0; repeat < REPEATS; repeat += 1) {
+    const { seconds, peakMiB } = await stageAll(zip, parcels);
+    staged.push(seconds);
+    peaks.push(peakMiB);
+    if (hasOgr) peer.push(await ogr2ogr(database, url, gml, ['CadastralParcel']));
+    copied.push(await copy(database, rows, parcels));
+  }
+  const [stageSeconds, copyRate, peakMiB] = [median(staged), parcels / median(copied), Math.max(...peaks)];
+  const [stageRate, ogrRate] = [parcels / stageSeconds, hasOgr ? parcels / median(peer) : null];
+  const quarterMiB = (await stageAll(quarter, Math.ceil(parcels / 4))).peakMiB;
+  say(`cadastre: ${thousands(parcels)} parcels, ${megabytes((await stat(gml)).size)} of GML, ${megabytes((await stat(zip)).size)} zipped`);
+  say(`  reader alone         ${thousands(readerRate)} parcels/s`);
+  say(`  stage: zip to table  ${thousands(stageRate)} parcels/s, peak memory ${number(peakMiB)} MiB, with a quarter of the parcels ${number(quarterMiB)} MiB`);
+  say(`  ogr2ogr with COPY    ${thousands(ogrRate)} parcels/s; stage reaches ${percent(stageRate, ogrRate)}`);
+  say(`  binary COPY          ${thousands(copyRate)} parcels/s; stage reaches ${percent(stageRate, copyRate)}`);
+  const steps = [rateOf('reader alone', readerRate), stepOf('stage', stageSeconds, parcels), rateOf('ogr2ogr', ogrRate), rateOf('raw binary COPY', copyRate)];
+  return { bench: 'cadastre', ...ofSteps(parcels, steps), peakMiB: { node: Math.round(peakMiB), server: null } };
 }
 
 // --- The input -----------------------------------------------------------------------------------------------------
 
-/** One collection of parcels, numbered from `first`, as the publisher's MapServer prints it. */
+/** Yields one collection of parcels, numbered from `first`, as the MapServer of the Agenzia prints it. */
 function* document(first: number, count: number): Generator<string> {
   yield `<?xml version='1.0' encoding="UTF-8" ?>\n<wfs:FeatureCollection\n   xmlns:CP="http://mapserver.gis.umn.edu/mapserver"\n   xmlns:gml="http://www.opengis.net/gml/3.2"\n`
     + '   xmlns:wfs="http://www.opengis.net/wfs/2.0"\n   xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"\n'
@@ -175,7 +119,7 @@ function parcel(index: number, lat: number, lon: number): string {
     + `        <CP:ADMINISTRATIVEUNIT>${comune}</CP:ADMINISTRATIVEUNIT>\n      </CP:CadastralParcel>\n    </wfs:member>\n`;
 }
 
-/** `MOLISE.zip` › `CB.zip` › `Z001_INVENTATO.zip` › `Z001_INVENTATO_ple.gml`, each level deflated. */
+/** Writes `MOLISE.zip` › `CB.zip` › `Z001_INVENTATO.zip` › `Z001_INVENTATO_ple.gml`, each level deflated. */
 async function writeRegion(path: string, parcels: number): Promise<void> {
   const level = { level: 6 };
   function* comuni(): Generator<ZipEntry> {
@@ -187,9 +131,9 @@ async function writeRegion(path: string, parcels: number): Promise<void> {
   await writeZip(path, [['CB.zip', zipStream(comuni()), level]]);
 }
 
-// --- The three ways ------------------------------------------------------------------------------------------------
+// --- The ways -----------------------------------------------------------------------------------------------------------
 
-/** The reader alone, and its rows into a file. @returns seconds of the reading */
+/** Reads the document and writes its rows to a file. @returns seconds of the reading alone */
 async function scan(gml: string, into: string): Promise<number> {
   const out = createWriteStream(into, { highWaterMark: 1_048_576 });
   const full: Buffer[] = [];
@@ -211,54 +155,11 @@ async function scan(gml: string, into: string): Promise<number> {
   parcels.flush();
   for (const piece of full) out.write(piece);
   await new Promise<void>((resolve) => out.end(resolve));
-  if (reader.problems.length > 0) throw new Error(`the synthetic parcels are good, but ${reader.problems[0]!.code}`);
+  if (reader.problems.length > 0) throw new Error(`expected no rejects, found ${reader.problems[0]!.code}`);
   return spent / 1000;
 }
 
-interface ChildResult {
-  readonly seconds: number;
-  readonly rows: number;
-  readonly peakMiB: number;
-}
-
-/** The stage step in a process of its own, so that its memory is its own too. */
-async function stageInChild(url: string, zip: string, parcels: number): Promise<ChildResult> {
-  const { stdout } = await run(process.execPath, ['--import', 'tsx', fileURLToPath(import.meta.url), 'stage', url, zip], { cwd: fileURLToPath(new URL('../..', import.meta.url)) });
-  const result = JSON.parse(stdout) as ChildResult;
-  if (result.rows !== parcels) throw new Error(`expected ${parcels} rows, found ${result.rows}`);
-  return result;
-}
-
-async function stageHere(url: string, zip: string): Promise<ChildResult> {
-  const database = await openDatabase(url);
-  try {
-    const source = await registerSource('ade_cadastre');
-    const survey = await locate([zip], [source], { get: () => undefined, set: () => undefined });
-    let rows = 0;
-    let schema = '';
-    const spent = await seconds(async () => {
-      const staged = await stage(database, survey.releases[0]!, 'bench', () => undefined, SILENT);
-      schema = staged.schema;
-    });
-    const [counted] = await database.query<{ rows: number }>(`select count(*) as rows from ${schema}.raw_parcel`);
-    rows = counted!.rows;
-    await database.query(`drop schema ${schema} cascade`);
-    return { seconds: spent, rows, peakMiB: process.resourceUsage().maxRSS / 1024 };
-  } finally {
-    await database.close();
-  }
-}
-
-async function ogr2ogr(database: Database, url: string, gml: string, parcels: number): Promise<number> {
-  const spent = await seconds(() => run('ogr2ogr', [
-    '-f', 'PostgreSQL', ogrTarget(url), gml, 'CadastralParcel', '-nln', 'ogr_parcel', '--config', 'PG_USE_COPY', 'YES', '-lco', 'UNLOGGED=ON', '-lco', 'SPATIAL_INDEX=NONE',
-  ]));
-  const [found] = await database.query<{ n: number }>('select count(*) as n from ogr_parcel');
-  if (found!.n !== parcels) throw new Error(`ogr2ogr: expected ${parcels} rows, found ${found!.n}`);
-  await database.query('drop table ogr_parcel');
-  return spent;
-}
-
+/** Copies the rows of a file into the staging table. @returns seconds */
 async function copy(database: Database, rows: string, parcels: number): Promise<number> {
   const source = await registerSource('ade_cadastre');
   await database.query('create schema bench_copy');
@@ -267,27 +168,16 @@ async function copy(database: Database, rows: string, parcels: number): Promise<
     await session.script(source.staging.text, source.staging.file);
     await session.query('reset search_path');
   });
-  let taken = 0;
-  const spent = await seconds(async () => {
+  let copied = 0;
+  const spent = await secondsOf(async () => {
     const into = await database.copyIn('bench_copy', 'raw_parcel');
     for await (const chunk of createReadStream(rows, { highWaterMark: 65_536 }) as AsyncIterable<Buffer>) {
       const wait = into.write(chunk);
       if (wait !== undefined) await wait;
     }
-    taken = await into.end();
+    copied = await into.end();
   });
-  if (taken !== parcels) throw new Error(`copy: expected ${parcels} rows, found ${taken}`);
+  if (copied !== parcels) throw new Error(`copy: expected ${parcels} rows, found ${copied}`);
   await database.query('drop schema bench_copy cascade');
   return spent;
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const [first, second, third] = process.argv.slice(2);
-  if (first === 'stage') console.log(JSON.stringify(await stageHere(second!, third!)));
-  else if (first === undefined) throw new Error('usage: scripts/bench/cadastre.ts postgres://… [parcels] [repeats]');
-  else {
-    console.log(JSON.stringify(await benchCadastre({
-      databaseUrl: first, ...(second === undefined ? {} : { parcels: Number(second) }), ...(third === undefined ? {} : { repeats: Number(third) }),
-    }), null, 2));
-  }
 }

@@ -1,10 +1,10 @@
-/** Two states of the code beside each other, step by step. */
+/** Compares two states of the code, step by step. */
 import { textTable } from '../../pipelines/text-table.ts';
 import { findState, isSameMachine, latestOf, shortState, type Line } from './history.ts';
 
-/** A step that takes a tenth longer is named. */
+/** Steps with a larger ratio are listed as slower. */
 const SLOWER = 1.1;
-/** Seconds: what both take less of is noise. */
+/** Seconds. Differences between shorter times are noise. */
 const TINY = 0.1;
 
 export interface ComparedStep {
@@ -13,11 +13,11 @@ export interface ComparedStep {
   readonly step: string;
   readonly seconds: readonly [number | null, number | null];
   readonly rowsPerSecond: readonly [number | null, number | null];
-  /** Time of the second beside that of the first, of steps that have only a rate from it; null: not measured in both. */
+  /** Time of the second divided by that of the first, or the inverse ratio of the rates; null: not measured in both. */
   readonly ratio: number | null;
 }
 
-/** Steps that both measured, in the order of the second. */
+/** Returns the steps that both states have, in the order of the second. */
 export function compareLines(first: readonly Line[], second: readonly Line[]): ComparedStep[] {
   return second.flatMap((line) => {
     const other = first.find(({ bench, size }) => bench === line.bench && size === line.size);
@@ -37,20 +37,20 @@ function quotient(a: number | null, b: number | null): number | null {
   return a === null || b === null || b === 0 ? null : a / b;
 }
 
-/** Those that take more than a tenth longer, the worst first; without those that hardly take any time. */
+/** Returns the steps that take more than a tenth longer, the worst first, without very short ones. */
 export function slowerOf(steps: readonly ComparedStep[]): ComparedStep[] {
   return steps
     .filter(({ ratio, seconds }) => ratio !== null && ratio > SLOWER && seconds.some((each) => each === null || each >= TINY))
     .sort((a, b) => (b.ratio ?? 0) - (a.ratio ?? 0));
 }
 
-/** A table for people, and what became slower. @throws MappaleError `BENCH_STATE` (exit 2) */
+/** Returns a table of all steps and a list of the slower ones. @throws MappaleError `BENCH_STATE` (exit 2) */
 export function describeComparison(history: readonly Line[], askedFirst: string, askedSecond: string): string {
   const [first, second] = [askedFirst, askedSecond].map((asked) => findState(history, asked)) as [string, string];
   const [before, after] = [latestOf(history, first), latestOf(history, second)];
   const steps = compareLines(before, after);
   const names = [shortState(first), shortState(second)] as const;
-  if (steps.length === 0) return `${names.join(' and ')} have no step of one size in common`;
+  if (steps.length === 0) return `${names.join(' and ')} have no step of the same size in common`;
   const table = textTable(
     steps.map(({ bench, size, step, seconds, rowsPerSecond, ratio }) => [
       bench, size, step, ...seconds, ...rowsPerSecond.map((rate) => rate === null ? null : Math.round(rate)), ratio === null ? null : Number(ratio.toFixed(2)),
@@ -61,7 +61,7 @@ export function describeComparison(history: readonly Line[], askedFirst: string,
   const isOneMachine = before.every((a) => after.every((b) => isSameMachine(a, b)));
   return [
     table, '',
-    ...(isOneMachine ? [] : ['They were measured on different machines: ratios across machines mean little.']),
+    ...(isOneMachine ? [] : ['The commits were measured on different machines: ratios across machines mean little.']),
     slower.length === 0 ? `No step takes more than ${SLOWER} times as long.` : `Slower by more than ${SLOWER}:`,
     ...slower.map(({ bench, size, step, ratio }) => `  ${bench} ${size ?? ''} ${step}: ${ratio?.toFixed(2) ?? ''}`),
   ].join('\n');

@@ -1,66 +1,69 @@
 /**
- * How fast a table of points is enriched, beside asking the interface for each: a synthetic region in PostgreSQL, `mappale enrich` in a process of its own,
- * then for the first of the same points two requests each, `/parcels/locate` and `/parcels/{id}` with the same sections, over connections that stay open.
+ * Measures how fast `mappale enrich` adds columns to a table of points. Then it asks the server for the first of the same points, with two requests each:
+ * `/parcels/locate`, and `/parcels/{id}` with the same sections, over connections that stay open.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createInterface } from 'node:readline';
+import { onDatabase, one, type Database } from '../../pipelines/db/index.ts';
 import { parseSections } from '../../pipelines/deliver/columns.ts';
-import { one, type Database } from '../../pipelines/db/index.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
-import { makeKeys, startServer } from './api.ts';
-import { onDatabase } from './fresh.ts';
-import { runProgram } from './load.ts';
+import { ofSteps, rateOf, rounded, stepOf } from './history.ts';
+import {
+  inFolder, makeKeys, megabytes, number, onPublishedRegion, runProgram, say, startServer, thousands, type Bench, type Result,
+} from './shared.ts';
 
-export interface EnrichBench {
-  readonly parcels: number;
-  readonly points: number;
-  readonly columns: number;
-  readonly seconds: number;
-  readonly found: number;
-  readonly cpuSeconds: number;
-  readonly peakMiB: number;
-  readonly outBytes: number;
-  /** Points per second of one caller who waits for each answer, and of three who ask at the same time. */
-  readonly oneByOne: { readonly points: number; readonly alone: number; readonly three: number };
-}
+const [PARCELS, POINTS] = [200_000, 1_000_000];
 
 /** Points that are asked for one by one. */
 const ASKED = 2_000;
 
-/** @param url of a database with a published region */
-export async function benchEnrich(url: string, points: number): Promise<EnrichBench> {
-  const folder = await mkdtemp(join(tmpdir(), 'mappale-bench-'));
-  try {
-    const [table, out] = [join(folder, 'points.csv'), join(folder, 'out.csv')];
-    const asked: (readonly [lat: number, lng: number])[] = [];
-    const parcels = await onDatabase(url, async (database) => {
-      const places = await placesOf(database);
-      await pipeline(Readable.from(lines(places, points, asked)), createWriteStream(table));
-      return (await one<{ n: number }>(database, 'select count(*)::int4 as n from core.parcel')).n;
-    });
-    const startedAt = performance.now();
-    const { cpuSeconds, peakMiB } = await runProgram(['enrich', table, '--out', out], { DATABASE_URL: url });
-    const seconds = (performance.now() - startedAt) / 1000;
-    const { rows, found, columns } = await readBack(out);
-    if (rows !== points) throw new Error(`${points} rows went in, ${rows} came out`);
-    return { parcels, points, columns, seconds, found, cpuSeconds, peakMiB, outBytes: (await stat(out)).size, oneByOne: await askEach(url, asked) };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+/** Points per second of one client that waits for each answer, and of three clients in parallel. */
+interface Asked {
+  readonly points: number;
+  readonly alone: number;
+  readonly three: number;
 }
 
-/** Representative points of parcels all over the region: a float per coordinate. */
-async function placesOf(database: Database): Promise<readonly { lat: number; lng: number }[]> {
+/** Sizes: parcels, points. */
+export const run: Bench = (databaseUrl, [parcels = PARCELS, points = POINTS]) =>
+  onPublishedRegion(databaseUrl, parcels, ({ url }) => inFolder(async (folder) => [await measure(url, folder, points)]));
+
+async function measure(url: string, folder: string, points: number): Promise<Result> {
+  const [table, out] = [join(folder, 'points.csv'), join(folder, 'out.csv')];
+  const asked: (readonly [lat: number, lng: number])[] = [];
+  const parcels = await onDatabase(url, 'write', async (database) => {
+    await pipeline(Readable.from(linesOf(await placesOf(database), points, asked)), createWriteStream(table));
+    return (await one<{ parcels: number }>(database, 'select count(*)::int4 as parcels from core.parcel')).parcels;
+  });
+  const startedAt = performance.now();
+  const { cpuSeconds, peakMiB } = await runProgram(['enrich', table, '--out', out], { DATABASE_URL: url });
+  const seconds = (performance.now() - startedAt) / 1000;
+  const { rows, found, columns } = await readBack(out);
+  if (rows !== points) throw new Error(`expected ${points} rows, found ${rows}`);
+  const { points: few, alone, three } = await askEach(url, asked);
+  const rate = points / seconds;
+  say(`enrich: ${thousands(points)} points in ${thousands(parcels)} parcels, ${columns} columns: ${number(seconds, 1)} s, ${thousands(rate)} rows/s`);
+  say(`  ${thousands(found)} found, ${megabytes((await stat(out)).size)} written; Node ${number(cpuSeconds, 1)} s of CPU, peak memory ${number(peakMiB)} MiB`);
+  say(`  the server, two requests for each of ${number(few)} points: one client ${number(alone)} points/s, three clients ${number(three)} points/s`);
+  say(`  the table is ${number(rate / alone)} and ${number(rate / three)} times as fast`);
+  return {
+    bench: 'enrich',
+    ...ofSteps(parcels, [stepOf('points of a table', seconds, points), rateOf('one by one', alone), rateOf('three at a time', three)], { columns, found }),
+    cpuSeconds: { node: rounded(cpuSeconds), server: null }, peakMiB: { node: Math.round(peakMiB), server: null },
+  };
+}
+
+/** Returns representative points of parcels from all over the region. */
+function placesOf(database: Database): Promise<readonly { lat: number; lng: number }[]> {
   return database.query('select st_y(p.point) as lat, st_x(p.point) as lng from core.parcel p order by hashint4(p.fid) limit 100000');
 }
 
-/** Points within some metres of parcels' own, in no order, a hundredth of them far away. */
-function* lines(places: readonly { lat: number; lng: number }[], points: number, asked: (readonly [number, number])[]): Generator<string> {
+/** Yields points within some metres of representative points, in random order, and one of a hundred far away. */
+function* linesOf(places: readonly { lat: number; lng: number }[], points: number, asked: (readonly [number, number])[]): Generator<string> {
   const random = randomOf('enrich', 1);
   yield 'id,lat,lng\n';
   for (let id = 0; id < points; id += 1) {
@@ -83,27 +86,27 @@ async function readBack(out: string): Promise<{ rows: number; found: number; col
   return { rows, found, columns };
 }
 
-/** The same points through the interface. */
-async function askEach(url: string, asked: readonly (readonly [lat: number, lng: number])[]): Promise<EnrichBench['oneByOne']> {
+/** Asks the server for the same points, one by one. */
+async function askEach(url: string, asked: readonly (readonly [lat: number, lng: number])[]): Promise<Asked> {
   const include = parseSections(undefined).join(',');
   const server = await startServer(url);
   try {
-    const [key = ''] = await onDatabase(url, (database) => makeKeys(database));
+    const [key = ''] = await onDatabase(url, 'write', makeKeys);
     const get = async (path: string): Promise<unknown> => (await fetch(`${server.url}/api/v2${path}`, { headers: { 'x-api-key': key } })).json();
     const enrichOne = async ([lat, lng]: readonly [number, number]): Promise<void> => {
       const { data: [parcel] } = await get(`/parcels/locate?lat=${lat}&lng=${lng}&limit=1`) as { data: readonly { fid: number }[] };
       if (parcel !== undefined) await get(`/parcels/${parcel.fid}?include=${include}`);
     };
-    const timed = async (callers: number): Promise<number> => {
+    const rateWith = async (clients: number): Promise<number> => {
       const startedAt = performance.now();
       let next = 0;
-      await Promise.all(Array.from({ length: callers }, async () => {
+      await Promise.all(Array.from({ length: clients }, async () => {
         for (let at = next++; at < asked.length; at = next++) await enrichOne(asked[at]!);
       }));
       return asked.length / ((performance.now() - startedAt) / 1000);
     };
-    await timed(3);
-    return { points: asked.length, alone: await timed(1), three: await timed(3) };
+    await rateWith(3);
+    return { points: asked.length, alone: await rateWith(1), three: await rateWith(3) };
   } finally {
     await server.stop();
   }

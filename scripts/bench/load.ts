@@ -1,56 +1,40 @@
 /**
- * A whole load: the files of a synthetic region about as dense as Italy, of all sources, read into a fresh database by `mappale refresh` in a process of
- * its own, so that CPU and memory of Node are the program's alone. Each step's time is that of the ledger, each table's that of the program's log.
+ * Measures whole loads. `mappale refresh` reads the files of a synthetic region about as dense as Italy into an empty database. The program runs in a
+ * child process, so that CPU and memory of Node are those of the program. Times of steps come from the ledger, times of tables from the log.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { text } from 'node:stream/consumers';
-import type { Readable } from 'node:stream';
-import { pathToFileURL } from 'node:url';
-import { ROOT } from '../../pipelines/config.ts';
 import { unitName } from '../../pipelines/contract/regions.ts';
-import { one, type Database } from '../../pipelines/db/index.ts';
-import { onDatabase, type Fresh } from './fresh.ts';
+import { onDatabase, one, type Database } from '../../pipelines/db/index.ts';
+import { textTable } from '../../pipelines/text-table.ts';
 import { rounded, stepOf, type Measurement, type Step } from './history.ts';
 import { watchServer } from './server-watch.ts';
+import { megabytes, number, onFreshDatabase, runProgram, say, SyntheticFiles, thousands, type Bench, type Fresh, type Result } from './shared.ts';
 
-const SEED = 1;
+const SIZES = [20_000, 200_000, 1_000_000];
 
-/** Files of synthetic regions, written once for each size, in a folder that goes at the end. */
-export class SyntheticFiles {
-  readonly #written = new Map<number, string>();
-  readonly #root: string;
-
-  private constructor(root: string) {
-    this.#root = root;
+export const run: Bench = (databaseUrl, sizes) => SyntheticFiles.during(async (files) => {
+  const results: Result[] = [];
+  for (const parcels of sizes.length === 0 ? SIZES : sizes) {
+    const load = await onFreshDatabase(databaseUrl, (fresh) => measureLoad(fresh, files, parcels));
+    describe(load);
+    results.push({ bench: 'load', ...load });
   }
+  return results;
+});
 
-  static async during<T>(work: (files: SyntheticFiles) => Promise<T>): Promise<T> {
-    const root = await mkdtemp(join(tmpdir(), 'mappale-bench-'));
-    try {
-      return await work(new SyntheticFiles(root));
-    } finally {
-      await rm(root, { recursive: true, force: true });
-    }
-  }
-
-  /** @returns the folder */
-  async of(parcels: number): Promise<string> {
-    const known = this.#written.get(parcels);
-    if (known !== undefined) return known;
-    const folder = join(this.#root, `${parcels}-${SEED}`);
-    await mkdir(folder);
-    await runProgram(['synth', '--out', folder, '--parcels', String(parcels), '--seed', String(SEED)], {});
-    this.#written.set(parcels, folder);
-    return folder;
-  }
+function describe({ size, seconds, steps, cpuSeconds, peakMiB, walBytes, diskBytes: { published, after, peak } }: Measurement): void {
+  say(`load: ${thousands(size)} parcels in ${number(seconds, 1)} s`);
+  say(textTable(
+    steps
+      .filter((step) => (step.seconds ?? 0) >= 0.1)
+      .map((step) => [step.name, step.seconds, step.rows, step.rowsPerSecond === null ? null : Math.round(step.rowsPerSecond)]),
+    ['step', 's', 'rows', 'rows/s'],
+  ));
+  say(`  CPU: Node ${number(cpuSeconds.node, 1)} s, server ${number(cpuSeconds.server, 1)} s`);
+  say(`  peak memory: Node ${number(peakMiB.node)} MiB, server ${number(peakMiB.server)} MiB without shared buffers`);
+  say(`  WAL ${megabytes(walBytes)}; disk: published ${megabytes(published)}, database ${megabytes(after)}, peak ${megabytes(peak)}`);
 }
 
-/** Loads a region into an empty database. @returns what it took; the database is full then */
+/** Loads a region into an empty database. */
 export async function measureLoad({ url, name, server }: Fresh, files: SyntheticFiles, parcels: number): Promise<Measurement> {
   const folder = await files.of(parcels);
   await runProgram(['migrate'], { DATABASE_URL: url });
@@ -59,7 +43,7 @@ export async function measureLoad({ url, name, server }: Fresh, files: Synthetic
     const ran = await runProgram(['refresh', '--data', folder, '--force'], { DATABASE_URL: url });
     return { ...ran, seconds: (performance.now() - startedAt) / 1000 };
   });
-  return onDatabase(url, async (database) => {
+  return onDatabase(url, 'write', async (database) => {
     const { published, after } = await one<{ published: number; after: number }>(database, `
       select
         pg_database_size(current_database())::float8 as after,
@@ -78,7 +62,7 @@ export async function measureLoad({ url, name, server }: Fresh, files: Synthetic
   });
 }
 
-/** Steps of the ledger: those of sources by source, whichever and however many its releases; those of the region; those of Italy. Then the tables. */
+/** Returns the steps of each source, summed over its releases, then the steps of the region, of Italy, and the tables. */
 async function stepsOf(database: Database, tables: ReadonlyMap<string, number>): Promise<Step[]> {
   const ran = await database.query<{ step: string; subject: string; seconds: number }>(
     'select step, subject, extract(epoch from ended_at - started_at)::float8 as seconds from ledger.step where ended_at is not null order by step_id',
@@ -105,37 +89,4 @@ async function stepsOf(database: Database, tables: ReadonlyMap<string, number>):
   }
   for (const [relation, seconds] of tables) add(relation, seconds, built.get(relation) ?? null);
   return [...found].map(([name, { seconds, rows }]) => stepOf(name, seconds, rows));
-}
-
-export interface Ran {
-  readonly cpuSeconds: number;
-  readonly peakMiB: number;
-  /** Seconds of each table that was made. */
-  readonly tables: ReadonlyMap<string, number>;
-}
-
-/** The program in a process of its own, which says at its end what it used. @throws Error with its last words */
-export async function runProgram(args: readonly string[], settings: Readonly<Record<string, string>>): Promise<Ran> {
-  const preload = pathToFileURL(join(ROOT, 'scripts', 'bench', 'usage.mjs')).href;
-  const program = join(ROOT, 'pipelines', 'mappale.mjs');
-  const given = ['MAPPALE_LOG=json', ...Object.entries(settings).map(([name, value]) => `${name}=${value}`)];
-  const child = spawn('/usr/bin/env', [...given, process.execPath, '--import', preload, program, ...args], { stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
-  const ended = once(child, 'close') as Promise<[number | null]>;
-  const tables = new Map<string, number>();
-  const said: string[] = [];
-  const used = text(child.stdio[3] as Readable);
-  for await (const line of createInterface({ input: child.stdio[2] as Readable })) {
-    said.push(line);
-    const { relation, seconds } = factsOf(line);
-    if (relation !== undefined && seconds !== undefined) tables.set(relation, (tables.get(relation) ?? 0) + seconds);
-  }
-  const [code] = await ended;
-  if (code !== 0) throw new Error(`mappale ${args.join(' ')} ended with ${code}:\n${said.slice(-20).join('\n')}`);
-  const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(await used) as NodeJS.ResourceUsage;
-  return { cpuSeconds: (userCPUTime + systemCPUTime) / 1e6, peakMiB: maxRSS / 1024, tables };
-}
-
-/** Of a line of the log; what is no JSON is somebody else's. */
-function factsOf(line: string): { readonly relation?: string; readonly seconds?: number } {
-  return line.startsWith('{') ? JSON.parse(line) as { relation?: string; seconds?: number } : {};
 }

@@ -1,115 +1,72 @@
 /**
- * What a scheduled refresh costs beside a full load: with nothing to do, after one comune in a hundred of the cadastre was written anew and says the
- * same, and after the parcels of one in a hundred changed. A synthetic region is written, loaded, and refreshed after each change.
+ * Compares a scheduled refresh with a full load of a synthetic region: with nothing to do, after one comune of a hundred was written again with the same
+ * values, and after the parcels of one comune of a hundred changed.
  */
-import { mkdtemp, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { writeSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { readConfig } from '../../pipelines/config.ts';
-import { contextOf } from '../../pipelines/run/context.ts';
-import { openDatabase } from '../../pipelines/db/index.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { onDatabase, one, type Database } from '../../pipelines/db/index.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
-import { writeZip, zipStream, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { SILENT } from '../../pipelines/log.ts';
-import { loadSources } from '../../pipelines/contract/registry.ts';
+import { contextOf } from '../../pipelines/run/context.ts';
 import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
+import { writeSynthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { writeZip, zipStream, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
+import { ofSteps, stepOf } from './history.ts';
+import { inFolder, number, onFreshDatabase, percent, say, thousands, type Bench, type Result } from './shared.ts';
 
-export interface RefreshBench {
-  readonly parcels: number;
-  readonly comuni: number;
-  readonly changedComuni: number;
-  /** Parcels of these comuni. */
-  readonly changedParcels: number;
-  readonly loadSeconds: number;
-  /** Files looked at, nothing else to do; whole process excluded. */
-  readonly noopSeconds: number;
-  /** After comuni were written anew with other bytes of the same meaning. */
-  readonly sameSeconds: number;
-  /** After every parcel of comuni moved and one in fifty went. */
-  readonly refreshSeconds: number;
-  /** refreshSeconds / loadSeconds */
-  readonly share: number;
-  /** Tables published anew after the parcels changed. */
-  readonly rebuilt: readonly string[];
-}
+const PARCELS = 200_000;
+const COMUNI = 100;
 
-export interface RefreshBenchOptions {
-  /** An empty database; it is filled. */
-  readonly databaseUrl: string;
-  /** Default 200,000. */
-  readonly parcels?: number;
-  readonly seed?: number;
-  /** Default 100, so that one is 1 %. */
-  readonly comuni?: number;
-  /** Share of the comuni whose file changes; default 0.01, at least one. */
-  readonly share?: number;
-}
+export const run: Bench = (databaseUrl, [parcels = PARCELS]) => inFolder((folder) => onFreshDatabase(databaseUrl, ({ url }) =>
+  onDatabase(url, 'write', async (database) => [await measure(database, folder, parcels)])));
 
-/** Measures on a database of the caller's. @throws Error when a step failed: its time would mean nothing */
-export async function benchRefresh(options: RefreshBenchOptions): Promise<RefreshBench> {
-  const parcels = options.parcels ?? 200_000;
-  const folder = await mkdtemp(join(tmpdir(), 'mappale-bench-'));
+async function measure(database: Database, folder: string, parcels: number): Promise<Result> {
   const sources = await loadSources();
-  const database = await openDatabase(options.databaseUrl);
-  try {
-    const region = await writeSynthetic(sources, folder, { parcels, seed: options.seed ?? 1, comuni: options.comuni ?? 100 });
-    await migrate(database, sources);
-    const context = await contextOf(readConfig({}), sources, database, SILENT);
-    const timed = async (): Promise<{ seconds: number; report: RefreshReport }> => {
-      const startedAt = performance.now();
-      const report = await refresh(context, { command: 'bench', data: [folder], regions: [region.code], parallel: 2, accept: null, force: true });
-      if (report.failures.length > 0) throw report.failures[0]!;
-      return { seconds: (performance.now() - startedAt) / 1000, report };
-    };
-    const load = await timed();
-    const noop = await timed();
-    if (noop.report.runId !== null) throw new Error('a refresh without a change did something');
-    const changedComuni = Math.max(1, Math.round(region.comuni.length * (options.share ?? 0.01)));
-    // Neither the first, which is the largest, nor only those of a corner of the region.
-    const every = Math.floor(region.comuni.length / changedComuni);
-    const chosen = (offset: number): Set<string> =>
-      new Set(
-        region.comuni
-          .filter(({ index }) => index % every === offset % every)
-          .slice(0, changedComuni)
-          .map(({ belfiore }) => belfiore),
-      );
-    const cadastre = join(folder, 'MOLISE.zip');
-    await rewriteComuni(cadastre, chosen(Math.floor(every / 2)), writtenAnew);
-    const same = await timed();
-    await rewriteComuni(cadastre, chosen(Math.floor(every / 2) + 1), changed);
-    const again = await timed();
-    const [read] = await database.query<{ parcels: number }>(
-      `select count(*) as parcels from core.parcel p join ledger.member m using (member_id)
-       where m.taken_from is null and p.release_id = (select max(release_id) from ledger.release where source_id = 'ade_cadastre')`,
-    );
-    return {
-      parcels: region.parcelCount,
-      comuni: region.comuni.length,
-      changedComuni,
-      changedParcels: read!.parcels,
-      loadSeconds: load.seconds,
-      noopSeconds: noop.seconds,
-      sameSeconds: same.seconds,
-      refreshSeconds: again.seconds,
-      share: again.seconds / load.seconds,
-      rebuilt: again.report.units.flatMap(({ built }) => built.map(({ relation }) => relation)),
-    };
-  } finally {
-    await database.close();
-    await rm(folder, { recursive: true, force: true });
-  }
+  const region = await writeSynthetic(sources, folder, { parcels, seed: 1, comuni: COMUNI });
+  await migrate(database, sources);
+  const context = await contextOf(readConfig({}), sources, database, SILENT);
+  const timed = async (): Promise<{ seconds: number; report: RefreshReport }> => {
+    const startedAt = performance.now();
+    const report = await refresh(context, { command: 'bench', data: [folder], regions: [region.code], parallel: 2, accept: null, force: true });
+    if (report.failures.length > 0) throw report.failures[0]!;
+    return { seconds: (performance.now() - startedAt) / 1000, report };
+  };
+  const load = await timed();
+  const nothing = await timed();
+  if (nothing.report.runId !== null) throw new Error('expected nothing to do, found a run');
+  const changedComuni = Math.max(1, Math.round(region.comuni.length / 100));
+  const every = Math.floor(region.comuni.length / changedComuni);
+  // The comuni are spread over the region. The first comune, which is the largest, is not among them.
+  const chosen = (offset: number): Set<string> =>
+    new Set(region.comuni.filter(({ index }) => index % every === offset % every).slice(0, changedComuni).map(({ belfiore }) => belfiore));
+  const cadastre = join(folder, 'MOLISE.zip');
+  await rewriteComuni(cadastre, chosen(Math.floor(every / 2)), rewritten);
+  const same = await timed();
+  await rewriteComuni(cadastre, chosen(Math.floor(every / 2) + 1), changed);
+  const again = await timed();
+  const { changedParcels } = await one<{ changedParcels: number }>(database, `
+    select count(*)::float8 as "changedParcels" from core.parcel p join ledger.member m using (member_id)
+    where m.taken_from is null and p.release_id = (select max(release_id) from ledger.release where source_id = 'ade_cadastre')`);
+  say(`refresh: ${thousands(region.parcelCount)} parcels in ${region.comuni.length} comuni, ${changedComuni} of them changed (${number(changedParcels)} parcels)`);
+  say(`  full load              ${number(load.seconds, 1)} s`);
+  say(`  nothing to do          ${number(nothing.seconds, 2)} s`);
+  say(`  rewritten, same values ${number(same.seconds, 1)} s, ${percent(same.seconds, load.seconds)} of the full load`);
+  say(`  parcels changed        ${number(again.seconds, 1)} s, ${percent(again.seconds, load.seconds)} of the full load`);
+  return { bench: 'refresh', ...ofSteps(region.parcelCount, [
+    stepOf('full load', load.seconds, region.parcelCount), stepOf('nothing to do', nothing.seconds, null), stepOf('rewritten, same values', same.seconds, null),
+    stepOf('parcels changed', again.seconds, changedParcels),
+  ]) };
 }
 
-/** Other bytes of the same meaning, as when an office publishes its file anew. */
-function writtenAnew(gml: string): string {
+/** Changes bytes but no values, as when an office publishes its file again. */
+function rewritten(gml: string): string {
   return gml.replaceAll(' </gml:posList>', '</gml:posList>').replace(/\s*$/, '\n\n');
 }
 
-/** Every corner three metres further north, and one parcel in fifty gone. */
+/** Moves every corner three metres to the north and removes one parcel in fifty. */
 function changed(gml: string): string {
   let index = 0;
   return gml
@@ -117,13 +74,13 @@ function changed(gml: string): string {
     .replace(/<wfs:member>[\s\S]*?<\/wfs:member>\s*/g, (member) => ((index += 1) % 50 === 7 ? '' : member));
 }
 
-/** Rewrites the parcels of these comuni. */
+/** Edits the parcels of some comuni in the zip of a region. */
 async function rewriteComuni(path: string, comuni: ReadonlySet<string>, edit: (gml: string) => string): Promise<void> {
-  async function* rewritten(archive: ZipArchive): AsyncGenerator<ZipEntry> {
+  async function* entriesOf(archive: ZipArchive): AsyncGenerator<ZipEntry> {
     for (const { path: name, modified } of archive.entries) {
       if (name.endsWith('.zip')) {
         const inner = await archive.archive(name);
-        yield [name, zipStream(rewritten(inner)), { modified, level: 0 }];
+        yield [name, zipStream(entriesOf(inner)), { modified, level: 0 }];
         await inner.close();
         continue;
       }
@@ -133,13 +90,7 @@ async function rewriteComuni(path: string, comuni: ReadonlySet<string>, edit: (g
     }
   }
   const archive = await ZipArchive.open(path);
-  await writeZip(`${path}.part`, rewritten(archive));
+  await writeZip(`${path}.part`, entriesOf(archive));
   await archive.close();
   await rename(`${path}.part`, path);
-}
-
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const [databaseUrl, parcels] = process.argv.slice(2);
-  if (databaseUrl === undefined) throw new Error('usage: node --import tsx scripts/bench/refresh.ts postgres://…/empty_database [parcels]');
-  process.stdout.write(`${JSON.stringify(await benchRefresh({ databaseUrl, ...(parcels === undefined ? {} : { parcels: Number(parcels) }) }), null, 2)}\n`);
 }

@@ -1,21 +1,24 @@
 /**
- * Our sections beside a plain script of PostGIS (`plain/*.sql`: GiST joins, no pieces, no grid keys) on the tables of one load, in the same run. What the
- * script joins is prepared for it, with its indexes, and that is not timed; ours is timed in the load, where another table is made beside it.
+ * Compares the sections with a plain PostGIS script (`plain/*.sql`: GiST joins without pieces or grid keys) on the tables of one load. The inputs of the
+ * script and their indexes are prepared beforehand and not timed. The times of the sections come from the load, which builds other tables in parallel.
  */
 import { join } from 'node:path';
 import { ROOT } from '../../pipelines/config.ts';
-import { inWorkspace } from '../../pipelines/db/catalog.ts';
 import { readSqlFile } from '../../pipelines/contract/sql-files.ts';
-import type { Session } from '../../pipelines/db/index.ts';
-import { onDatabase, type Fresh } from './fresh.ts';
+import { inWorkspace } from '../../pipelines/db/catalog.ts';
+import { onDatabase, type Session } from '../../pipelines/db/index.ts';
+import { textTable } from '../../pipelines/text-table.ts';
 import { ofSteps, rounded, stepOf, type Measurement } from './history.ts';
-import { measureLoad, type SyntheticFiles } from './load.ts';
+import { measureLoad } from './load.ts';
+import { number, onFreshDatabase, say, secondsOf, SyntheticFiles, thousands, type Bench, type Fresh } from './shared.ts';
+
+const PARCELS = 200_000;
 
 interface Compared {
   readonly section: string;
-  /** Tables that are made for nothing but it. */
+  /** Tables that only this section needs. */
   readonly tables: readonly string[];
-  /** Sources whose layers, with their pieces, are made for it. */
+  /** Sources whose layers only this section needs. */
   readonly sources: readonly string[];
 }
 
@@ -27,55 +30,64 @@ const COMPARED: readonly Compared[] = [
   { section: 'land_cover', tables: ['section.land_cover'], sources: ['clc_land_cover'] },
 ];
 
-export interface SectionBench {
+interface ComparedSection {
   readonly section: string;
   readonly seconds: number;
   readonly plainSeconds: number;
-  /** Seconds of loading its layers, which the plain script has done for it. */
+  /** Seconds to load the layers, which the plain script gets prepared. */
   readonly layerSeconds: number;
   readonly parcels: number;
-  /** Parcels of which both say something else, beyond rounding. */
+  /** Parcels whose values differ by more than rounding. */
   readonly differing: number;
 }
 
-/** Loads a region, then runs the plain scripts on its tables. @returns the load, and each section */
-export async function benchSections(fresh: Fresh, files: SyntheticFiles, parcels: number): Promise<{ load: Measurement; sections: SectionBench[] }> {
+export const run: Bench = (databaseUrl, [parcels = PARCELS]) => SyntheticFiles.during((files) => onFreshDatabase(databaseUrl, async (fresh) => {
   const load = await measureLoad(fresh, files, parcels);
-  const secondsOf = (names: readonly string[]): number => load.steps.reduce((sum, { name, seconds }) => sum + (names.includes(name) ? seconds ?? 0 : 0), 0);
-  return onDatabase(fresh.url, async (database) => {
+  const sections = await compareSections(fresh, load);
+  const all = { section: 'all', ...sum(sections) };
+  say(`sections: ${thousands(parcels)} parcels, compared with a plain PostGIS script on the same tables`);
+  say(textTable(
+    sections.map(({ section, seconds, plainSeconds, layerSeconds, parcels: found, differing }) => [
+      section, rounded(seconds), rounded(plainSeconds), rounded(plainSeconds / seconds), rounded(plainSeconds / (seconds + layerSeconds)), found, differing,
+    ]),
+    ['section', 'mappale, s', 'plain, s', 'ratio', 'ratio with layers', 'parcels', 'differing'],
+  ));
+  say(`all: mappale ${number(all.seconds, 1)} s, plain ${number(all.plainSeconds, 1)} s, ratio ${number(all.plainSeconds / all.seconds, 1)}`);
+  return [{ bench: 'load', ...load }, { bench: 'sections', ...measurementOf(parcels, [...sections, all]) }];
+}));
+
+/** Runs the plain scripts on the tables of a load. */
+function compareSections({ url }: Fresh, { steps }: Measurement): Promise<ComparedSection[]> {
+  const secondsIn = (names: readonly string[]): number => steps.reduce((total, { name, seconds }) => total + (names.includes(name) ? seconds ?? 0 : 0), 0);
+  return onDatabase(url, 'write', async (database) => {
     await database.query('create schema plain');
-    // With the memory that our builds have.
+    // The workspace has the memory settings of a build.
     return inWorkspace(database, 'plain', async (session) => {
-      await timed(session, 'prepare');
+      await runPlain(session, 'prepare');
       const plain = new Map<string, number>();
-      for (const { section } of COMPARED) plain.set(section, await timed(session, section));
-      await timed(session, 'differences');
+      for (const { section } of COMPARED) plain.set(section, await runPlain(session, section));
+      await runPlain(session, 'differences');
       const found = await session.query<{ section: string; parcels: number; differing: number }>('select section, parcels::int4 as parcels, differing::int4 as differing from plain.difference');
-      return {
-        load,
-        sections: COMPARED.map(({ section, tables, sources }) => ({
-          ...found.find((each) => each.section === section)!, seconds: secondsOf(tables), plainSeconds: plain.get(section)!,
-          layerSeconds: secondsOf(sources.map((source) => `load ${source}`)),
-        })),
-      };
+      return COMPARED.map(({ section, tables, sources }) => ({
+        ...found.find((each) => each.section === section)!, seconds: secondsIn(tables), plainSeconds: plain.get(section)!,
+        layerSeconds: secondsIn(sources.map((source) => `load ${source}`)),
+      }));
     });
   });
 }
 
-async function timed(session: Session, name: string): Promise<number> {
+/** @returns seconds */
+function runPlain(session: Session, name: string): Promise<number> {
   const { text, file } = readSqlFile(join(ROOT, 'scripts', 'bench', 'plain', `${name}.sql`));
-  const startedAt = performance.now();
-  await session.script(text, file);
-  return (performance.now() - startedAt) / 1000;
+  return secondsOf(() => session.script(text, file));
 }
 
-/** For the history: each section, its peer, and how many times faster it is, alone and with the loading of its layers. */
-export function measurementOfSections(parcels: number, sections: readonly SectionBench[]): Measurement {
-  const all = { section: 'all', ...sum(sections) };
+/** Returns the seconds of each section and of the plain script, and their ratios, without and with the layers. */
+function measurementOf(parcels: number, sections: readonly ComparedSection[]): Measurement {
   return ofSteps(
     parcels,
-    [...sections, all].flatMap(({ section, seconds, plainSeconds }) => [stepOf(section, seconds, parcels), stepOf(`${section}, plain PostGIS`, plainSeconds, parcels)]),
-    Object.fromEntries([...sections, all].flatMap(({ section, seconds, plainSeconds, layerSeconds, differing }) => [
+    sections.flatMap(({ section, seconds, plainSeconds }) => [stepOf(section, seconds, parcels), stepOf(`${section}, plain PostGIS`, plainSeconds, parcels)]),
+    Object.fromEntries(sections.flatMap(({ section, seconds, plainSeconds, layerSeconds, differing }) => [
       [`${section}_times_plain`, rounded(plainSeconds / seconds)],
       [`${section}_with_layers_times_plain`, rounded(plainSeconds / (seconds + layerSeconds))],
       [`${section}_differing_parcels`, differing],
@@ -83,7 +95,7 @@ export function measurementOfSections(parcels: number, sections: readonly Sectio
   );
 }
 
-function sum(sections: readonly SectionBench[]): Omit<SectionBench, 'section'> {
+function sum(sections: readonly ComparedSection[]): Omit<ComparedSection, 'section'> {
   const of = (key: 'seconds' | 'plainSeconds' | 'layerSeconds' | 'parcels' | 'differing'): number => sections.reduce((total, section) => total + section[key], 0);
   return { seconds: of('seconds'), plainSeconds: of('plainSeconds'), layerSeconds: of('layerSeconds'), parcels: of('parcels'), differing: of('differing') };
 }

@@ -1,4 +1,4 @@
-// Preloaded into a measured process: at its end it writes its own resource usage (getrusage) to file descriptor 3. Threads count in their process.
+// Preloaded into a measured process. Writes the resource usage of the process (getrusage), with its threads, to file descriptor 3 at exit.
 import { writeSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 

@@ -1,111 +1,63 @@
 /**
- * How fast areas of shapefiles and KML are staged, beside ogr2ogr with COPY on the same bytes, in turn: the flood mosaic of a dense synthetic region, and
- * zones of one comune in the dialect of the property observatory. Ours reads the zip with checksums and accounts; ogr2ogr gets it unpacked.
+ * Measures how fast areas of shapefiles and KML are staged, compared with ogr2ogr with COPY on the same bytes, in turn. The files are the flood mosaic of a
+ * dense synthetic region and the zones of one comune in the dialect of the property observatory. The stage step reads the zip, ogr2ogr the unpacked files.
  */
-import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { promisify } from 'node:util';
 import { registerSource } from '../../pipelines/contract/registry.ts';
-import { dropSchema } from '../../pipelines/db/catalog.ts';
-import { one, type Database } from '../../pipelines/db/index.ts';
+import { onDatabase } from '../../pipelines/db/index.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
-import { locate } from '../../pipelines/ingest/locate.ts';
-import { stage } from '../../pipelines/ingest/stage.ts';
-import { SILENT } from '../../pipelines/log.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
-import { ogrTarget, onDatabase } from './fresh.ts';
+import { ofSteps, rateOf, stepOf } from './history.ts';
+import { inFolder, isInstalled, median, megabytes, number, ogr2ogr, onFreshDatabase, percent, say, thousands, type Bench, type Result } from './shared.ts';
+import { stageInChild, type StageWork } from './stage.ts';
 
-const run = promisify(execFile);
-
+const PARCELS = 200_000;
 const REPEATS = 3;
 /** Zones of the document: all numbers that five bands have. */
 const ZONES = 4_995;
-/** Corners of a zone; those of real ones are some hundred. */
+/** Corners of a zone. Published zones have some hundred. */
 const CORNERS = 300;
 
-export interface VectorBench {
-  readonly format: 'shapefile' | 'kml';
-  readonly bytes: number;
-  readonly rows: number;
-  /** Medians. */
-  readonly stageSeconds: number;
-  /** Null: ogr2ogr is not installed. */
-  readonly ogr2ogrSeconds: number | null;
-}
+export const run: Bench = (databaseUrl, [parcels = PARCELS]) => inFolder((folder) => onFreshDatabase(databaseUrl, async ({ url }) => {
+  const sources = await Promise.all(['ispra_flood', 'omi_quotations'].map(registerSource));
+  await onDatabase(url, 'write', (database) => migrate(database, sources));
+  const [floods, zones] = [join(folder, 'floods'), join(folder, 'zones')];
+  await mkdir(floods);
+  await (await loadSynthetic('ispra_flood')).write(makeRegion({ parcels, seed: 1, dense: true }), floods);
+  await mkdir(zones);
+  const kml = join(zones, 'Z001 - Comune di INVENTATO 2025-2.kml');
+  await pipeline(zonesDocument(), createWriteStream(kml, { highWaterMark: 1_048_576 }));
+  return [
+    await measure('shapefile', { url, source: 'ispra_flood', table: 'raw_flood_hazard', files: floods }, await unpacked(floods, join(folder, 'unpacked'))),
+    await measure('kml', { url, source: 'omi_quotations', table: 'raw_perimeter', files: zones }, kml),
+  ];
+}));
 
-/** @param url of an empty database, which is filled @param parcels of the region whose floods are read */
-export async function benchVector(url: string, parcels: number): Promise<VectorBench[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'mappale-bench-'));
-  try {
-    return await onDatabase(url, async (database) => {
-      const sources = await Promise.all(['ispra_flood', 'omi_quotations'].map(registerSource));
-      await migrate(database, sources);
-      const [floods, zones] = [join(folder, 'floods'), join(folder, 'zones')];
-      await mkdir(floods);
-      await (await loadSynthetic('ispra_flood')).write(makeRegion({ parcels, seed: 1, dense: true }), floods);
-      await mkdir(zones);
-      const kml = join(zones, 'Z001 - Comune di INVENTATO 2025-2.kml');
-      await pipeline(zonesDocument(), createWriteStream(kml, { highWaterMark: 1_048_576 }));
-      return [
-        { format: 'shapefile' as const, ...(await measure(database, url, 'ispra_flood', 'raw_flood_hazard', floods, await unpacked(floods, join(folder, 'unpacked')))) },
-        { format: 'kml' as const, ...(await measure(database, url, 'omi_quotations', 'raw_perimeter', zones, kml)) },
-      ];
-    });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-type Measured = Omit<VectorBench, 'format'>;
-
-async function measure(database: Database, url: string, source: string, table: string, files: string, unpackedPath: string): Promise<Measured> {
-  const withOgr = await run('ogr2ogr', ['--version']).then(() => true, () => false);
+/** @param unpackedPath the same files in a form that ogr2ogr reads */
+async function measure(format: 'shapefile' | 'kml', work: StageWork, unpackedPath: string): Promise<Result> {
+  const hasOgr = await isInstalled('ogr2ogr');
   const [staged, peer]: [number[], number[]] = [[], []];
   let rows = 0;
-  for (let turn = 0; turn < REPEATS; turn += 1) {
-    const ours = await stageOnce(database, source, table, files);
+  for (let repeat = 0; repeat < REPEATS; repeat += 1) {
+    const ours = await stageInChild(work);
     rows = ours.rows;
     staged.push(ours.seconds);
-    if (withOgr) peer.push(await ogr2ogr(database, url, unpackedPath));
+    // Some of the files declare UTF-8 but are in ISO 8859-1.
+    const options = ['-nlt', 'PROMOTE_TO_MULTI', '--config', 'SHAPE_ENCODING', 'ISO-8859-1'];
+    if (hasOgr) peer.push(await onDatabase(work.url, 'write', (database) => ogr2ogr(database, work.url, unpackedPath, options)));
   }
-  return { bytes: await bytesOf(unpackedPath), rows, stageSeconds: median(staged), ogr2ogrSeconds: withOgr ? median(peer) : null };
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1]!;
-}
-
-async function stageOnce(database: Database, id: string, table: string, files: string): Promise<{ seconds: number; rows: number }> {
-  const survey = await locate([files], [await registerSource(id)], { get: () => undefined, set: () => undefined });
-  const startedAt = performance.now();
-  const { schema } = await stage(database, survey.releases[0]!, 'bench', () => undefined, SILENT);
-  const seconds = (performance.now() - startedAt) / 1000;
-  const { rows } = await one<{ rows: number }>(database, `select count(*)::float8 as rows from ${schema}.${table}`);
-  await dropSchema(database, schema);
-  return { seconds, rows };
-}
-
-async function ogr2ogr(database: Database, url: string, path: string): Promise<number> {
-  await database.query('create schema ogr');
-  const startedAt = performance.now();
-  await run('ogr2ogr', [
-    '-f', 'PostgreSQL', ogrTarget(url), path, '-lco', 'SCHEMA=ogr', '-lco', 'UNLOGGED=ON', '-lco', 'SPATIAL_INDEX=NONE', '-nlt', 'PROMOTE_TO_MULTI',
-    // Some of the files say that they are UTF-8 and are not.
-    '--config', 'PG_USE_COPY', 'YES', '--config', 'SHAPE_ENCODING', 'ISO-8859-1',
-  ]).catch((error: unknown) => {
-    // It repeats whole geometries.
-    throw new Error(`ogr2ogr: ${String(error).slice(0, 500)}`);
-  });
-  const seconds = (performance.now() - startedAt) / 1000;
-  await database.query('drop schema ogr cascade');
-  return seconds;
+  const [stageSeconds, peerSeconds, bytes] = [median(staged), hasOgr ? median(peer) : null, await bytesOf(unpackedPath)];
+  const rate = (seconds: number | null): string => number(seconds === null ? null : bytes / 1e6 / seconds, 1);
+  say(`${format}: ${thousands(rows)} areas, ${megabytes(bytes)}`);
+  say(`  stage              ${rate(stageSeconds)} MB/s`);
+  say(`  ogr2ogr with COPY  ${rate(peerSeconds)} MB/s; stage reaches ${percent(peerSeconds, stageSeconds)}`);
+  return { bench: format, ...ofSteps(rows, [stepOf('stage', stageSeconds, rows), rateOf('ogr2ogr', peerSeconds === null ? null : rows / peerSeconds)], { bytes }) };
 }
 
 async function unpacked(folder: string, into: string): Promise<string> {
@@ -124,7 +76,7 @@ async function bytesOf(path: string): Promise<number> {
   return (await Promise.all((await readdir(path)).map(async (name) => (await stat(join(path, name))).size))).reduce((sum, size) => sum + size, 0);
 }
 
-/** Rings around the points of a grid, in the words of the observatory's KML. */
+/** Yields rings around the points of a grid, in the form of the KML of the observatory. */
 function* zonesDocument(): Generator<string> {
   const random = randomOf('bench zones');
   yield '<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2">\n<Document>\n<name>INVENTATO (CB) Anno/Semestre 2025/2 generato il 13/04/2026 15:39</name>\n';

@@ -1,65 +1,75 @@
-/** Every command with its options and examples, as the command line itself has them. */
+/** The page of all commands, with the options and examples of the command line. */
 import type { Command } from 'commander';
-import { SETTINGS } from '../../pipelines/config.ts';
 import { program } from '../../pipelines/cli/main.ts';
+import { SETTINGS } from '../../pipelines/config.ts';
 import { EXIT } from '../../pipelines/errors.ts';
-import { rendered } from './documents.ts';
-import { block, code, escaped, heading, paragraph, prose, table } from './html.ts';
-import type { Page } from './page.ts';
+import { anchor, code, fence, link, page, prose, table, type Page } from './markdown.ts';
 
-/** What each exit code means to whoever waits for it. */
 const MEANING: Readonly<Record<keyof typeof EXIT, string>> = {
   done: 'done, or nothing to do',
-  bug: 'a bug: please report it with what was printed',
+  bug: 'a bug: please report it with the output',
   usage: 'usage or configuration',
   input: 'input missing or changed',
   rejects: 'too many records refused',
-  checks: 'checks failed, or the result differs suspiciously from what is published',
+  checks: 'checks failed, or the new data differs too much from the published data',
   database: 'database',
   locked: 'another run is writing',
 };
 
 export function exitCodes(): string {
-  return table(['Exit code', 'Means'], Object.entries(EXIT).map(([kind, exit]) => [String(exit), escaped(MEANING[kind as keyof typeof EXIT])]));
+  return table(['Exit code', 'Meaning'], Object.entries(EXIT).map(([kind, exit]) => [String(exit), MEANING[kind as keyof typeof EXIT]]));
 }
 
-/** The command and those below it, each with the words that are typed. */
-function leaves(command: Command, typed: string): { readonly typed: string; readonly command: Command }[] {
+interface TypedCommand {
+  /** Words to type after `mappale`. */
+  readonly typed: string;
+  readonly command: Command;
+}
+
+/** Returns a command, or its subcommands. */
+function leaves(command: Command, typed: string): TypedCommand[] {
   return command.commands.length === 0 ? [{ typed, command }] : command.commands.flatMap((child) => leaves(child, `${typed} ${child.name()}`));
 }
 
-function described({ typed, command }: { readonly typed: string; readonly command: Command }): string {
-  const words = command.registeredArguments.map((argument) => ({ flags: `${argument.required ? '<' : '['}${argument.name()}${argument.variadic ? '…' : ''}${argument.required ? '>' : ']'}`, what: argument.description, usual: undefined }));
-  const options = command.options.map(({ flags, description, defaultValue }) => ({ flags, what: description, usual: defaultValue as unknown }));
+function titleOf({ typed }: TypedCommand): string {
+  return `mappale ${typed}`;
+}
+
+function examplesOf(command: Command): string {
   let help = '';
   command.configureOutput({ writeOut: (text) => (help += text) });
   command.outputHelp();
-  const examples = [...help.matchAll(/^ {2}\$ (.*)$/gm)].map((match) => match[1]!.replace(/(^|\s)mappale /, '$1npx mappale '));
-  return [
-    heading(2, `mappale ${typed}`, typed.replaceAll(' ', '-')),
-    paragraph(prose(command.description())),
-    words.length + options.length === 0 ? '' : table(['', 'What', 'Without it'], [...words, ...options].map(({ flags, what, usual }) => [
-      code(flags), prose(what), usual === undefined || usual === false ? '' : code(String(usual)),
-    ])),
-    block(examples.join('\n')),
-  ].join('');
+  return [...help.matchAll(/^ {2}\$ (.*)$/gm)].map((match) => match[1]!.replace(/(^|\s)mappale /, '$1npx mappale ')).join('\n');
 }
 
-/** @param dead is told of links that lead nowhere: page and address */
-export async function commandPage(dead: (page: string, href: string) => void): Promise<Page> {
-  const path = 'commands.html';
-  const root = await program();
-  // Written for the README, links and all.
-  const settings = ['| Setting | Means |', '|---|---|', ...Object.entries(SETTINGS).map(([name, description]) => `| \`${name}\` | ${description} |`)].join('\n');
-  const commands = root.commands.flatMap((command) => leaves(command, command.name()));
-  return {
-    path, title: 'Commands', part: 'Reference', below: null,
-    body: [
-      paragraph(`${code('npx mappale COMMAND --help')} says the same in a terminal. Results go to stdout, everything else to stderr.`),
-      table(['Command', 'What'], commands.map(({ typed, command }) => [`<a href="#${escaped(typed.replaceAll(' ', '-'))}">${escaped(typed)}</a>`, prose(command.description())])),
-      heading(2, 'Settings of the environment'), rendered('README.md', settings, (href) => dead(path, href)).body,
-      heading(2, 'Exit codes'), exitCodes(),
-      ...commands.map(described),
-    ].join(''),
-  };
+function blocksOf({ typed, command }: TypedCommand): string[] {
+  const words = command.registeredArguments.map((argument) => {
+    const shown = `${argument.name()}${argument.variadic ? '…' : ''}`;
+    return [code(argument.required ? `<${shown}>` : `[${shown}]`), prose(argument.description), ''];
+  });
+  const options = command.options.map(({ flags, description, defaultValue }) => {
+    const usual = defaultValue as unknown;
+    return [code(flags), prose(description), usual === undefined || usual === false ? '' : code(String(usual))];
+  });
+  const examples = examplesOf(command);
+  return [
+    `## ${titleOf({ typed, command })}`,
+    prose(command.description()),
+    words.length + options.length === 0 ? '' : table(['Argument or option', 'Meaning', 'Default'], [...words, ...options]),
+    examples === '' ? '' : fence(examples),
+  ];
+}
+
+export async function commandPage(): Promise<Page> {
+  const commands = (await program()).commands.flatMap((command) => leaves(command, command.name()));
+  return page('commands.md', 'Commands', [
+    `${code('npx mappale COMMAND --help')} prints the same in a terminal. Results go to stdout, everything else to stderr.`,
+    table(['Command', 'Purpose'], commands.map((each) => [link(`#${anchor(titleOf(each))}`, each.typed), prose(each.command.description())])),
+    '## Settings of the environment',
+    // The descriptions are Markdown, because README has the same table.
+    table(['Setting', 'Meaning'], Object.entries(SETTINGS).map(([name, description]) => [code(name), description])),
+    '## Exit codes',
+    exitCodes(),
+    ...commands.flatMap(blocksOf),
+  ]);
 }

@@ -1,97 +1,41 @@
-/** Documents of the project as pages. A link to a document leads to its page; of one to another file of the project only the words stand there. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, posix } from 'node:path';
-import { Marked } from 'marked';
+/** The written pages of the site: the Markdown files of the repository. Pages keep their paths, with `index.md` for `README.md`. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ROOT } from '../../pipelines/config.ts';
-import { anchor, escaped, link, list } from './html.ts';
-import type { Page, Part } from './page.ts';
+import { link, list, page, type Page } from './markdown.ts';
 
-/** What a newcomer reads, in this order; everything else of `docs/` is for use, the rest for those who change the program. */
-const FIRST: readonly string[] = ['README.md', 'docs/first-hour.md', 'docs/nightly.md', 'docs/comparable-service.md'];
-const OF_MAKERS = /^(?!docs\/|README\.md)|^docs\/(adding-|architecture|decisions\/|sizing|terminology)/;
-
-/** Folders in which the project has documents, with those below them. */
+/** Folders with documents. */
 const FOLDERS = ['docs', 'test', 'sources'] as const;
 
-/** Documents of the project, paths from its root. Notes of sources are part of the sources' pages; fixtures are none. */
+const DECISIONS = 'docs/decisions';
+
+/** Returns the paths of the documents. Notes of sources are part of the pages of the sources, and fixtures are not documents. */
 export function documentFiles(): string[] {
-  const named = (names: readonly string[]): string[] => names.filter((name) => name.endsWith('.md') && !/\/(?:fixture|golden)\/|\/notes\.md$/.test(name));
+  const isDocument = (name: string): boolean => name.endsWith('.md') && !/\/(?:fixture|golden)\/|\/notes\.md$/.test(name);
   const inside = FOLDERS.flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name.replaceAll('\\', '/')}`));
-  const all = [...named(readdirSync(ROOT)), ...named(inside)];
-  return [...FIRST, ...all.filter((file) => !FIRST.includes(file)).sort()];
+  return [...readdirSync(ROOT), ...inside].filter(isDocument).sort();
 }
 
-/** Where the page of a document lies. */
-function pagePath(file: string): string {
-  return file.replace(/README\.md$/, 'index.md').replace(/\.md$/, '.html');
-}
-
-/** Where a link to a file of the project leads on the site; null: it has no page. */
-export function placeOf(file: string): string | null {
+/** Returns the page of a file or folder of the repository, or null if it has none. */
+export function pageOf(file: string): string | null {
   const path = file.replace(/\/$/, '');
-  if (path.endsWith('/notes.md') || /^sources\/[^/.]+(\/|$)/.test(path)) return `/sources/${path.split('/')[1] ?? ''}.html`;
-  if (/^sql\/sections\/[^/]+/.test(path)) return `/sections/${path.split('/')[2] ?? ''}.html`;
-  if (path.endsWith('.md')) return `/${pagePath(path)}`;
-  return path === 'docs/decisions' ? `/${path}/index.html` : null;
+  if (path.endsWith('/notes.md') || /^sources\/[^/.]+(\/|$)/.test(path)) return `sources/${path.split('/')[1] ?? ''}.md`;
+  if (/^sql\/sections\/[^/]+/.test(path)) return `sections/${path.split('/')[2] ?? ''}.md`;
+  if (path.endsWith('.md')) return path.replace(/README\.md$/, 'index.md');
+  return path === DECISIONS ? `${path}/index.md` : null;
 }
 
-/**
- * @param file from the project's root
- * @param dead is told of a link to what the project does not have
- * @returns HTML, with the title apart
- */
-export function rendered(file: string, text: string, dead: (href: string) => void): { readonly title: string; readonly body: string } {
-  let title = '';
-  const anchors = new Map<string, number>();
-  const marked = new Marked({ gfm: true });
-  marked.use({
-    renderer: {
-      heading({ tokens, depth, text: words }) {
-        const html = this.parser.parseInline(tokens);
-        if (depth === 1) {
-          title = words.replaceAll('`', '');
-          return '';
-        }
-        const name = anchor(words);
-        const before = anchors.get(name) ?? 0;
-        anchors.set(name, before + 1);
-        return `<h${depth} id="${escaped(before === 0 ? name : `${name}-${before}`)}">${html}</h${depth}>\n`;
-      },
-      link({ href, tokens }) {
-        const html = this.parser.parseInline(tokens);
-        if (/^https?:|^mailto:|^#/.test(href)) return `<a href="${escaped(href)}">${html}</a>`;
-        const [path = '', place] = href.split('#');
-        const target = posix.normalize(posix.join(dirname(file), path));
-        if (!existsSync(join(ROOT, target))) {
-          dead(href);
-          return html;
-        }
-        const page = placeOf(target);
-        return page === null ? `<span class="file" title="${escaped(target)}">${html}</span>` : `<a href="${escaped(page)}${place === undefined ? '' : `#${escaped(place)}`}">${html}</a>`;
-      },
-      // Pictures are part of the page: the site needs no other file.
-      image({ href, text: alternative }) {
-        const picture = join(ROOT, dirname(file), href);
-        if (existsSync(picture)) return `<img alt="${escaped(alternative)}" src="data:image/jpeg;base64,${readFileSync(picture, 'base64')}">`;
-        dead(href);
-        return escaped(alternative);
-      },
-      // A word in angle brackets is text: `<source>`.
-      html: ({ text: tag }) => escaped(tag),
-    },
-  });
-  const body = (marked.parse(text, { async: false })).replace(/<table>/g, '<div class="table"><table>').replace(/<\/table>/g, '</table></div>');
-  return { title, body };
+/** Returns the first heading of a document. */
+export function titleOf(markdown: string): string {
+  return /^# (.*)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? '';
 }
 
-/** Of all documents. @param dead is told of links that lead nowhere: page and address */
-export function documentPages(dead: (page: string, href: string) => void): Page[] {
+/** Returns all documents and a list of the decisions. */
+export function documentPages(): Page[] {
   const pages = documentFiles().map((file): Page => {
-    const path = pagePath(file);
-    const { title, body } = rendered(file, readFileSync(join(ROOT, file), 'utf8'), (href) => dead(path, href));
-    const part: Part = FIRST.includes(file) ? 'Begin' : OF_MAKERS.test(file) ? 'Make' : 'Use';
-    return { path, title, part, below: file.startsWith('docs/decisions/') ? 'docs/decisions/index.html' : null, body };
+    const markdown = readFileSync(join(ROOT, file), 'utf8');
+    return { path: pageOf(file)!, title: titleOf(markdown), markdown };
   });
-  const decisions = pages.filter(({ below }) => below !== null).map(({ path, title }) => link(`/${path}`, title));
-  return [...pages, { path: 'docs/decisions/index.html', title: 'Decisions', part: 'Make', below: null, body: list(decisions) }];
+  const decisions = pages.filter(({ path }) => path.startsWith(`${DECISIONS}/`)).map(({ path, title }) => link(`/${path}`, title));
+  return [...pages, page(`${DECISIONS}/index.md`, 'Decisions', [list(decisions)])];
 }

@@ -1,34 +1,21 @@
-/** `make docs`: writes the site. What the database says of its tables is read from an embedded one, made for that and removed. */
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+/**
+ * Builds the site of the documentation: `npm run docs`. Options: `--out` (default `.mappale/site`) and `--base`, the path below which a web server serves the
+ * site (default `/`). The comments of the tables come from a temporary embedded database.
+ */
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { onDatabase } from '../../pipelines/db/index.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
-import { DeadLinks, siteFiles, sitePages } from './site.ts';
+import { buildSite } from './build.ts';
 import { tablesOf } from './tables.ts';
 
-const folder = resolve(process.argv[2] ?? '.mappale/site');
-const scratch = await mkdtemp(join(tmpdir(), 'mappale-site-'));
-try {
-  const tables = await onDatabase(`pglite:${join(scratch, 'database')}`, 'write', async (database) => {
-    await migrate(database, await loadSources());
-    return tablesOf(database);
-  });
-  const files = siteFiles(await sitePages(tables));
-  const made = `${folder}.unfinished`;
-  await rm(made, { recursive: true, force: true });
-  for (const [path, text] of files) {
-    await mkdir(dirname(join(made, path)), { recursive: true });
-    await writeFile(join(made, path), text);
-  }
-  await rm(folder, { recursive: true, force: true });
-  await rename(made, folder);
-  process.stdout.write(`${files.size} files: ${join(folder, 'index.html')}\n`);
-} catch (error) {
-  if (!(error instanceof DeadLinks)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 1;
-} finally {
-  await rm(scratch, { recursive: true, force: true });
-}
+const { values: { out, base } } = parseArgs({ options: { out: { type: 'string', default: '.mappale/site' }, base: { type: 'string', default: '/' } } });
+const folder = resolve(out);
+
+const tables = await onDatabase('pglite:memory', 'write', async (database) => {
+  await migrate(database, await loadSources());
+  return tablesOf(database);
+});
+const pages = await buildSite(folder, base, tables);
+process.stdout.write(`${pages.length} pages: ${folder}\nTo read them: python3 -m http.server --directory ${folder}\n`);

@@ -7,71 +7,70 @@ import { REGIONS } from '../../pipelines/contract/regions.ts';
 import type { RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { tableOf } from '../../pipelines/contract/sql-files.ts';
-import { rendered } from './documents.ts';
-import { feeding } from './feeds.ts';
-import { code, escaped, facts, heading, link, list, paragraph, prose, table } from './html.ts';
-import type { Page } from './page.ts';
+import { tableLink } from './dictionary.ts';
+import { sourcesOf } from './feeds.ts';
+import { code, escaped, facts, link, list, page, prose, table, type Page } from './markdown.ts';
 
-/** What does not hang on the day: which of several editions is the newest is asked of the publisher. */
+/** Any day: the number of files that a region needs does not depend on the date. */
 const SOME_DAY = new Date('2026-11-01');
 
 function cycleText(cycle: Cycle): string {
   return cycle === 'daily' ? 'every day' : `after ${cycle.join(', ')} (month-day)`;
 }
 
-/** How the files come here, of any region. */
+/** Returns how to get the files, over all regions. */
 function downloadLines(download: Download, id: string): string[] {
-  const asked = REGIONS.filter((region) => (download.files?.(region, SOME_DAY) ?? []).length > 0).length;
-  const hands = [...new Set(REGIONS.flatMap((region) => download.byHand?.(region) ?? []))];
+  const regions = REGIONS.filter((region) => (download.files?.(region, SOME_DAY) ?? []).length > 0).length;
+  const manual = [...new Set(REGIONS.flatMap((region) => download.byHand?.(region) ?? []))];
   return [
-    ...(asked === 0 ? [] : [`${code(`npx mappale fetch REGION --sources ${id}`)} downloads it${asked === REGIONS.length ? '' : ` (${asked} of ${REGIONS.length} regions)`}${download.tokenParameter === undefined ? '' : ` with a token in ${code(`MAPPALE_${id.toUpperCase()}_TOKEN`)}`}`]),
-    ...(download.onlyNamed === undefined ? [] : [`only when it is named: ${prose(download.onlyNamed)}`]),
-    ...hands.map((hand) => `by hand: ${prose(hand)}`),
+    ...(regions === 0 ? [] : [`${code(`npx mappale fetch REGION --sources ${id}`)} downloads the files${regions === REGIONS.length ? '' : ` (${regions} of ${REGIONS.length} regions)`}${download.tokenParameter === undefined ? '' : ` with a token in ${code(`MAPPALE_${id.toUpperCase()}_TOKEN`)}`}`]),
+    ...(download.onlyNamed === undefined ? [] : [`only if it is named: ${prose(download.onlyNamed)}`]),
+    ...manual.map((hand) => `by hand: ${prose(hand)}`),
   ];
 }
 
-function body(source: RegisteredSource, download: Download, notes: string): string {
-  const { id, manifest, layer } = source;
-  const fed = SECTIONS.filter((section) => feeding(section, [source]).length > 0);
-  const tables = SECTIONS.length === 0 ? [] : layer.writes.map(tableOf);
-  return [
+/** Returns notes without their title, with headings one level lower. */
+function notesBelow(notes: string): string {
+  return notes.replace(/^# .*\n+/, '').replace(/^##/gm, '###').trim();
+}
+
+function sourcePage(source: RegisteredSource, download: Download): Page {
+  const { id, folder, manifest, layer } = source;
+  const { attribution, ignored } = manifest;
+  const fed = SECTIONS.filter((section) => sourcesOf(section, [source]).length > 0);
+  return page(`sources/${id}.md`, `${manifest.title} (${id})`, [
     facts([
-      ['Publisher', escaped(manifest.attribution.holder)],
-      ['Licence', escaped(manifest.attribution.license)],
-      ['To be shown', `${escaped(manifest.attribution.text)}${manifest.attribution.mandatory === true ? ' (in every answer)' : ''}`],
-      ['About it', prose(manifest.attribution.url)],
-      ['Feeds', fed.length === 0 ? 'what the sections stand on: parcels, comuni, addresses' : fed.map(({ name, title }) => link(`/sections/${name}.html`, title)).join(', ')],
-      ['Issued', `${escaped(manifest.cadence)}; ${code('mappale watch')} asks ${escaped(cycleText(download.cycle))}`],
+      ['Publisher', escaped(attribution.holder)],
+      ['Licence', escaped(attribution.license)],
+      ['Attribution', `${escaped(attribution.text)}${attribution.mandatory === true ? ' (in every answer)' : ''}`],
+      ['Web page', prose(attribution.url)],
+      ['Sections', fed.length === 0 ? 'the base of all sections: parcels, comuni, addresses' : fed.map(({ name, title }) => link(`/sections/${name}.md`, title)).join(', ')],
+      ['Published', `${escaped(manifest.cadence)}; ${code('mappale watch')} checks ${escaped(cycleText(download.cycle))}`],
       ['Vintage', prose(manifest.vintageRule)],
       ['Coordinates', manifest.crs === null ? 'none' : prose(manifest.crs)],
-      ['Names of files', source.names.map(({ source: pattern }) => code(pattern)).join('<br>')],
-      ['Layers', tables.map((name) => link(`/tables.html#layer-${name}`, `layer.${name}`)).join(', ')],
+      ['File names', source.names.map(({ source: pattern }) => code(pattern)).join(', ')],
+      ['Layers', layer.writes.map((relation) => tableLink(`layer.${tableOf(relation)}`)).join(', ')],
       ['Rejects allowed', `${manifest.envelope.rejectShare * 100} % of the records`],
       ['Version of the reader', String(manifest.version)],
     ]),
-    heading(2, 'Where it comes from'), list([...downloadLines(download, id), ...manifest.downloads.map(({ url, note }) => `${prose(url)}: ${prose(note)}`)]),
-    heading(2, 'Published fields that are not used'),
-    Object.keys(manifest.ignored).length === 0 ? paragraph('None: each is read.') : table(['Field', 'Why not'], Object.entries(manifest.ignored).map(([name, why]) => [code(name), prose(why)])),
-    notes,
-  ].join('');
+    '## Downloads',
+    list([...downloadLines(download, id), ...manifest.downloads.map(({ url, note }) => `${prose(url)}: ${prose(note)}`)]),
+    '## Published fields that are not used',
+    Object.keys(ignored).length === 0 ? 'None.' : table(['Field', 'Reason'], Object.entries(ignored).map(([name, why]) => [code(name), prose(why)])),
+    '## Quirks and decisions',
+    notesBelow(readFileSync(join(ROOT, folder, 'notes.md'), 'utf8')),
+  ]);
 }
 
-/** @param dead is told of links that lead nowhere: page and address */
-export async function sourcePages(sources: readonly RegisteredSource[], dead: (page: string, href: string) => void): Promise<Page[]> {
-  const pages = await Promise.all(sources.map(async (source): Promise<Page> => {
-    const path = `sources/${source.id}.html`;
-    const file = `${source.folder}/notes.md`;
-    const notes = rendered(file, readFileSync(join(ROOT, file), 'utf8'), (href) => dead(path, href));
-    return {
-      path, title: `${source.manifest.title} (${source.id})`, part: 'Reference', below: 'sources.html',
-      body: body(source, await loadDownload(source.id), heading(2, 'Quirks and decisions') + notes.body.replace(/<(\/?)h2/g, '<$1h3')),
-    };
-  }));
-  return [{
-    path: 'sources.html', title: 'Sources', part: 'Reference', below: null,
-    body: paragraph('What is read, of whom, under which licence.') + table(['Source', 'Publisher', 'Licence', 'Issued', 'Feeds'], sources.map((source) => [
-      link(`/sources/${source.id}.html`, source.manifest.title), escaped(source.manifest.attribution.holder), escaped(source.manifest.attribution.license), escaped(source.manifest.cadence),
-      SECTIONS.filter((section) => feeding(section, [source]).length > 0).map(({ name }) => link(`/sections/${name}.html`, name)).join(', '),
-    ])),
-  }, ...pages];
+export async function sourcePages(sources: readonly RegisteredSource[]): Promise<Page[]> {
+  return [
+    page('sources.md', 'Sources', [
+      table(['Source', 'Publisher', 'Licence', 'Published', 'Sections'], sources.map((source) => [
+        link(`/sources/${source.id}.md`, source.manifest.title), escaped(source.manifest.attribution.holder), escaped(source.manifest.attribution.license),
+        escaped(source.manifest.cadence),
+        SECTIONS.filter((section) => sourcesOf(section, [source]).length > 0).map(({ name }) => link(`/sections/${name}.md`, name)).join(', '),
+      ])),
+    ]),
+    ...await Promise.all(sources.map(async (source) => sourcePage(source, await loadDownload(source.id)))),
+  ];
 }

@@ -1,10 +1,15 @@
-/** Tables and columns of a database with what it says of them. */
+/** Reads the tables and columns of a database with their comments. */
 import type { Session } from '../../pipelines/db/types.ts';
-import type { DatabaseTable } from './dictionary.ts';
+
+export interface DatabaseTable {
+  readonly relation: string;
+  readonly comment: string;
+  readonly columns: readonly { readonly name: string; readonly type: string; readonly comment: string }[];
+}
 
 type Row = { readonly relation: string; readonly comment: string; readonly name: string; readonly type: string; readonly said: string };
 
-/** @param session of a database at this version */
+/** @param session a database at the current version */
 export async function tablesOf(session: Pick<Session, 'query'>): Promise<DatabaseTable[]> {
   const rows = await session.query<Row>(
     `select

@@ -1,4 +1,4 @@
--- purpose: parcels of which the sections say something else than the plain scripts, beyond rounding
+-- purpose: parcels whose sections differ from the plain scripts by more than rounding
 -- reads: section.risk, section.subsidence, section.coastal_erosion, section.demographics, section.land_cover, plain.risk, plain.subsidence, plain.coastal_erosion, plain.demographics, plain.land_cover
 -- writes: plain.difference
 -- grain: one row per section: parcels of either, and those that differ

@@ -1,0 +1,40 @@
+/** The page of all errors, by exit code. */
+import type { ExitKind } from '../../pipelines/errors.ts';
+import { exitCodes } from './commands.ts';
+import { documentedErrors, type DocumentedError } from './errors.ts';
+import { code, facts, page, prose, type Page } from './markdown.ts';
+
+const GROUPS: readonly (readonly [title: string, kinds: readonly ExitKind[], meaning: string])[] = [
+  ['Command line and machine', ['usage'], 'Exit 2. Nothing was done.'],
+  ['Files', ['input', 'rejects'], 'Exit 3, or 4 if too many records were refused. Other files are read. The published data stays unchanged.'],
+  ['Checks', ['checks'], 'Exit 5. The new data is not published. The published data stays unchanged.'],
+  ['The database', ['database'], 'Exit 6. The published data stays unchanged. The same command continues where it stopped.'],
+  ['Another run', ['locked'], 'Exit 7.'],
+  ['Bugs', ['bug'], 'Exit 1. Please report the bug with the output.'],
+];
+
+/** Returns each code once, with the most complete texts. */
+function byCode(errors: readonly DocumentedError[]): DocumentedError[] {
+  const found = new Map<string, DocumentedError>();
+  const weight = ({ message, hint, fix }: DocumentedError): number =>
+    [message, hint, fix].filter((text) => text !== '' && !text.includes('…')).length * 2 + [hint, fix].filter((text) => text !== '').length;
+  for (const each of errors) {
+    const before = found.get(each.code);
+    if (before === undefined || weight(each) > weight(before)) found.set(each.code, each);
+  }
+  return [...found.values()];
+}
+
+export function errorPage(): Page {
+  const all = byCode(documentedErrors());
+  return page('errors.md', 'When something goes wrong', [
+    'An error states what happened, where, what was expected and found, and ends with a command to type. With `--json` it is an object on stdout with the same code.',
+    'First run `npx mappale` and `npx mappale doctor`. Both change nothing.',
+    exitCodes(),
+    ...GROUPS.flatMap(([title, kinds, meaning]) => [`## ${title}`, meaning, ...all.filter(({ kind }) => kinds.includes(kind)).flatMap((each) => [
+      `### ${each.code}`, facts([['Message', prose(each.message)], ['Hint', prose(each.hint)], ['Command', each.fix === '' ? '' : code(each.fix)]]),
+    ])]),
+    '## Errors of PostgreSQL',
+    'Other codes that begin with `SQL_` end with the five characters of an error of PostgreSQL, and have its message.',
+  ]);
+}

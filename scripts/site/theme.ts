@@ -1,0 +1,2 @@
+/** The default theme of VitePress without its fonts. */
+export { default } from 'vitepress/theme-without-fonts';
