@@ -1,9 +1,9 @@
-/** The record of a parcel. Its licences, a third of it, are shared by many parcels: the server keeps them and fills them in. */
+/** Returns the record of a parcel. Its licences, a third of the record, are shared by many parcels. The server keeps them and fills them in. */
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Answer } from './endpoint.ts';
 import { refusal } from './errors.ts';
 
-/** What follows the keys of the licences in a record. */
+/** JSON text that follows the keys of the licences in a record. */
 const END = ',"attribution_required":true}}';
 const START = '"licenses":';
 
@@ -17,7 +17,7 @@ interface Combination {
   readonly terms: readonly string[];
 }
 
-/** By key, which is a digest: the same in every database. There are a few hundred of a region. */
+/** Licences by key. The key is a digest and the same in every database. A region has a few hundred. */
 const known = new Map<string, Combination>();
 const KNOWN = 20_000;
 
@@ -31,7 +31,7 @@ export async function parcelRecord(reader: Reader, fid: number, sections: readon
   return { publication, answer: `${answer.slice(0, start)}${START}${licensesOf(await combinationsOf(reader, keys ?? []))}${END}` };
 }
 
-/** Looks up combinations; the database is asked for those that are not known. */
+/** Looks up combinations, and queries the database only for unknown ones. */
 async function combinationsOf(reader: Reader, keys: readonly string[]): Promise<Combination[]> {
   const missing = keys.filter((key) => !known.has(key));
   if (missing.length > 0) {
@@ -47,7 +47,7 @@ async function combinationsOf(reader: Reader, keys: readonly string[]): Promise<
   });
 }
 
-/** Section of what every answer shows. */
+/** Pseudo-section of attributions that every answer shows. */
 const EVERYWHERE = '*';
 
 /** The licences as JSON text, by section and source, as `api.cited_licenses` gives them. */
@@ -68,7 +68,7 @@ interface Refused {
 }
 
 /**
- * The record as it was answered at the end of a day, with the licences of then.
+ * Returns the record as published at the end of a day, with the licences of that day.
  * @param day YYYY-MM-DD
  * @throws ApiError `NOT_FOUND`, `GONE`; MappaleError (kind `database`)
  */
