@@ -19,7 +19,7 @@ begin
         and a.section = any (p_sections)
       order by a.section, a.source_id, u.unit_code
     ),
-    -- Holder and licence are both compared: the cadastre has the same holder, but lacks the attribution text for quotations.
+    -- Holder and licence are both compared, because the cadastre has the same holder as the quotations but lacks their attribution text.
     mandatory as (
       select distinct on (a.holder, a.license)
         a.*
@@ -103,7 +103,8 @@ begin
   v_cited := api.cite(
     v_region, v_include, v_blocks, string_to_array(replace(array_to_string(v_keys, chr(10)), '@', v_basic.belfiore), chr(10))
   );
-  -- json keeps the order of the contract, where jsonb sorts, and costs a third less. It is built as text. Names of sections need no quoting.
+  -- json keeps the order of the contract and costs a third less than jsonb, which sorts. It is built as text. Names of sections need no
+  -- quoting.
   return '{"fid":' || p_fid || ',"municipality":' || (v_basic.value -> 'municipality') || ',' || v_cited.blocks
     || ',"meta":{"sections_included":' || array_to_json(v_include)
     || ',"coverage":{' || substr(v_coverage, 2)
@@ -122,7 +123,7 @@ comment on function api.parcel(int4, text[]) is 'Record of a parcel with the giv
 create or replace function api.hold_publication() returns void
 language plpgsql volatile as $$
 begin
-  -- A swap takes the same lock exclusively before it touches a table: one lock here instead of one on each of thirty tables.
+  -- A swap takes the same lock exclusively before it touches a table. One lock here replaces one on each of thirty tables.
   lock table ledger.publication_lock in access share mode;
 end
 $$;

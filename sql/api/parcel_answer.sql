@@ -11,7 +11,7 @@ as $$
 begin
   perform api.hold_publication();
   publication := api.publication_tag(core.region_of(p_fid));
-  -- Licences are a third of a record and the same for many parcels: the server caches them.
+  -- Licences are a third of a record and the same for many parcels, so the server caches them.
   answer := api.region_record(p_fid, p_include, false);
 end
 $$;
