@@ -65,7 +65,7 @@ export const stradRow = z.strictObject({
   /** Number of accesses. Streets with 0 have no line in INDIR. */
   TOTALE_ACCESSI: whole('total_accesses_malformed'),
   /** The column after the last separator. */
-  '': z.string().refine((text) => text === '', invalid('ghost_column_filled', 'expected nothing after the last separator')),
+  '': z.string().refine((text) => text === '', invalid('ghost_column_filled', 'expected nothing behind the last separator')),
 });
 
 export const indirStreet = z.strictObject(streetColumns);
