@@ -77,15 +77,15 @@ interface Applicant<S = Scope> {
 }
 
 /**
- * Admits or refuses a request. The work begins, and the request is counted, when the token has a free slot.
- * @param applicant `gone` returns whether the client left while the request waited
+ * Admits or refuses a request. The request is counted and its work begins when the token has a free slot.
+ * @param applicant its `gone` returns whether the client left while the request waited
  * @param identified receives the client before the request is refused or the work begins
  * @throws ApiError 401, 403, 408, 429, 503; MappaleError; errors of the work
  */
 export type Admit = <T>(applicant: Applicant & { readonly gone: () => boolean }, identified: (caller: Caller) => void, work: () => Promise<T>) => Promise<T>;
 
 /**
- * Checks the key and the scope of a request without counting the request. With the scope null, which only the body tells, the scope is checked later.
+ * Checks the key and the scope of a request without counting the request. If the scope is null, it depends on the body and is checked later.
  * @returns the name of the client in queues
  * @throws ApiError 401, 403, 429 for bad keys; MappaleError
  */
@@ -96,7 +96,7 @@ export function queueFor(parallel: number): FairQueue {
   return new FairQueue({ perCaller: PER_TOKEN, total: parallel, patienceMs: PATIENCE_MS });
 }
 
-/** Creates the queue of tiles for one process. At least half of its connections stay free for other requests. @param parallel as for `queueFor` */
+/** Creates the queue of tiles for one process. At least half of its connections stay free for other requests. @param parallel see `queueFor` */
 export function tileQueueFor(parallel: number): FairQueue {
   const { working, waiting } = TILES_PER_TOKEN;
   return new FairQueue({ perCaller: working, total: Math.ceil(parallel / 2), patienceMs: TILES_PATIENCE_MS, waiting });
@@ -218,10 +218,10 @@ export function admitter(counter: Counter, takeSlot: TakeSlot, signIn: SignIn | 
       identified({ tokenId: admission.outcome === 'ADMITTED' || (!counted && admission.outcome === 'RATE_LIMITED') ? admission.token_id : null, headers: rateHeaders(admission) });
       if (counted || admission.outcome !== 'RATE_LIMITED') requireAdmitted(admission, scope);
       if (slot === 'own') {
-        const problem = `${perToken} requests of this token are being worked on, and no turn came within ${patienceMs / 1000} seconds; ask again in 1 second`;
+        const problem = `${perToken} requests of this token are in progress, and no slot became free within ${patienceMs / 1000} seconds; ask again in 1 second`;
         throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: perToken }, { 'retry-after': '1' }, 'token_busy');
       }
-      if (slot === 'others') throw refusal.SERVICE_UNAVAILABLE('the server has too much to do', 'server_busy');
+      if (slot === 'others') throw refusal.SERVICE_UNAVAILABLE('the server is overloaded', 'server_busy');
       return await work();
     } finally {
       if (typeof slot === 'function') slot();

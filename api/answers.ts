@@ -9,32 +9,32 @@ import { STATUS, type ErrorCode } from './errors.ts';
 
 const matched = {
   match_type: z.enum(['number', 'number_without_exponent', 'nearest_number', 'street'])
-    .describe('What of the question was found: the number itself, with another exponent or colour, the nearest one, or the street alone'),
-  score: z.number().min(0).max(1).describe('How much of the question agrees, less where match_type is less'),
+    .describe('Precision of the match: the exact number, the number with another exponent or colour, the nearest number, or only the street'),
+  score: z.number().min(0).max(1).describe('Similarity of the address to the query. It falls with match_type'),
 };
 
 export const error = z.strictObject({
-  error: z.enum(Object.keys(STATUS) as [ErrorCode, ...ErrorCode[]]).describe('Code, for programs'),
-  message: z.string().describe('What is wrong and what would be right, for people'),
-  details: z.record(z.string(), z.unknown()).optional().describe('The same for programs: parameter, allowed, retry_after_seconds …'),
-}).meta({ id: 'Error', description: 'Why there is no other answer' });
+  error: z.enum(Object.keys(STATUS) as [ErrorCode, ...ErrorCode[]]).describe('Error code for programs'),
+  message: z.string().describe('Description of the error and of accepted values, for people'),
+  details: z.record(z.string(), z.unknown()).optional().describe('Details for programs: parameter, allowed, retry_after_seconds …'),
+}).meta({ id: 'Error', description: 'Error answer' });
 
 export const health = z.strictObject({
-  status: z.enum(['ok', 'unavailable']).describe('Of the service as a whole'),
-  version: z.string().regex(/^\d+\.\d+\.\d+/).describe('Of the program'),
-  timestamp: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/).describe('When this was found; UTC'),
-  database: z.enum(['ok', 'read_only', 'unreachable']).describe('Whether it answers; read_only: it does, and the server counts requests in its own memory'),
+  status: z.enum(['ok', 'unavailable']).describe('State of the service'),
+  version: z.string().regex(/^\d+\.\d+\.\d+/).describe('Version of the program'),
+  timestamp: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/).describe('Time of the check; UTC'),
+  database: z.enum(['ok', 'read_only', 'unreachable']).describe('Whether the database answers; read_only: it answers, and the server counts requests in its own memory'),
   dataset: nullable(z.strictObject({
     published: z.boolean().describe('Whether a region is published; false: the service works, and has nothing to answer yet'),
     regions: z.array(z.strictObject({
       code: whole.describe('ISTAT code, 1–20'),
       name: nullable(z.string(), 'Null: no list of comuni is loaded'),
-      published_at: z.string().describe('When its publication came into force; UTC'),
-    })).describe('Regions that are published'),
-    addresses: whole.min(0).describe('How many are published'),
-    parcels: whole.min(0).describe('How many are published'),
-  }), 'What is published; null: the database does not answer'),
-}).meta({ id: 'Health', description: 'How the service is' });
+      published_at: z.string().describe('Time at which the current publication became current; UTC'),
+    })).describe('Published regions'),
+    addresses: whole.min(0).describe('Number of published regions'),
+    parcels: whole.min(0).describe('Number of published regions'),
+  }), 'Published data; null: the database does not answer'),
+}).meta({ id: 'Health', description: 'State of the service, its database and the published data' });
 
 /** Returns the sections whose coverage is in `meta.coverage`, or in their block. */
 function coveredIn(place: 'meta' | 'block'): string[] {
@@ -47,13 +47,13 @@ const coverage = Object.fromEntries(coveredIn('meta').map((name) => [name, cover
 const text = (meaning: string): z.ZodType<string | null> => nullable(z.string(), meaning);
 
 export const licenses = z.array(z.strictObject({
-  section: z.string().describe('Section whose values are from the source; *: always to be shown'),
+  section: z.string().describe('Section whose values come from the source; *: the attribution must always be shown'),
   source: z.string().describe('Title of the dataset'),
-  holder: z.string().describe('Whose it is'),
+  holder: z.string().describe('Holder of the rights'),
   license: z.string().describe('Name of the licence'),
-  url: z.string().describe('Text of the licence, or where the dataset is published'),
-  reference_period: text('Years, half-years or days that made the values of this region; null: none of its values come from the source, or it says no date'),
-  attribution: z.string().describe('Words to be shown'),
+  url: z.string().describe("URL of the licence text, or of the dataset's page"),
+  reference_period: text('Years, half-years or days of the values of this region; null: no value comes from the source, or the source states no date'),
+  attribution: z.string().describe('Attribution text to show'),
 })).describe('Attributions that must be shown with the data');
 
 export const parcel = z.strictObject({
@@ -63,64 +63,64 @@ export const parcel = z.strictObject({
   meta: z.strictObject({
     sections_included: z.array(z.string()).describe('Sections of this answer'),
     coverage: z.strictObject(coverage)
-      .describe(`Of each section that was asked for, but ${coveredIn('block').join(', ')}, which says it by level. ${COVERAGE_MEANING}`),
+      .describe(`Coverage of each requested section, except ${coveredIn('block').join(', ')}, which states it by level in its block. ${COVERAGE_MEANING}`),
     licenses,
     attribution_required: z.literal(true).describe('Always'),
     as_of: z.strictObject({
-      date: z.iso.date().describe('The day asked for; what was in force when it ended, Europe/Rome'),
-      publication: whole.describe('Number of the publication of the region that was in force'),
-      in_force_since: z.iso.datetime().describe('When that publication came into force; UTC'),
-    }).optional().describe('With as_of only: what the record is of'),
-  }).describe('What was asked, and what must be shown with it'),
-}).meta({ id: 'Parcel', description: 'fid, municipality and one block per section that was asked for' });
+      date: z.iso.date().describe('The requested day. The record is as published at its end, Europe/Rome'),
+      publication: whole.describe("Number of the region's publication that was current"),
+      in_force_since: z.iso.datetime().describe('Time at which that publication became current; UTC'),
+    }).optional().describe('Only with as_of: the publication that the record is from'),
+  }).describe('Parameters of the request, and attributions that must be shown'),
+}).meta({ id: 'Parcel', description: 'fid, municipality and one block per requested section' });
 
 function list(id: string, item: z.ZodType, order: string, meta: z.ZodRawShape): z.ZodType {
   return z.strictObject({
     data: z.array(item).describe(order),
-    meta: z.strictObject({ ...meta, count: whole.min(0).describe('Elements of data') }).describe('What was asked, and how much was found'),
+    meta: z.strictObject({ ...meta, count: whole.min(0).describe('Number of elements in data') }).describe('Parameters of the request, and number of results'),
   }).meta({ id });
 }
 
-const point = z.strictObject({ lat: latitude, lng: longitude }).meta({ id: 'Point', description: 'One of the points that were asked for' });
+const point = z.strictObject({ lat: latitude, lng: longitude }).meta({ id: 'Point', description: 'One of the requested points' });
 
 const locatedParcel = z.strictObject({
   point: point.optional(),
   ...parcelFacts,
   kind: kind.optional(),
   geometry: geometry.optional(),
-}).meta({ id: 'LocatedParcel', description: 'point: only where several were asked for; kind and geometry: only with geometry=true' });
+}).meta({ id: 'LocatedParcel', description: 'point: only if several points were requested; kind and geometry: only with geometry=true' });
 
 const locatedFeature = z.strictObject({
   type: z.literal('Feature').describe('GeoJSON'),
   id: whole.describe('fid'),
   geometry,
   properties: z.strictObject({ point: point.optional(), ...parcelFacts, kind }).describe('The parcel'),
-}).meta({ id: 'LocatedFeature', description: 'The parcel as GeoJSON' });
+}).meta({ id: 'LocatedFeature', description: 'The parcel as a GeoJSON feature' });
 
 const counts = {
-  limit: whole.describe('As asked for'),
-  count: whole.min(0).describe('Parcels in this answer'),
-  truncated: z.boolean().describe('Whether there are more'),
+  limit: whole.describe('As in the request'),
+  count: whole.min(0).describe('Number of parcels in this answer'),
+  truncated: z.boolean().describe('Whether more parcels exist'),
 };
 
 const locatedMeta = z.union([
-  z.strictObject({ mode: z.literal('point').describe('A point was asked for'), lat: latitude, lng: longitude, ...counts }),
+  z.strictObject({ mode: z.literal('point').describe('Answer for one point'), lat: latitude, lng: longitude, ...counts }),
   z.strictObject({
-    mode: z.literal('points').describe('Several points were asked for'),
+    mode: z.literal('points').describe('Answer for several points'),
     points: z.array(z.strictObject({ lat: latitude, lng: longitude, count: counts.count, truncated: counts.truncated }))
-      .describe('As asked for, each with what was found there'),
+      .describe('The requested points, each with its number of parcels'),
     ...counts,
   }),
   z.strictObject({
-    mode: z.literal('bbox').describe('A box was asked for'),
-    bbox: z.array(z.number()).min(4).max(4).describe('minLng, minLat, maxLng, maxLat as asked for'),
-    after: nullable(whole, 'As asked for; null: from the first parcel on'),
+    mode: z.literal('bbox').describe('Answer for a box'),
+    bbox: z.array(z.number()).min(4).max(4).describe('minLng, minLat, maxLng, maxLat as in the request'),
+    after: nullable(whole, 'As in the request; null: starts with the first parcel'),
     ...counts,
   }),
-]).meta({ id: 'LocatedMeta', description: 'What was asked, and how much was found' });
+]).meta({ id: 'LocatedMeta', description: 'Parameters of the request, and number of results' });
 
 export const located = z.union([
-  z.strictObject({ data: z.array(locatedParcel).describe('Smallest first; of a box, by fid'), meta: locatedMeta }),
+  z.strictObject({ data: z.array(locatedParcel).describe('Smallest first; for a box, sorted by fid'), meta: locatedMeta }),
   z.strictObject({
     type: z.literal('FeatureCollection').describe('GeoJSON, with format=geojson'),
     features: z.array(locatedFeature).describe('In the order of data'),
@@ -129,92 +129,92 @@ export const located = z.union([
 ]).meta({ id: 'LocatedParcels' });
 
 export const searched = z.strictObject({
-  data: z.array(locatedParcel).describe('By sheet, then label'),
+  data: z.array(locatedParcel).describe('Sorted by sheet, then label'),
   meta: z.strictObject({
-    mode: z.literal('search').describe('A search by sheet and label'),
-    comune: z.string().describe('As asked for'),
-    foglio: nullable(z.string(), 'Sheet without leading zeros; null: any'),
-    label: nullable(z.string(), 'As asked for; null: any'),
-    sezione: nullable(z.string(), 'As asked for; null: any'),
+    mode: z.literal('search').describe('Search by sheet and label'),
+    comune: z.string().describe('As in the request'),
+    foglio: nullable(z.string(), 'Sheet without leading zeros; null: any sheet'),
+    label: nullable(z.string(), 'As in the request; null: any'),
+    sezione: nullable(z.string(), 'As in the request; null: any'),
     ...counts,
-  }).describe('What was asked, and how much was found'),
+  }).describe('Parameters of the request, and number of results'),
 }).meta({ id: 'SearchedParcels' });
 
 const unloadedComune = z.strictObject({
   municipality: z.string().describe('Name of the comune'),
   province: z.string().describe('Name of its province'),
   region: nullable(z.string(), 'Name of its region; null: unknown'),
-}).meta({ id: 'UnloadedComune', description: 'A comune that the query names and that has no loaded address' });
+}).meta({ id: 'UnloadedComune', description: 'A comune that the query names and that has no loaded addresses' });
 
 export const found = list('FoundAddresses', z.strictObject({ ...addressFacts, ...matched }).meta({ id: 'FoundAddress' }), 'Best match first', {
-  query: z.string().describe('q as asked for'), city: nullable(z.string(), 'As asked for; null: none was given'),
-  not_loaded: z.array(unloadedComune).optional().describe('Only where `data` is empty: comuni that the query names and that have no loaded address'),
+  query: z.string().describe('q as in the request'), city: nullable(z.string(), 'As in the request; null: none'),
+  not_loaded: z.array(unloadedComune).optional().describe('Only if `data` is empty: comuni that the query names and that have no loaded addresses'),
 });
 
-const nearAddress = z.strictObject({ ...addressFacts, distance_meters: z.number().min(0).describe('True ground distance') }).meta({ id: 'NearAddress' });
+const nearAddress = z.strictObject({ ...addressFacts, distance_meters: z.number().min(0).describe('True ground distance in metres') }).meta({ id: 'NearAddress' });
 
 export const near = list('NearAddresses', nearAddress, 'Nearest first, ties by address_id', {
-  lat: latitude, lng: longitude, radius_m: whole.describe('As asked for'),
+  lat: latitude, lng: longitude, radius_m: whole.describe('As in the request'),
 });
 
 export const regions = list('Regions', z.strictObject({
   code: whole.describe('ISTAT code, 1–20'),
-  name: nullable(z.string(), 'As Istat writes it; null: no list of comuni is loaded, and no file names it'),
-  area_km2: nullable(z.number(), 'Square kilometres; null: no boundaries are loaded'),
+  name: nullable(z.string(), 'Name as published by Istat; null: no list of comuni is loaded, and no file names the comune'),
+  area_km2: nullable(z.number(), 'Area in square kilometres; null: no boundaries are loaded'),
 }).meta({ id: 'Region' }), 'By code', {});
 
 export const provinces = list('Provinces', z.strictObject({
   code: z.string().describe('ISTAT code, 3 digits'),
-  name: z.string().describe('As Istat writes it'),
+  name: z.string().describe('Name as published by Istat'),
   abbreviation: nullable(z.string(), 'Car plate code; null: none published'),
   region_code: whole.describe('ISTAT code of the region'),
 }).meta({ id: 'Province' }), 'By code', {});
 
 const coverageState = z.enum(['mapped', 'none', 'partial', 'not_mapped', 'not_loaded', 'not_applicable']).describe(
-  'mapped; none: mapped, and nothing is there; partial: parts of the comune, or some of the maps; not_mapped: the files loaded do not reach it; not_loaded: there are none; '
-  + 'not_applicable: the section is made for none of the parcels asked',
+  'mapped; none: mapped without any feature; partial: only parts of the comune or some of the maps; not_mapped: the loaded files do not cover it; not_loaded: no file is loaded; '
+  + 'not_applicable: the section does not exist for any of the checked parcels',
 );
-const measured = nullable(z.number(), 'Null: the field is no quantity, or has no value there');
-const countedOrNull = nullable(whole.min(0), 'Null: it was not counted');
+const measured = nullable(z.number(), 'Null: the field is not a quantity, or it has no value in the comune');
+const countedOrNull = nullable(whole.min(0), 'Null: not counted');
 export const municipalityQuality = z.strictObject({
   municipality: z.strictObject({
-    code: belfiore, name: text('Null: not known'), province: text('Name of the province; null: as name'), region: text('Name of the region; null: as name'),
+    code: belfiore, name: text('Null: unknown'), province: text('Name of the province; null: same as name'), region: text('Name of the region; null: same as name'),
   }).describe('The comune'),
   istat_code: text('ISTAT code, 6 digits; null: the list of comuni lacks it'),
   region_code: whole.describe('ISTAT code of the region'),
-  published_at: z.string().describe('When the region in force was published; UTC'),
+  published_at: z.string().describe("Time at which the region's current publication was published; UTC"),
   coverage: z.strictObject({
-    parcels_asked: whole.min(0).describe('Land parcels whose records were asked: the outermost of the comune on eight sides, and four drawn by lot'),
+    parcels_asked: whole.min(0).describe('Land parcels that were checked: the outermost of the comune in eight directions, and four random ones'),
     sections: z.array(z.strictObject({
       section: z.string().describe('Section of the record'),
-      map: text('Map of a section that says map by map what covers a place; null: the section as a whole'),
+      map: text('Map, in a section that states coverage for each of its maps; null: the whole section'),
       state: coverageState,
       rows: nullable(whole.min(0), 'Rows of the section, or values of the map, in the comune; null: not counted'),
-      answers: z.record(z.string(), whole.min(1)).describe('Parcels asked, by what their records say: mapped, partial, not_mapped, not_loaded, not_applicable'),
-    })).describe('In the order of a record'),
-  }).describe('What covers the comune'),
+      answers: z.record(z.string(), whole.min(1)).describe('Checked parcels by coverage: mapped, partial, not_mapped, not_loaded, not_applicable'),
+    })).describe('In the order of the record'),
+  }).describe('Coverage of the comune by section'),
   files: z.array(z.strictObject({
-    source: z.string().describe('Source, as mappale sources lists it'),
+    source: z.string().describe('Source, as listed by mappale sources'),
     file: z.string().describe('Name of the file'),
-    vintage: z.string().describe('Vintage, sorts as text'),
-    dated: text('Date inside the file; null: it has none'),
-    layers: z.array(z.string()).describe('What was made of it'),
-    names_comune: z.boolean().describe('True: it names the comune; false: it does not tell comuni apart'),
-  })).describe('Files in force that speak for it, newest first in each source; of several of one layer the newest that names it decides'),
+    vintage: z.string().describe('Vintage; sorts as text'),
+    dated: text('Date inside the file; null: the file has none'),
+    layers: z.array(z.string()).describe('Result of loading the file'),
+    names_comune: z.boolean().describe('True: the file names the comune; false: the file does not distinguish comuni'),
+  })).describe('Current files that cover the comune, newest first in each source. If several belong to one layer, the newest that names the comune is used'),
   figures: z.array(z.strictObject({
     table: z.string().describe('Published table'),
-    slice: text('What its rows have in common, such as their half-year; null: nothing'),
+    slice: text('Property that its rows share, such as their half-year; null: none'),
     rows: whole.min(0).describe('Rows of the comune'),
     rows_province: countedOrNull,
     fields: z.record(z.string(), z.strictObject({
-      values: whole.min(0).describe('Rows with a value, or in which it is true'),
+      values: whole.min(0).describe('Rows that have a value, or whose value is true'),
       median: measured,
       p95: measured,
       values_province: countedOrNull,
       median_province: measured,
       p95_province: measured,
-    })).describe('By column: of the comune, and of its province'),
-  })).describe('What the quality gate measured'),
+    })).describe('Statistics by column, of the comune and of its province'),
+  })).describe('Statistics measured by the quality gate'),
   rejects: z.array(z.strictObject({
     source: z.string().describe('Source'),
     code: z.string().describe('Stable reason'),
@@ -224,15 +224,15 @@ export const municipalityQuality = z.strictObject({
       member: text('Path inside the file; null: the file itself'),
       position: whole.min(0).describe('Line, byte offset or feature number'),
       message: z.string().describe('expected … found …'),
-    })).describe('At most three'),
-  })).describe('Records refused of which file, member or bytes name the comune by its codes; others cannot be told'),
-  meta: z.strictObject({ licenses, attribution_required: z.literal(true).describe('Always') }).describe('What must be shown with it'),
-}).meta({ id: 'MunicipalityQuality', description: 'The quality passport of a comune' });
+    })).describe('At most three examples'),
+  })).describe("Rejected records whose file, member or bytes contain the comune's codes. Other rejects cannot be assigned to a comune"),
+  meta: z.strictObject({ licenses, attribution_required: z.literal(true).describe('Always') }).describe('Attributions that must be shown'),
+}).meta({ id: 'MunicipalityQuality', description: 'The quality report of a comune' });
 
 export const municipalities = list('Municipalities', z.strictObject({
   code: belfiore,
-  istat_code: nullable(z.string().regex(/^\d{6}$/), 'Province and comune; null: the list of comuni lacks it'),
-  name: nullable(z.string(), 'In Italian; null: the list lacks it, and no file names it'),
-  province: nullable(z.string(), 'Name of the province; null: the list of comuni lacks it'),
-  region: nullable(z.string(), 'Name of the region; null: not known'),
-}).meta({ id: 'MunicipalityEntry' }), 'By ISTAT code, those without one last', {});
+  istat_code: nullable(z.string().regex(/^\d{6}$/), 'Province and comune; null: the list of comuni does not contain it'),
+  name: nullable(z.string(), 'Italian name; null: the list does not contain it, and no file names it'),
+  province: nullable(z.string(), 'Name of the province; null: the list of comuni does not contain it'),
+  region: nullable(z.string(), 'Name of the region; null: unknown'),
+}).meta({ id: 'MunicipalityEntry' }), 'Sorted by ISTAT code; comuni without a code last', {});

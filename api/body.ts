@@ -33,7 +33,7 @@ export function receiver(identify: Identify, takeSlot: TakeSlot): Receive {
     if (Number(request.headers['content-length'] ?? 0) > limits.mostBytes) throw tooLong(limits);
     const slot = await takeSlot(await identify(applicant));
     if (slot === 'own') {
-      const problem = `${BODIES.perToken} bodies of this token are being read; send this one again in 1 second`;
+      const problem = `${BODIES.perToken} bodies of this token are being read; send the request again in 1 second`;
       throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: BODIES.perToken }, { 'retry-after': '1', connection: 'close' }, 'token_busy');
     }
     if (slot === 'others') throw refusal.SERVICE_UNAVAILABLE('the server is reading too many bodies', 'server_busy');

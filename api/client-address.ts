@@ -18,9 +18,9 @@ export function trusting(networks: readonly string[]): Trust {
     const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(network) ?? [];
     const version = isIP(address);
     if (version === 0 || Number(bits ?? 1) < 1 || Number(bits ?? 1) > (version === 4 ? 32 : 128)) {
-      throw new MappaleError('what is to be trusted is no address', {
+      throw new MappaleError('a trusted address or network is not valid', {
         code: 'PROXY_INVALID', kind: 'usage', detail: `expected an address or a network like 10.0.0.1, 10.0.0.0/8 or fd00::/8, found ${network}`,
-        hint: 'Name the addresses from which your proxy connects: --trust-proxy 127.0.0.1; or who reads the figures: --metrics-from 10.0.0.0/8',
+        hint: 'Name the addresses from which your proxy connects: --trust-proxy 127.0.0.1. Or name the addresses that read the metrics: --metrics-from 10.0.0.0/8',
         fix: 'npx mappale serve --trust-proxy 127.0.0.1',
       });
     }

@@ -32,7 +32,7 @@ export interface Described {
   /** Example of a query, and example values of parameters that it does not use. */
   readonly example: Readonly<Record<string, string>>;
   readonly otherExamples: Readonly<Record<string, string>>;
-  /** Example of a query that is refused. */
+  /** Example of an invalid query. */
   readonly refused: Readonly<Record<string, string>>;
   /** Condition for an answer 204 without a body. Absent: there is none. */
   readonly nothing?: string;
@@ -46,7 +46,7 @@ export interface Endpoint extends Described {
 export interface Given {
   readonly path: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
-  /** Base address for links as the client sees it; only the path if the client does not name its host. */
+  /** Base address for links as the client sees it. If the client does not name its host, only the path. */
   readonly base: string;
 }
 

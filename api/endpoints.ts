@@ -21,11 +21,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
     path: '/geocode/search',
     operation: 'searchAddresses',
     scope: 'geocoding:read',
-    summary: 'From an address to coordinates',
-    description: 'Best match first, in the place that was named or nowhere. `match_type` says how close it is: `number`, `number_without_exponent`, '
-      + '`nearest_number` or `street`; `score` falls with it. `q` and `city` that name different comuni are refused. '
-      + 'Of two comuni in `q` the first counts, if the second is its province (today or earlier) or region; else the second counts, if its addresses have the first as '
-      + 'a locality; else nothing is found. `meta.not_loaded` names the comuni without loaded addresses.',
+    summary: 'Search addresses',
+    description: 'Returns the best match first, in the named place only. `match_type` is `number`, `number_without_exponent`, '
+      + '`nearest_number` or `street`, and `score` falls with it. If `q` and `city` name different comuni, the query is refused. '
+      + 'If `q` names two comuni, the first one is used if the second is its current or former province or its region. Otherwise the second one is used if its addresses have the first as '
+      + 'a locality. Otherwise nothing is found. `meta.not_loaded` lists comuni without loaded addresses.',
     parameters: searchParameters,
     answer: answers.found,
     example: { q: 'Via Roma 5', city: 'Campobasso' },
@@ -37,8 +37,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
     path: '/geocode/reverse',
     operation: 'addressesNear',
     scope: 'geocoding:read',
-    summary: 'From coordinates to addresses',
-    description: 'Nearest first; `distance_meters` is true ground distance.',
+    summary: 'Find addresses near a point',
+    description: 'Returns the nearest address first. `distance_meters` is the true ground distance.',
     parameters: reverseParameters,
     answer: answers.near,
     errors: ['OUT_OF_BOUNDS'],
@@ -54,10 +54,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
     path: '/parcels/locate',
     operation: 'locateParcels',
     scope: 'parcels:read',
-    summary: 'Parcels at points or in a box',
-    description: 'A point: the parcels that contain it, border included, smallest first. Several points: the same of each, and each parcel says its `point`. '
-      + 'A box: the parcels that intersect it, by `fid`; `after` pages through more than `limit`. '
-      + 'The border is 1e-7° wide, so that corners as geometries print them, with 7 decimals, find the parcels that meet there.',
+    summary: 'Find parcels at points or in a box',
+    description: 'For a point: the parcels that contain it or touch it, smallest first. For several points: the parcels of each point, and each parcel has its `point`. '
+      + 'For a box: the parcels that intersect it, sorted by `fid`. `after` returns the next page. '
+      + 'The border has a tolerance of 1e-7°. Corners of printed geometries, which have 7 decimals, therefore find all parcels that meet there.',
     parameters: locateParameters,
     answer: answers.located,
     errors: ['OUT_OF_BOUNDS', 'BBOX_TOO_LARGE'],
@@ -83,16 +83,16 @@ export const ENDPOINTS: readonly Endpoint[] = [
     path: '/parcels/search',
     operation: 'searchParcels',
     scope: 'parcels:read',
-    summary: 'Parcels by comune, sheet and number',
-    description: 'At least `foglio` or `label`. By sheet, then label; `comune` is found as `city` is in a search of addresses; '
-      + 'in Trentino-Alto Adige, where a land register has no sheets, it may be a comune catastale, too, and the `label` of a building parcel begins with a dot.',
+    summary: 'Find parcels by comune, sheet and number',
+    description: 'Needs at least `foglio` or `label`. Results are sorted by sheet, then label. `comune` is resolved like `city` in an address search. '
+      + 'In Trentino-Alto Adige, where land registers have no sheets, `comune` may also be a comune catastale. There the `label` of a building parcel begins with a dot.',
     parameters: parcelSearchParameters,
     answer: answers.searched,
     example: { comune: 'Campobasso', foglio: '12', label: '594' },
     otherExamples: { sezione: 'A', limit: '50' },
     refused: { comune: 'Campobasso', foglio: '12345' },
     lookup: async (reader, { comune, foglio, label, sezione, limit }) => {
-      if ((foglio ?? label) === undefined) throw invalidParameter('foglio', 'at least one of foglio and label', 'is required where there is no label');
+      if ((foglio ?? label) === undefined) throw invalidParameter('foglio', 'at least one of foglio and label', 'is required without label');
       const asked = { mode: 'search', comune, foglio: foglio?.replace(/^0+(?=.)/, '') ?? null, label: label ?? null, sezione: sezione ?? null };
       return reader.call<Answer>('select publication, answer from api.search_parcels($1, $2, $3, $4, $5, $6)', [
         await comuniNamed(reader, comune), JSON.stringify(asked), foglio?.padStart(4, '0') ?? null, label ?? null, sezione?.toUpperCase() ?? null, limit,
@@ -104,12 +104,12 @@ export const ENDPOINTS: readonly Endpoint[] = [
     operation: 'getParcel',
     scope: 'parcels:read',
     summary: 'One parcel\'s record',
-    description: 'The sections that `include` names; `basic`, `fid` and `municipality` are always there. '
-      + 'A parcel that was published and no longer is answers 410 `GONE`; '
-      + '`details.successor_fid` names the one in force that is drawn the same, null when there is none. '
-      + 'With `as_of` the record as it was answered at the end of that day, a rollback or a refresh since notwithstanding, in the form of this version; '
-      + '`meta.as_of` says by which publication. Before the region was published, or where it is no longer kept, 404 says from which day on it is. '
-      + 'A parcel that was no longer published answers 410 as it did then. Where the region was withdrawn, the others answer 404; while it is, of every day.',
+    description: 'Returns the sections in `include`. `basic`, `fid` and `municipality` are always returned. '
+      + 'A parcel that is no longer published is answered with 410 `GONE`. '
+      + 'Its `details.successor_fid` is the current parcel with the same outline, or null if there is none. '
+      + 'With `as_of`, returns the record as published at the end of that day, in the format of this version. Later refreshes and rollbacks have no effect. '
+      + '`meta.as_of` names the publication. If no record of that day exists, the answer is 404 with the first day that has records. '
+      + 'A parcel that was no longer published on that day is answered with 410. While a region is withdrawn, all its records are answered with 404.',
     parameters: parcelParameters,
     pathParameters: parcelPath,
     answer: answers.parcel,
@@ -143,7 +143,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     operation: 'listProvinces',
     scope: 'admin_data:read',
     summary: 'Provinces',
-    description: 'By ISTAT code; names match without case and accents.',
+    description: 'Sorted by ISTAT code. Names match without case and accents.',
     parameters: provinceParameters,
     answer: answers.provinces,
     example: { region: 'Molise' },
@@ -155,7 +155,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     operation: 'listMunicipalities',
     scope: 'admin_data:read',
     summary: 'Comuni',
-    description: 'By ISTAT code; names match without case and accents.',
+    description: 'Sorted by ISTAT code. Names match without case and accents.',
     parameters: municipalityParameters,
     answer: answers.municipalities,
     example: { province: 'CB' },
@@ -169,10 +169,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
     path: '/admin/municipalities/{code}/quality',
     operation: 'getMunicipalityQuality',
     scope: 'admin_data:read',
-    summary: 'The quality passport of a comune',
-    description: 'What covers it, section by section; which files speak for it; what the quality gate measured of it, beside its province; what was refused of it. '
-      + '`none` means mapped and nothing there; `not_mapped` means that nobody has said; '
-      + '`not_applicable` means that the section is made for none of the parcels asked.',
+    summary: 'Get the quality report of a comune',
+    description: 'Returns the coverage of each section, the files used, the statistics of the quality gate compared with the province, and the rejected records. '
+      + '`none` means mapped without any feature. `not_mapped` means that no loaded file covers the comune. '
+      + '`not_applicable` means that the section does not exist for any of the checked parcels.',
     parameters: noParameters,
     pathParameters: municipalityPath,
     answer: answers.municipalityQuality,

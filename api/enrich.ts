@@ -25,8 +25,8 @@ const BATCH = { row: 100, street: 10 } as const;
 
 const parameters = z.strictObject({
   sections: z.string().transform((value) => value.split(',').map((name) => name.trim())).pipe(z.array(z.enum(['all', ...SECTION_NAMES])))
-    .describe(`Sections whose columns are added; all, or names separated by commas: ${SECTION_NAMES.join(', ')}; none: those that are asked for most`).optional(),
-  by: z.enum(KEYS).describe(`What names the parcel; one of ${KEYS.join(', ')}; none: what the columns of the table say`).optional(),
+    .describe(`Sections whose columns are added; all, or names separated by commas: ${SECTION_NAMES.join(', ')}; default: the most used sections`).optional(),
+  by: z.enum(KEYS).describe(`Kind of key that identifies the parcel; one of ${KEYS.join(', ')}; default: detected from the columns of the table`).optional(),
 });
 
 interface EnrichAnswer {
@@ -59,7 +59,7 @@ export async function enrichTable(
   try {
     for await (const batch of rows) text.push(...batch.map(({ cells }: EnrichedRow) => csvLine(guardedCells(cells, header.length), delimiter)));
   } catch (error) {
-    throw error instanceof MappaleError && error.code === 'PUBLICATION_CHANGED' ? refusal.SERVICE_UNAVAILABLE('another publication came into force', 'database') : error;
+    throw error instanceof MappaleError && error.code === 'PUBLICATION_CHANGED' ? refusal.SERVICE_UNAVAILABLE('a new publication became current', 'database') : error;
   }
   return { links: licences.map(linkOf), text: text.join('') };
 }

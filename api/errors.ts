@@ -25,7 +25,7 @@ export type ErrorCode = keyof typeof STATUS;
 /** Value of Retry-After in seconds if the database does not answer. */
 export const RETRY_AFTER_SECONDS = 5;
 
-/** Reasons for turning a valid request away: too many requests, or no database. */
+/** Reasons for refusing a valid request: too many requests, or no database. */
 export const TURNED_AWAY = ['quota', 'token_busy', 'bad_keys', 'server_busy', 'event_loop', 'database'] as const;
 
 type TurnedAway = (typeof TURNED_AWAY)[number];
@@ -33,8 +33,8 @@ type TurnedAway = (typeof TURNED_AWAY)[number];
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * Challenge of an answer 401 (RFC 9110, 11.6.1). The scheme is not registered, because no registered scheme uses a token in a
- * header of its own. `Bearer` would make clients use the wrong header. Browsers show no prompt for an unknown scheme.
+ * Challenge of an answer 401 (RFC 9110, 11.6.1). The scheme is not registered: no registered scheme sends a token in a separate header.
+ * `Bearer` would make clients use the wrong header. Browsers show no prompt for an unknown scheme.
  */
 export const CHALLENGE = 'ApiKey realm="mappale", header="x-api-key"';
 
@@ -70,15 +70,15 @@ export const refusal = {
   API_KEY_REQUIRED: () => new ApiError('API_KEY_REQUIRED', 'the header x-api-key with a token is required'),
   INVALID_API_KEY: () => new ApiError('INVALID_API_KEY', 'the token in x-api-key is not known, has expired or was revoked'),
   INSUFFICIENT_SCOPE: (scope: string) => new ApiError('INSUFFICIENT_SCOPE', `the token does not have the scope ${scope}`, { required_scope: scope }),
-  NOT_FOUND: (id: number) => new ApiError('NOT_FOUND', `there is no parcel ${id}`, { id }),
+  NOT_FOUND: (id: number) => new ApiError('NOT_FOUND', `parcel ${id} does not exist`, { id }),
   /** The comune is not in the list or has no published data. */
-  NO_COMUNE: (code: string) => new ApiError('NOT_FOUND', `nothing is published of a comune ${code}`, { code }),
+  NO_COMUNE: (code: string) => new ApiError('NOT_FOUND', `no data is published for comune ${code}`, { code }),
   /** The collection or feature does not exist. */
   NO_FEATURE: (collection: string, feature: string | null) => new ApiError(
-    'NOT_FOUND', feature === null ? `there is no collection ${collection}` : `there is no feature ${feature} in ${collection}`, { collection, feature },
+    'NOT_FOUND', feature === null ? `collection ${collection} does not exist` : `feature ${feature} does not exist in ${collection}`, { collection, feature },
   ),
   /** Other machines must not learn whether metrics exist, but the operator who forgot an address must see the option. */
-  METRICS_ELSEWHERE: () => new ApiError('NOT_FOUND', 'there is no such path for callers of other machines than those that --metrics-from names'),
+  METRICS_ELSEWHERE: () => new ApiError('NOT_FOUND', 'the path does not exist for clients at addresses that --metrics-from does not name'),
   METHOD_NOT_ALLOWED: (method: string, allowed = 'GET') => new ApiError(
     'METHOD_NOT_ALLOWED', `${method} is not allowed; allowed: ${allowed}`, { allowed: [allowed] }, { allow: allowed },
   ),
@@ -91,15 +91,15 @@ export const refusal = {
   ),
   /** There is no record for that day. */
   NOT_THEN: (id: number, as_of: string, kept_since: string | null, why: 'not_kept' | 'never_kept' | 'withdrawn' | 'withdrawn_then' | 'not_there') => {
-    const unknown = kept_since === null ? `nothing was published of the region of parcel ${id}` : `what was published on ${as_of} is not known; it is from ${kept_since} on`;
+    const unknown = kept_since === null ? `no data was published for the region of parcel ${id}` : `records of ${as_of} are not kept; the first kept day is ${kept_since}`;
     return new ApiError(
       'NOT_FOUND',
       {
         not_kept: unknown,
         never_kept: `${unknown}; a database on several nodes keeps no history`,
-        withdrawn_then: `nothing of the region of parcel ${id} was served on ${as_of}: it was withdrawn`,
-        withdrawn: `the region of parcel ${id} is withdrawn: nothing of it is served, of no day`,
-        not_there: `there was no parcel ${id} on ${as_of}`,
+        withdrawn_then: `the region of parcel ${id} was withdrawn on ${as_of}`,
+        withdrawn: `the region of parcel ${id} is withdrawn; records of earlier days are not served either`,
+        not_there: `parcel ${id} did not exist on ${as_of}`,
       }[why],
       { id, as_of, kept_since },
     );
@@ -116,7 +116,7 @@ export const refusal = {
     'TOO_MANY_ATTEMPTS', `too many bad tokens from this address; ask again in ${seconds} seconds`, { retry_after_seconds: seconds }, retryAfter(seconds),
     'bad_keys',
   ),
-  INTERNAL_ERROR: (request_id: string) => new ApiError('INTERNAL_ERROR', 'something went wrong here; it was written down under the request_id', { request_id }),
+  INTERNAL_ERROR: (request_id: string) => new ApiError('INTERNAL_ERROR', 'internal error; the log has its details under this request_id', { request_id }),
   SERVICE_UNAVAILABLE: (message: string, why: TurnedAway) => new ApiError(
     'SERVICE_UNAVAILABLE', message, { retry_after_seconds: RETRY_AFTER_SECONDS }, retryAfter(RETRY_AFTER_SECONDS), why,
   ),
@@ -134,7 +134,7 @@ function isTransient({ kind, code }: MappaleError): boolean {
   return kind === 'database' && TRANSIENT.test(code);
 }
 
-/** Converts any failure to an error answer: refusals as they are, temporary failures to 503, others to 500. */
+/** Converts any failure to an error answer. Refusals stay unchanged, temporary failures become 503 and others 500. */
 export function refusalOf(error: unknown, requestId: string): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof MappaleError && isTransient(error)) return refusal.SERVICE_UNAVAILABLE('the database does not answer now', 'database');

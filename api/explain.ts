@@ -26,7 +26,7 @@ export async function explained(explain: Explain, path: Readonly<Record<string, 
   } catch (error) {
     if (!(error instanceof MappaleError)) throw error;
     if (error.code === 'NOT_FOUND') throw refusal.NOT_FOUND(id);
-    if (error.code === TOO_LONG) throw refusal.SERVICE_UNAVAILABLE(`it takes longer than a page may wait: type mappale explain ${id} ${section}`, 'database');
+    if (error.code === TOO_LONG) throw refusal.SERVICE_UNAVAILABLE(`the explanation exceeds the time limit of a page; run mappale explain ${id} ${section}`, 'database');
     throw error;
   }
 }

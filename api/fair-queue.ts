@@ -13,7 +13,7 @@ interface QueueOptions {
 /** Releases the slot. A second call has no effect. */
 export type Release = () => void;
 
-/** A slot, or why the request timed out: `own`: the caller's own requests took too long; `others`: requests of other callers did. */
+/** A slot, or the reason for a timeout. `own`: the caller's own requests took too long. `others`: requests of other callers took too long. */
 export type Slot = Release | 'own' | 'others';
 
 /** @returns a slot, or the reason after the maximum waiting time */
@@ -65,7 +65,7 @@ export class FairQueue {
     });
   }
 
-  /** Returns the caller with the fewest running requests. Of several, the one that was served longest ago. */
+  /** Returns the caller with the fewest running requests, or of several the one that was served longest ago. */
   #next(place: number): [caller: string, line: Line, at: number] | undefined {
     let next: [string, Line, number] | undefined;
     for (const [caller, line] of this.#lines) {

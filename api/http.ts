@@ -15,10 +15,10 @@ const TIMES = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout
 /** Maximum time without traffic on a connection in milliseconds, also for a client that does not read the answer. */
 const SILENCE_MS = 120_000;
 
-/** Longest time from a request to the end of its answer. It ends the connection of a client that reads a few bytes at a time; milliseconds. */
+/** Maximum time in milliseconds from a request to the end of its answer. Ends the connection of a client that reads a few bytes at a time. */
 const ANSWER_MS = 300_000;
 
-/** Time that a refused client may continue to send, so that it receives the refusal; milliseconds. */
+/** Time in milliseconds that a refused client may continue to send, so that it receives the refusal. */
 const LINGER_MS = 1_000;
 
 /** Returns the headers of every answer. @param requestId identifier of the request in the log */
@@ -31,7 +31,7 @@ export function commonHeaders(requestId: string): Record<string, string> {
 
 /**
  * @param refused called for each error that is answered here
- * @param answerMs longest time from a request to the end of its answer; milliseconds
+ * @param answerMs maximum time in milliseconds from a request to the end of its answer
  */
 export function httpServer(handler: RequestListener, refused: (requestId: string, error: ApiError, why: string) => void, answerMs = ANSWER_MS): Server {
   // The handler refuses requests without Host.
@@ -71,7 +71,7 @@ export function httpServer(handler: RequestListener, refused: (requestId: string
     socket.on('error', () => undefined);
     refuse(socket, refusal.METHOD_NOT_ALLOWED('CONNECT'), 'CONNECT');
   });
-  // The server never asks for a body: every expectation is answered like a plain request.
+  // The server never asks for a body. Every expectation is answered like a plain request.
   for (const event of ['checkContinue', 'checkExpectation'] as const) server.on(event, (request, response) => server.emit('request', request, response));
   return server;
 }
@@ -79,7 +79,7 @@ export function httpServer(handler: RequestListener, refused: (requestId: string
 /** Returns why proxies and this server may read the headers of a request differently, or null. */
 function ambiguityOf({ headers, rawHeaders }: IncomingMessage): string | null {
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
-  if (hosts > 1) return `the header Host is there ${hosts} times; allowed: once`;
+  if (hosts > 1) return `the header Host occurs ${hosts} times; allowed: once`;
   const coding = headers['transfer-encoding'];
   return coding === undefined || coding.trim().toLowerCase() === 'chunked' ? null : 'the header Transfer-Encoding is not supported; allowed: chunked';
 }
@@ -88,11 +88,11 @@ function malformed({ code }: NodeJS.ErrnoException): ApiError {
   const [headers, all] = [TIMES.headersTimeout / 1000, TIMES.requestTimeout / 1000];
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new ApiError('REQUEST_TIMEOUT', `the request did not arrive in time; allowed: ${headers} seconds for its headers, ${all} for all of it`);
+      return new ApiError('REQUEST_TIMEOUT', `the request did not arrive in time; allowed: ${headers} seconds for its headers, ${all} seconds for the whole request`);
     case 'HPE_HEADER_OVERFLOW':
       return new ApiError('HEADERS_TOO_LARGE', 'path and headers are too long; allowed: 16 KiB');
     default:
-      return new ApiError('INVALID_PARAMS', 'this is no request of HTTP/1.1');
+      return new ApiError('INVALID_PARAMS', 'the request is not valid HTTP/1.1');
   }
 }
 

@@ -9,7 +9,7 @@ import type { TakeSlot } from './fair-queue.ts';
 
 export const METRICS_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
 
-/** Seconds, from a cached record to the slowest query. */
+/** Bucket bounds in seconds, from a cached record to the slowest query. */
 const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
 /** A metric in the form in which workers send it to the primary process. */
@@ -34,7 +34,7 @@ export function serverMetrics(reader: Reader): ServerMetrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  new Gauge({ name: 'mappale_workers', help: 'Processes that answer.', registers }).set(1);
+  new Gauge({ name: 'mappale_workers', help: 'Running server processes.', registers }).set(1);
   describePools(reader, registers);
   const { requests, watch } = watchRequests(registers);
   const waiting = new Gauge({ name: 'mappale_requests_waiting', help: 'Requests that wait for a free slot of their token.', registers });
@@ -57,10 +57,10 @@ export function serverMetrics(reader: Reader): ServerMetrics {
   };
 }
 
-/** Connections of the reader's pools, read when the metrics are. */
+/** Connections of the reader's pools, counted when the metrics are read. */
 function describePools(reader: Reader, registers: Registry[]): void {
   const pools = [
-    ['size', 'Open connections to the database.'], ['idle', 'Open connections that do nothing.'], ['waiting', 'Queries that wait for a connection.'],
+    ['size', 'Open connections to the database.'], ['idle', 'Idle connections to the database.'], ['waiting', 'Queries that wait for a connection.'],
   ] as const;
   for (const [figure, help] of pools) {
     new Gauge({

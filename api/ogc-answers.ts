@@ -12,53 +12,53 @@ export const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84';
 
 const link = z.strictObject({
   href: z.string().describe('Address'),
-  rel: z.string().describe('What it is to this document: self, next, items, collection, data, conformance, service-desc, service-doc, license …'),
-  type: z.string().optional().describe('Media type of what is there'),
+  rel: z.string().describe('Relation of the target to this document: self, next, items, collection, data, conformance, service-desc, service-doc, license …'),
+  type: z.string().optional().describe('Media type of the target'),
   title: z.string().optional().describe('For people'),
 }).meta({ id: 'Link', description: 'Link to another document' });
 
 const links = z.array(link).describe('Links to other documents');
 
 export const landingPage = z.strictObject({
-  title: z.string().describe('Of this interface'),
-  description: z.string().describe('Of this interface'),
+  title: z.string().describe('Title of this API'),
+  description: z.string().describe('Title of this API'),
   links,
 }).meta({ id: 'LandingPage' });
 
 export const conformance = z.strictObject({
-  conformsTo: z.array(z.string()).describe('Conformance classes, each of which docs/ogc-conformance.md holds to a test'),
+  conformsTo: z.array(z.string()).describe('Conformance classes; docs/ogc-conformance.md lists the test of each'),
 }).meta({ id: 'ConformanceClasses' });
 
 export const collection = z.strictObject({
   id: z.string().describe('Name in paths'),
   title: z.string().describe('For people'),
-  description: z.string().describe('What its features say'),
+  description: z.string().describe('Description of its features'),
   links,
   extent: z.strictObject({
     spatial: z.strictObject({
-      bbox: z.array(z.array(z.number()).min(4).max(4)).min(1).max(1).describe('West, south, east, north: all features lie in it'),
+      bbox: z.array(z.array(z.number()).min(4).max(4)).min(1).max(1).describe('West, south, east, north of a box that contains all features'),
       crs: z.literal(CRS84).describe('Longitude, latitude'),
-    }).describe('Where they lie'),
-  }).optional().describe('Where features lie, roughly; not there: nothing is published'),
+    }).describe('Spatial extent'),
+  }).optional().describe('Approximate extent of the features; absent: nothing is published'),
   itemType: z.literal('feature').describe('Always'),
-  crs: z.array(z.literal(CRS84)).min(1).max(1).describe('The only one'),
-}).meta({ id: 'Collection', description: 'What a collection of features is' });
+  crs: z.array(z.literal(CRS84)).min(1).max(1).describe('The only supported CRS'),
+}).meta({ id: 'Collection', description: 'Collection of features' });
 
-export const collections = z.strictObject({ links, collections: z.array(collection).describe('The parcels, then each section of their record') }).meta({ id: 'Collections' });
+export const collections = z.strictObject({ links, collections: z.array(collection).describe('Parcels first, then each section of the record') }).meta({ id: 'Collections' });
 
-const coverage = coverageWord.describe(`${COVERAGE_MEANING}. Sections that say it themselves lack it`);
+const coverage = coverageWord.describe(`${COVERAGE_MEANING}. Absent for sections that state coverage in their block`);
 
 const properties = z.strictObject({
   cadastral_reference: parcelFacts.cadastral_reference,
   region_code: whole.describe('ISTAT code of the region, 1–20'),
   municipality_code: belfiore,
-  sheet: nullable(z.string(), 'Foglio, without leading zeros; null: the cadastre of the place has none'),
+  sheet: nullable(z.string(), 'Foglio, without leading zeros; null: the cadastre of the place has no sheets'),
   label: parcelFacts.label,
   kind,
   area_m2: parcelFacts.area_m2,
   ...Object.fromEntries(SECTIONS.filter(({ name }) => name !== 'basic').map(({ name, block }) => [name, block.optional()])),
   coverage: coverage.optional(),
-}).describe('What the parcel is called; in a collection of a section its block, and what covers the place');
+}).describe('Identification of the parcel; in the collection of a section, its block and coverage');
 
 const feature = {
   type: z.literal('Feature').describe('GeoJSON'),
@@ -72,16 +72,16 @@ export const singleFeature = z.strictObject({ ...feature, links, licenses }).met
 export const featureCollection = z.strictObject({
   type: z.literal('FeatureCollection').describe('GeoJSON'),
   features: z.array(z.strictObject(feature).meta({ id: 'FeatureOfPage' })).describe('A page of features'),
-  numberReturned: whole.min(0).describe('Features of this page; fewer than limit, even none, may come with a next page'),
-  links: links.describe('Link next is there until the last page'),
+  numberReturned: whole.min(0).describe('Features of this page. A page with fewer features than limit, even none, may have a next page'),
+  links: links.describe('Link next is present until the last page'),
   licenses,
 }).meta({ id: 'FeatureCollection', description: 'A page of features as GeoJSON' });
 
 export const queryables = z.strictObject({
   $schema: z.literal('https://json-schema.org/draft/2020-12/schema').describe('JSON Schema'),
-  $id: z.string().describe('Address of this document'),
+  $id: z.string().describe('URL of this document'),
   type: z.literal('object').describe('Always'),
-  title: z.string().describe('Of the collection'),
-  properties: z.record(z.string(), z.record(z.string(), z.unknown())).describe('Properties that a query of items may name, each with its schema'),
-  additionalProperties: z.literal(false).describe('No other may be'),
-}).meta({ id: 'Queryables', description: 'What items can be asked for by' });
+  title: z.string().describe('Title of the collection'),
+  properties: z.record(z.string(), z.record(z.string(), z.unknown())).describe('Properties that filter the items, each with its schema'),
+  additionalProperties: z.literal(false).describe('No other properties are allowed'),
+}).meta({ id: 'Queryables', description: 'Properties for filtering items' });

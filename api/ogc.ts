@@ -33,14 +33,14 @@ interface Collection {
   readonly id: string;
   readonly title: string;
   readonly description: string;
-  /** Section of the record; null: the collection of parcels. */
+  /** Section of the record. Null: the collection of parcels. */
   readonly section: string | null;
 }
 
 export const COLLECTIONS: readonly Collection[] = [
-  { id: 'parcels', title: 'Parcels', description: 'Cadastral parcels, roads and waters among them: what they are called and how they are drawn', section: null },
+  { id: 'parcels', title: 'Parcels', description: 'Names and outlines of cadastral parcels, including roads and waters', section: null },
   ...SECTIONS.filter(({ name }) => name !== 'basic').map(({ name, title }) => ({
-    id: name, title, description: `Every parcel with the section ${name} of its record, and whether its sources cover the place`, section: name,
+    id: name, title, description: `All parcels with section ${name} of the record and its coverage`, section: name,
   })),
 ];
 
@@ -56,7 +56,7 @@ function describeCollection({ id, title, description }: Collection, base: string
   const links: readonly Link[] = [
     { href: at, rel: 'self', type: JSON_MEDIA, title },
     { href: `${at}/items`, rel: 'items', type: GEOJSON_MEDIA, title: `${title} as GeoJSON` },
-    { href: `${at}/queryables`, rel: QUERYABLES_REL, type: SCHEMA_MEDIA, title: 'What items can be asked for by' },
+    { href: `${at}/queryables`, rel: QUERYABLES_REL, type: SCHEMA_MEDIA, title: 'Queryable properties' },
   ];
   return {
     id, title, description, links,
@@ -75,7 +75,7 @@ function fixed(value: unknown): Promise<Answer> {
   return Promise.resolve({ publication: '', answer: JSON.stringify(value) });
 }
 
-/** Parses a cursor: a fid, or, within a comune, a reference and a fid, because parcels are then sorted by reference. */
+/** Parses a cursor. A cursor is a fid, or within a comune a reference and a fid, because parcels are then sorted by reference. */
 function readCursor(after: string | undefined): { reference: string; fid: number } {
   if (after === undefined) return { reference: '', fid: -1 };
   const at = after.lastIndexOf('~');
@@ -165,17 +165,17 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     path: OGC,
     operation: 'getLandingPage',
     summary: 'Landing page',
-    description: 'Where the rest is: this document, the conformance classes, the collections.',
+    description: 'Links to this document, the conformance classes and the collections.',
     parameters: noParameters,
     answer: landingPage,
     refused: { f: 'json' },
     lookup: (_reader, _query, _path, base) => fixed({
       title: 'mappale: Italian cadastral parcels',
-      description: 'Parcels and the sections of their record, by OGC API - Features. Attributions in licenses must be shown with the data.',
+      description: 'Parcels and the sections of their record as OGC API - Features. Attributions in licenses must be shown with the data.',
       links: [
         { href: `${base}${OGC}`, rel: 'self', type: JSON_MEDIA, title: 'This document' },
-        { href: `${base}${OGC}/api`, rel: 'service-desc', type: OPENAPI_MEDIA, title: 'The whole interface as OpenAPI' },
-        { href: `${base}/docs`, rel: 'service-doc', type: 'text/html', title: 'The same, to try' },
+        { href: `${base}${OGC}/api`, rel: 'service-desc', type: OPENAPI_MEDIA, title: 'The whole API as OpenAPI document' },
+        { href: `${base}/docs`, rel: 'service-doc', type: 'text/html', title: 'Interactive documentation of the API' },
         { href: `${base}${OGC}/conformance`, rel: 'conformance', type: JSON_MEDIA, title: 'Conformance classes' },
         { href: `${base}${OGC}/collections`, rel: 'data', type: JSON_MEDIA, title: 'Collections' },
       ],
@@ -212,7 +212,7 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     path: `${OGC}/collections/{collectionId}`,
     operation: 'getCollection',
     summary: 'A collection',
-    description: 'What it is, where it lies, and where its features are.',
+    description: 'Description, spatial extent and links of a collection.',
     parameters: noParameters,
     pathParameters: collectionPath,
     answer: collection,
@@ -228,8 +228,8 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     ...COMMON, ...NO_COLLECTION,
     path: `${OGC}/collections/{collectionId}/queryables`,
     operation: 'getQueryables',
-    summary: 'What a collection can be asked for by',
-    description: 'As JSON Schema. Each property is a parameter of `items`: features are those of which it is equal.',
+    summary: 'Queryable properties of a collection',
+    description: 'A JSON Schema. Each property is a parameter of `items` and selects features with an equal value.',
     parameters: noParameters,
     pathParameters: collectionPath,
     answer: queryables,
@@ -254,10 +254,10 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     path: `${OGC}/collections/{collectionId}/items`,
     operation: 'getFeatures',
     summary: 'Features of a collection',
-    description: 'A page of them as GeoJSON, in longitude and latitude of WGS 84; link `next` leads to the next page and is there until the last one. '
-      + 'A page ends at `limit` or at 1 MiB, whichever comes first, and has at least one feature that it found. '
-      + 'A page looks at some thousand parcels at most: where few match it may have fewer than `limit`, even none, and a next page. '
-      + 'No parcel has a time of its own: `datetime` matches all.',
+    description: 'Returns one page as GeoJSON, in longitude and latitude of WGS 84. Link `next` leads to the next page and is present until the last one. '
+      + 'A page ends at `limit` or at 1 MiB, whichever comes first, and has at least one matching feature. '
+      + 'A page scans some thousand parcels at most. If few match, it may have fewer features than `limit`, even none, and still have a next page. '
+      + 'Parcels have no time, so `datetime` matches all of them.',
     parameters: itemsParameters,
     pathParameters: collectionPath,
     answer: featureCollection,

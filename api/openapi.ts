@@ -25,25 +25,25 @@ function header(name: string, description: string, example: string | number): Js
   return { [name]: { description, schema: { type: typeof example === 'number' ? 'integer' : 'string' }, example } };
 }
 
-const REQUEST_ID = header('X-Request-Id', 'Number of the request, as the log has it', 'c5a1d1e6-6f0b-4f9e-9a55-0d8f1f1d2c3b');
+const REQUEST_ID = header('X-Request-Id', 'Identifier of the request in the log', 'c5a1d1e6-6f0b-4f9e-9a55-0d8f1f1d2c3b');
 const RATE_HEADERS: Json = {
-  ...header('X-RateLimit-Limit', 'Requests per token in a fixed hour; on every answer to a valid token', 1000),
-  ...header('X-RateLimit-Remaining', 'Requests left in the hour', 997),
-  ...header('X-RateLimit-Reset', 'End of the hour, seconds since 1970', 1764000000),
+  ...header('X-RateLimit-Limit', 'Allowed requests per token and fixed hour. Present on every answer to a valid token', 1000),
+  ...header('X-RateLimit-Remaining', 'Requests that are left in the hour', 997),
+  ...header('X-RateLimit-Reset', 'End of the hour in seconds since 1970', 1764000000),
 };
 const RETRY_AFTER = header('Retry-After', 'Seconds to wait', RETRY_AFTER_SECONDS);
-const ETAG = header('ETag', 'Weak; changes with the publication of the data', 'W/"3kq1mYI0u8m3yq3Qm6cS2g"');
-const AUTHENTICATE = header('WWW-Authenticate', 'How to be let in', CHALLENGE);
-const ALLOW = header('Allow', 'Methods that are allowed', 'GET');
+const ETAG = header('ETag', 'Weak tag; changes with the publication of the data', 'W/"3kq1mYI0u8m3yq3Qm6cS2g"');
+const AUTHENTICATE = header('WWW-Authenticate', 'Authentication scheme', CHALLENGE);
+const ALLOW = header('Allow', 'Allowed methods', 'GET');
 
-/** Runs work that must refuse, and returns its error as an example. */
+/** Runs work that must fail, and returns its error as an example. */
 function refusalOf(work: () => unknown): ApiError {
   try {
     work();
   } catch (error) {
     if (error instanceof ApiError) return error;
   }
-  throw new Error('an example of an error is none');
+  throw new Error('the example of an error did not fail');
 }
 
 /** Returns an example of an error answer. */
@@ -62,7 +62,7 @@ function exampleOfError(code: ErrorCode, endpoint: Described): ApiError {
     case 'TOO_MANY_ATTEMPTS': return refusal[code](612);
     case 'INTERNAL_ERROR': return refusal[code]('c5a1d1e6-6f0b-4f9e-9a55-0d8f1f1d2c3b');
     case 'SERVICE_UNAVAILABLE': return refusal[code]('the database does not answer now', 'database');
-    case 'REQUEST_TIMEOUT': case 'HEADERS_TOO_LARGE': throw new Error(`${code} is no answer of a path`);
+    case 'REQUEST_TIMEOUT': case 'HEADERS_TOO_LARGE': throw new Error(`${code} is not an error of a path`);
   }
 }
 
@@ -117,7 +117,7 @@ function errorResponses(codes: readonly ErrorCode[], endpoint: Described): Recor
       ...REQUEST_ID, ...(status === 401 || status === 405 ? {} : RATE_HEADERS),
       ...([429, 503].includes(status) ? RETRY_AFTER : {}), ...(status === 401 ? AUTHENTICATE : {}), ...(status === 405 ? ALLOW : {}),
     },
-    content: content({ allOf: [reference(answers.error), { type: 'object', properties: { error: { description: 'One of these', enum: names } } }] }, {
+    content: content({ allOf: [reference(answers.error), { type: 'object', properties: { error: { description: 'One of these values', enum: names } } }] }, {
       examples: Object.fromEntries(names.map((name) => [name, { value: exampleOfError(name, endpoint).toJSON() }])),
     }),
   }]));
@@ -132,7 +132,7 @@ function operation(endpoint: Described): Json {
     security: [{ key: [endpoint.scope] }],
     parameters: parametersOf(endpoint),
     responses: {
-      200: { description: 'Found; a list may be empty', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG }, content: content(reference(endpoint.answer), {}, endpoint.type?.replace(/;.*/, '')) },
+      200: { description: 'Found. A list may be empty', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG }, content: content(reference(endpoint.answer), {}, endpoint.type?.replace(/;.*/, '')) },
       ...(endpoint.nothing === undefined ? {} : { 204: { description: endpoint.nothing, headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG } } }),
       304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG } },
       ...errorResponses([...COMMON, ...endpoint.errors], endpoint),
@@ -154,7 +154,7 @@ function information(version: string): Json {
   return {
     title: 'mappale: Italian addresses and cadastral parcels',
     version,
-    description: 'Read-only. Data of public bodies, each block with its source; attributions in `meta.licenses` must be shown with the data. '
+    description: 'Read-only. The data comes from public bodies, and each block names its source. Attributions in `meta.licenses` must be shown with the data. '
       + 'Risk data is official data at parcel level for analysis and screening and has no evidentiary value. '
       + 'Every path answers methods other than GET with 405 `METHOD_NOT_ALLOWED`. Other paths get 404 `NOT_FOUND`. '
       + `The server works on at most ${PER_TOKEN} requests of a token at a time. Others wait up to 2 seconds. `
@@ -168,21 +168,21 @@ function information(version: string): Json {
 /** Returns the paths of the service itself, which need no key. */
 function servicePaths(version: string): Json {
   return {
-    '/health': keyless('getHealth', 'State of the service and publications', 'Needs no key. The answer is at most one second old.', {
+    '/health': keyless('getHealth', 'Get the state of the service and its publications', 'Needs no key. The answer is at most one second old.', {
       200: { description: 'The service works', headers: REQUEST_ID, content: content(reference(answers.health)) },
       503: {
         description: 'The database does not answer', headers: { ...REQUEST_ID, ...RETRY_AFTER },
         content: content({ anyOf: [reference(answers.health), reference(answers.error)] }, {
           examples: {
             unavailable: { value: { status: 'unavailable', version, timestamp: '2026-01-31T12:00:00.000Z', database: 'unreachable', dataset: null } },
-            SERVICE_UNAVAILABLE: { value: refusal.SERVICE_UNAVAILABLE('the server has too much to do', 'event_loop').toJSON() },
+            SERVICE_UNAVAILABLE: { value: refusal.SERVICE_UNAVAILABLE('the server is overloaded', 'event_loop').toJSON() },
           },
         }),
       },
     }),
-    '/metrics': keyless('getMetrics', 'Metrics of the service for Prometheus', 'For clients on the machine of the server, and at addresses that the operator '
+    '/metrics': keyless('getMetrics', 'Get metrics of the service for Prometheus', 'Only for clients on the machine of the server and at addresses that the operator '
     + 'named (`mappale serve --metrics-from`). Needs no key, so that metrics can be read while the database is down.', {
-      200: { description: 'Text format 0.0.4, for all workers together', headers: REQUEST_ID, content: { 'text/plain': { schema: { type: 'string' } } } },
+      200: { description: 'Text format 0.0.4 with the metrics of all workers', headers: REQUEST_ID, content: { 'text/plain': { schema: { type: 'string' } } } },
       404: {
         description: '`NOT_FOUND` for all other clients', headers: REQUEST_ID,
         content: content(reference(answers.error), { example: refusal.METRICS_ELSEWHERE().toJSON() }),
@@ -209,9 +209,9 @@ export function document(version: string): Json {
       { name: 'geocode', description: 'Addresses' },
       { name: 'parcels', description: 'Cadastral parcels' },
       { name: 'admin', description: 'Regions, provinces, comuni' },
-      { name: 'tiles', description: 'The same parcels as tiles of a map' },
-      { name: 'ogc', description: 'The same parcels by OGC API - Features, Part 1: Core; base address /ogc' },
-      { name: 'service', description: 'The service itself' },
+      { name: 'tiles', description: 'Parcels as tiles of a map' },
+      { name: 'ogc', description: 'Parcels as OGC API - Features, Part 1: Core; base address /ogc' },
+      { name: 'service', description: 'State of the service' },
     ],
     paths: {
       ...Object.fromEntries([...ENDPOINTS, TILES_ENDPOINT].map((endpoint) => [endpoint.path, { get: operation(endpoint) }])),

@@ -13,7 +13,7 @@ import { prepare, type Prepared } from './prepared.ts';
 
 export const OVERVIEW_PATH = '/map/overview.json';
 
-const parameters = z.strictObject({ region: whole(1, 20, 'Comuni of this region, by its ISTAT code').optional() });
+const parameters = z.strictObject({ region: whole(1, 20, 'Only comuni of this region; ISTAT code of the region').optional() });
 
 type Coverage = 'mapped' | 'partial' | 'not_mapped' | 'not_loaded' | 'not_applicable';
 
@@ -65,7 +65,7 @@ export class Overview {
 
   async #comuni(code: number): Promise<object> {
     const region = (await this.#told<MapRegion>('select publication, answer from api.map_regions()', [])).find((each) => each.code === code);
-    if (region === undefined) throw new ApiError('NOT_FOUND', `nothing is published of region ${code}`, { region: code });
+    if (region === undefined) throw new ApiError('NOT_FOUND', `no data is published for region ${code}`, { region: code });
     const comuni = await this.#told<MapComune>('select publication, answer from api.map_comuni($1)', [code]);
     const samples: (readonly [belfiore: string, fid: number])[] = [];
     for (const codes of parts(comuni.map(({ belfiore }) => belfiore), COMUNI)) {
@@ -111,7 +111,7 @@ const COVERAGES = SECTIONS.flatMap(({ name, flat }) => {
 
 /** Combines the coverage of several parcels, or of several maps of one parcel. */
 function together(answers: ReadonlySet<string>): Coverage {
-  // Parcels without the section tell nothing about the comune.
+  // Parcels without the section have no effect on the comune's coverage.
   const states = new Set([...answers].filter((answer) => answer !== 'not_applicable' || answers.size === 1));
   const [only] = states;
   return states.size === 1 ? (only as Coverage) : states.has('mapped') || states.has('partial') ? 'partial' : 'not_mapped';

@@ -33,7 +33,7 @@ function decimal(name: string, minimum: number, maximum: number): z.ZodType<numb
 /** At least one visible character: not only spaces, marks, control characters or joiners. */
 const VISIBLE = /[^\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** Text without control characters, which no name contains and PostgreSQL cannot store completely. */
+/** Text without control characters: names have none, and PostgreSQL cannot store all of them. */
 function text(minimum: number, maximum: number, purpose: string): z.ZodType<string, string> {
   return z.string().regex(/^[^\u0000-\u001f\u007f-\u009f]*$/u).regex(VISIBLE).transform((value) => value.trim()).pipe(z.string().min(minimum).max(maximum))
     .describe(`${purpose}; ${minimum}–${maximum} characters without spaces around them`);
@@ -51,8 +51,8 @@ const longitude = decimal('Longitude', BOUNDS.west, BOUNDS.east);
 const side = z.string().regex(DECIMAL).transform(Number).pipe(z.number());
 
 export const searchParameters = z.strictObject({
-  q: text(2, 200, 'The address as one would write it'),
-  city: text(1, 100, 'Only this comune: its name in Italian or in its second language, a former name, or its 4-character cadastral code').optional(),
+  q: text(2, 200, 'The address in the usual notation'),
+  city: text(1, 100, 'Restricts the search to a comune; its name in Italian or in its second language, a former name, or its 4-character cadastral code').optional(),
   limit: whole(1, 50, 'Most results').default(10),
 });
 
@@ -71,13 +71,13 @@ export const locateParameters = z.strictObject({
     .pipe(z.array(z.tuple([side, side])).max(POINTS))
     .describe(`Several points; lat,lng of each in degrees, separated by semicolons, at most ${POINTS}`).optional(),
   bbox: z.string().transform((value) => value.split(',')).pipe(z.array(side).length(4)).describe(
-    `A box; minLng,minLat,maxLng,maxLat in degrees, each side at most ${BOX_DEGREES}°; without width or height it is a line or a point`,
+    `A box; minLng,minLat,maxLng,maxLat in degrees, each side at most ${BOX_DEGREES}°. Zero width or height is a line or a point`,
   ).optional(),
-  limit: whole(1, 200, 'Most parcels; of each point, where there are several').default(50),
-  after: whole(0, LARGEST_FID, 'Only parcels of the box with a larger fid, which is the next page of one that was truncated').optional(),
+  limit: whole(1, 200, 'Maximum number of parcels, per point if there are several').default(50),
+  after: whole(0, LARGEST_FID, 'Starts after this fid, to get the next page of a truncated box').optional(),
   geometry: z.enum(['true', 'false']).transform((value) => value === 'true').pipe(z.boolean())
-    .describe('Whether each parcel comes with its geometry and kind; true or false').default(false),
-  format: z.enum(['json', 'geojson']).describe('How parcels are told; json or geojson, a FeatureCollection with their geometries').default('json'),
+    .describe('Whether to return the geometry and kind of each parcel; true or false').default(false),
+  format: z.enum(['json', 'geojson']).describe('Format of the parcels; json, or geojson for a FeatureCollection with their geometries').default('json'),
 });
 
 export const parcelSearchParameters = z.strictObject({
@@ -93,10 +93,10 @@ export const parcelPath = z.strictObject({ id: whole(0, LARGEST_FID, 'fid of the
 export const parcelParameters = z.strictObject({
   include: z.string().transform((value) => (value.trim() === '' ? [] : value.split(',').map((name) => name.trim())))
     .pipe(z.array(z.enum(SECTION_NAMES)))
-    .describe(`Sections of the record, basic is always there; names separated by commas: ${SECTION_NAMES.join(', ')}; none: all`).optional(),
+    .describe(`Sections of the record, in addition to basic; names separated by commas: ${SECTION_NAMES.join(', ')}; default: all`).optional(),
   // PostgreSQL's calendar has no year 0.
   as_of: z.iso.date().refine((day) => day >= '0001' && day <= todayInItaly())
-    .describe('The record as it was answered at the end of that day, Europe/Rome; a day, YYYY-MM-DD, not after today in Italy').optional(),
+    .describe('Returns the record as published at the end of that day, Europe/Rome; a day, YYYY-MM-DD, not after today in Italy').optional(),
 });
 
 export const municipalityPath = z.strictObject({
@@ -110,8 +110,8 @@ export const municipalityParameters = z.strictObject({
   region: text(1, 100, 'Name or code of a region').optional(),
 });
 
-/** Path parameters without a fixed form. An unknown value is not found. */
-export const collectionPath = z.strictObject({ collectionId: z.string().describe('Name of a collection; one that collections lists') });
+/** Path parameters without a fixed form. An unknown value is answered with 404. */
+export const collectionPath = z.strictObject({ collectionId: z.string().describe('Name of a collection; one of the list of collections') });
 export const featurePath = z.strictObject({ ...collectionPath.shape, featureId: z.string().describe('Identifier of a feature; its fid') });
 
 /** Boxes up to this size in degrees are looked up by the spatial index. For a larger box, parcels are scanned in their order. */
@@ -133,15 +133,15 @@ export const queryableParameters = {
 };
 
 export const itemsParameters = z.strictObject({
-  // The standard requires that a larger limit is reduced to the maximum.
+  // The standard requires reducing a larger limit to the maximum.
   limit: z.string().regex(/^0*[1-9]\d{0,20}$/).transform((digits) => Math.min(Number(digits), FEATURES)).pipe(z.int())
-    .meta({ description: `Most features of a page; a whole number from 1 on, more than ${FEATURES} is ${FEATURES}`, minimum: 1, maximum: FEATURES }).default(100),
+    .meta({ description: `Maximum number of features of a page; a whole number from 1 on, reduced to ${FEATURES} if larger`, minimum: 1, maximum: FEATURES }).default(100),
   bbox: z.string().transform((value) => value.split(',')).pipe(z.array(side).min(4).max(6))
     .describe('Only features that intersect the box; west,south,east,north in degrees, or with heights west,south,low,east,north,high').optional(),
   datetime: z.string().regex(new RegExp(`^(${MOMENT}|(\\.\\.)?/${MOMENT}|${MOMENT}/((\\.\\.)?|${MOMENT}))$`)).refine(isInTime)
-    .describe('Moment or interval; of RFC 3339, 2026-01-01T00:00:00Z, 2026-01-01T00:00:00Z/.. or ../2026-01-01T00:00:00Z').optional(),
+    .describe('Moment or interval; according to RFC 3339, 2026-01-01T00:00:00Z, 2026-01-01T00:00:00Z/.. or ../2026-01-01T00:00:00Z').optional(),
   after: z.string().regex(/^(?:[^\u0000-\u001f\u007f-\u009f~]{1,60}~)?\d{1,10}$/).refine((cursor) => Number(cursor.slice(cursor.lastIndexOf('~') + 1)) <= LARGEST_FID)
-    .describe('Where the page begins; as the link next of the page before has it').optional(),
+    .describe('Start of the page; taken from the link next of the page before').optional(),
   ...queryableParameters,
 });
 
@@ -163,7 +163,7 @@ export function readParameters<S extends z.ZodObject>(schema: S, raw: Readonly<R
     const field = Object.hasOwn(schema.shape, name) ? (schema.shape[name] as z.ZodType) : undefined;
     if (field === undefined) {
       const known = Object.keys(schema.shape);
-      throw invalidParameter(shown(name), known.length === 0 ? 'no parameters' : known.join(', '), 'is not a parameter here');
+      throw invalidParameter(shown(name), known.length === 0 ? 'no parameters' : known.join(', '), 'is not a parameter of this path');
     }
     if (Array.isArray(value)) throw invalidParameter(name, `once; ${allowedOf(field)}`, 'is given more than once');
   }
@@ -200,17 +200,17 @@ type Point = readonly [lat: number, lng: number];
 type Box = readonly [west: number, south: number, east: number, north: number];
 
 /**
- * Returns the requested place: a point, several points or a box, exactly one of them.
+ * Returns the requested place: exactly one of a point, several points or a box.
  * @throws ApiError `INVALID_PARAMS`, `OUT_OF_BOUNDS`, `BBOX_TOO_LARGE`
  */
 export function readPlace(query: z.output<typeof locateParameters>): { point: Point } | { points: readonly Point[] } | { box: Box } {
   const { lat, lng, points, bbox, after } = query;
-  const allowed = 'one of lat and lng, points, and bbox';
+  const allowed = 'exactly one of lat and lng, points, and bbox';
   if (bbox !== undefined && (lat ?? lng ?? points) !== undefined) {
-    throw invalidParameter('bbox', allowed, `does not go with ${points === undefined ? 'lat and lng' : 'points'}`);
+    throw invalidParameter('bbox', allowed, `cannot be combined with ${points === undefined ? 'lat and lng' : 'points'}`);
   }
-  if (points !== undefined && (lat ?? lng) !== undefined) throw invalidParameter('points', allowed, 'does not go with lat and lng');
-  if (after !== undefined && bbox === undefined) throw invalidParameter('after', 'together with bbox', 'pages through a box only');
+  if (points !== undefined && (lat ?? lng) !== undefined) throw invalidParameter('points', allowed, 'cannot be combined with lat and lng');
+  if (after !== undefined && bbox === undefined) throw invalidParameter('after', 'only with bbox', 'pages through a box only');
   if (bbox !== undefined) return { box: readBox(bbox) };
   if (points !== undefined) {
     for (const point of points) requireInBounds(...point);
@@ -225,7 +225,7 @@ export function readPlace(query: z.output<typeof locateParameters>): { point: Po
 /** @param bbox west, south, east, north, degrees @throws ApiError `INVALID_PARAMS`, `OUT_OF_BOUNDS`, `BBOX_TOO_LARGE` */
 export function readBox(bbox: readonly number[]): Box {
   const [west = NaN, south = NaN, east = NaN, north = NaN] = bbox;
-  if (west > east || south > north) throw invalidParameter('bbox', 'minLng,minLat,maxLng,maxLat', 'has its corners in another order');
+  if (west > east || south > north) throw invalidParameter('bbox', 'minLng,minLat,maxLng,maxLat', 'has its corners in the wrong order');
   requireInBounds(south, west);
   requireInBounds(north, east);
   // The tolerance allows for decimal fractions: 7.55 − 7.5 is slightly more than 0.05.

@@ -24,7 +24,7 @@ interface Combination {
   readonly terms: readonly string[];
 }
 
-/** By key, which is a digest: the same in every database. There are a few hundred of a region. */
+/** Licences by key. The key is a digest and the same in every database. A region has a few hundred. */
 const known = new Map<string, Combination>();
 const KNOWN = 20_000;
 
@@ -35,7 +35,7 @@ export async function parcelRecord(reader: Reader, fid: number, sections: readon
   return { publication, answer: `${head}${licensesOf(await combinationsOf(reader, citations ?? []))}${tail}` };
 }
 
-/** Looks up combinations; the database is asked for those that are not known. */
+/** Looks up combinations, and queries the database only for unknown ones. */
 async function combinationsOf(reader: Reader, keys: readonly string[]): Promise<Combination[]> {
   const missing = keys.filter((key) => !known.has(key));
   if (missing.length > 0) {
@@ -51,7 +51,7 @@ async function combinationsOf(reader: Reader, keys: readonly string[]): Promise<
   });
 }
 
-/** Section of what every answer shows. */
+/** Pseudo-section of attributions that every answer shows. */
 const EVERYWHERE = '*';
 
 /** The licences as JSON text, by section and source, as `api.cited_licenses` gives them. */

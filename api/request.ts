@@ -6,7 +6,7 @@ import { invalidParameter, refusal } from './errors.ts';
 import { digest } from './prepared.ts';
 import { sessionOf } from './sign-in.ts';
 
-/** Returns the header that closes a connection whose request has a body: most paths read none. */
+/** Returns the header that closes a connection whose request has a body, because most paths read no body. */
 export function closing({ headers }: FastifyRequest): Record<string, string> {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0 ? { connection: 'close' } : {};
 }
@@ -29,8 +29,8 @@ export function pathOf({ url }: FastifyRequest): string {
 const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /**
- * Returns the origin of links in an answer, as the client or a trusted proxy names it. Links are relative to the server where that is no scheme or host: a
- * header must not put anything else into a link.
+ * Returns the origin of links in an answer, as the client or a trusted proxy names it. Links are relative to the server if the header has no valid scheme
+ * or host. A header must not put anything else into a link.
  */
 export function originOf({ protocol, host }: FastifyRequest): string {
   return /^https?$/.test(protocol) && HOST.test(host) ? `${protocol}://${host}` : '';
@@ -66,7 +66,7 @@ export async function admitted<T>(
   });
 }
 
-/** Returns the tag of an answer. The same question to the same publication has the same answer, whatever its bytes. */
+/** Returns the tag of an answer. The same request to the same publication has the same answer, even if its bytes differ. */
 export function tagOf(version: string, publication: string, path: string, given: unknown): string {
   return `W/"${digest(`${version} ${publication} ${path} ${JSON.stringify(given)}`)}"`;
 }
@@ -79,7 +79,7 @@ function requireDecodable(url: string): void {
     } catch {
       const [name = ''] = pair.split('=');
       const shown = /^[\w.-]{1,40}$/.test(name) ? name : 'a parameter';
-      throw invalidParameter(shown, 'text in UTF-8, percent-encoded: %C3%A0 for à, %25 for %', 'is not encoded as URLs are');
+      throw invalidParameter(shown, 'text in UTF-8, percent-encoded: %C3%A0 for à, %25 for %', 'is not percent-encoded');
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The read interface over HTTP. A thin server: it checks the request, calls one function of the database and passes the JSON on. Each topic is a plugin in
- * `plugins/`. Checks run in this order: path, method, key, scope, rate, parameters, look-up.
+ * The read API over HTTP. The server checks the request, calls one function of the database and passes the JSON on. Each topic is a plugin in `plugins/`.
+ * Checks run in this order: path, method, key, scope, rate, parameters, look-up.
  */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:zlib';
@@ -145,7 +145,7 @@ function checkRequests(app: FastifyInstance, log: Log, isTrustedProxy: Trust): v
     const isPreflight = request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
     if (request.is404 || request.method === 'OPTIONS') {
       const known = paths.find(({ path }) => path.test(pathOf(request)));
-      if (known === undefined) throw new ApiError('NOT_FOUND', 'there is no such path; the document of this interface is openapi.json', { base: BASE });
+      if (known === undefined) throw new ApiError('NOT_FOUND', 'the path does not exist; openapi.json lists all paths', { base: BASE });
       if (!isPreflight) throw refusal.METHOD_NOT_ALLOWED(request.method, known.allowed);
     }
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) throw new ApiError('INVALID_PARAMS', 'the header Host is required');
@@ -164,7 +164,7 @@ async function registerCommon(app: FastifyInstance, { reader, enrich: takesTable
   await app.register(underPressure, {
     // The embedded database runs in this thread, so a late event loop is only a slow query.
     maxEventLoopDelay: reader.engine === 'pglite' ? 0 : 5000, pressureHandler: (_request, _reply, type, value) => {
-      throw refusal.SERVICE_UNAVAILABLE(`the server has too much to do (${type} ${Math.round(value ?? 0)})`, 'event_loop');
+      throw refusal.SERVICE_UNAVAILABLE(`the server is overloaded (${type} ${Math.round(value ?? 0)})`, 'event_loop');
     },
   });
 }
@@ -182,9 +182,9 @@ function toApiError(error: unknown, requestId: string): ApiError {
   const { code } = error as { code?: string };
   // Fastify refuses these before it looks for a route.
   if (code === 'FST_ERR_BAD_URL') {
-    const problem = 'the path is not encoded as URLs are: a percent sign and two hexadecimal digits for each byte of UTF-8';
+    const problem = 'the path is not percent-encoded: it needs a percent sign and two hexadecimal digits for each byte of UTF-8';
     return new ApiError('INVALID_PARAMS', problem, { parameter: 'path', allowed: 'text in UTF-8, percent-encoded' });
   }
-  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new ApiError('NOT_FOUND', 'there is no such path', { base: BASE });
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new ApiError('NOT_FOUND', 'the path does not exist', { base: BASE });
   return refusalOf(error, requestId);
 }

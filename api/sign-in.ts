@@ -114,15 +114,15 @@ const body = z.strictObject({ secret: z.string().max(100) });
 /** Maximum size of a body in bytes. */
 const MOST_BYTES = 1_000;
 
-const NO_PATH = (): ApiError => new ApiError('NOT_FOUND', 'there is no such path but for pages of this server on its own machine');
+const NO_PATH = (): ApiError => new ApiError('NOT_FOUND', 'the path exists only for pages of this server on its own machine');
 
 /** Challenge for requests that need the sign-in link instead of a token. */
 const BY_LINK = { 'www-authenticate': 'SignInLink realm="mappale"' };
 
 const REFUSED: Readonly<Record<'unknown' | 'used' | 'expired', () => ApiError>> = {
-  unknown: () => new ApiError('INVALID_API_KEY', 'the link is not one of this server: take the one that mappale serve printed when it started last', { link: 'unknown' }, BY_LINK),
-  used: () => new ApiError('GONE', 'the link was used already, and works once: start mappale serve again for another one', { link: 'used' }),
-  expired: () => new ApiError('GONE', `the link is older than ${LINK_MS / 60_000} minutes: start mappale serve again for another one`, { link: 'expired' }),
+  unknown: () => new ApiError('INVALID_API_KEY', 'the link is from an earlier start of the server: use the link that mappale serve printed last', { link: 'unknown' }, BY_LINK),
+  used: () => new ApiError('GONE', 'the link was already used and works only once: restart mappale serve to get a new one', { link: 'used' }),
+  expired: () => new ApiError('GONE', `the link is older than ${LINK_MS / 60_000} minutes: restart mappale serve to get a new one`, { link: 'expired' }),
 };
 
 /** Admits only requests of the operator's browser, which used the link. @throws ApiError `NOT_FOUND`, `API_KEY_REQUIRED` */
@@ -130,7 +130,7 @@ export async function requireSession(request: FastifyRequest, signIn: SignIn): P
   if (!isAtHome(request)) throw NO_PATH();
   const session = request.headers['x-api-key'] === undefined ? sessionOf(request) : null;
   if (session !== null && (await signIn.hour(session, 'look')) !== null) return;
-  const problem = 'this is for a browser that the link of mappale serve signed in, and for no token: open the link that it prints when it starts';
+  const problem = 'this path needs a browser that was signed in with the link of mappale serve, and accepts no token: open the link that it prints when it starts';
   throw new ApiError('API_KEY_REQUIRED', problem, undefined, BY_LINK);
 }
 
@@ -164,7 +164,7 @@ export function serveSignIn(app: FastifyInstance, { base, signIn, explains }: Si
 
 /** @throws ApiError `INVALID_PARAMS` */
 async function readSecret({ raw }: FastifyRequest): Promise<string> {
-  const refuse = (): ApiError => invalidParameter('body', '{"secret": "…"}, what stands behind #signin= in the link');
+  const refuse = (): ApiError => invalidParameter('body', '{"secret": "…"}, the text after #signin= in the link');
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of raw as AsyncIterable<Buffer>) {

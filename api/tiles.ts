@@ -18,25 +18,25 @@ const pathParameters = z.strictObject({
 
 const NAMES = TILE_LAYERS.map(({ name }) => name);
 
-const parameters = z.strictObject({ layer: z.enum(NAMES).describe(`What is drawn; one of ${NAMES.join(', ')}`) });
+const parameters = z.strictObject({ layer: z.enum(NAMES).describe(`Layer to draw; one of ${NAMES.join(', ')}`) });
 
 export const TILES_ENDPOINT: Described = {
   path: '/tiles/{z}/{x}/{y}',
   operation: 'getTile',
   scope: 'parcels:read',
-  summary: 'A tile of the map',
-  description: 'One layer as a Mapbox Vector Tile 2.1 in Web Mercator: `comuni` as their boundaries are published, `ground` (roads and water), `parcels`, and sections, of '
-    + 'which each parcel has its `value`, as its record says it, or, where there is none, `coverage`: `mapped` means none here. `map/overview.json` says from which zoom on a layer '
-    + `is drawn, and its legend. Tiles are not counted in the hour: ${TILES_PER_TOKEN.working} of a token are worked on at a time, ${TILES_PER_TOKEN.waiting} more wait, others are 429.`,
+  summary: 'Get a tile of the map',
+  description: 'Returns one layer as a Mapbox Vector Tile 2.1 in Web Mercator: `comuni` (published boundaries), `ground` (roads and water), `parcels`, or a section. In a section, '
+    + 'each parcel has the `value` of its record or, without a value, its `coverage`; `mapped` means none here. `map/overview.json` has the legend and the smallest zoom of each layer. '
+    + `Tiles do not count against the hourly limit. At most ${TILES_PER_TOKEN.working} tiles of a token are drawn in parallel and ${TILES_PER_TOKEN.waiting} more wait; others get 429.`,
   parameters,
   pathParameters,
-  answer: z.string().meta({ id: 'Tile', description: 'A Mapbox Vector Tile, which is binary' }),
+  answer: z.string().meta({ id: 'Tile', description: 'A Mapbox Vector Tile (binary)' }),
   type: TILE_TYPE,
   errors: [],
   example: { z: '15', x: '17719', y: '12197', layer: 'parcels' },
   otherExamples: {},
   refused: { layer: 'nowhere' },
-  nothing: 'Nothing of the layer is there, or it is not drawn at this zoom',
+  nothing: 'The tile has no features of the layer, or the layer is not drawn at this zoom',
 };
 
 interface AskedTile {
@@ -51,11 +51,11 @@ export function readTile(path: Readonly<Record<string, unknown>>, query: Readonl
   for (const name of ['x', 'y'] as const) if (tile[name] > last) throw invalidParameter(name, `a whole number, 0–${last} at zoom ${tile.z}`);
   const { layer: name } = readParameters(parameters, query);
   const layer = TILE_LAYERS.find((each) => each.name === name);
-  if (layer === undefined) throw new Error(`there is no layer ${name}`);
+  if (layer === undefined) throw new Error(`layer ${name} does not exist`);
   return { tile, layer };
 }
 
-/** @returns publication null: the layer is not drawn at this zoom, in any publication @throws MappaleError */
+/** @returns publication null: the layer is not drawn at this zoom in any publication @throws MappaleError */
 export async function lookUpTile(reader: Reader, { tile, layer }: AskedTile): Promise<Omit<Tile, 'publication'> & { readonly publication: string | null }> {
   return tile.z < layer.minzoom ? { publication: null, bytes: null } : tileOf((statement, values) => reader.call(statement, values), layer, tile);
 }

@@ -88,7 +88,7 @@ export function linkOf(worker: Worker): Link {
         answers.get(message.id)?.(message.answer);
         answers.delete(message.id);
       } else if ('tell' in message) {
-        resolve('told to stop');
+        resolve('asked to stop');
       } else {
         void (own?.getMetricsAsJSON() ?? Promise.resolve([])).then((figures) => send({ tell: 'figures', figures: figures.map((each) => ({ ...each, type: String(each.type) })) }));
       }
@@ -136,7 +136,7 @@ export class Primary {
   readonly #count = memoryCount();
   readonly #workers = new Map<number, KnownWorker>();
   readonly #own = new Registry();
-  readonly #lost = new Counter({ name: 'mappale_workers_lost_total', help: 'Workers that ended without being told to.', registers: [this.#own] });
+  readonly #lost = new Counter({ name: 'mappale_workers_lost_total', help: 'Workers that ended unexpectedly.', registers: [this.#own] });
   /** Metrics of workers that have ended. */
   #past: Promise<readonly Figure[]> = Promise.resolve([]);
   /** Collection of metrics in progress, which all callers share. */

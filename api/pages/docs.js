@@ -1,4 +1,4 @@
-// Examples of a parameter are filled in when an operation is tried, also those that do not go together: only `example` is meant for that.
+// Only `example` values are filled in when an operation is tried, because the other `examples` of an operation may exclude each other.
 function offerOnly(response) {
   if (!/\/openapi\.json$/.test(response.url)) return response;
   const document = JSON.parse(response.text);
@@ -6,7 +6,7 @@ function offerOnly(response) {
   return { ...response, text: JSON.stringify(document) };
 }
 
-// The validator of Swagger UI is a service elsewhere: it is not asked.
+// Disables the validator of Swagger UI, which is an external service.
 SwaggerUIBundle({
   url: 'openapi.json', dom_id: '#document', deepLinking: true, validatorUrl: null, displayRequestDuration: true, supportedSubmitMethods: ['get'], responseInterceptor: offerOnly,
 });

@@ -1,4 +1,7 @@
-/** Serves the endpoints of the table `ENDPOINTS`: each checks the request, calls one function of the database and passes its JSON on. */
+/**
+ * Serves the endpoints of the table `ENDPOINTS`. Each endpoint checks the request, calls one function of the database and passes its JSON
+ * on.
+ */
 import type { FastifyInstance } from 'fastify';
 import type { Endpoint } from '../endpoint.ts';
 import { ENDPOINTS } from '../endpoints.ts';

@@ -33,7 +33,7 @@ export const geometry = z.union([
   z.strictObject({ type: z.literal('MultiPolygon').describe('Several polygons'), coordinates: z.array(z.array(ring).min(1)).min(1).describe('Polygons, each of rings: the outer one, then holes') }),
 ]).meta({ id: 'Geometry', description: 'GeoJSON of RFC 7946: longitude, latitude, 7 decimals, outer rings counter-clockwise' });
 
-export const kind = z.enum(KINDS).describe('Land, or the strips of road and water that are mapped like parcels');
+export const kind = z.enum(KINDS).describe('Land, or a strip of road or water that is mapped like a parcel');
 
 /** The words for the coverage of a section at a parcel. They say why the section is empty. Sections that report coverage per field have other words. */
 export const coverageWord = z.enum(['mapped', 'not_mapped', 'not_loaded', 'not_applicable']);
@@ -42,9 +42,9 @@ export const COVERAGE_MEANING = 'mapped: what is empty here is none here; not_ma
 
 /** Fields that every answer has for a parcel. */
 export const parcelFacts = {
-  fid: whole.describe('Identifier, stable through reloads'),
+  fid: whole.describe('Identifier, stable across reloads'),
   gml_id: z.string().describe('Identifier of the feature as published (gml:id); in a land register the reference'),
-  label: z.string().describe('Number of the parcel (particella); in a land register that of a building parcel begins with a dot'),
+  label: z.string().describe('Number of the parcel (particella). In a land register the number of a building parcel begins with a dot'),
   cadastral_reference: z.string().describe('CCCCZFFFFAS.label; in the land registers of Trentino-Alto Adige IT.TN.<comune catastale>.label or IT.BZ.…'),
   municipality,
   area_m2: z.number().min(0).describe('True ground area'),
@@ -56,12 +56,12 @@ export const addressFacts = {
   address_id: whole.describe('PROGRESSIVO_ACCESSO of ANNCSU'),
   street_name: z.string().describe('In title case'),
   street_number: z.string().describe('Civico with its exponent: 12/A, 12 ROSSO, KM 3+200, SNC; empty: none'),
-  locality: z.string().describe('In title case; empty: not known'),
+  locality: z.string().describe('In title case; empty: unknown'),
   municipality_code: belfiore,
   municipality_name: nullable(z.string(), 'In Italian; null: the list of comuni lacks it, and no file names it'),
   province: nullable(z.string(), 'Name of the province; null: the list of comuni lacks the comune'),
   region: nullable(z.string(), 'Name of the region; null: not known'),
   latitude,
   longitude,
-  formatted_address: z.string().describe('Street and number, locality or else comune, province'),
+  formatted_address: z.string().describe('Street and number, with the locality or otherwise the comune, and the province'),
 };

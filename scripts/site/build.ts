@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { ROOT } from '../../pipelines/config.ts';
 import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
-import { VERSION } from '../../pipelines/run/context.ts';
+import { VERSION } from '../../pipelines/program.ts';
 import { commandPage } from './commands.ts';
 import type { SiteFacts } from './config.ts';
 import { dictionaryPages } from './dictionary.ts';

@@ -1,7 +1,7 @@
 /**
- * Parses one GML document, pushed in chunks of any size: prologue, members, epilogue. Every byte belongs either to something that was read
- * or to a reported problem. Nothing is skipped. A member that is not well-formed is rejected alone, and reading goes on with the
- * next one. The publisher has such files, and the rest of their comune is good.
+ * Parses one GML document, pushed in chunks of any size: prologue, members, epilogue. Every byte belongs either to a member that was read
+ * or to a reported problem. Nothing is skipped. A member that is not well-formed is rejected alone, and reading goes on with the next one.
+ * The publisher has such files, and the rest of their comune is good.
  */
 import { inputError } from '../../pipelines/contract/source.ts';
 import { isXmlMisc, XmlElementParser, XmlError, XmlPrologueParser, type Place, type XmlRoot } from '../../pipelines/formats/xml.ts';
@@ -29,7 +29,7 @@ export interface Root {
   readonly usual: boolean;
   /** Prefix → URI; `''` for the default one. */
   readonly namespaces: Readonly<Record<string, string>>;
-  /** Everything up to the root's start tag, as published. */
+  /** The document up to the root's start tag, as published. */
   readonly text: string;
   /** Null if the value is not a number (`unknown`). */
   readonly numberMatched: number | null;
@@ -110,7 +110,7 @@ export class GmlDocument {
 
   /**
    * Takes bytes; `process` reads the members.
-   * @throws Refusal when the prologue is not well-formed; input errors `ROOT_UNEXPECTED`, `XML_UNEXPECTED` when it is a different document
+   * @throws Refusal if the prologue is not well-formed; input errors `ROOT_UNEXPECTED`, `XML_UNEXPECTED` if it is another document
    */
   push(chunk: Uint8Array): void {
     this.#append(chunk);
@@ -524,7 +524,7 @@ function rootOf(prologue: XmlPrologueParser, root: XmlRoot, at: string): Root {
       code: 'XML_UNEXPECTED',
       at,
       detail: `expected XML 1.0 in UTF-8 without DOCTYPE, found ${version ?? '1.0'} in ${encoding ?? 'UTF-8'}${hasDoctype ? ' with DOCTYPE' : ''}`,
-      hint: 'The publisher changed the format, or this is a different document. Convert it to UTF-8 without DOCTYPE.',
+      hint: 'The publisher changed the format, or this is another document. Convert it to UTF-8 without DOCTYPE.',
     });
   }
   if (root.uri !== NAMESPACES.wfs || root.local !== 'FeatureCollection') {

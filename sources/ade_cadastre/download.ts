@@ -10,7 +10,7 @@ export default {
   // The files are generated on 1 March and 1 September and published within days.
   cycle: ['03-10', '09-10'],
   headers: { ...BROWSER, referer: 'https://www.agenziaentrate.gov.it/portale/download-massivo-cartografia-catastale' },
-  // Estimate: all regions have about 18 GB, of which the largest has less than a sixth.
+  // Estimate: all regions together have about 18 GB, and the largest has less than a sixth.
   largest: 3_000_000_000,
   files: ({ code }) => {
     const name = REGION_NAMES[code - 1] ?? null;

@@ -17,7 +17,7 @@ export const manifest: Manifest = {
   downloads: [
     { url: `${BULK}<REGION>.zip`, note: 'one zip per region: ABRUZZO, BASILICATA … VALLE-AOSTA, VENETO; none for Trentino-Alto Adige, where the provinces keep the land register' },
     { url: `${BULK}ITALIA.zip`, note: 'all regions in one zip' },
-    { url: 'https://wfs.cartografia.agenziaentrate.gov.it/inspire/wfs/owfs01.php', note: 'WFS 2.0, GetFeature by BBOX (latitude, longitude); the reader accepts its answers too' },
+    { url: 'https://wfs.cartografia.agenziaentrate.gov.it/inspire/wfs/owfs01.php', note: 'WFS 2.0, GetFeature by BBOX (latitude, longitude); its answers can be loaded too' },
   ],
   cadence: 'half-yearly',
   crs: 'RDN2008 latitude, longitude (EPSG:6706), 8 decimals',
@@ -31,9 +31,9 @@ export const manifest: Manifest = {
     '*.gfs': 'written next to GML files by GDAL',
   },
   optional: {
-    'BEGINLIFESPANVERSION|ENDLIFESPANVERSION|LEVEL|ORIGINALMAPSCALEDENOMINATOR': 'of sheets: MapServer leaves out what is empty',
-    LEVELNAME: 'of sheets: MapServer leaves out what is empty',
-    LEVELNAME_LOCALE: 'of sheets: MapServer leaves out what is empty',
+    'BEGINLIFESPANVERSION|ENDLIFESPANVERSION|LEVEL|ORIGINALMAPSCALEDENOMINATOR': 'in sheets only: MapServer leaves out empty properties',
+    LEVELNAME: 'in sheets only: MapServer leaves out empty properties',
+    LEVELNAME_LOCALE: 'in sheets only: MapServer leaves out empty properties',
   },
   // The smallest region has 0.9 million parcels, the largest 9.7 million; Italy 87 million.
   envelope: {

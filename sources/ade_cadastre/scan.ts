@@ -2,10 +2,10 @@
  * The hot path: turns one parcel of the publisher's MapServer dialect from bytes into a row of a binary COPY, without creating strings or
  * objects.
  *
- * It accepts only known byte sequences: tags in the publisher's order and spelling, with any XML white space between
- * them, names that agree with each other, plain decimals and closed rings. For a member with anything else, it returns −1 and the
- * strict parser decides. It can therefore be wrong in only one way: by accepting a member that a strict parser would reject. A property
- * test looks for that. Format: MapServer, WFS 2.0 output with GML 3.2.
+ * It accepts only known byte sequences: tags in the publisher's order and spelling, with any XML white space between them, names that agree
+ * with each other, plain decimals and closed rings. For a member with anything else, it returns −1 and the strict parser decides. It can
+ * therefore only be wrong by accepting a member that a strict parser would reject. A property test looks for that. Format: MapServer, WFS
+ * 2.0 output with GML 3.2.
  */
 import { ITALY } from '../../pipelines/readers/italy.ts';
 import type { RowWriter } from '../../pipelines/formats/copy.ts';

@@ -1,9 +1,9 @@
 /**
  * Reads INDIR and STRAD, zipped or plain, in constant memory.
  *
- * INDIR repeats the street on the line of each of its accesses, and lines of one street follow each other. The bytes of
- * the street's columns are therefore compared with those of the previous line. Only if they differ are they parsed, normalised and
- * written, on the row of that access. The access's columns are scanned on every line.
+ * INDIR repeats the street on the line of each of its accesses, and lines of one street follow each other. The bytes of the street's
+ * columns are therefore compared with those of the previous line. Only if they differ are the columns parsed, normalised and written, on
+ * the row of that access. The access's columns are scanned on every line.
  */
 import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';

@@ -75,7 +75,7 @@ const synthetic: Synthetic = {
 };
 export default synthetic;
 
-/** Returns an access as the section `address` must show it. */
+/** Returns an access in the form of the section `address`. */
 function answer(region: SyntheticRegion, { key, street, shown, point }: Access): Record<string, unknown> {
   const { comune } = street;
   return {

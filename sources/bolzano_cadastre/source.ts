@@ -1,4 +1,4 @@
-/** The land register's map of Bolzano: the layer of parcels of the province's open geodata service, whatever form it was taken in. */
+/** The land register's map of Bolzano: the layer of parcels of the province's open geodata service, in any of its formats. */
 import { resembles } from '../../pipelines/formats/csv.ts';
 import { jsonKeys } from '../../pipelines/readers/head.ts';
 import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
@@ -12,7 +12,7 @@ import { COLUMNS, EDITIONS, OPTIONAL, parcelSchema, TYPES } from './schema.ts';
 /** Name of the layer in the service, with or without its workspace. */
 const WHOLE: WholeName = { whole: /^(?:p_bz-Cadastre[_:.-])?(?:ParcelsAggregate|WebRepresentation)$/i, stated: /ParcelsAggregate|WebRepresentation/i };
 
-/** Has a file most of the parcels' columns? Which of them it lacks, reading it says. */
+/** Returns whether a file has most of the parcels' columns. The reader reports the missing columns. */
 function isMine({ path, fields, head }: Pick<VectorLook, 'path' | 'fields' | 'head'>): boolean {
   if (fields !== null) return resembles(fields, EDITIONS);
   // The first properties may be those of the reference system.

@@ -1,6 +1,6 @@
 /**
- * Structural aggregates of the synthetic region: one shapefile for each comune outside the national topographic database. One of them is plain and
- * the others are in a zip. One more file, for a comune inside that database, covers all its area, so that serving it by mistake would show everywhere.
+ * Structural aggregates of the synthetic region: one shapefile for each comune outside the national topographic database. One of them is plain and the
+ * others are in a zip. One more file covers a whole comune inside that database, so that using it by mistake is easy to see.
  */
 import { join } from 'node:path';
 import { BuildingTruth, buildingSource, buildingsOf } from '../../pipelines/synthetic/buildings.ts';

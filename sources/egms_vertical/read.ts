@@ -19,7 +19,7 @@ const MINUS = 0x2d;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 /** Number of bytes of a raw record that a reject keeps. The errors are in these bytes, and the series after them is of no use. */
 const RAW_BYTES = 512;
-/** Columns that only the level 2 products have. Other programs add latitude and longitude to L3 too, so these two prove nothing. */
+/** Columns that only the level 2 products have. Other programs add latitude and longitude to L3 too, so these two columns are no evidence. */
 const LEVEL_2 = ['mp_type', 'los_east', 'los_north', 'los_up', 'incidence_angle', 'track_angle', 'temporal_coherence', 'amplitude_dispersion', 'line', 'pixel'];
 const LEAST_OF_LEVEL_2 = 2;
 /** Number of rows from which values of added columns are sampled. */

@@ -17,7 +17,7 @@ const RELEASE = '2020_2024_1';
 const OLDER_RELEASE = '2018_2022_1';
 /** Date columns of the release 2020–2024. */
 const DATES = 303;
-/** Regions with more cells get a shorter series. The reader skips the series, and writing gigabytes of it would prove nothing more. */
+/** Regions with more cells get a shorter series. The reader skips the series, so that gigabytes of it would add nothing to the test. */
 const CELLS_WITH_FULL_SERIES = 50_000;
 const SHORT_SERIES = 24;
 /** Number of cells around the region's box, so that every parcel has neighbours. */

@@ -8,7 +8,7 @@ import { manifest } from './manifest.ts';
 import { PropertyColumns } from '../../pipelines/readers/property-columns.ts';
 import { COLUMNS, EDITIONS, isNodeTable, node, refusal } from './schema.ts';
 
-/** Do the features of a GML have the properties of nodes, whatever their namespace? */
+/** Returns whether the features of a GML have the properties of nodes, in any namespace. */
 export function isGmlGrid(head: Buffer): boolean {
   const text = head.toString('utf8');
   const names = new Set([...text.matchAll(/<(?:[\w.-]+:)?([\w.-]+)>[^<]*<\//g)].map(([, name = '']) => normaliseHeader(name)));

@@ -25,7 +25,7 @@ function splitter(header: string): Split {
   return separator === ';' ? (line) => plain(line).map((field) => (/^-?\d+,\d+$/.test(field) ? field.replace(',', '.') : field)) : plain;
 }
 
-/** Does a text begin with a line that names the columns of nodes? `id lon lat ag 16perc 84perc` in the original. */
+/** Returns whether a text begins with a line that names the columns of nodes, `id lon lat ag 16perc 84perc` in the original. */
 function isTextGrid(head: Buffer): boolean {
   const line = firstLine(head.toString('utf8', 0, MAX_LINE_BYTES).replace(/^\uFEFF/, '').trimStart());
   const names = splitter(line)(line).map(normaliseHeader);

@@ -24,10 +24,13 @@ export const COLUMNS = {
   ag: ['ag', 'ag_g', 'ag_475', 'pga', 'pga_g', 'pga_475'],
 } as const;
 
-/** Columns that tell the grid from any other table of coordinates. */
+/** Columns that distinguish the grid from other tables of coordinates. */
 const OWN: readonly (readonly string[])[] = [COLUMNS.ag, ['16perc', 'ag_16'], ['84perc', 'ag_84']];
 
-/** Has a table two of longitude, latitude and acceleration, and a column that only the grid has? Reading it says what it lacks. @param names normalised */
+/**
+ * Returns whether a table has two of longitude, latitude and acceleration, and a column that only the grid has. The reader reports the missing columns.
+ * @param names normalised
+ */
 export function isNodeTable(names: readonly string[]): boolean {
   const has = (aliases: readonly string[]): boolean => aliases.some((alias) => names.includes(alias));
   return Object.values(COLUMNS).filter(has).length >= 2 && OWN.some(has);

@@ -19,7 +19,8 @@ const SERVICE_EDITION = '2020';
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
   const isService = looks.some((look) => SERVICES.some(({ column, layer }) => hasColumn(look, column) || layer.test(stemOf(look.path))));
-  // By name: the mosaic's one column is not much to know it by, and reading it says what became of it. The services' columns are its own.
+  // Recognises the mosaic by its name, because its single column proves little, and the reader reports a missing column. The columns of the
+  // services are unique to them.
   const mine = looks.filter(({ path }) => isService || MOSAIC.layer.test(`${probe.name}/${path}`));
   if (mine.length === 0) return null;
   const vintage = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((edition) => edition !== null) ?? (isService ? SERVICE_EDITION : null);

@@ -34,7 +34,7 @@ export interface Layout {
 
 const TEXT = 'a text with P4, P3, P2, P1, AA or Pn.d.';
 export const MOSAIC: Layout = { column: 'per_fr_ita', codes: perFrIta, expected: TEXT, edition: null, layer: /pericolosit\S{0,4}_frana/i };
-/** `nz2:aree_peric_frana_pai`, whose edition is taken for version 4.0; `idrogeo:pericolosita_frane`, version 5.0. */
+/** `nz2:aree_peric_frana_pai`, assumed to be version 4.0; `idrogeo:pericolosita_frane`, version 5.0. */
 export const SERVICES: readonly Layout[] = [
   { column: 'peric_ita', codes: perFrIta, expected: TEXT, edition: '2020_2021', layer: /aree_peric_frana_pai/i },
   { column: 'cod_per_it', codes: codPerIt, expected: '1, 2, 3, 4 or AA', edition: '2024', layer: /pericolosita_frane/i },

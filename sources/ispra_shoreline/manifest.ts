@@ -47,8 +47,8 @@ export const manifest: Manifest = {
     note: 'remarks',
   },
   optional: {
-    '*': 'the publisher lists no columns: which of them an edition has is not known',
-    'avg_change_m_year|avg_change|variazione_media_m_anno|var_media_m_anno|var_m_anno|tasso_m_anno|m_anno': 'an edition has the mean per year, or the change between two surveys, or the class alone',
+    '*': 'the publisher lists no columns, so the columns of an edition are unknown',
+    'avg_change_m_year|avg_change|variazione_media_m_anno|var_media_m_anno|var_m_anno|tasso_m_anno|m_anno': 'an edition has the mean per year, the change between two surveys, or only the class',
     'variazione_m|var_m|variazione|spostamento_m|spostament': 'see avg_change_m_year',
   },
   envelope: { rejectShare: 0.01 },

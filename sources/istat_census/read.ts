@@ -78,7 +78,7 @@ export async function readIndicators(file: InputFile, sink: Sink): Promise<void>
   }
 }
 
-/** Returns the methods of a sink without its prototype. */
+/** Binds the methods of a sink, so that they work without its prototype. */
 function sinkOf(sink: Sink): Sink {
   return { member: (facts) => sink.member(facts), reuse: (facts) => sink.reuse(facts), progress: (bytes) => sink.progress(bytes) };
 }

@@ -1,4 +1,4 @@
-/** Suppressed comuni: the bridge from old codes to those in force. */
+/** Suppressed comuni, which lead from old codes to current ones. */
 import { expectColumns, normaliseHeader, peekRows, resembles } from '../../pipelines/formats/csv.ts';
 import { readCsvRows } from '../../pipelines/readers/csv-rows.ts';
 import { isWhole, type WholeName } from '../../pipelines/readers/packaging.ts';

@@ -4,7 +4,7 @@
 -- grain: one row per tax year, level, comune and postal code
 -- crs: none
 
--- The last of the rows of one file with the same key counts.
+-- If rows of one file have the same key, the last one is used.
 create table income_ranked as
 select
   i.*,

@@ -8,7 +8,10 @@ import { COLUMNS, EDITIONS, OPTIONAL, tables } from './schema.ts';
 
 const WHOLE: WholeName = { whole: /^Redditi_e_principali_variabili_IRPEF_su_base_(?:sub)?comunale_CSV_\d{4}$/i, stated: /^Redditi_e_principali_variabili/i };
 
-/** Does a table have two rows or more for each comune, on average? @param codes cadastral code of each row; `0` for taxpayers without a place */
+/**
+ * Returns whether a table has on average two rows or more for each comune.
+ * @param codes cadastral code of each row; `0` for taxpayers without a place
+ */
 function hasComuniTwice(codes: readonly string[]): boolean {
   const comuni = codes.filter((code) => /^[A-Z]\d{3}$/.test(code));
   return comuni.length > 0 && new Set(comuni).size * 2 <= comuni.length;
@@ -20,7 +23,8 @@ function recogniseCsv(head: Buffer, names: readonly string[]): Recognition | nul
   if (!resembles(header, EDITIONS.comunale)) return null;
   const columns = header.map(normaliseHeader);
   const [first = []] = rows;
-  // Without its column the table by postal code looks like the one by comune. Then its name shows what it is, or, under another name, the rows of a comune.
+  // Without its column, the table by postal code looks like the table by comune. The name of the file decides then, or under another name the number of
+  // rows of a comune.
   const [, named] = /_((?:sub)?comunale)(?![a-z])/i.exec(at) ?? [];
   const isByPostalCode = named === undefined ? hasComuniTwice(rows.map((row) => row[columns.indexOf(COLUMNS.belfiore)]?.trim() ?? '')) : /^sub/i.test(named);
   const role = columns.includes('cap') || isByPostalCode ? 'subcomunale' : 'comunale';

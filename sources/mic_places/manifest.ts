@@ -45,10 +45,10 @@ export const manifest: Manifest = {
     gestore: 'operator of the place: not served',
   },
   optional: {
-    '*': 'a query names the columns that it wants',
-    'etichetta|tipo|tipo_luogo|tipologia|type|disciplina|categoria|classe|class|category|indirizzo|address': 'a query names the columns that it wants',
-    'provincia|prov|sigla_provincia|province|codice_catalogo|identifier|codice|codice_dbunico|catalog_code': 'a query names the columns that it wants',
-    'lat_luogo|lon_luogo|lat_sede|lon_sede': 'only the query of this project asks for several coordinates',
+    '*': 'a query returns only the columns that it names',
+    'etichetta|tipo|tipo_luogo|tipologia|type|disciplina|categoria|classe|class|category|indirizzo|address': 'a query returns only the columns that it names',
+    'provincia|prov|sigla_provincia|province|codice_catalogo|identifier|codice|codice_dbunico|catalog_code': 'a query returns only the columns that it names',
+    'lat_luogo|lon_luogo|lat_sede|lon_sede': 'only the query of this project returns several coordinates',
   },
   // 58,941 places by the query; 6,721 of them have an institutional name.
   envelope: { records: { places: { min: 20_000, max: 100_000 }, published: { min: 3_000, max: 100_000 } }, rejectShare: 0.01 },

@@ -23,13 +23,13 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const at = (name: string): number => names.indexOf(normaliseHeader(name));
   const year = rows.map((row) => schoolYear(row[at(COLUMNS.school_year)] ?? '')).find((found) => found !== null) ?? schoolYear(/(20\d{4})/.exec(probe.name)?.[1] ?? '');
   const [, group, list] = /SCUANA(GRAFE|AUT)(STAT|PAR)/i.exec(probe.name) ?? [];
-  // A copy under another name: only the lists of state schools name an institute that runs them, and the lists of autonomous provinces have only their schools.
+  // Recognises a copy under another name: only lists of state schools name an institute, and lists of autonomous provinces have only their schools.
   const kind = list?.toUpperCase() ?? (OF_STATE_ONLY.some((name) => at(name) !== -1) ? 'STAT' : 'PAR');
   const isAutonomous = group === undefined ? rows.length > 0 && rows.every((row) => AUTONOMOUS.test(row[at(COLUMNS.region)] ?? '')) : group.toUpperCase() === 'AUT';
   const role = `${isAutonomous ? 'AUT' : ''}${kind}`;
   if (year === null) {
     expectColumns(header, { mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS[role] ?? {}, at: `${probe.name}:1` });
-    throw inputError('the list of schools says no school year', {
+    throw inputError('the list of schools states no school year', {
       code: 'VINTAGE_MISSING', at: `${probe.name}:2`, detail: 'expected ANNOSCOLASTICO such as 202425, found none', hint: 'Download the file again.',
     });
   }

@@ -1,12 +1,12 @@
 -- purpose: loads OMI records, separates repeated ones and repairs perimeters
 -- reads: staging.raw_quotation, staging.raw_zone, staging.raw_perimeter
 -- writes: layer.omi_quotation, layer.omi_zone, layer.omi_perimeter
--- grain: one row per record that counts
+-- grain: one row per record that is used
 -- crs: EPSG:4326
 
 -- A zip may have a half-year several times (all Italy, and one comune requested later). A file has either all of a comune or nothing, so
--- the newest elaboration counts comune by comune, and rows missing from it are dropped. If two are equal, the first member counts.
--- `repeated`: equal to the row that counts; `superseded`: different from it, or missing from the newest elaboration.
+-- the newest elaboration is used comune by comune, and rows missing from it are dropped. If two elaborations are equal, the first member is
+-- used. `repeated`: equal to the row that is used; `superseded`: different from it, or missing from the newest elaboration.
 create table quotation_ranked as
 select
   q.*,

@@ -35,7 +35,7 @@ export const manifest: Manifest = {
     Sez: 'always one blank',
     LINKZONA: 'perimeters: empty since 2014; CODCOM and CODZONA identify the zone',
   },
-  optional: { LINKZONA: 'perimeters before 2014/2: in some files only, and without any other' },
+  optional: { LINKZONA: 'perimeters before 2014/2: only in some files, without any other data' },
   envelope: { rejectShare: 0.01 },
   layers: ['omi_quotation', 'omi_zone', 'omi_perimeter'],
 };

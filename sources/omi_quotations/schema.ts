@@ -47,7 +47,7 @@ export type Kind = 'VALORI' | 'ZONE';
 export interface Title {
   readonly kind: Kind;
   readonly semester: Semester;
-  /** Day of the elaboration, ISO. The newer of two files for one half-year counts. */
+  /** Day of the elaboration, ISO. If two files have one half-year, the newer one is used. */
   readonly elaborated: string;
 }
 

@@ -157,7 +157,7 @@ function quotationsOf(region: SyntheticRegion, comune: SyntheticComune, zona: st
   return quotations;
 }
 
-/** Returns the quotations that count. */
+/** Returns the quotations that must be served. */
 function quoted(region: SyntheticRegion, comune: SyntheticComune, zona: string, halfYear: number): Quotation[] {
   return quotationsOf(region, comune, zona, halfYear, comune.index === 1 && halfYear === LAST ? 1 : 0);
 }
@@ -527,7 +527,7 @@ function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<str
       coverage,
       valuation: elements,
       valuation_history: { zone_current: current ?? placed, municipality_code: comune.belfiore, property_type: 'Abitazioni civili', condition: 'NORMALE', semesters },
-      // Without incomes there is no section that could show the price.
+      // The section that shows the price needs incomes.
       economics: hasIncomes(comune) ? { avg_residential_price_m2: price } : null,
     };
   };

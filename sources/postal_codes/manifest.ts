@@ -11,7 +11,7 @@ export const manifest: Manifest = {
     url: 'https://www.poste.it/cerca/index.html',
     text: 'Codici di avviamento postale: elaborazione del gestore; non è un elenco ufficiale di Poste Italiane.',
   },
-  vintageRule: 'the last year in the file\'s name (`cap_2025.csv`), otherwise undated; of several editions, the newest one with the comune, or with an area at the place, counts',
+  vintageRule: 'the last year in the file\'s name (`cap_2025.csv`), otherwise undated; if several editions have the comune or an area at the place, the newest is used',
   downloads: [
     {
       url: 'https://www.poste.it/cerca/index.html',
@@ -28,7 +28,7 @@ export const manifest: Manifest = {
     'codice|flag_capoluogo|prefisso|popolazione|superficie*|lat|lon|latitudine|longitudine|id|fid|objectid': 'data about the comune: not used',
   },
   optional: {
-    '*': 'the table is the operator\'s: it may have any of these',
+    '*': 'the table comes from the operator and may have any of these',
     'belfiore|codice_belfiore|cod_belfiore|catasto|codice_catasto|codice_catastale|cod_catastale|codicecatastale|codice_catastale_comune': 'one code of the comune is enough',
     'istat|istat_code|codice_istat|cod_istat|codiceistat|codice_istat_comune|codice_comune_istat|pro_com_t|pro_com|procom': 'one code of the comune is enough',
   },

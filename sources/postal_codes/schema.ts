@@ -9,7 +9,7 @@ export const ALIASES = {
   istat_code: ['istat', 'istat_code', 'codice_istat', 'cod_istat', 'codiceistat', 'codice_istat_comune', 'codice_comune_istat', 'pro_com_t', 'pro_com', 'procom'],
 } as const;
 
-/** Columns of tables with a CAP and a comune that are about something else: tax returns, offices, addresses. */
+/** Columns of tables with a CAP and a comune that contain other data: tax returns, offices, addresses. */
 export const FOREIGN = ['anno_di_imposta', 'numero_contribuenti', 'codice_ipa', 'cod_amm', 'civico', 'numero_civico', 'odonimo', 'indirizzo'];
 
 /** CAP `118` is 00118, because spreadsheets drop zeros. 99999 means none in some tables. */

@@ -8,22 +8,25 @@ import { manifest } from './manifest.ts';
 import { columnsOf, delimiterOf, read } from './read.ts';
 import { ALIASES, FOREIGN, tables } from './schema.ts';
 
-/** Maximum number of columns. A table of comuni and CAP is narrow; wide ones are about something else. */
+/** Maximum number of columns. A table of comuni and CAP has few columns; tables with many contain other data. */
 const MAX_COLUMNS = 20;
 
-/** Names that the notes propose. */
+/** Names that the notes suggest. */
 const NAMES = [/(?:^|[-_ ])cap(?:[-_ ][^/]*)?\.(?:csv|txt|tsv|json|geojson|shp|gpkg)$/i];
 
 /** Whether the name of a file states that it has CAP. */
 type Name = 'cap' | 'other';
 
-/** Columns of a table: a CAP and a code of the comune; under a name that says CAP one of them is enough, and reading says what is missing. */
+/**
+ * Columns of a table: a CAP and a code of the comune. If the file's name contains CAP, one of them is enough, and the reader reports the
+ * missing one.
+ */
 function hasColumns({ cap, belfiore, istat_code }: ReturnType<typeof columnsOf>, name: Name): boolean {
   const hasCode = belfiore !== undefined || istat_code !== undefined;
   return name === 'cap' ? cap !== undefined || hasCode : cap !== undefined && hasCode;
 }
 
-/** Does this first line name a CAP and a comune, and nothing that belongs to other tables? */
+/** Returns whether this first line names a CAP and a comune, and no column of other tables. */
 function isTable(head: Buffer, name: Name): boolean {
   const line = firstLine(head.toString('latin1').replace(/^\u00ef\u00bb\u00bf/, ''));
   const names = line.split(delimiterOf(line)).map((cell) => normaliseHeader(cell.replace(/^"|"$/g, '')));
@@ -35,7 +38,7 @@ function isTable(head: Buffer, name: Name): boolean {
   );
 }
 
-/** A list whose first object has a CAP and a code of the comune. */
+/** Recognises a list whose first object has a CAP and a code of the comune. */
 function isJson(head: Buffer, name: Name): boolean {
   const text = head.toString('utf8').replace(/^\uFEFF/, '');
   if (!/^\s*\[\s*\{/.test(text)) return false;
@@ -44,7 +47,10 @@ function isJson(head: Buffer, name: Name): boolean {
   return hasColumns(used, name) && !keys.some((key) => FOREIGN.includes(key));
 }
 
-/** Polygons with a CAP in their columns or in their name. Of a GeoPackage and a GeoJSON the first bytes must name the column and the kind of geometry. */
+/**
+ * Recognises polygons with a CAP in their columns or in their name. In a GeoPackage or GeoJSON, the first bytes must name the column and the kind of
+ * geometry.
+ */
 function isArea({ path, fields, head }: VectorLook, name: Name): boolean {
   const named = (column: string): boolean => name === 'cap' || (ALIASES.cap as readonly string[]).includes(normaliseHeader(column));
   if (fields !== null)

@@ -44,7 +44,7 @@ const synthetic: Synthetic = {
     const model = groundModel(region);
     return (parcel) => {
       const terrain = parcel.kind === 'land' ? reliefOf(model, parcel) : null;
-      // If the ground is unknown in one of the cells, the surface is served.
+      // If the ground is unknown in one of the cells, the surface is used.
       return terrain === null ? {} : { terrain: { ...terrain, elevation_of: 'ground' } };
     };
   },

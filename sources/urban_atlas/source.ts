@@ -18,7 +18,7 @@ const OTHER_PRODUCT: LayerAside = { aside: `another product; the land use of ${L
 const BOUNDARY = /_Boundary$/i;
 const URBAN_CORE = /_Urban_?Core$/i;
 
-/** Has a file most columns of the land use, and at least one of those that no other map has? Which of them it lacks, reading it says. */
+/** Returns whether a file has most columns of the land use, and at least one that no other map has. The reader reports the missing columns. */
 function hasColumns({ fields, head }: VectorLook): boolean {
   const found = fields ?? [...new Set(head.toString('latin1').toLowerCase().match(/\b\w{3,40}\b/g))];
   return OF_THE_YEAR.some((name) => found.includes(name)) && resembles(found, LAND_USE);
@@ -59,16 +59,16 @@ function readingOf(file: InputFile, { name, fields }: VectorLayer): VectorReadin
   if (BOUNDARY.test(name)) {
     return {
       table: 'raw_urban_area', geometry: 'polygon', ofEurope: true,
-      // Of the boundary its shape alone is used.
+      // Only the shape of the boundary is used.
       columns: { mapped: {}, ignored: { ...manifest.ignored, fua_code: 'only the shape is used' }, mayLack: { '*': 'only the shape is used' } },
       types: {},
       row: () => ({ values: [] }),
     };
   }
   if (!resembles(fields.map((field) => field.name), LAND_USE)) {
-    throw inputError('the file holds a layer that is not known', {
+    throw inputError('the file contains an unknown layer', {
       code: 'LAYER_UNEXPECTED', at: `${file.name}, layer ${name}`, detail: `expected the land use with most of its columns, …_Boundary or …_UrbanCore, found ${fields.map((field) => field.name).join(', ')}`,
-      hint: 'Give the file as it was downloaded. If it is, remove it from the folder and report its layers.',
+      hint: 'Use the file as downloaded. If it is unchanged, remove it from the folder and report its layers.',
     });
   }
   return {

@@ -38,7 +38,7 @@ begin
         ', ',
         concat_ws(' ', s.name, n.shown),
         l.place,
-        -- The comune of Campobasso is in the province of Campobasso: one mention is enough.
+        -- The comune of Campobasso is in the province of Campobasso, so one mention is enough.
         nullif(c.province_name, l.place)
       )
     )
@@ -54,4 +54,4 @@ begin
   );
 end
 $$;
-comment on function api.address_json(int2, int8) is 'Address of an access in answers: street, civico, locality, comune, province, region and point. formatted_address joins the known ones of street and civico, locality or else comune, and province';
+comment on function api.address_json(int2, int8) is 'Address of an access in answers: street, civico, locality, comune, province, region and point. formatted_address joins street and civico, the locality or otherwise the comune, and the province, each if known';

@@ -70,7 +70,7 @@ begin
   citations := array_remove(citations || v_citations[array_position(v_sections, '*')], null);
 end
 $$;
-comment on function api.cite(int4, text[], text[], text[]) is 'Blocks of the sections of one parcel as members of a JSON object, with their sources, and the combinations that they cite: those of the values, that of the names of comuni, and the mandatory ones. p_keys: facts of the sections (ledger.cited); if several facts of a section are recorded, the longest counts';
+comment on function api.cite(int4, text[], text[], text[]) is 'Blocks of the sections of one parcel as members of a JSON object, with their sources, and the combinations that they cite: those of the values, that of the names of comuni, and the mandatory ones. p_keys: facts of the sections (ledger.cited). If several facts of a section are recorded, the longest is used';
 
 create or replace function api.cited_licenses(p_sections text[], p_cited uuid[]) returns json
 language plpgsql stable as $$

@@ -12,7 +12,7 @@ set plan_cache_mode to force_generic_plan
 as $$
 declare
   shortest constant int4 := 2;
-  -- Each completion is searched: the limits keep the whole within a pause in typing.
+  -- Each completion is searched, and the limits keep the whole search shorter than a pause in typing.
   most_words constant int4 := 5;
   most_comuni constant int4 := 3;
 begin
@@ -59,7 +59,7 @@ begin
       limit most_comuni
     ),
     found as (
-      -- A match of several words is hardly a coincidence. A single word may also belong to a street.
+      -- A match of several words is rarely a coincidence. A single word may also belong to a street.
       select 1 - c.words as rank, -c.comune_located::numeric as nth, c.words, c.belfiore as text, true as is_comune
       from comune c
       union all

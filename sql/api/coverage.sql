@@ -1,4 +1,4 @@
--- purpose: whether an empty section means that there is nothing
+-- purpose: whether an empty section means none here
 -- reads: core.raster_tile, core.section_coverage, ledger.publication, ledger.publication_table, ledger.attribution
 -- writes: api.comune_coverage, api.raster_reaches, api.section_coverage
 -- grain: one call per section of a parcel
@@ -60,7 +60,7 @@ begin
   if not api.is_applicable(p_section, p_kind) then
     return 'not_applicable';
   end if;
-  -- Tiles and segments extend beyond the borders of the area that they cover: a value here proves nothing about the rest of the comune.
+  -- Tiles and segments extend beyond the borders of the area that they cover. A value here proves nothing about the rest of the comune.
   v_reached := api.section_reached(p_section, p_region, p_belfiore, p_point);
   return case
     -- For rasters, coverage is decided per parcel: a parcel without a row may have empty cells, or the file may have been removed before the parcel appeared.

@@ -29,7 +29,7 @@ end
 $$;
 comment on function api.similar_from(real) is 'Sets the similarity from which the operator % of pg_trgm matches two words, until the end of the transaction; returns the former threshold';
 
--- The names of all Italy are known even if only one region is loaded: a comune's name leads to that comune or to nothing.
+-- The names of all Italy are known even if only one region is loaded. A comune's name therefore leads to that comune or to nothing.
 create or replace function api.geocode_comune(p_keys text[], p_fuzzy bool) returns jsonb
 language plpgsql stable
 -- Planning takes longer than running.

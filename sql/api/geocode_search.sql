@@ -4,14 +4,14 @@
 -- grain: one call per query
 -- crs: EPSG:4326
 
--- Three small steps, each with one index. First the typed words become ids, and mistyped words are corrected with the
--- dictionary. Then streets are found by ids, inside the comune or in all Italy, and scored by the share of their words. At last the number
--- is looked up in the best streets only, so that it never decides the comune.
+-- Three small steps, each with one index. First the typed words become ids, and mistyped words are corrected with the dictionary. Then
+-- streets are found by ids, inside the comune or in all Italy, and scored by the share of their words. The number is looked up last and in
+-- the best streets only, so that it never decides the comune.
 
 create or replace function api.geocode_tokens(p_tokens text[], p_regions int2[], p_fuzzy bool)
 returns table (place int4, id int4, weight float8, quality float8, df int4)
 language plpgsql stable rows 20
--- Here and below planning takes longer than running, and every plan uses an index whatever the arguments are.
+-- Here and below, planning takes longer than running, and every plan uses an index for any arguments.
 set plan_cache_mode to force_generic_plan
 as $$
 #variable_conflict use_column
@@ -519,11 +519,12 @@ language plpgsql stable
 set jit to off
 as $$
 declare
-  -- From this score on, a second attempt could not find anything closer to the query.
+  -- From this score on, a second attempt cannot find a closer match.
   good_enough constant numeric := 0.85;
   -- The most readings that parse-query.ts returns. More are ignored.
   most_readings constant int4 := 6;
-  -- A search usually takes milliseconds. A search that takes this long returns what it has found, so as not to block other requests.
+  -- A search usually takes milliseconds. A search that takes this long returns its results so far, so that it does not block other
+  -- requests.
   budget constant interval := '1 second';
   v_until timestamptz := clock_timestamp() + budget;
   v_reading jsonb;
@@ -565,7 +566,7 @@ begin
       from jsonb_to_recordset(v_found) as x (
         region_code int2, address_id int8, belfiore text, comune_located int4, street_score numeric, rank int4, distance int4, match_type text, reading int4
       )
-      -- Results far behind the best one are not what the query means.
+      -- Results far behind the best one are left out.
       where x.street_score >= v_best * 0.6
     ),
     hit as (

@@ -72,7 +72,7 @@ begin
   );
 end
 $$;
-comment on function api.search_answer(jsonb, text, text, int4) is 'Addresses for the readings of a query, best first; query and city are echoed; if nothing is found, the named comuni without addresses';
+comment on function api.search_answer(jsonb, text, text, int4) is 'Addresses for the readings of a query, best first, with query and city as in the request. If nothing is found, the named comuni without addresses';
 
 create or replace function api.reverse_answer(p_lat float8, p_lng float8, p_radius_m int4, p_limit int4, out publication text, out answer text)
 language plpgsql volatile security definer

@@ -13,7 +13,7 @@ declare
   v_facts text;
   v_geometry json;
 begin
-  -- Read first: if parcels are on other nodes, comuni are still on this one.
+  -- Read first: parcels may be on other nodes, but comuni are on this one.
   select *
   into v_found
   from core.parcel p
@@ -157,7 +157,7 @@ declare
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
-  -- A box may touch tens of thousands of parcels. They are sorted by number only and tested one by one until enough are found.
+  -- A box may touch tens of thousands of parcels. They are sorted by number only and tested one by one until the page is full.
   for v_fid in
     select q.fid
     from core.parcel q

@@ -57,7 +57,7 @@ declare
   v_fid int4;
   v_fids int4[] := '{}';
 begin
-  -- A box may touch tens of thousands of parcels. They are sorted by number only and tested one by one until enough are found.
+  -- A box may touch tens of thousands of parcels. They are sorted by number only and tested one by one until the page is full.
   for v_fid in
     select q.fid
     from core.parcel q
@@ -125,7 +125,7 @@ create or replace function api.features_by_fid(
 )
 language plpgsql stable as $$
 declare
-  -- Matches may be far apart: a page reads at most this many parcels and leaves the rest to the next page.
+  -- Matches may be far apart. A page reads at most this many parcels and leaves the rest to the next page.
   v_most constant int4 := case when p_box is null and p_kind is null then p_limit else 20000 end;
   v_region record;
   v_page record;
@@ -212,7 +212,7 @@ begin
       from generate_series(1, coalesce(cardinality(p_boxes), 0), 4) as g (n)
     ) b
   );
-  -- One more than the page needs, to tell whether there is a next page.
+  -- One more than the page needs, to detect a next page.
   if v_reference is not null then
     v_fids := array(
       select p.fid
@@ -242,7 +242,7 @@ begin
     v_fids := v_fids[: p_limit];
     next := v_fids[p_limit];
   end if;
-  -- Features are built one by one, so that at most one is built in vain. The first one is always returned.
+  -- Features are built one by one, so that at most one is built and dropped. The first one is always returned.
   for v_place in 1 .. cardinality(v_fids) loop
     v_text := api.feature_text(v_fids[v_place], p_section);
     v_bytes := v_bytes + octet_length(v_text) + 1;

@@ -19,7 +19,7 @@ begin
         and a.section = any (p_sections)
       order by a.section, a.source_id, u.unit_code
     ),
-    -- Holder and licence are both compared: the cadastre has the same holder, but lacks the attribution text for quotations.
+    -- Holder and licence are both compared, because the cadastre has the same holder as the quotations but lacks their attribution text.
     mandatory as (
       select distinct on (a.holder, a.license)
         a.*
@@ -135,7 +135,7 @@ comment on function api.parcel(int4, text[]) is 'Record of a parcel with the giv
 create or replace function api.hold_publication() returns void
 language plpgsql volatile as $$
 begin
-  -- A swap takes the same lock exclusively before it touches a table: one lock here instead of one on each of thirty tables.
+  -- A swap takes the same lock exclusively before it touches a table. One lock here replaces one on each of thirty tables.
   lock table ledger.publication_lock in access share mode;
 end
 $$;

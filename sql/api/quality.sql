@@ -1,4 +1,4 @@
--- purpose: the quality passport of a comune: its coverage, the files that cover it, its metrics compared with the province, and its rejects
+-- purpose: the quality report of a comune: its coverage, the files that cover it, its metrics compared with the province, and its rejects
 -- reads: core.comune, core.comune_catastale, core.comune_found, core.comune_register, core.parcel, core.region, ledger.figure, ledger.file, ledger.file_place, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release
 -- writes: api.quality_place, api.quality_parcels, api.quality_answers, api.quality_rows, api.quality_coverage, api.quality_files, api.quality_figures, api.quality_rejects, api.municipality_quality
 -- grain: one call per comune
@@ -12,7 +12,7 @@ begin
     c.belfiore,
     c.istat_code,
     c.province_code,
-    -- As files without codes name a comune: province or car plate code, and name.
+    -- Names of a comune in files without codes: province or car plate code, and name.
     array[c.belfiore, c.istat_code, concat_ws(' ', c.sigla, core.comune_key(c.name)), concat_ws(' ', core.upper_case(c.province_name), core.comune_key(c.name))]
   into region, belfiore, istat_code, province_code, names
   from core.comune c
@@ -218,7 +218,7 @@ begin
           a.section,
           a.part,
           a.answers,
-          -- Parcels without this section say nothing about the comune.
+          -- Parcels without this section have no effect on the coverage of the comune.
           cardinality(v_fids) - coalesce((a.answers ->> 'not_applicable')::int4, 0) as asked,
           coalesce((a.answers ->> 'mapped')::int4, 0) as mapped,
           coalesce((a.answers ->> 'partial')::int4, 0) as partly,
@@ -231,7 +231,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_coverage(int4, text) is 'Coverage of a comune: a state for each section, or for each map of a section that reports coverage by map. mapped; none: mapped, and nothing is there; partial: parts of it, or some of the maps; not_mapped: the loaded files do not reach it; not_loaded: no file is loaded; not_applicable: none of the sample parcels has the section. From the records of the parcels that api.quality_parcels chooses; rows as counted by the quality gate';
+comment on function api.quality_coverage(int4, text) is 'Coverage of a comune: a state for each section, or for each map of a section that reports coverage by map. mapped; none: mapped without any feature; partial: only parts of it, or some of the maps; not_mapped: the loaded files do not cover it; not_loaded: no file is loaded; not_applicable: none of the sample parcels has the section. From the records of the parcels that api.quality_parcels selects; rows as counted by the quality gate';
 
 create or replace function api.quality_files(p_region int4, p_names text[]) returns json
 language plpgsql stable as $$
@@ -262,14 +262,14 @@ begin
       join ledger.file_place p using (file_id)
       where u.unit_code in (0, p_region)
         and u.state = 'current'
-        -- A layer without comuni covers everything that it reaches.
+        -- A layer without comuni covers its whole extent.
         and (p.places && p_names or p.places = '{""}')
       group by r.source_id, f.file_id
     ) s
   );
 end
 $$;
-comment on function api.quality_files(int4, text[]) is 'Current files of a region and of Italy that name a comune (names_comune), or do not distinguish comuni; of several files of one layer, the newest that names the comune decides';
+comment on function api.quality_files(int4, text[]) is 'Current files of a region and of Italy that name a comune (names_comune), or do not distinguish comuni. If several files belong to one layer, the newest that names the comune is used';
 
 create or replace function api.quality_figures(p_region int4, p_belfiore text, p_istat text, p_province text) returns json
 language plpgsql stable as $$
@@ -346,7 +346,7 @@ begin
       join ledger.reject x using (member_id)
       where u.unit_code in (0, p_region)
         and u.state = 'current'
-        -- Bytes may be in any encoding: those beyond ASCII are compared as numbers.
+        -- Bytes may be in any encoding. Bytes beyond ASCII are compared as numbers.
         and (m.path ~ v_word or f.name ~ v_word or encode(x.raw, 'escape') ~ v_word)
     )
     select coalesce(
@@ -400,4 +400,4 @@ begin
     and u.state = 'current';
 end
 $$;
-comment on function api.municipality_quality(text) is 'The quality passport of a comune by its cadastral or ISTAT code; answer null: there is no such comune, or its region is not published';
+comment on function api.municipality_quality(text) is 'The quality report of a comune by its cadastral or ISTAT code; answer null: the comune does not exist, or its region is not published';

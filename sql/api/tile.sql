@@ -115,7 +115,7 @@ begin
       and b.kind = 'comune'
       and b.release_id = any (v_releases)
       and (p_region is null or n.region_code = p_region)
-      -- If several editions have it, the newest counts.
+      -- If several editions have it, the newest is used.
       and not exists (
         select
         from layer.boundary x

@@ -4,7 +4,7 @@
 -- grain: none
 -- crs: none
 
--- Functions with their owner's rights are the interface. The others are parts of them, and of no use to a role that may not read tables.
+-- Functions with their owner's rights are the interface. The others are parts of them, and useless to a role that may not read tables.
 do $$
 declare
   v_function regprocedure;

@@ -5,7 +5,7 @@
 -- grain: one row per access
 -- crs: EPSG:4326
 
--- The file that counts for each access whose comune differs between files of different days.
+-- The file used for each access whose comune differs between files of different days.
 create table access_twice as
 select distinct on (a.progressivo_accesso)
   a.progressivo_accesso as address_id,
@@ -38,7 +38,7 @@ select
   a.position
 from accesso a
 cross join region g
--- If two files give an access to different comuni, the newer file counts.
+-- If two files give an access to different comuni, the newer file is used.
 where not exists (
   select
   from member_in_force m

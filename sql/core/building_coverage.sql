@@ -58,7 +58,7 @@ where extent.province is null
       and province_key.sigla = place.sigla
   );
 
--- Boundaries of another year have the codes of that year. If several editions have a comune, the newest counts.
+-- Boundaries of another year have the codes of that year. If several editions have a comune, the newest is used.
 create table drawn as
 with meaning as (
   select

@@ -5,10 +5,10 @@
 -- grain: one row per census section that has data
 -- crs: none
 
--- In the 2021 edition a census section without a row has no residents. It gets zeros, unless the table of the geometry counts
--- residents there. Later editions leave out whole comuni and single sections, so a missing row says nothing and stays missing.
--- Comuni without any indicators get no rows either.
--- A comune is identified by the first digits of its section numbers, because later editions may name a comune that has merged since.
+-- In the 2021 edition a census section without a row has no residents. It gets zeros, unless the table of the geometry counts residents
+-- there. Later editions leave out whole comuni and single sections, so a missing row is unknown and
+-- stays missing. A comune is identified by the first digits of its
+-- section numbers, because later editions may name a comune that has merged since.
 create table census_figures as
 with newest as (
   select
@@ -19,7 +19,7 @@ with newest as (
   join region r on r.code = i.region_code
   group by r.code, left(i.section_id, -7)
 ),
--- If two files assign different comuni, both may have the same section: the newer file counts.
+-- If two files assign different comuni, both may have the same section. The newer file is used.
 known as (
   select distinct on (i.section_id)
     i.*

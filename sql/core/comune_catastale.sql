@@ -6,8 +6,8 @@
 -- grain: one row per comune catastale
 -- crs: none
 
--- The comune is found by its ISTAT code of any year, else by its name in either language. If a code leads to several comuni, the name decides. Some
--- comuni catastali of Trento belong to comuni of other regions.
+-- The comune is found by its ISTAT code of any year, otherwise by its name in either language. If a code leads to several comuni, the name decides.
+-- Some comuni catastali of Trento belong to comuni of other regions.
 create table comune_catastale as
 with named as (
   select distinct on (prefix)
@@ -71,7 +71,7 @@ candidate as (
   from named n
   join key_of_comune k on k.key = any (n.comune_keys)
 ),
--- If a comune was divided, the part with the same name is chosen. A match by name alone counts only if a single comune has that name.
+-- If a comune was divided, the part with the same name is chosen. A match by name alone is used only if a single comune has that name.
 chosen as (
   select
     c.prefix,

@@ -29,7 +29,7 @@ with mine as (
   where f.listed_region_code is null
     and f.name is not null
 ),
--- If several editions have a comune, the newest counts. An ISTAT code of any year leads to the current comune.
+-- If several editions have a comune, the newest is used. An ISTAT code of any year leads to the current comune.
 postal_code as (
   select
     belfiore,

@@ -51,7 +51,7 @@ changed as (
       when step.next_nth = 4 or step.nth < 4 then date '2017-01-01'
       else date '2026-01-01'
     end as ended_on,
-    -- If a code returned and was dropped again, the last change counts.
+    -- If a code returned and was dropped again, the last change is used.
     rank() over (partition by step.code order by step.nth desc) as latest
   from step
   left join province as made
@@ -133,7 +133,8 @@ with recursive way as (
   from way w
   left join code_change c
     on c.old_code = w.code
-    -- A code may have been assigned twice: the next change counts. Only a comune that moved on an unknown day may seem to have left before it arrived.
+    -- A code may have been assigned twice, so the next change is used. Only a comune that moved on an unknown day may seem to have left before it
+    -- arrived.
     and c.ended_on = coalesce(
       (select min(x.ended_on) from code_change x where x.old_code = w.code and x.ended_on >= w.ended_on),
       (select max(x.ended_on) from code_change x where x.old_code = w.code)

@@ -6,7 +6,7 @@
 -- grain: one row per comune and theme that has a current file
 -- crs: EPSG:4326; what an area shares with a comune is measured in EPSG:3035
 
--- A file that reaches 15 of the 20 regions is a map of Italy: comuni where it draws nothing have no hazard areas. Any other file covers only the comuni where
+-- A file that covers 15 of the 20 regions is a map of Italy: comuni where it draws nothing have no hazard areas. Any other file covers only the comuni where
 -- it draws something. An export that may be cut covers none.
 create table source_file as
 select
@@ -63,8 +63,8 @@ from (
 left join comune_code as code using (belfiore)
 group by mine.belfiore;
 
--- Boundaries of another year have the codes of that year. If several editions have a comune, the newest counts. If all files are national, this table is
--- empty and costs nothing.
+-- Boundaries of another year have the codes of that year. If several editions have a comune, the newest is used. If all files are national, this table
+-- is empty and costs nothing.
 create table boundary_piece as
 with meaning as (
   select
@@ -116,7 +116,7 @@ select
   geom
 from landslide_hazard_piece;
 
--- Computed once, because a query per comune would read every area each time.
+-- Computed once, because a query per comune would read all areas each time.
 create table meeting_piece as
 select
   boundary_piece.belfiore,
@@ -219,7 +219,7 @@ with spoken as (
   cross join place
   where case
     when source_file.is_national then
-      -- The province of an unlisted comune is unknown: it may be one of the provinces that are not mapped.
+      -- The province of an unlisted comune is unknown. It may be one of the provinces that are not mapped.
       not coalesce(
         place.province_code = any (source_file.missing_provinces),
         exists (select from place as other where other.province_code = any (source_file.missing_provinces))

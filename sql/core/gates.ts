@@ -2,13 +2,13 @@
 import { each, presence, quantity, truth, type TableGate, type Truth, type Unwatched } from '../../pipelines/contract/gate.ts';
 import type { Relation } from '../../pipelines/contract/sql-files.ts';
 
-/** Tells whether a file covers a comune. */
-const REACHED: Truth = { kind: 'truth', keeps: { share: 1, why: 'a file that reaches fewer comuni than the one before it was cut' } };
+/** Gate of a column that states whether a file covers a comune. */
+const REACHED: Truth = { kind: 'truth', keeps: { share: 1, why: 'a file that covers fewer comuni than the one before it was cut' } };
 
 const KEY = 'a key';
 /** Half-years are numbers in the tables (year × 2 + half − 1) and shown to people as 2025_1. */
 const BY_HALF_YEAR = { column: 'half_year', show: (value: string): string => `${Math.floor(Number(value) / 2)}_${(Number(value) % 2) + 1}` };
-const HALF_YEAR = 'a half-year: figures of different ones are not compared';
+const HALF_YEAR = 'it is a half-year, and different half-years are not compared';
 
 /** Publishers' files contain a few misprints (one of the 161,999 rents of 2017/1 has minimum and maximum swapped). */
 const MISPRINTS = 0.01;
@@ -73,7 +73,7 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   'core.place_name': { unwatched: 'names of the address search, built from the lists of comuni' },
   'core.comune_found': { unwatched: 'names of unlisted comuni, taken from file names' },
   'core.comune_register': { unwatched: 'codes of comuni, built from the lists of ISTAT' },
-  'core.section_coverage': { unwatched: 'comuni that files cover: a loss is visible in the rows and values of the sections' },
+  'core.section_coverage': { unwatched: 'comuni that files cover; a loss is visible in the rows and values of the sections' },
   'core.point_of_interest': {
     section: 'poi',
     // A comune has few points, and the comune of some points is unknown.
@@ -99,8 +99,8 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   'core.coverage': { section: 'risk', by: 'belfiore', slice: { column: 'theme' }, fields: { mapped: REACHED }, excused: {} },
   'core.building_coverage': {
     section: 'buildings', by: 'belfiore',
-    fields: { source: presence({ keeps: { share: 1, why: 'a file that reaches fewer comuni than the one before it was cut' } }) },
-    excused: { has_uses: 'follows from the source' },
+    fields: { source: presence({ keeps: { share: 1, why: 'a file that covers fewer comuni than the one before it was cut' } }) },
+    excused: { has_uses: 'depends on the source' },
   },
   'core.coast_coverage': { section: 'coastal_erosion', by: 'belfiore', fields: { mapped: REACHED }, excused: {} },
   'core.land_coverage': { section: 'land_cover', by: 'belfiore', fields: { mapped: REACHED }, excused: {} },

@@ -6,7 +6,7 @@
 -- grain: one row per comune; none without a current file
 -- crs: EPSG:4326; what a polygon shares with a comune is measured in EPSG:3035
 
--- A file that reaches 15 of the 20 regions is the map of Italy. Any other file covers only the comuni where it draws something.
+-- A file that covers 15 of the 20 regions is the map of Italy. Any other file covers only the comuni where it draws something.
 create table source_file as
 select
   file.file_id,
@@ -31,8 +31,8 @@ from (
 ) as mine
 where exists (select from source_file);
 
--- Boundaries of another year have the codes of that year. If several editions have a comune, the newest counts. If the map is national, this table is empty
--- and costs nothing.
+-- Boundaries of another year have the codes of that year. If several editions have a comune, the newest is used. If the map is national, this table is
+-- empty and costs nothing.
 create table boundary_piece as
 with meaning as (
   select

@@ -6,7 +6,8 @@
 -- grain: one row per parcel
 -- crs: geometry in EPSG:4326; areas measured in EPSG:3035
 
--- Files of different days may have a parcel in the documents of two comuni. The parcel in its own comune's document counts, then the newer one.
+-- Files of different days may have a parcel in the documents of two comuni. The parcel in its own comune's document is used first, then the
+-- newer one.
 create table parcel_twice as
 select distinct on (n.reference)
   n.reference,

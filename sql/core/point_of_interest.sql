@@ -6,7 +6,7 @@
 -- grain: one row per point whose comune is in the region, or whose region is unknown
 -- crs: EPSG:4326; distances geodesic, in metres
 
--- All points of the current files. A school is in one list at a time: if several lists have it, the newest school year counts.
+-- All points of the current files. A school is in one list at a time. If several lists have it, the newest school year is used.
 create table told as
 select
   x.category || ':' || x.code as id,
@@ -133,7 +133,7 @@ analyze told;
 create table published_point as
 select distinct on (t.id collate "C")
   t.*,
-  -- A car plate code (with the current codes for the two that changed), or else a name.
+  -- A car plate code (with the current codes for the two that changed), otherwise a name.
   case
     when t.province is null then null
     when t.province ~ '^[A-Za-z]{2}$' then
@@ -189,7 +189,7 @@ cross join lateral (
 
 analyze province_named;
 
--- The few comuni that moved to another region, by name: their former plate code still leads to them.
+-- The few comuni that moved to another region, by name. Their former plate code still leads to them.
 create table moved as
 select
   c.region_code,
@@ -228,8 +228,8 @@ where exists (
 group by core.comune_key(c.name)
 having count(distinct c.region_code) = 1;
 
--- The region of a point is that of its comune, else of its province. A point without either is in every region. A point of a comune that moved is also in the
--- region that the comune left, if that region has its parcels.
+-- The region of a point is that of its comune, otherwise of its province. A point without either is in every region. A point of a comune that moved is also
+-- in the region that the comune left, if that region has its parcels.
 create table kept as
 with comune as (
   select
@@ -294,8 +294,8 @@ where coalesce(x.region_code, g.code) = g.code
 
 analyze mine;
 
--- The comuni that a point's record may mean: by code, else by name. Current names come before former ones, and comuni in the stated province come
--- before those that are only in its region.
+-- The comuni of a point by code, otherwise by name. Current names come before former ones, and comuni in the stated province come before those
+-- that are only in its region.
 create table candidate as
 with by_code as (
   select
@@ -362,7 +362,7 @@ select
 from published_point p
 join mine using (id);
 
--- Boundaries of another year have the codes of that year. If several editions have a comune, the newest counts.
+-- Boundaries of another year have the codes of that year. If several editions have a comune, the newest is used.
 create table drawn as
 select
   b.belfiore,

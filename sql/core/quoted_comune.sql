@@ -48,7 +48,7 @@ linked as (
     half_year
   from quotation_zone
 ),
--- Perimeters of the quoted half-year need no link. Without them the newest linked perimeters count.
+-- Perimeters of the quoted half-year need no link. Without them the newest linked perimeters are used.
 placement as (
   select
     l.belfiore,

@@ -25,7 +25,7 @@ select
 from point_of_interest
 where belfiore is not null
 union
--- A file that reaches 15 of the 20 regions is a list of Italy: comuni that it does not name have no points.
+-- A file that covers 15 of the 20 regions is a list of Italy: comuni that it does not name have no points.
 select
   p.category,
   r.belfiore

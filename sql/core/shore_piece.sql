@@ -6,7 +6,7 @@
 -- grain: one row per piece of a current segment
 -- crs: EPSG:4326; lengths and distances are geodesic (geography)
 
--- A file that reaches 15 of the 20 regions has the shore of Italy. Any other file has only the shore of the comuni where it has a segment.
+-- A file that covers 15 of the 20 regions has the shore of Italy. Any other file has only the shore of the comuni where it has a segment.
 create table shore_file as
 select
   file.file_id,
@@ -50,8 +50,8 @@ select
 from part
 where (select count(*) > 1 or not bool_and(is_national) from shore_file);
 
--- Boundaries of another year have the codes of that year. If several editions have a comune, the newest counts. For comuni of other regions only the name
--- is needed.
+-- Boundaries of another year have the codes of that year. If several editions have a comune, the newest is used. For comuni of other regions only the
+-- name is needed.
 create table drawn as
 select
   coalesce(meaning.belfiore, boundary.belfiore) as belfiore,
@@ -138,7 +138,7 @@ from (
 where distance_m <= 1000
 order by part_id, distance_m, name collate "C";
 
--- For each comune, the newest file that covers it counts. A segment without information covers nothing.
+-- For each comune, the newest file that covers it is used. A segment without information covers nothing.
 create table speaker as
 select
   place.name,

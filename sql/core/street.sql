@@ -5,7 +5,7 @@
 -- grain: one row per street
 -- crs: none
 
--- STRAD and INDIR are published on different days. The newer one counts; on the same day, STRAD.
+-- STRAD and INDIR are published on different days. The newer one is used, or STRAD on the same day.
 create table street as
 with found as (
   select distinct on (f.progressivo_nazionale)

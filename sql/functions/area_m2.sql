@@ -4,7 +4,8 @@
 -- grain: one call per area
 -- crs: from EPSG:4326 to EPSG:3035, an equal-area projection
 
--- An edge that is straight in degrees is a curve in EPSG:3035. Split at 0.0001 degrees (11 m), an edge of 100 m is accurate to 0.0002 m²; unsplit, to 0.02 m².
+-- An edge that is straight in degrees is a curve in EPSG:3035. Split at 0.0001 degrees (11 m), an edge of 100 m is accurate to 0.0002 m². Without splitting
+-- it is accurate to 0.02 m².
 create or replace function core.area_m2(area geometry) returns float8
 language sql immutable parallel safe
 as $$

@@ -30,7 +30,8 @@ as $$
         st_ymin(extent.box) as south,
         st_xmax(extent.box) as east,
         st_ymax(extent.box) as north,
-        -- In Italy a degree of longitude is three quarters as long as a degree of latitude. For a box that is nearly square either side will do.
+        -- In Italy a degree of longitude is three quarters as long as a degree of latitude. For a box that is nearly square, either side
+        -- can be used.
         0.75 * (st_xmax(extent.box) - st_xmin(extent.box)) >= st_ymax(extent.box) - st_ymin(extent.box) as is_wide
     ) as side
     cross join lateral (

@@ -4,8 +4,8 @@
 -- grain: one call per name
 -- crs: none
 
--- The same as comuneKey in pipelines/address/normalise.ts, which reads queries; a test compares the two for every
--- name. Case is folded after accents are removed, because a database in locale C folds only ASCII letters.
+-- The same as comuneKey in pipelines/address/normalise.ts, which the query parser uses. A test compares the two for every name. Case is
+-- folded after accents are removed, because a database in locale C folds only ASCII letters.
 create or replace function core.comune_key(p_name text) returns text
 language sql immutable parallel safe as $$
   select coalesce(

@@ -1,4 +1,4 @@
--- purpose: digests that tell whether two parcels are drawn the same
+-- purpose: digests that show whether two parcels have the same drawing
 -- reads: none
 -- writes: core.drawing
 -- grain: one call per parcel

@@ -1,4 +1,4 @@
--- purpose: areas transformed from a publisher's CRS to degrees, with edges that keep the publisher's course
+-- purpose: areas transformed from a publisher's CRS to degrees, with edges on the publisher's course
 -- reads: none
 -- writes: core.laea_in_degrees, core.in_degrees
 -- grain: one call per area

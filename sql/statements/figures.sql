@@ -85,7 +85,7 @@ order by 1, 2, 3
 
 -- statement: changes
 -- Values of one field in two versions of a table. The old quantile is the first value at which the running count of old values reaches the rank.
--- Crossed: the surplus of values, beyond proportion, above the old quantile if the quantile rose, or below it if it fell.
+-- Crossed is the surplus of values, beyond proportion, on one side of the old quantile: above it if the quantile rose, below it if it fell.
 with value as (
   select
     slice,

@@ -5,7 +5,7 @@
 -- crs: none
 
 -- A row of history is the content of its key from one swap of its region to another; absent: the key had no row. If no history of a key ends after
--- a given time, the key's current row was valid at that time. So rows that never changed are stored only once, in the current tables.
+-- a given time, the key's current row was valid at that time. Rows that never changed are therefore stored only once, in the current tables.
 
 -- statement: functions
 -- The functions of the interface, with their source text.
@@ -119,7 +119,7 @@ group by x.indexrelid
 order by x.indexrelid
 
 -- statement: begin_past
--- Created again as a whole, like the interface that the functions come from.
+-- Created again as a whole, like the interface functions that they copy.
 drop schema if exists past cascade;
 create schema past;
 comment on schema past is 'The interface''s record functions, created from the same source text, over tables as at a past time';
@@ -201,7 +201,7 @@ comment on function past.publication() is 'Publications that were current at tha
 (select past.swap_of(:'relation', 0))
 
 -- statement: swap_of_region
--- The swap of the parcel's region is looked up once per statement. Rows of other regions are few.
+-- The swap of the parcel's region is looked up once per statement, because few rows belong to other regions.
 case when :"unit" = (select past.looked_at()) then (select past.swap_of(:'relation', past.looked_at())) else past.swap_of(:'relation', :"unit") end
 
 -- statement: seen

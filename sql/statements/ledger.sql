@@ -57,7 +57,8 @@ from jsonb_to_recordset($2::jsonb) as x (
 )
 
 -- statement: schema_warnings
--- Warnings for files of current publications and of the given releases. Files of Italy that no table of a publication reads do not count. One row per file and column, even if several members of the file have it, and one row per file that may be cut.
+-- Warnings for files of current publications and of the given releases. Files of Italy that no table of a publication reads are ignored. There is one row per
+-- file and column, even if several members of the file have the column. One more row is for each file that may be cut.
 with used as (
   select
     c.file_id,
@@ -327,7 +328,7 @@ set
 where step_id = $1
 
 -- statement: table_seconds
--- From the last builds of this region, or else of another one.
+-- From the last builds of this region, otherwise of another region.
 select distinct on (t.relation)
   t.relation,
   t.seconds::float8 as seconds
@@ -372,7 +373,7 @@ select
 from ledger.hold
 
 -- statement: lock_holds
--- A hold that is set from here on waits until this transaction ends.
+-- A hold that is set from now on waits until this transaction ends.
 lock table ledger.hold in share mode
 
 -- statement: set_hold
@@ -393,7 +394,7 @@ where unit_code = $1
 returning unit_code
 
 -- statement: found_in_comuni
--- Parcels are counted first: if they are on other nodes, the rest is on this one.
+-- Parcels are counted first, because they may be on other nodes while the rest is on this one.
 with parcels as materialized (
   select
     belfiore,

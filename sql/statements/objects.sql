@@ -156,7 +156,7 @@ select
   )
 from routine f
 union all
--- If the role does not exist, its rights count as correct.
+-- If the role does not exist, its rights are reported as correct.
 select
   f.schema,
   'grant',

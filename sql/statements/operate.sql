@@ -72,7 +72,7 @@ group by 1
 order by 1
 
 -- statement: some_land_parcels
--- A few parcels of a region are enough: whether a section is loaded is the same for all of them.
+-- A few parcels of a region are enough, because a section is loaded for all of them or for none.
 select fid
 from core.parcel
 where fid >= $1
@@ -82,7 +82,8 @@ order by fid
 limit 3
 
 -- statement: not_loaded
--- Sections that the records of these parcels call not loaded. A section with a coverage for each of its maps counts when all maps are not loaded.
+-- Sections that the records of these parcels call not loaded. A section with a coverage for each of its maps is included if all its maps are not
+-- loaded.
 with record as (
   select api.parcel(fid, $2::text[]) as content
   from unnest($1::int4[]) as p (fid)

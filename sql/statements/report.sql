@@ -225,7 +225,7 @@ order by belfiore
 select api.quality_coverage($1, $2) as coverage
 
 -- statement: outlines
--- If several editions have a comune, the newest counts. Boundaries are simplified to the detail of a small map.
+-- If several editions have a comune, the newest is used. Boundaries are simplified to the detail of a small map.
 with meaning as (
   select
     c.istat_code as code,

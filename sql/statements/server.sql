@@ -133,7 +133,7 @@ select
   current_user::text as "user"
 
 -- statement: extensions
--- The installed version, or else the version that would be installed.
+-- The installed version, otherwise the version that would be installed.
 select
   name,
   coalesce(installed_version, default_version) as version,

@@ -66,8 +66,8 @@ where sha256 = any ($1::text[])
 order by path
 
 -- statement: shapes
--- Goes down the grid in stripes as wide as a tile, one row of blocks after the other, so that each block is needed only for a while. Points
--- are transformed here, because they determine the order. Areas are transformed when they are fetched. Shapes that have all values from another model are skipped.
+-- Reads the grid in stripes as wide as a tile, one row of blocks after the other, so that each block is needed only for a while. Points are transformed here,
+-- because they determine the order. Areas are transformed when they are fetched. Shapes that have all values from another model are skipped.
 declare swept_shape no scroll cursor for
 select
   o.id,

@@ -133,7 +133,7 @@ join ledger.member m on m.member_id = l.member_id
   and m.release_id = $2
 
 -- statement: note_layer_places
--- The columns of a layer that its source names, an empty list for those that it does not have.
+-- The columns of a layer that its source names. The list is empty for columns that the source does not have.
 insert into ledger.file_place (file_id, layer, series, region_code, likely_region_code, dated, named, places)
 select
   file_id,

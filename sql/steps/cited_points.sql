@@ -1,10 +1,10 @@
--- purpose: step of an attribution: the lists that the points of parcels come from, and the archive of addresses that placed some
+-- purpose: step of an attribution: the lists that contain the points of parcels, and the archive of addresses that placed some
 -- reads: core.point_of_interest, core.access_point
 -- writes: none
 -- grain: one row per key, source and vintage
 -- crs: none
 
--- The file that runs this step creates above it the view shown_point (fid, id): the points that a section shows.
+-- The file that runs this step first creates the view shown_point (fid, id) with the points of a section.
 with used as (
   select
     s.fid,
@@ -51,7 +51,7 @@ named as (
     cited
   from of_most
   union
-  -- A parcel whose points are of other vintages than most has a key of its own.
+  -- A parcel with a separate key has points of other vintages than most parcels.
   select
     p.key || ' ' || p.fid,
     p.cited

@@ -1,10 +1,10 @@
--- purpose: step of a build, after overlay.sql: the class that covers most of each parcel, and the areas that show it
+-- purpose: step of a build, after overlay.sql: the class with the largest area in each parcel, and the areas of that class
 -- reads: none
 -- writes: none
 -- grain: largest has one row per parcel, largest_area one row per parcel and area
 -- crs: none
 
--- If several classes cover as much, to 0.01 m², the smallest code counts.
+-- If areas are equal to 0.01 m², the smallest code is used.
 create view largest as
 select distinct on (fid)
   fid,
@@ -14,7 +14,7 @@ select distinct on (fid)
 from overlay
 order by fid, is_whole desc, round(shared_m2::numeric, 2) desc, class collate "C";
 
--- If one area covers the whole parcel, other areas show nothing.
+-- If one area covers the whole parcel, other areas are left out.
 create view largest_area as
 select
   area.*,

@@ -1,14 +1,14 @@
--- purpose: step of a build: the part of each parcel that the areas of maps cover
+-- purpose: step of a build: the part of each parcel under the areas of maps
 -- reads: none
 -- writes: none
 -- grain: overlay has one row per parcel, map and class
 -- crs: EPSG:4326; overlaps are measured in EPSG:3035
 
--- The file that runs this step creates three relations above it:
+-- The file that runs this step first creates three relations:
 --   overlay_parcel (fid, belfiore, area_m2, geom): the parcels
 --   overlay_piece (map, class, release_id, member_id, position, geom): the areas of the maps, in pieces; pieces of one area do not overlap
---   overlay_silent (map, class, belfiore, member_id): files whose areas do not count in a comune; class null: all classes
--- It reads the results: overlay, and overlay_area for an explanation.
+--   overlay_silent (map, class, belfiore, member_id): files whose areas are ignored in a comune; class null: all classes
+-- It then reads two results: overlay, and overlay_area for an explanation.
 
 -- Pieces drive and parcels follow (outer side and inner side of the join). A piece is prepared once for all parcels under its index, and the parcels, in
 -- Hilbert order, are close together on disk. One look-up per parcel takes twenty times longer.
@@ -63,7 +63,7 @@ from overlay_share
 where shared_m2 > 0
 group by fid, map, class, release_id, member_id, position;
 
--- Areas of one class may overlap: what several share with a parcel is united, unless one covers the whole parcel.
+-- Areas of one class may overlap. Their shares of a parcel are united, unless one area covers the whole parcel.
 create table overlay_union as
 with several as (
   select
@@ -94,7 +94,7 @@ select
     st_union(st_collectionextract(st_intersection(piece.geom, shape.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13))
   ) as shared_m2
 from shape
--- Lateral: pieces of several maps and releases are found by their indexes.
+-- Lateral, so that pieces of several maps and releases are found by their indexes.
 cross join lateral (
   select
     member_id,
@@ -115,9 +115,9 @@ where not exists (
 )
 group by shape.fid, shape.map, shape.class;
 
--- Touching is not sharing. If an area is drawn along a parcel's border, rounding the coordinates (1e-8 degree in the cadastre) and drawing straight edges
--- in another projection leave up to a few square decimetres along a long border. So an overlap counts from 1 m² on, or from half of a parcel that is
--- smaller than 2 m².
+-- An overlap must be larger than a touch. If an area is drawn along a parcel's border, rounding the coordinates (1e-8 degree in the cadastre) and drawing
+-- straight edges in another projection leave up to a few square decimetres along a long border. An overlap therefore counts from 1 m² on, or from half of
+-- a parcel that is smaller than 2 m².
 create table overlay as
 select
   fid,

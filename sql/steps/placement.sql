@@ -1,19 +1,19 @@
--- purpose: step of a build: the parcel that each point belongs to
+-- purpose: step of a build: the parcel of each point
 -- reads: core.parcel
 -- writes: none
 -- grain: placed has at most one row per point
 -- crs: EPSG:4326; distances geodesic, in metres
 
--- The file that runs this step creates above it the view point (id, belfiore, geom): the points. It reads the result: placed.
--- A point belongs to the land parcel that covers it. On a common border that is the smaller parcel, or of equal ones the first by reference. Any other
--- point, as an access on the street front that falls into the road's parcel, belongs to the nearest land parcel of its comune within 15 m.
+-- The file that runs this step first creates the view point (id, belfiore, geom). It then reads the result, placed. A point belongs to the land parcel
+-- that covers it. On a common border the smaller parcel is used, or the first by reference if they are equal. Any other point, such as an access on
+-- the street front inside the road's parcel, belongs to the nearest land parcel of its comune within 15 m.
 
--- The method changes the time, never the result. With many points, parcels and points meet in cells of a thousandth of a degree, some 100 m. Two integers
--- in a hash table find the cell. A look-up in an index of a million boxes takes longer than the test of the parcel itself (25 s; this way 8 s). With few
+-- The method affects only the time. With many points, parcels and points are matched in cells of a thousandth of a degree, some 100 m. Two integers in a
+-- hash table find the cell. A look-up in an index of a million boxes takes longer than the test of the parcel itself (25 s instead of 8 s). With few
 -- points, each point is looked up.
 create table point_method as
 select
-  -- More points than a tenth of the parcels.
+  -- True if the points are more than a tenth of the parcels.
   exists (
     select
     from point
@@ -68,7 +68,7 @@ place as (
     floor(st_y(geom) * 1000)::int4 as iy
   from point
   where geom && (select st_setsrid(st_extent(parcel.geom)::geometry, 4326) from parcel)
-  -- offset 0: hashed by its cell, not looked up by its index.
+  -- offset 0: hashed by its cell instead of looked up by its index.
   offset 0
 ),
 held as (
@@ -84,14 +84,15 @@ held as (
   where st_covers(cell.geom, place.geom)
     and (select by_cell from point_method)
   union all
-  -- A parcel that reaches over more than 4,096 cells, be it by one stray corner, uses the index of the points. There are few such parcels.
+  -- A parcel whose box covers more than 4,096 cells, perhaps because of one stray corner, uses the index of the points. There are few such
+  -- parcels.
   select
     inside.id,
     box.fid,
     box.area_m2,
     box.reference
   from box
-  -- offset 0: by the index.
+  -- offset 0: uses the index.
   cross join lateral (
     select id
     from point
@@ -119,9 +120,9 @@ order by id, round(area_m2::numeric, 4), reference collate "C";
 
 analyze point_inside;
 
--- Only points near parcels are asked for: all of them, unless the parcels are some of the region's.
--- 15 m are at most 0.000136° of latitude (110,574 m a degree at least) and that over the cosine of the latitude in longitude;
--- the boxes are a tenth wider, the geodesic distance decides.
+-- Reads only points near parcels: all of them, unless the parcels are only some of the region's. A distance of 15 m is at most 0.000136° of
+-- latitude (a degree has at least 110,574 m), and in longitude that divided by the cosine of the latitude. The boxes are a tenth wider, and
+-- the geodesic distance decides.
 create table point_near as
 with outside as materialized (
   select

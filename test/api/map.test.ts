@@ -185,7 +185,7 @@ describeEngines('the web pages', (engine) => {
       expect(await page.locator('#told [data-section=coverage] tr').count()).toBeGreaterThanOrEqual(SECTIONS.length - 1);
       expect(new URL(page.url()).hash).toMatch(/comune=\w{4}/);
       await page.goBack();
-      await expect.poll(() => title(page), SOON).toBe('What is published');
+      await expect.poll(() => title(page), SOON).toBe('Published data');
       expect(paid).toEqual([]);
       await page.context().close();
     });
@@ -205,9 +205,9 @@ describeEngines('the web pages', (engine) => {
       await expect.poll(() => title(page), SOON).toContain(`Parcel ${known.label}`);
       await page.locator('#query').fill('38.5, 6.5');
       await page.keyboard.press('Enter');
-      await expect.poll(() => page.locator('#status').textContent(), SOON).toMatch(/There is no parcel/);
+      await expect.poll(() => page.locator('#status').textContent(), SOON).toMatch(/No parcel at/);
       await page.locator('header #sign').click();
-      await expect.poll(() => title(page), SOON).toBe('What is published');
+      await expect.poll(() => title(page), SOON).toBe('Published data');
       expect(await page.evaluate("sessionStorage.getItem('token')")).toBe(null);
       await page.context().close();
     });
@@ -247,7 +247,7 @@ describeEngines('the web pages', (engine) => {
       const second = await at(`#parcel=${known.fid}`);
       await second.locator('[data-section=attributions]').waitFor(SOON);
       const third = await at(`#signin=${link.secret}`);
-      await expect.poll(() => third.locator('#status').textContent(), SOON).toMatch(/used already/);
+      await expect.poll(() => third.locator('#status').textContent(), SOON).toMatch(/already used/);
       await close();
     });
 
@@ -358,7 +358,7 @@ describeEngines('the web pages', (engine) => {
       for (const { name, kinds } of SECTIONS) {
         expect([name, await page.locator(`[data-section=${name}] [data-state=not_applicable]`).count()]).toEqual([name, kinds.includes('road') ? 0 : 1]);
       }
-      expect(await page.locator('[data-section=address] .absent').textContent()).toBe('Not applicableThis section is not made for parcels of this kind.');
+      expect(await page.locator('[data-section=address] .absent').textContent()).toBe('Not applicableThis section does not exist for parcels of this kind.');
       await page.context().close();
     });
 
@@ -517,7 +517,7 @@ describeEngines('the web pages', (engine) => {
     it('show the OpenAPI document, ready to be tried', async () => {
       const page = await browser.newPage({ viewport: WIDE });
       await page.goto(`${origin}${BASE}/docs`);
-      await page.getByText('From an address to coordinates').waitFor(SOON);
+      await page.getByText('Search addresses').waitFor(SOON);
       expect(await page.locator('.opblock').count()).toBeGreaterThanOrEqual(9);
       await page.screenshot({ path: `${PICTURES}docs.png` });
       await page.setViewportSize(PHONE.viewport);

@@ -1,12 +1,12 @@
 // @ts-check
-/** Making elements: text is always text, never HTML. */
+/** Creates HTML elements. Text is always inserted as text, never as HTML. */
 
 /** @param {string} id @returns {HTMLElement} */
 export const $ = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
 /**
  * @param {string} name
- * @param {Record<string, string | boolean>} attributes true: there without a value; false: not there
+ * @param {Record<string, string | boolean>} attributes true: set without a value; false: not set
  * @param {(Node | string)[]} children
  * @returns {HTMLElement}
  */
@@ -24,7 +24,7 @@ export function button(text, work, attributes = {}) {
   return made;
 }
 
-/** A link where the address is one of the web, else its text. @param {string | null} url @param {string} text */
+/** Creates a link if the address is a web address, else a text node. @param {string | null} url @param {string} text */
 export function link(url, text) {
   return url !== null && /^https?:\/\//.test(url) ? element('a', { href: url, rel: 'noopener noreferrer', target: '_blank' }, [text]) : text;
 }

@@ -1,19 +1,21 @@
 // @ts-check
-/** What the page asks of the server: the read interface, and the few things beside it that need no token. */
+/** Sends the requests of the page to the server: to the read API, and to a few paths that need no token. */
 
 const BASE = location.pathname.replace(/\/map\/?$/, '');
 const TILES = `${location.origin}${BASE}/tiles/`;
 
-/** Kept for this tab alone. */
+/** The token is kept only for this tab. */
 let token = sessionStorage.getItem('token') ?? '';
-/** By the link that `mappale serve` prints: a cookie that scripts do not see. */
+/** True after signing in with the link of `mappale serve`. The browser then has a cookie that scripts cannot read. */
 let session = false;
-/** Whether the server tells such a browser where values come from. */
+/** Whether the server explains values to this browser. */
 let explains = false;
 
-/** The server refuses, and says why. */
+/** Refusal of the server with its reason. */
 export class Refusal extends Error {
-  /** @param {number} status @param {string} code @param {string} message @param {Record<string, string | number | null>} details what the message is made of */
+  /**
+   * @param {number} status @param {string} code @param {string} message @param {Record<string, string | number | null>} details values used in the message
+   */
   constructor(status, code, message, details) {
     super(message);
     this.status = status;
@@ -31,11 +33,11 @@ export function useToken(key) {
   else sessionStorage.setItem('token', key);
 }
 
-/** Signs in by the secret of a link, or finds that this browser was. @param {string | null} secret @throws {Refusal} */
+/** Signs in with the secret of a link, or finds that this browser is signed in. @param {string | null} secret @throws {Refusal} */
 export async function openSession(secret) {
   const exchanged = secret === null ? null : await fetch(`${BASE}/map/sign-in`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ secret }) });
   if (exchanged?.ok) localStorage.setItem('session', 'link');
-  // A server that never gave a link is not asked: it has no such address.
+  // A server that never printed a link does not have this path, so it is not called.
   if (localStorage.getItem('session') !== null) {
     ({ signed_in: session, explains } = await open('/map/session'));
     if (!session) localStorage.removeItem('session');
@@ -51,13 +53,13 @@ export async function ask(path, parameters = {}, signal) {
   return get(path, parameters, token === '' ? {} : { 'x-api-key': token }, signal);
 }
 
-/** Whether `explain` is answered: a token that was typed opens it nowhere. */
+/** Returns whether the server answers `explain`. It never does for a typed token. */
 export const canExplain = () => session && explains && token === '';
 
-/** What `mappale explain` says of a section. @param {number} fid @param {string} section @throws {Refusal} */
+/** Returns the result of `mappale explain` for a section. @param {number} fid @param {string} section @throws {Refusal} */
 export const explain = (fid, section) => open(`/map/explain/${fid}/${section}`);
 
-/** What needs no token. @param {string} path @param {Record<string, string | number | boolean>} parameters @throws {Refusal} */
+/** Requests a path that needs no token. @param {string} path @param {Record<string, string | number | boolean>} parameters @throws {Refusal} */
 export async function open(path, parameters = {}) {
   return get(path, parameters, {});
 }
@@ -75,10 +77,10 @@ async function answerOf(response) {
   return body;
 }
 
-/** Address of the tiles of a layer, as the map library fills it in. @param {string} layer */
+/** Returns the URL template of a layer's tiles for the map library. @param {string} layer */
 export const tilesOf = (layer) => `${TILES}{z}/{x}/{y}?layer=${encodeURIComponent(layer)}`;
 
-/** The token goes with tiles, and nowhere else. @param {string} url */
+/** Sends the token only with tiles. @param {string} url */
 export function withToken(url) {
   return { url, ...(token !== '' && url.startsWith(TILES) ? { headers: { 'x-api-key': token } } : {}) };
 }

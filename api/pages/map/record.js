@@ -1,5 +1,5 @@
 // @ts-check
-/** Telling what is known: of a parcel in blocks, each value with unit, rule and source; of a comune; of all that is published. */
+/** Displays a parcel, a comune or all published data. Each value of a parcel has its unit, rule and source. */
 import { button, element, link } from './elements.js';
 import { ELSEWHERE, SECTIONS } from './sections.js';
 import { Refusal } from './interface.js';
@@ -15,9 +15,9 @@ import { BLANK, GROUND, hasParcels, shade, shareCovered, STATES } from './view.j
 
 /** Lists longer than this open on demand. */
 const LONG = 8;
-/** Features of a rule that are shown without being asked for. */
+/** Number of features of a rule that are shown at first. */
 const MANY = 20;
-/** Units that names of fields end with. */
+/** Units at the end of field names. */
 const UNITS = [
   [/_?eur_m2$/, '€/m²'], [/_m2$/, 'm²'], [/_mm_year2$/, 'mm/year²'], [/_mm_year$/, 'mm/year'], [/_m_year$/, 'm/year'], [/_kwh_per_kwp$/, 'kWh/kWp'], [/kwh_year/, 'kWh/year'], [/^kwp_/, 'kWp'],
   [/_pct$/, '%'], [/^distance_m$|_m$/, 'm'],
@@ -26,7 +26,7 @@ const UNITS = [
 /** @param {string} name @returns {Panel} */
 const panelOf = (name) => SECTIONS[name] ?? { title: name, fields: {} };
 
-/** @param {string} name of a section */
+/** @param {string} name name of a section */
 export function titleOf(name) {
   const { title, italian } = panelOf(name);
   return currentLanguage() === 'it' ? italian?.title ?? title : title;
@@ -38,7 +38,7 @@ export function titleOf(name) {
  */
 const ownValue = (values, key) => (values !== undefined && Object.hasOwn(values, key) ? values[key] : undefined);
 
-/** `from_15k_to_26k`, `5_9`, `75_plus`, `2_members`: numbers in names. @param {string} field @param {Panel} panel */
+/** Reads numbers from names such as `from_15k_to_26k`, `5_9`, `75_plus` and `2_members`. @param {string} field @param {Panel} panel */
 function plainWords(field, panel) {
   const isItalian = currentLanguage() === 'it';
   const known = isItalian ? ownValue(panel.italian?.words, field) : undefined;
@@ -78,7 +78,7 @@ function textOf(field, value, panel) {
   return isShare(field) ? `${numberOf(value * 100, { maximumFractionDigits: 4 })} %` : numberOf(value, { maximumFractionDigits: 7 });
 }
 
-/** A value that programs know by its name. @param {string} text */
+/** Formats a value that is an identifier. @param {string} text */
 const isName = (text) => /^[a-z]+(_[a-z]+)*$/.test(text);
 const halfYear = (/** @type {string} */ text) => text.replace(/^(\d{4})_([12])$/, '$1/$2');
 
@@ -90,12 +90,12 @@ function valueOf(field, value, panel) {
   return element('span', { class: 'value' }, unit === undefined ? [text] : [`${text} `, element('span', { class: 'unit' }, [unit])]);
 }
 
-/** Long identifiers may break behind a dot, and nowhere else. @param {string} text */
+/** Allows line breaks in long identifiers only after a dot. @param {string} text */
 function breakable(text) {
   return element('span', {}, text.split(/(?<=[a-z]\.)/i).flatMap((part) => [part, document.createElement('wbr')]));
 }
 
-/** Whether the sources reach a place: stripes where they do not, as on the map. @param {string} state */
+/** Shows the coverage of a place. Stripes mark missing coverage, as on the map. @param {string} state */
 function stateBadge(state) {
   return element('span', { class: `state ${state}` }, [hasWord(state) ? t(state) : state]);
 }
@@ -103,13 +103,16 @@ function stateBadge(state) {
 /** @param {string} column @param {Record<string, string>} columns @param {Panel} panel */
 const headingOf = (column, columns, panel) => (currentLanguage() === 'it' ? panel.italian?.columns?.[column] : undefined) ?? columns[column] ?? column;
 
-/** What has no words in the page's language is told in English, and marked so: aloud it is read as English. @param {string} english @param {string | undefined} italian */
+/**
+ * Marks a text without Italian translation as English, so that screen readers pronounce it as English. @param {string} english @param {string | undefined}
+ * italian
+ */
 function inWords(english, italian) {
   if (currentLanguage() === 'it') return italian === undefined ? element('span', { lang: 'en' }, [english]) : italian;
   return english;
 }
 
-/** A value's rule, for whoever asks why. @param {Panel} panel @param {string} path @param {string} [heading] of a list's column */
+/** Shows the rule of a value on demand. @param {Panel} panel @param {string} path @param {string} [heading] heading of a list's column */
 function ruleOf(panel, path, heading) {
   const known = panel.fields[path];
   if (known === undefined) return [];
@@ -117,7 +120,10 @@ function ruleOf(panel, path, heading) {
   return [element('tr', { class: 'rule' }, [element('td', { colspan: '3' }, heading === undefined ? [text] : [`${heading}: `, text])])];
 }
 
-/** Rows of an object; objects inside it get their name in front, or are bars where they are counts. @param {any} block @param {Panel} panel */
+/**
+ * Returns the rows of an object. Nested objects are prefixed with their name, or drawn as bars if they are counts. @param {any} block @param
+ * {Panel} panel
+ */
 function rowsOf(block, panel, path = '', prefix = '') {
   const rank = (/** @type {string} */ field) => ((panel.first?.indexOf(field) ?? -1) + 1 || Infinity);
   const order = ([a], [b]) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b));
@@ -137,7 +143,10 @@ function rowsOf(block, panel, path = '', prefix = '') {
   });
 }
 
-/** A block that says by field what is mapped tells why there is no value: `coverage.flood` of `flood_level`. @param {any} block @param {string} field @param {any} value */
+/**
+ * Returns the reason for a missing value, in a block that has coverage by field such as `coverage.flood` for `flood_level`. @param {any} block @param
+ * {string} field @param {any} value
+ */
 function absenceOf(block, field, value) {
   const [, state] = Object.entries(block.coverage ?? {}).find(([covered]) => field === covered || field.startsWith(`${covered}_`)) ?? [];
   if (value !== null || typeof state !== 'string') return null;
@@ -181,7 +190,7 @@ function tableOf(rows, columns, panel, caption) {
   return rows.length <= LONG ? table : element('details', { class: 'long' }, [element('summary', {}, [t('more', { n: rows.length })]), table]);
 }
 
-/** A sentence with the values of a row. @param {string} note @param {any} row */
+/** Fills a sentence with the values of a row. @param {string} note @param {any} row */
 const noteOf = (note, row) => note.replace(/\{(\w+)\}/g, (_, field) => halfYear(String(row[field] ?? '')));
 
 /**
@@ -189,7 +198,10 @@ const noteOf = (note, row) => note.replace(/\{(\w+)\}/g, (_, field) => halfYear(
  *   sha256: string, member: string, position: number }} Evidence
  */
 
-/** What the statement says in Italian, where the section has the words: `{1}` stands for what the statement puts in. @param {string} text @param {Panel} panel @returns {string | undefined} */
+/**
+ * Returns the Italian translation of a text of the explain statement. `{1}` is a value from the statement. @param {string} text @param {Panel} panel @returns
+ * {string | undefined}
+ */
 function evidenceInItalian(text, { italian: { evidence = {} } = {} }) {
   if (Object.hasOwn(evidence, text)) return evidence[text];
   for (const [english, italian] of Object.entries(evidence)) {
@@ -201,7 +213,10 @@ function evidenceInItalian(text, { italian: { evidence = {} } = {} }) {
   return undefined;
 }
 
-/** Names of fields in the page's words, `elevation, slope`, `coverage.flood` and those of a list among them; what is a sentence stays one. @param {string} field @param {Panel} panel */
+/**
+ * Translates field names such as `elevation, slope`, `coverage.flood` and columns of lists. Sentences stay unchanged. @param {string} field @param {Panel}
+ * panel
+ */
 function fieldsOf(field, panel) {
   const sentence = currentLanguage() === 'it' ? evidenceInItalian(field, panel) : undefined;
   if (sentence !== undefined) return sentence;
@@ -214,7 +229,7 @@ function fieldsOf(field, panel) {
   }).join(', ');
 }
 
-/** What a feature says: words of the statement, of the section or of the page, else what was published. @param {string | null} value @param {Panel} panel */
+/** Returns the text of a feature's value: a translation if there is one, else the published value. @param {string | null} value @param {Panel} panel */
 function saidBy(value, panel) {
   if (value === null || value === '') return t('saysNothing');
   if (currentLanguage() !== 'it') return value;
@@ -225,7 +240,10 @@ function saidBy(value, panel) {
 /** @param {string} unit @param {Panel} panel */
 const unitSaid = (unit, panel) => ((currentLanguage() === 'it' ? evidenceInItalian(unit, panel) : undefined) ?? unit).replaceAll('m2', 'm²');
 
-/** One feature that took part in a value: what it says, how much it counts, and where it stands. @param {Evidence} found @param {string} field what it is about, where others of the rule are about something else @param {Panel} panel */
+/**
+ * Shows one feature that contributed to a value: its value, weight and position in its file. @param {Evidence} found @param {string} field field of the
+ * value, if other features of the rule belong to other fields @param {Panel} panel
+ */
 function evidenceOf({ value, measure, unit, source, vintage, file, member, position, sha256 }, field, panel) {
   const place = [file.slice(file.lastIndexOf('/') + 1), member, String(position)].filter((part) => part !== '');
   return element('li', {}, [
@@ -262,7 +280,8 @@ function explanationOf({ not_applicable: notApplicable, rows, reproduced, empty,
 }
 
 /**
- * Why a section says what it says: its licences and, from a server that answers it, what `mappale explain` says; else the command itself.
+ * Shows the origin of a section: its licences and the result of `mappale explain`. If the server does not answer `explain`, shows the
+ * command instead.
  * @param {string} name @param {number} fid @param {any[]} cited licences of the section @param {Told} told
  */
 function reasonsOf(name, fid, cited, told) {
@@ -280,7 +299,7 @@ function reasonsOf(name, fid, cited, told) {
       try {
         found.replaceChildren(...explanationOf(await explain(name), panelOf(name)), command('whyAlso'));
       } catch (error) {
-        // Opened again it is asked again.
+        // The explanation is requested again when the panel is opened again.
         isAsked = false;
         found.replaceChildren(element('p', { class: 'problem' }, [t('notExplained', { why: error instanceof Refusal ? refusalInWords(error) : t('noAnswer') })]), command('whyHow'));
       }
@@ -331,12 +350,14 @@ function sectionOf(name, block, record, told) {
 }
 
 /**
- * What a record may ask for and be told.
+ * Callbacks of a record.
  * @typedef {{ parcel: (fid: number) => void, close: () => void, print: () => void, copy: () => void, files: (code: string) => Promise<any>,
  *   explain: ((section: string) => Promise<any>) | null }} Told
  */
 
-/** @param {any} record as /parcels/{id} answers it @param {any[]} neighbours as /parcels/locate answers them, nearest first @param {Told} told @returns {HTMLElement[]} */
+/**
+ * @param {any} record answer of /parcels/{id} @param {any[]} neighbours answer of /parcels/locate, nearest first @param {Told} told @returns {HTMLElement[]}
+ */
 export function tellParcel(record, neighbours, told) {
   const { basic, municipality, meta } = record;
   const { sheet } = basic.cadastral;
@@ -367,7 +388,10 @@ export function tellParcel(record, neighbours, told) {
   ];
 }
 
-/** They may come after the record: it stays as its reader has opened it. @param {any[]} neighbours nearest first @param {(fid: number) => void} choose */
+/**
+ * Adds the neighbours, which may arrive after the record. The record keeps its opened panels. @param {any[]} neighbours nearest first @param {(fid:
+ * number) => void} choose
+ */
 export function neighboursOf(neighbours, choose) {
   return element('section', { 'data-section': 'neighbours', hidden: neighbours.length === 0 }, [
     element('h3', {}, [t('neighbours')]),
@@ -451,7 +475,8 @@ function rangeOf({ from, to }) {
 }
 
 /**
- * @param {import('./view.js').Layer | null} layer the section that is drawn @param {string | null} covered the section whose coverage comuni show; null: all of them
+ * @param {import('./view.js').Layer | null} layer the drawn section @param {string | null} covered the section whose coverage of comuni is drawn; null: all
+ *   sections
  * @param {readonly { word: any, light: string, dark: string }[]} shades @param {boolean} hasBlank whether there are comuni without parcels
  */
 export function legendOf(layer, covered, shades, hasBlank) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** One field for all that may be looked for, with suggestions while it is typed: the combobox of the ARIA authoring practices. */
+/** Search field with suggestions while the user types: the combobox of the ARIA authoring practices. */
 import { ask, signedIn } from './interface.js';
 import { $, element } from './elements.js';
 import { hasWord, numberOf, t } from './words.js';
@@ -7,7 +7,7 @@ import { hasWord, numberOf, t } from './words.js';
 /** @typedef {{ kind: 'street' | 'comune' | 'parcel' | 'address', name: string, what: string, choose: () => void }} Suggestion */
 /** @typedef {{ municipality: string, province: string, region: string | null }} UnloadedComune */
 
-/** A pause in typing; milliseconds. Each question counts in the hour of the token. */
+/** Pause after a keystroke in milliseconds. Each search counts against the hourly limit of the token. */
 const PAUSE_MS = 250;
 const SHORTEST = 3;
 const MOST = 8;
@@ -19,10 +19,10 @@ let suggestions = [];
 let active = -1;
 let waiting = 0;
 let asking = new AbortController();
-/** The message about comuni that are not loaded is shown. */
+/** True if the message about comuni that are not loaded is shown. */
 let isExplained = false;
 
-/** Without case and accents. @param {string} text */
+/** Removes case and accents. @param {string} text */
 export const plain = (text) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().trim();
 
 /**
@@ -55,7 +55,7 @@ export function openSearch(told) {
     const chosen = suggestions[active];
     if (chosen !== undefined && !list.hidden) choose(chosen);
     else void (async () => {
-      // What was typed last may not have been answered yet.
+      // The newest input may not have an answer yet.
       clearTimeout(waiting);
       const text = field.value.trim();
       if (text === '') return;
@@ -65,7 +65,7 @@ export function openSearch(told) {
     })();
   });
 
-  /** What the page knows by itself. @param {string} text @returns {Suggestion[]} */
+  /** Returns suggestions that need no server. @param {string} text @returns {Suggestion[]} */
   function local(text) {
     const coordinates = /^(-?\d+(?:\.\d+)?)[\s,;]+(-?\d+(?:\.\d+)?)$/.exec(text);
     if (coordinates !== null) return [{ kind: 'address', name: text, what: t('coordinates'), choose: () => told.place(Number(coordinates[1]), Number(coordinates[2])) }];
@@ -75,7 +75,7 @@ export function openSearch(told) {
       .map(({ name, belfiore, parcels }) => ({ kind: 'comune', name: name ?? belfiore, what: t('ofComune', { parcels: numberOf(parcels ?? 0) }), choose: () => told.comune(belfiore) }));
   }
 
-  /** Why nothing was found: the comuni that were named are not loaded, or nothing is like it. @param {string} text @param {UnloadedComune[]} [notLoaded] */
+  /** Explains an empty result: the named comuni are not loaded, or no address is similar. @param {string} text @param {UnloadedComune[]} [notLoaded] */
   function emptyText(text, notLoaded = []) {
     if (notLoaded.length === 0) return t('nothing', { text });
     const loaded = told.regions().map(({ name }) => name);
@@ -84,13 +84,15 @@ export function openSearch(told) {
     )).join(' ');
   }
 
-  /** @param {string} text @param {boolean} isWhole all was typed: it is said when there is nothing @returns {Promise<boolean>} whether there is something */
+  /**
+   * @param {string} text @param {boolean} isWhole the input is complete: an empty result is reported @returns {Promise<boolean>} whether there are results
+   */
   async function suggest(text, isWhole) {
     asking = new AbortController();
     const { signal } = asking;
     if (isWhole) told.say(t('searching'));
     try {
-      // What is whole is asked as anybody asks it; the last word of what is being typed may be but begun.
+      // Complete input uses the usual search. While the user types, the last word may be incomplete.
       const isBegun = !isWhole && /\p{L}$/u.test(field.value);
       const { data, meta } = await (isBegun ? ask('/map/suggestions', { q: text }, signal) : ask('/geocode/search', { q: text, limit: MOST }, signal));
       if (signal.aborted) return false;
@@ -100,7 +102,7 @@ export function openSearch(told) {
         what: [address.municipality_name ?? address.municipality_code, hasWord(address.match_type) ? t(address.match_type) : ''].filter(Boolean).join(' · '),
         choose: () => told.place(address.latitude, address.longitude, address.formatted_address),
       }))];
-      // A message about what was typed before is no longer true.
+      // The message about the earlier input no longer applies.
       if (isWhole || isExplained || meta.not_loaded !== undefined) told.say(found.length === 0 ? emptyText(text, meta.not_loaded) : '', found.length === 0);
       isExplained = meta.not_loaded !== undefined;
       if (document.activeElement === field && !isWhole) show(found);
@@ -120,7 +122,7 @@ function show(found) {
   suggestions = found;
   list.replaceChildren(...found.map((each, index) => {
     const option = element('li', { id: `suggestion-${index}`, role: 'option', 'aria-selected': 'false', 'data-kind': each.kind }, [element('span', {}, [each.name]), element('small', {}, [each.what])]);
-    // The field would lose the focus, and the list close, before the click.
+    // Without this, the field loses the focus and the list closes before the click.
     option.addEventListener('pointerdown', (event) => event.preventDefault());
     option.addEventListener('click', () => choose(each));
     return option;
@@ -151,7 +153,7 @@ function choose(suggestion) {
   clearTimeout(waiting);
   field.value = suggestion.name;
   close();
-  // A keyboard on the screen would hide the map.
+  // An on-screen keyboard would cover the map.
   if (matchMedia('(pointer: coarse)').matches) field.blur();
   suggestion.choose();
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** The page: what is chosen, where that stands in the address, and who is told of it. */
+/** Controls the page: holds the selection, keeps it in the URL, and updates the other parts. */
 import { $, button, element } from './elements.js';
 import { ask, canExplain, explain, open, openSession, Refusal, signedIn, useToken } from './interface.js';
 import { legendOf, neighboursOf, tellComune, tellParcel, tellPublished, titleOf } from './record.js';
@@ -7,24 +7,24 @@ import { openSearch } from './search.js';
 import * as view from './view.js';
 import { currentLanguage, dateOf, fillWords, refusalInWords, t, useLanguage } from './words.js';
 
-/** Degrees around a place in which parcels are looked for: about 40 m. */
+/** Search radius around a place in degrees, about 40 m. */
 const MARGIN = 0.0004;
-/** Neighbours that are listed. */
+/** Maximum number of listed neighbours. */
 const NEAR = 24;
 const HIDDEN_LAYERS = ['comuni', 'ground', 'parcels'];
 
-/** Regions published, layers and what must be said with them, as overview.json has them. @type {{ regions: any[], layers: view.Layer[], attribution: string[] }} */
+/** Published regions, layers and their attributions, from overview.json. @type {{ regions: any[], layers: view.Layer[], attribution: string[] }} */
 let overview = { regions: [], layers: [], attribution: [] };
 /** @type {Map<string, view.Comune>} */
 const comuni = new Map();
-/** What is chosen; the address says the same. @type {{ layer: string, parcel: number | null, comune: string | null }} */
+/** The selection, which is also in the URL. @type {{ layer: string, parcel: number | null, comune: string | null }} */
 const chosen = { layer: 'coverage', parcel: null, comune: null };
-/** What the panel tells now, to be told again in another language. @type {() => HTMLElement[]} */
+/** Builds the current content of the panel, also after a change of language. @type {() => HTMLElement[]} */
 let telling = () => tellPublished(overview.regions, [...comuni.values()], { region: goToRegion, comune: showComune });
 let asked = 0;
 let isOpen = false;
 
-// --- The address ----------------------------------------------------------------------------------------------------------
+// --- URL ------------------------------------------------------------------------------------------------------------------
 
 /** `#map=17.5/41.5603/14.6627&layer=SECTION&parcel=1400000000`. */
 function readAddress() {
@@ -37,7 +37,7 @@ function readAddress() {
   };
 }
 
-/** @param {boolean} isStep whether the back button comes back to what was before */
+/** @param {boolean} isStep whether the back button returns to the earlier state */
 function writeAddress(isStep) {
   const place = view.placeOf();
   const words = [
@@ -49,7 +49,7 @@ function writeAddress(isStep) {
   else history.replaceState(null, '', address);
 }
 
-/** Does what the address says, without writing it. */
+/** Applies the URL without changing it. */
 async function follow() {
   isOpen = true;
   const { place, layer, parcel, comune } = readAddress();
@@ -60,16 +60,16 @@ async function follow() {
   forget(false);
 }
 
-// --- Saying ---------------------------------------------------------------------------------------------------------------
+// --- Messages -------------------------------------------------------------------------------------------------------------
 
-/** @param {string} text empty: nothing @param {boolean} [problem] @param {Node[]} also */
+/** @param {string} text empty: no message @param {boolean} [problem] @param {Node[]} also */
 function say(text, problem = false, ...also) {
   $('status').replaceChildren(text, ...also);
   $('status').classList.toggle('hidden', text === '');
   $('status').classList.toggle('problem', problem);
 }
 
-/** What is plain to see, for those who do not see it. @param {string} text */
+/** Announces a visible change to screen readers. @param {string} text */
 function announce(text) {
   say(text);
   $('status').classList.add('hidden');
@@ -77,7 +77,7 @@ function announce(text) {
 
 const offerSignIn = () => say(t('signInFirst'), false, button(t('signIn'), openDialog));
 
-/** @param {unknown} error what refused, or failed; without having signed in much does */
+/** Shows an error. Without signing in, many requests are refused. @param {unknown} error */
 function failed(error) {
   const isRefused = error instanceof Refusal && error.status === 401;
   if (!signedIn() && (error === null || isRefused && error.code === 'API_KEY_REQUIRED')) return offerSignIn();
@@ -85,7 +85,7 @@ function failed(error) {
   say(error instanceof Refusal ? refusalInWords(error) : t('noAnswer'), true);
 }
 
-/** Runs what the reader asked for last; an answer to an older question is dropped. @param {(current: () => boolean) => Promise<void>} work */
+/** Runs the newest request of the user and drops the answers to older ones. @param {(current: () => boolean) => Promise<void>} work */
 async function run(work) {
   if (!signedIn()) return offerSignIn();
   asked += 1;
@@ -101,7 +101,7 @@ async function run(work) {
   }
 }
 
-/** @param {() => HTMLElement[]} parts @param {string} size of the panel on a small screen */
+/** @param {() => HTMLElement[]} parts @param {string} size size of the panel on a small screen */
 function tell(parts, size) {
   telling = parts;
   $('told').replaceChildren(...parts());
@@ -120,7 +120,7 @@ async function showParcel(fid, current, { step = true, move = true, around } = {
   Object.assign(chosen, { parcel: fid, comune: null });
   if (step) writeAddress(true);
   let neighbours = around ?? [];
-  /** In another language the same is told again. @type {Map<string, Promise<any>>} */
+  /** Explanations by section, so that a change of language needs no request. @type {Map<string, Promise<any>>} */
   const explanations = new Map();
   const explainOnce = (/** @type {string} */ section) => {
     const asking = explanations.get(section) ?? explain(fid, section);
@@ -148,31 +148,40 @@ function nearest(parcels, { fid, centroid }) {
   return parcels.filter((each) => each.fid !== fid).sort((a, b) => distance(a.centroid, centroid) - distance(b.centroid, centroid)).slice(0, NEAR);
 }
 
-/** On a plane: good enough to say which is nearer. @param {{ lat: number, lng: number }} a @param {{ lat: number, lng: number }} b */
+/**
+ * Returns a planar distance, which is exact enough to compare parcels. @param {{ lat: number, lng: number }} a @param {{ lat: number, lng:
+ * number }} b
+ */
 const distance = (a, b) => Math.hypot(a.lat - b.lat, (a.lng - b.lng) * Math.cos((a.lat * Math.PI) / 180));
 
-/** Parcels in and around a box. @param {number[]} box @param {boolean} geometry */
+/** Returns the parcels in and around a box. @param {number[]} box @param {boolean} geometry */
 async function parcelsIn([west, south, east, north], geometry) {
   const sides = [/** @type {number} */ (west) - MARGIN, /** @type {number} */ (south) - MARGIN, /** @type {number} */ (east) + MARGIN, /** @type {number} */ (north) + MARGIN];
-  // A parcel of kilometres has more neighbours than can be asked for.
+  // The surroundings of a parcel several kilometres wide exceed the allowed box.
   if (/** @type {number} */ (sides[2]) - /** @type {number} */ (sides[0]) > 0.05 || /** @type {number} */ (sides[3]) - /** @type {number} */ (sides[1]) > 0.05) return [];
   return (await ask('/parcels/locate', { bbox: sides.map((side) => side.toFixed(7)).join(','), ...(geometry ? { geometry: true } : {}), limit: 200 })).data;
 }
 
-/** The parcel at a place: one question for all around it, one for its record. @param {number} lat @param {number} lng @param {() => boolean} current @param {string} name @param {boolean} isAddress */
+/**
+ * Opens the parcel at a place. Sends one request for all parcels around it and one for its record. @param {number} lat @param {number} lng @param {() =>
+ * boolean} current @param {string} name @param {boolean} isAddress
+ */
 async function showPlace(lat, lng, current, name, isAddress) {
   say(t('looking', { name }));
   if (isAddress) view.draw({ mark: [lng, lat] });
   const around = await parcelsIn([lng, lat, lng, lat], true);
   if (!current()) return;
-  // An access point may lie on the road in front: then the nearest parcel is meant.
+  // An access point may be on the road in front of its parcel. The nearest parcel is used then.
   const [found] = [...around].sort((a, b) => Number(holds(b.geometry, lng, lat)) - Number(holds(a.geometry, lng, lat)) || distance(a.centroid, { lat, lng }) - distance(b.centroid, { lat, lng }));
   if (found !== undefined) return showParcel(found.fid, current, { around, move: isAddress });
   if (isAddress) view.goTo({ zoom: 17, lat, lng });
   say(t('noParcel', { name }), true);
 }
 
-/** Whether a point lies in a geometry: a ray from it crosses the rings an odd number of times. @param {any} geometry @param {number} lng @param {number} lat */
+/**
+ * Returns whether a geometry contains a point: a ray from the point crosses the rings an odd number of times. @param {any} geometry @param {number} lng
+ * @param {number} lat
+ */
 function holds(geometry, lng, lat) {
   const rings = geometry.type === 'Polygon' ? geometry.coordinates : geometry.coordinates.flat();
   return rings.flatMap((ring) => ring.slice(1).map((corner, index) => [ring[index], corner]))
@@ -221,7 +230,7 @@ function goToRegion(code) {
   if (box) fit(box, 13);
 }
 
-/** Nothing is chosen any more. @param {boolean} isStep */
+/** Clears the selection. @param {boolean} isStep */
 function forget(isStep) {
   asked += 1;
   Object.assign(chosen, { parcel: null, comune: null });
@@ -243,7 +252,7 @@ function fit(box, maxZoom) {
   view.fit(box, covered(), maxZoom);
 }
 
-/** Pixels of the map that panels lie on. */
+/** Pixels of the map that panels cover. */
 const covered = () => (isSmall.matches ? { left: 0, below: $('record').offsetHeight } : { left: $('panels').offsetLeft + $('panels').offsetWidth, below: 0 });
 
 // --- Layers ---------------------------------------------------------------------------------------------------------------
@@ -260,7 +269,7 @@ function chooseLayer(name, isStep) {
 
 const layerNames = () => ['coverage', 'parcels', ...overview.layers.map(({ name }) => name).filter((name) => !HIDDEN_LAYERS.includes(name))];
 
-/** Of what is drawn at this scale: a section's classes close by, its coverage by comune farther out. */
+/** Shows the legend for the current scale: classes of a section at large scales, its coverage by comune at small scales. */
 function showLegend() {
   const layer = overview.layers.find(({ name }) => name === chosen.layer) ?? null;
   const isSection = layer !== null && !HIDDEN_LAYERS.includes(layer.name);
@@ -278,7 +287,7 @@ function showLayers() {
     const input = element('input', { type: 'radio', name: 'layer', value: name, checked: name === chosen.layer });
     input.addEventListener('change', () => {
       chooseLayer(name, true);
-      // On a small screen the list lies on the map that it changes.
+      // On a small screen the list covers the map that it changes.
       if (isSmall.matches) $('layers').removeAttribute('open');
     });
     return element('label', {}, [input, element('span', {}, [title])]);
@@ -319,11 +328,11 @@ function openDialog() {
   dialog.showModal();
 }
 
-/** @param {boolean} isNew tiles that were refused, or seen, are asked for again */
+/** @param {boolean} isNew true: tiles are requested again */
 function showSigned(isNew) {
   $('sign').textContent = t(signedIn() ? 'signOut' : 'signIn');
   $('sign').classList.toggle('plain', signedIn());
-  // A cookie ends with the server.
+  // The session ends with the server.
   $('sign').hidden = signedIn() && sessionStorage.getItem('token') === null;
   if (isNew) view.draw({ parcels: false });
   view.draw({ parcels: signedIn() });
@@ -344,7 +353,7 @@ dialog.addEventListener('close', () => {
   if (dialog.returnValue === 'keep' && key !== '') void signIn(key);
 });
 
-/** Asks once whether the token is one: tiles would ask by the dozen, and each wrong key counts. @param {string} key */
+/** Checks the token once. Otherwise each tile would send a wrong token, and every wrong token counts. @param {string} key */
 async function signIn(key) {
   useToken(key);
   try {
@@ -357,7 +366,7 @@ async function signIn(key) {
   say(t('signedIn'));
 }
 
-// --- Words ----------------------------------------------------------------------------------------------------------------
+// --- Language -------------------------------------------------------------------------------------------------------------
 
 function fill() {
   fillWords();
@@ -378,7 +387,7 @@ $('language').addEventListener('click', () => {
   fill();
 });
 $('opacity').addEventListener('input', ({ target }) => view.fade(Number(/** @type {HTMLInputElement} */ (target).value) / 100));
-/** What is folded away, for the time that it is printed. @type {Element[]} */
+/** Collapsed elements that are opened for printing. @type {Element[]} */
 let unfolded = [];
 addEventListener('beforeprint', () => {
   $('printed').textContent = t('printedFrom', { date: dateOf(new Date()), url: location.href });
@@ -395,13 +404,13 @@ addEventListener('afterprint', () => {
 });
 addEventListener('popstate', () => void follow());
 
-// --- Opening --------------------------------------------------------------------------------------------------------------
+// --- Start ----------------------------------------------------------------------------------------------------------------
 
-/** Outlines come region by region: the map need not wait for the last. */
+/** Outlines arrive region by region, and the map does not wait for all of them. */
 async function readComuni() {
   for (const { code } of overview.regions) {
     const { comuni: found } = await open('/map/overview.json', { region: code });
-    // Where boundaries are not loaded a comune is drawn as the box of its sheets.
+    // A comune without loaded boundary is drawn as the box of its sheets.
     for (const comune of found) comuni.set(comune.belfiore, { ...comune, outline: comune.outline ?? (comune.bbox === null ? null : boxed(comune.bbox)), isBox: comune.outline === null, region: code });
     view.draw({ comuni });
   }
@@ -409,7 +418,7 @@ async function readComuni() {
 
 async function start() {
   const first = new URLSearchParams(location.hash.slice(1)).get('signin');
-  // Nobody who looks over a shoulder, or through the history, finds it.
+  // Removes the secret from the address bar and the history.
   if (first !== null) history.replaceState(null, '', location.pathname);
   if (isSmall.matches) $('layers').removeAttribute('open');
   sizeSheet('peek');
@@ -420,12 +429,12 @@ async function start() {
     const canDraw = await view.openView({
       choose: (fid) => chooseParcel(fid, false), comune: showComune, place: (lat, lng) => choosePlace(lat, lng),
       moved: () => {
-        // Until the address was read it is not ours to write.
+        // The page must not change the URL before it has read it.
         if (isOpen) writeAddress(false);
         showLegend();
       },
       refused: (status) => {
-        // What was asked in words is answered in words.
+        // A text query returns an address, which is searched again as text.
         if ((status === 401 || status === 403) && !$('status').classList.contains('problem')) say(t('refused'), true, button(t('signIn'), openDialog));
       },
     });

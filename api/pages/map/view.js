@@ -1,5 +1,5 @@
 // @ts-check
-/** The drawing: what is published by comune, tiles of parcels and of one section, the parcel that is chosen. It knows no section but by what the server says of it. */
+/** Draws the map: comuni, tiles of parcels and of one section, and the selected parcel. The server describes the sections, so this file names none. */
 import { Map as Drawing, NavigationControl, ScaleControl } from './maplibre-gl.mjs';
 import { tilesOf, withToken } from './interface.js';
 import { t } from './words.js';
@@ -13,37 +13,37 @@ import { t } from './words.js';
  *   outline: GeoJSON.Geometry | null, isBox: boolean, coverage: Record<string, string>, region: number }} Comune
  */
 
-/** Of light and dark: land, sea and lines; the colours of sections are their own. */
+/** Colours of land, sea and lines in light and dark mode. Sections have their own colours. */
 const PALETTES = {
   light: { back: '#eef1f4', land: '#fbfaf6', line: '#8d97a5', comune: '#5b6675', road: '#c9cdd3', water: '#a9cfe6', ink: '#2b3542', halo: '#ffffff', chosen: '#b4330a', parcel: '#6f6a5e' },
   dark: { back: '#12171d', land: '#222a33', line: '#5d6a7a', comune: '#8b98a8', road: '#4a5360', water: '#2f5f80', ink: '#e6ebf1', halo: '#12171d', chosen: '#ffb454', parcel: '#7d8998' },
 };
 const darkness = matchMedia('(prefers-color-scheme: dark)');
-/** As the screen is drawn: while a browser prints it may say that it is light. */
+/** Colour scheme of the screen. While printing, browsers may report the light one. */
 let isDark = darkness.matches;
-/** Paper is light. */
+/** Printing uses the light scheme. */
 let isPaper = false;
 const scheme = () => (isDark && !isPaper ? 'dark' : 'light');
 const palette = () => PALETTES[scheme()];
 
-/** How much of what is known covers a comune: one hue, from pale to full, that print and every kind of sight keep in order. */
+/** Shades for the share of sections that cover a comune. The single hue stays in order in print and for colour-blind readers. */
 export const COVERED = [
   { least: 1, word: 'coveredAll', light: '#2b7bba', dark: '#3f93d6' },
   { least: 0.7, word: 'coveredMost', light: '#79b1da', dark: '#2f6fa3' },
   { least: Number.MIN_VALUE, word: 'coveredSome', light: '#bcd7ec', dark: '#28506f' },
   { least: 0, word: 'coveredNone', light: '#f2f0ea', dark: '#2b323b' },
 ];
-/** Of one section. */
+/** Shades for the coverage of one section. */
 export const STATES = {
   mapped: { light: '#4a90c4', dark: '#3f86bd' }, partial: { light: '#b9d6ea', dark: '#2b5577' }, not_mapped: { light: '#d5d8dc', dark: '#3a424c' }, not_loaded: { light: '#f2f0ea', dark: '#2b323b' },
 };
-/** Roads, and waters alike in a legend: sections that are not made for them leave them as they are. */
+/** Colour of roads and waters in sections that exclude them. */
 export const GROUND = { light: PALETTES.light.road, dark: PALETTES.dark.road };
-/** Of a comune of which no parcel is published: nothing can be said of it. */
+/** Colour of a comune without published parcels. */
 export const BLANK = { light: PALETTES.light.land, dark: PALETTES.dark.land };
 export const shade = (colours) => colours[scheme()];
 
-/** Share of the sections that cover a comune; what covers a part counts for half. @param {Comune} comune */
+/** Returns the share of the sections that cover a comune; partial coverage counts as half. @param {Comune} comune */
 export function shareCovered({ coverage }) {
   const states = Object.values(coverage).filter((state) => state !== 'not_applicable');
   return states.length === 0 ? 0 : states.reduce((sum, state) => sum + (state === 'mapped' ? 1 : state === 'partial' ? 0.5 : 0), 0) / states.length;
@@ -51,27 +51,27 @@ export function shareCovered({ coverage }) {
 
 export const hasParcels = (/** @type {Comune} */ { parcels }) => (parcels ?? 0) > 0;
 
-/** @param {Comune} comune @param {string | null} section null: all of them */
+/** @param {Comune} comune @param {string | null} section null: all sections */
 export function stateOf(comune, section) {
   if (!hasParcels(comune)) return BLANK;
   if (section !== null) return STATES[comune.coverage[section] ?? 'not_loaded'] ?? STATES.not_loaded;
   return /** @type {typeof COVERED[number]} */ (COVERED.find(({ least }) => shareCovered(comune) >= least));
 }
 
-/** Pixels of a letter of a parcel's number, of what must be free beside it, and of its height with that. */
+/** Width of a digit of a parcel number, free space on each side, and height including free space, in pixels. */
 const [LETTER, MARGIN, LINE] = [7, 8, 20];
-/** From here on borders of comuni are drawn as they are published. */
+/** Zoom from which borders of comuni are drawn as published. */
 const BORDERS = 11;
-/** From here on parcels can be told apart. */
+/** Zoom from which parcels are distinguishable. */
 export const CLOSE = 17;
 const EMPTY = { type: 'FeatureCollection', features: [] };
 const FONT = ['system-ui', 'sans-serif'];
 
-/** What is drawn now. */
+/** State of the drawing. */
 const shown = {
   /** @type {Layer[]} */ layers: [], /** @type {Map<string, Comune>} */ comuni: new Map(), /** @type {string | null} */ section: null, parcels: false, opacity: 0.75,
   /** @type {GeoJSON.Feature | null} */ chosen: null, /** @type {[number, number] | null} */ mark: null,
-  /** Numbers of parcels. @type {any} */ labels: { type: 'FeatureCollection', features: [] },
+  /** Marker layer of parcel numbers. @type {any} */ labels: { type: 'FeatureCollection', features: [] },
 };
 
 /** @type {import('maplibre-gl').Map | null} */
@@ -79,14 +79,14 @@ let map = null;
 
 /**
  * @param {{ choose: (fid: number) => void, comune: (belfiore: string) => void, place: (lat: number, lng: number) => void, moved: () => void, refused: (status: number) => void }} told
- * @returns {Promise<boolean>} whether this browser can draw
+ * @returns {Promise<boolean>} whether this browser supports WebGL
  */
 export async function openView(told) {
   try {
     map = new Drawing({
       container: 'map', style: styleOf(), center: [12.6, 42.3], zoom: 4.8, minZoom: 4, maxZoom: 21, attributionControl: false, dragRotate: false, pitchWithRotate: false,
       touchPitch: false, renderWorldCopies: false, transformRequest: withToken, fadeDuration: 0,
-      // A picture that is taken or printed later still has what was drawn.
+      // Screenshots and printing need the drawn frame afterwards.
       canvasContextAttributes: { preserveDrawingBuffer: true, antialias: true },
       locale: { 'Map.Title': t('mapHelp'), 'NavigationControl.ZoomIn': t('zoomInControl'), 'NavigationControl.ZoomOut': t('zoomOutControl') },
     });
@@ -135,13 +135,13 @@ export async function openView(told) {
   return true;
 }
 
-/** Whether a layer is drawn at this scale, for who may see it. @param {string} layer */
+/** Returns whether a layer is visible at this scale and permitted for this user. @param {string} layer */
 export function draws(layer) {
   const { minzoom = Infinity } = shown.layers.find(({ name }) => name === layer) ?? {};
   return shown.parcels && map !== null && map.getZoom() >= minzoom;
 }
 
-/** Each parcel's number once, in its largest piece, where it fits in: tiles cut parcels, and would name every piece. */
+/** Draws each parcel's number once, in its largest piece. Tiles cut parcels into pieces, and labels of the tiles would repeat. */
 function nameParcels() {
   if (map === null || map.getLayer('parcel-area') === undefined) return;
   /** @type {Map<number, { label: string, extent: number, middle: [number, number] }>} */
@@ -162,7 +162,7 @@ function nameParcels() {
   /** @type {any} */ (map.getSource('labels')).setData(next);
 }
 
-/** What nobody has mapped: grey stripes, which no colour of a class can be taken for. */
+/** Grey stripes mark areas that no file covers; no class looks like them. */
 function hatch() {
   const size = 16;
   const data = new Uint8Array(size * size * 4);
@@ -172,7 +172,7 @@ function hatch() {
   return { width: size, height: size, data };
 }
 
-/** @returns {any} the style for what is shown now */
+/** @returns {any} the map style for the current state */
 function styleOf() {
   const colours = palette();
   const { layers, section, parcels, opacity } = shown;
@@ -181,12 +181,12 @@ function styleOf() {
   const lines = tiled.find(({ name }) => name === 'parcels');
   const borders = tiled.find(({ name }) => name === 'comuni');
   const source = ({ minzoom, maxzoom, name }) => ({ type: 'vector', tiles: [tilesOf(name)], minzoom, maxzoom });
-  // The comuni give way to the parcels that are drawn over them.
+  // Fades out comuni where parcels are drawn over them.
   const close = drawn ?? lines;
   const fade = close === undefined ? opacity : ['interpolate', ['linear'], ['zoom'], close.minzoom - 0.5, opacity, close.minzoom, 0];
   const border = { 'line-color': colours.comune, 'line-width': ['interpolate', ['linear'], ['zoom'], 5, 0.4, 10, 1, 16, 2.5], 'line-opacity': 0.8 };
   const of = (name) => ({ source: name, 'source-layer': name });
-  // What changes its colours for paper is of one colour in each layer, or is there twice: whatever is coloured by feature would have to be made again first.
+  // Layers whose colours change for printing have one colour each, or exist twice. Colours by feature would require new tiles.
   const onScreen = isPaper && isDark ? 0 : fade;
   return {
     version: 8,
@@ -217,7 +217,7 @@ function styleOf() {
         { id: 'parcel-area', type: 'fill', ...of('parcels'), paint: { 'fill-color': '#000', 'fill-opacity': 0 } },
         { id: 'parcel-line', type: 'line', ...of('parcels'), paint: { 'line-color': colours.parcel, 'line-width': ['interpolate', ['linear'], ['zoom'], 14, 0.3, 16, 0.8, 19, 1.5] } },
       ]),
-      // Close by, the outlines that the page has of all comuni are too coarse: there they come as tiles. Where boundaries are not loaded there is but a box.
+      // The page's outlines of comuni are too coarse for large scales, where tiles replace them. Without loaded boundaries there is only a box.
       { id: 'comune-line', type: 'line', source: 'comuni', paint: border, ...(borders === undefined ? {} : { filter: ['any', ['<', ['zoom'], BORDERS], ['get', 'isBox']] }) },
       ...(borders === undefined ? [] : [{ id: 'comune-border', type: 'line', source: 'comuni-tiles', 'source-layer': borders.name, minzoom: BORDERS, paint: border }]),
       { id: 'chosen-halo', type: 'line', source: 'chosen', layout: { 'line-join': 'round' }, paint: { 'line-color': colours.halo, 'line-width': 7 } },
@@ -267,7 +267,7 @@ function outlines() {
   return { type: 'FeatureCollection', features };
 }
 
-/** Names of comuni stand in the middle of the largest part of each. */
+/** Places the name of a comune in the middle of its largest part. */
 function middles() {
   const features = [...shown.comuni.values()].flatMap(({ name, parcels, outline }) => {
     const middle = outline === null ? null : middleOf(outline);
@@ -276,7 +276,7 @@ function middles() {
   return { type: 'FeatureCollection', features };
 }
 
-/** Centre of mass of the largest ring. @param {any} geometry */
+/** Returns the centroid of the largest ring. @param {any} geometry */
 function middleOf({ type, coordinates }) {
   const rings = type === 'Polygon' ? [coordinates[0]] : coordinates.map(([ring]) => ring);
   const measured = rings.map((ring) => ring.slice(1).reduce(([area, x, y], [x2, y2], index) => {
@@ -288,7 +288,7 @@ function middleOf({ type, coordinates }) {
   return area === 0 ? null : [x / (3 * area), y / (3 * area)];
 }
 
-// --- What the rest of the page says to it --------------------------------------------------------------------------------
+// --- Functions for the rest of the page ---------------------------------------------------------------------------------
 
 /** @param {Partial<typeof shown>} change */
 export function draw(change) {
@@ -296,17 +296,17 @@ export function draw(change) {
   redraw();
 }
 
-/** @param {number} opacity of what lies on the land, 0–1 */
+/** @param {number} opacity opacity of the layers on land, 0–1 */
 export function fade(opacity) {
   shown.opacity = opacity;
-  // Not by a new style, which would look through every outline.
+  // Changes the paint property, because a new style would parse every outline again.
   for (const { id, paint } of styleOf().layers) if (paint['fill-opacity'] !== undefined && map?.getLayer(id) !== undefined) map.setPaintProperty(id, 'fill-opacity', paint['fill-opacity']);
 }
 
-/** What is printed in place of a dark map. @type {HTMLCanvasElement | null} */
+/** Canvas that is printed instead of a dark map. @type {HTMLCanvasElement | null} */
 let paper = null;
 
-/** On paper a dark map is light, and at once: what prints it waits for nothing. @param {boolean} isPrinted */
+/** Switches the map to light colours for printing. Must be synchronous, because printing does not wait. @param {boolean} isPrinted */
 export function drawForPaper(isPrinted) {
   isPaper = isPrinted;
   paper?.remove();
@@ -317,7 +317,7 @@ export function drawForPaper(isPrinted) {
   }
   map.redraw();
   if (!isPrinted) return;
-  // Of what WebGL draws the frame is printed that was on the screen last; of a copy, what is in it.
+  // Browsers print the last displayed frame of a WebGL canvas, but the current content of a 2D copy.
   const { width, height } = map.getCanvas();
   paper = Object.assign(document.createElement('canvas'), { className: 'maplibregl-canvas', width, height });
   paper.getContext('2d')?.drawImage(map.getCanvas(), 0, 0);
@@ -334,7 +334,10 @@ export function placeOf() {
 /** @param {{ zoom: number, lat: number, lng: number }} place */
 export const goTo = ({ zoom, lat, lng }) => map?.jumpTo({ center: [lng, lat], zoom });
 
-/** @param {[number, number, number, number]} box west, south, east, north @param {{ left: number, below: number }} covered pixels that something lies on @param {number} maxZoom */
+/**
+ * @param {[number, number, number, number]} box west, south, east, north @param {{ left: number, below: number }} covered pixels covered by panels @param
+ *   {number} maxZoom
+ */
 export function fit(box, { left, below }, maxZoom = 19) {
   if (map === null) return;
   map.resize();
@@ -343,7 +346,9 @@ export function fit(box, { left, below }, maxZoom = 19) {
   map.fitBounds(box, { padding: { top: side, left: side + left, right: side, bottom: side + below }, maxZoom, animate: false });
 }
 
-/** Moves no more than is needed to see a box, and not closer. @param {[number, number, number, number]} box @param {{ left: number, below: number }} covered */
+/**
+ * Moves the map just enough to show a box, without zooming in. @param {[number, number, number, number]} box @param {{ left: number, below: number }} covered
+ */
 export function reveal(box, covered) {
   if (map === null) return;
   map.resize();

@@ -1,5 +1,5 @@
 // @ts-check
-/** Every word of the page itself, in both languages. What a section is called and how its fields are told stands in the section's folder. */
+/** Texts of the page in both languages. Titles and field texts of a section are in the section's folder. */
 
 /** @typedef {'en' | 'it'} Language */
 
@@ -10,7 +10,7 @@ const ENGLISH = {
   skip: 'Skip to the record',
   map: 'Map',
   mapHelp: 'Map: arrow keys move it, plus and minus change the scale; Enter reads the parcel in the middle',
-  record: 'What is known of the place',
+  record: 'Known facts about the place',
   sheet: 'Make this panel larger or smaller',
   searchLabel: 'Search: address, comune, coordinates or number of a parcel',
   searchHint: 'Address, comune, coordinates, parcel',
@@ -35,23 +35,23 @@ const ENGLISH = {
   credits: 'Sources',
   signIn: 'Sign in',
   signOut: 'Sign out',
-  signInWhy: 'Parcels and their records need a token. On the machine of the server, mappale serve prints a link that signs this browser in; elsewhere type a token.',
+  signInWhy: 'Parcels and their records need a token. On the machine of the server, mappale serve prints a link that signs this browser in. Otherwise type a token.',
   token: 'Token',
-  tokenKept: 'It is kept in this tab until you close it, and goes to this server alone.',
+  tokenKept: 'The token stays in this tab until you close it, and is sent only to this server.',
   cancel: 'Cancel',
   signInFirst: 'Sign in to see parcels, to search addresses and to read records.',
   refused: 'The server refuses this token or session: sign in again.',
   signedIn: 'Signed in.',
   signedOut: 'Signed out.',
-  published: 'What is published',
-  publishedWhat: 'Choose a comune on the map or search one. Closer in, each parcel tells all that is known of it.',
-  nothingPublished: 'Nothing is published yet: mappale load-region loads a first region.',
+  published: 'Published data',
+  publishedWhat: 'Choose a comune on the map or search for one. Zoom in to see single parcels and their records.',
+  nothingPublished: 'Nothing is published yet. Run mappale load-region to load a region.',
   parcels: 'parcels',
   comuni: 'comuni',
   comuniOf: '{n} of {all} comuni',
   addressesOnly: 'addresses only',
   noParcels: 'No parcels loaded',
-  noParcelsWhy: 'No parcel of this comune is loaded. If its addresses are, the search finds them.',
+  noParcelsWhy: 'No parcels of this comune are loaded. If its addresses are loaded, the search finds them.',
   publishedOn: 'published {date}',
   covered: '{n} of {all} sections cover it',
   coveredAll: 'Mapped by every section',
@@ -64,19 +64,19 @@ const ENGLISH = {
   not_loaded: 'Not loaded',
   not_applicable: 'Not applicable',
   mappedNone: 'None here',
-  mappedNoneWhy: 'The sources cover this place, and there is nothing of it.',
-  partialWhy: 'The sources cover only a part: what is shown is a lower bound.',
-  not_mappedWhy: 'Nobody has said: the files that are loaded do not reach here. This is not the absence of it.',
-  not_loadedWhy: 'No file of it is loaded.',
-  not_applicableWhy: 'This section is not made for parcels of this kind.',
-  closer: 'Closer in, parcels are drawn.',
+  mappedNoneWhy: 'The sources cover this place and have nothing here.',
+  partialWhy: 'The sources cover only a part, so this value is a lower bound.',
+  not_mappedWhy: 'The loaded files do not cover this place. This does not mean that nothing is here.',
+  not_loadedWhy: 'No file of this section is loaded.',
+  not_applicableWhy: 'This section does not exist for parcels of this kind.',
+  closer: 'Zoom in to see parcels.',
   zoomIn: 'Show its parcels',
   reading: 'Reading parcel {fid} …',
   looking: 'Looking for the parcel at {name} …',
-  noParcel: 'There is no parcel at {name}.',
+  noParcel: 'No parcel at {name}.',
   shown: 'Parcel {label}, {comune}.',
   noAnswer: 'The server does not answer.',
-  noDrawing: 'This browser cannot draw the map (it has no WebGL). Search and records work all the same.',
+  noDrawing: 'This browser cannot draw the map, because it has no WebGL. Search and records still work.',
   particella: 'Parcel {label}',
   particellaOf: 'Parcel {label}, sheet {sheet}',
   land: 'land',
@@ -86,25 +86,25 @@ const ENGLISH = {
   close: 'Close',
   print: 'Print',
   copy: 'Copy link',
-  copied: 'The link is copied.',
+  copied: 'Link copied.',
   why: 'Why?',
   source: 'Source',
   noSource: 'no source is loaded',
-  whyHow: 'File, position in it and rule of each of these values, run again from what is published:',
+  whyHow: 'File, position in the file and rule of each value, computed again from the published data:',
   whyAlso: 'The same in a terminal:',
   explaining: 'Running the rule again on this parcel …',
-  ranSame: '✓ The rule ran again just now, and gives what is published.',
-  ranNothing: '✓ The rule ran again just now: it gives nothing for this parcel, and nothing is published.',
-  ranOther: '✗ The rule ran again just now, and does NOT give what is published: refresh the region.',
+  ranSame: '✓ The rule was run again and gives the published value.',
+  ranNothing: '✓ The rule was run again and gives nothing for this parcel, and nothing is published.',
+  ranOther: '✗ The rule was run again and does NOT give the published value. Refresh the region.',
   saysNothing: 'nothing',
   fromTo: '{from} to {to}',
   nth: '{name}, no. {n}',
-  notExplained: 'This could not be run here: {why}.',
+  notExplained: 'The rule could not be run here: {why}.',
   more: 'All {n}',
   neighbours: 'Neighbours',
   attributions: 'Attributions',
-  files: 'Files in force for {comune}',
-  filesHelp: 'The newest of each kind that speaks of this comune.',
+  files: 'Current files for {comune}',
+  filesHelp: 'The newest file of each kind that covers this comune.',
   file: 'File',
   vintage: 'Vintage',
   loadFiles: 'Which files?',
@@ -230,7 +230,7 @@ const ITALIAN = {
 
 const WORDS = { en: ENGLISH, it: ITALIAN };
 
-/** What the server refuses with says in English why; in Italian it is told by the code, with what stands in the details. @type {Record<string, string>} */
+/** Italian messages by error code, with values of `details`. The server's messages are English. @type {Record<string, string>} */
 const REFUSALS = {
   INVALID_PARAMS: 'la richiesta non è valida: {parameter}',
   OUT_OF_BOUNDS: 'il punto è fuori dall’Italia',
@@ -266,7 +266,7 @@ export function useLanguage(chosen) {
   localStorage.setItem('language', chosen);
 }
 
-/** @param {keyof typeof ENGLISH} word @param {Record<string, string | number>} values what stands in braces */
+/** @param {keyof typeof ENGLISH} word @param {Record<string, string | number>} values values for the placeholders in braces */
 export function t(word, values = {}) {
   return filled(WORDS[language][word], values);
 }
@@ -277,12 +277,12 @@ const filled = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (_, name) =>
 /** @param {import('./interface.js').Refusal} refusal @returns {string} */
 export function refusalInWords({ code, message, details }) {
   const stated = ['successor_fid', 'id'].filter((each) => (details[each] ?? null) !== null);
-  // The most that is known first.
+  // Maximum coverage first.
   const known = [`link_${details['link']}`, ...stated.map((each) => `${code}_${each}`), code].find((each) => Object.hasOwn(REFUSALS, each));
   return language === 'en' || known === undefined ? message : filled(REFUSALS[known] ?? '', details);
 }
 
-/** Whether the page has a word for it: values and states of records, which are words themselves. @param {string} word @returns {word is keyof typeof ENGLISH} */
+/** Returns whether the page has a text for a value or state of a record. @param {string} word @returns {word is keyof typeof ENGLISH} */
 export const hasWord = (word) => Object.hasOwn(ENGLISH, word);
 
 /** @param {number} value @param {Intl.NumberFormatOptions} options */
@@ -291,7 +291,7 @@ export const numberOf = (value, options = {}) => value.toLocaleString(language =
 /** @param {string | Date} when */
 export const dateOf = (when) => new Date(when).toLocaleDateString(language === 'it' ? 'it-IT' : 'en-GB', { day: 'numeric', month: 'long', year: 'numeric' });
 
-/** Puts words where the document wants them. */
+/** Fills in the texts of the document. */
 export function fillWords() {
   document.documentElement.lang = language;
   document.title = t('title');

@@ -21,7 +21,7 @@ describeDatabase('the section address', (engine) => {
     await buildAddresses(workspace, database, region);
   });
 
-  it('holds the synthetic truth of every parcel, of land, roads and water', async () => {
+  it('matches the synthetic truth of every parcel, of land, roads and water', async () => {
     const truth = synthetic.truth!(region);
     const rows = await database.query<{ fid: number; json: unknown[] }>(`select p.fid, (api.section_address(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`);
     expect(rows).toHaveLength(region.parcelCount);
@@ -30,7 +30,7 @@ describeDatabase('the section address', (engine) => {
       json: (truth(parcel) as { address: Record<string, unknown>[] }).address,
     }));
     expect(rows).toEqual(expected);
-    // The comparison says something only when every case occurs.
+    // The comparison is meaningful only if every case occurs.
     const lengths = expected.map(({ json }) => json.length);
     expect(lengths).toContain(0);
     expect(lengths.filter((length) => length === 20).length).toBeGreaterThan(0);
@@ -39,7 +39,7 @@ describeDatabase('the section address', (engine) => {
     for (const number of ['KM 3+200', 'KM 0+045', 'SNC', '112/A', '130/BIS', '151 ROSSO']) expect(shown).toContain(number);
   });
 
-  it('gives points near a parcel to it, and only those', async () => {
+  it('assigns points near a parcel to it, and no others', async () => {
     const rows = await workspace.session((session) => session.query<{ inside: boolean; n: number; farthest: number }>(
       'select inside, count(*)::int4 as n, max(distance_m) as farthest from address group by inside order by inside',
     ));
@@ -52,7 +52,7 @@ describeDatabase('the section address', (engine) => {
     expect(roads!.n).toBe(0);
   });
 
-  it('finds parcels through their index and measures only what the boxes meet', async () => {
+  it('finds parcels through their index and measures only parcels whose boxes match', async () => {
     const near = splitAt(sqlOf('sql/steps/placement.sql'), 'point_near').query;
     const plan = await workspace.session(async (session) => {
       await session.script(`set enable_seqscan to off;
@@ -68,7 +68,7 @@ describeDatabase('the section address', (engine) => {
 });
 
 describeDatabase('the key of a comune', (engine) => {
-  it('is the same in SQL and in the reader of queries', async () => {
+  it('is the same in SQL and in the query parser', async () => {
     const database = await engine.openDatabase();
     await database.session(createFunctions);
     const names = [
@@ -84,8 +84,8 @@ describeDatabase('the key of a comune', (engine) => {
   });
 });
 
-describe('the truth of addresses', () => {
-  it('has points inside, beside and far from parcels', () => {
+describe('the synthetic addresses', () => {
+  it('have points inside, near and far from parcels', () => {
     const truth = synthetic.truth!(region);
     const owners = [...region.parcels()].filter((parcel) => (truth(parcel) as { address: unknown[] }).address.length > 0);
     expect(owners.length).toBeGreaterThan(300);

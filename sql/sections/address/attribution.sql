@@ -1,4 +1,4 @@
--- purpose: the archives that the access points of parcels come from
+-- purpose: the archives that contain the access points of parcels
 -- cites: anncsu_addresses
 -- reads: core.access_point, section.address
 -- writes: none
@@ -16,7 +16,7 @@ edition as (
   select distinct vintage
   from point
 ),
--- Where all points are of one vintage, parcels are not asked.
+-- If all points are of one vintage, the parcels are not read.
 of_parcel as (
   select
     d.fid,

@@ -1,11 +1,11 @@
-/** The addresses of a parcel: this project's addition to the contract. */
+/** Section address: the addresses of a parcel. It is not part of the original contract. */
 import { z } from 'zod';
 import { quantity, truth } from '../../../pipelines/contract/gate.ts';
 import { addressFacts } from '../../../pipelines/contract/schemas.ts';
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 
 const address = z.array(z.strictObject(addressFacts).meta({ id: 'Address' })).max(20)
-  .meta({ id: 'ParcelAddresses', description: 'Access points inside the parcel, or within 15 m where it is the nearest land parcel' });
+  .meta({ id: 'ParcelAddresses', description: 'Access points inside the parcel, or within 15 m of it if it is the nearest land parcel' });
 
 export default defineSection({
   name: 'address',
@@ -17,21 +17,21 @@ export default defineSection({
   namesComuni: true,
   tables: {
     'section.address': {
-      description: 'Access points of a parcel: those inside it, else those within 15 m that have no nearer land parcel in their comune; at most 20 per parcel',
+      description: 'Access points of a parcel: those inside it, otherwise those within 15 m without a nearer land parcel in their comune; at most 20 per parcel',
       key: ['fid', 'ordinal'],
       columns: {
         fid: FID,
         ordinal: {
           type: 'int2',
-          description: 'Place in the answer, from 1: inside before near, near by distance, then by address_id',
-          gate: 'the place in an order',
+          description: 'Position in the answer, from 1: access points inside the parcel first, then by distance, then by address_id',
+          gate: 'it is a position in an order',
         },
         address_id: { type: 'int8', description: 'Access (core.access_point)', gate: 'a key' },
-        inside: { type: 'bool', description: 'True: the point lies in the parcel or on its border', gate: truth },
+        inside: { type: 'bool', description: 'True: the point is in the parcel or on its border', gate: truth },
         distance_m: {
           type: 'float8',
           description: 'Geodesic distance from the parcel, 2 decimals; 0 inside',
-          unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points lie inside or within centimetres' } }),
+          unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points are inside the parcel or within centimetres of it' } }),
         },
       },
     },
@@ -48,8 +48,8 @@ export default defineSection({
       legend: { Addresses: 'Indirizzi', 'No address': 'Nessun indirizzo' },
       fields: {
         'PROGRESSIVO_ACCESSO of ANNCSU': 'PROGRESSIVO_ACCESSO di ANNCSU',
-        'In title case; empty: not known': 'Con le iniziali maiuscole; vuota: non nota',
-        'Street and number, locality or else comune, province': 'Via e numero civico, località o altrimenti comune, provincia',
+        'In title case; empty: unknown': 'Con le iniziali maiuscole; vuota: non nota',
+        'Street and number, with the locality or otherwise the comune, and the province': 'Via e numero civico, località o altrimenti comune, provincia',
       },
       evidence: {
         'comune of the access point': 'comune dell’accesso',

@@ -6,8 +6,8 @@
 -- grain: one row per parcel whose postal code is known
 -- crs: EPSG:4326
 
--- Of several editions the newest that has the comune counts, of the areas the newest that has the place. An ISTAT code may be of any year: it leads to
--- the comune in force, which has the postal codes of all that were merged into it.
+-- If several editions have a comune, the newest is used. If several areas contain a place, the newest is used. An ISTAT code of any year leads to the
+-- current comune, which has the postal codes of all comuni merged into it.
 create table comune_cap as
 with told as (
   select
@@ -56,7 +56,7 @@ join member_in_force m on m.member_id = a.member_id
 where a.geom && (select st_setsrid(st_extent(point)::geometry, 4326) from parcel)
 order by a.cap collate "C", a.member_id, a.position;
 
--- Gives the planner sizes: pieces of areas drive, parcels follow through their index.
+-- The planner needs the sizes: pieces of areas drive, and parcels are found through their index.
 analyze cap_piece;
 
 create table postal_code as
@@ -77,7 +77,7 @@ by_area as (
   from cap_piece a
   join parcel p on st_covers(a.geom, p.point)
   where not exists (select from only_cap o where o.belfiore = p.belfiore)
-    -- An area that reaches over the border does not give its code to the neighbour.
+    -- An area that crosses the border of a comune does not give its code to the neighbour.
     and (
       exists (select from comune_cap c where c.belfiore = p.belfiore and c.cap = a.cap)
       or not exists (select from comune_cap c where c.belfiore = p.belfiore)

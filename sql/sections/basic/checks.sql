@@ -1,12 +1,12 @@
--- purpose: each parcel that was read is published
+-- purpose: checks that each parcel that was read is published
 -- reads: core.comune_catastale
 -- writes: none
--- grain: one row per offence
+-- grain: one row per violation
 -- crs: none
 
 -- check: comune_catastale_without_comune
 -- level: error
--- expects: the list of comuni has the comune of each comune catastale; it must be loaded, and as new as the map
+-- expects: the list of comuni contains the comune of each comune catastale; load a list that is as new as the map
 select
   prefix,
   name,

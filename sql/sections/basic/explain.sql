@@ -1,4 +1,4 @@
--- purpose: what the section basic of one parcel was read from
+-- purpose: the features behind the section basic of one parcel
 -- reads: core.parcel, core.comune_register, section.postal_code, layer.cadastral_parcel, layer.trento_boundary, layer.bolzano_comune, layer.comune_code, layer.comune_postal_code, layer.postal_code_area
 -- writes: none
 -- reruns: core.parcel
@@ -40,7 +40,7 @@ select
   c.position,
   null,
   null,
-  'comune catastale of the reference; the comune is the one that it says'
+  'comune catastale of the reference; it names the comune'
 from parcel p
 join (
   select 'IT.TN.' || ccat || '.' as start, name, release_id, member_id, position from trento_boundary

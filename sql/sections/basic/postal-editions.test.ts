@@ -1,4 +1,4 @@
-/** Which edition's postal code a parcel has, and to which parcel an access point goes, on tables written by hand. */
+/** Tests the edition of a parcel's postal code, and the parcel of an access point, on tables written by hand. */
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
@@ -18,7 +18,7 @@ describeDatabase('a parcel\'s postal code and addresses', (engine) => {
     return await session.query<T>(question);
   });
 
-  // Parcels 1 and 2 of Z001, 3 of Z002, 4 of Z003, one hundredth of a degree from each other. Files: member = rank of its kind.
+  // Parcels 1 and 2 are in Z001, 3 in Z002, 4 in Z003, each one hundredth of a degree from the next. Files: member = rank of its kind.
   const codes = (rows: string): Promise<{ fid: number; cap: string; edition: string | null }[]> => run(`
     create table parcel (fid int4, belfiore text, point geometry(point, 4326));
     insert into parcel select fid, belfiore, st_setsrid(st_point(14 + fid * 0.01, 41), 4326) from (values (1, 'Z001'), (2, 'Z001'), (3, 'Z002'), (4, 'Z003')) as v (fid, belfiore);
@@ -32,14 +32,14 @@ describeDatabase('a parcel\'s postal code and addresses', (engine) => {
   const area = (member: number, edition: string, cap: string, fid: number): string =>
     `insert into postal_code_area values (${member}, 1, '${edition}', '${cap}', st_multi(st_expand(st_setsrid(st_point(14 + ${fid} * 0.01, 41), 4326), 0.001)));`;
 
-  it('a newer list of one comune leaves the others their codes', async () => {
+  it('keeps the codes of other comuni when a newer list has one comune', async () => {
     expect(await codes(`insert into comune_postal_code values
       (2, '2019', 'Z001', null, '86001'), (2, '2019', 'Z002', null, '86002'), (2, '2019', null, '094099', '86002'), (1, '2025', null, '094001', '86101');`)).toEqual([
       { fid: 1, cap: '86101', edition: '2025' }, { fid: 2, cap: '86101', edition: '2025' }, { fid: 3, cap: '86002', edition: '2019' },
     ]);
   });
 
-  it('newer areas of one place leave the others theirs, and a list without a year gives no edition', async () => {
+  it('keeps the other areas when newer areas cover one place, and has no edition for a list without a year', async () => {
     expect(await codes(`insert into comune_postal_code values (1, '0000', 'Z001', null, '86001'), (1, '0000', 'Z001', null, '86002');
       ${area(2, '2019', '86001', 1)} ${area(2, '2019', '86001', 2)} ${area(1, '2025', '86002', 2)} ${area(1, '2025', '86002', 4)}`)).toEqual([
       { fid: 1, cap: '86001', edition: '2019' }, { fid: 2, cap: '86002', edition: '2025' }, { fid: 4, cap: '86002', edition: '2025' },
@@ -47,7 +47,7 @@ describeDatabase('a parcel\'s postal code and addresses', (engine) => {
     expect(await codes("insert into comune_postal_code values (1, '0000', 'Z003', null, '86003');")).toEqual([{ fid: 4, cap: '86003', edition: null }]);
   });
 
-  it('an access point as far from two parcels, or on their common border, goes to the first by reference, however they are numbered', async () => {
+  it('assigns an access point at equal distance from two parcels, or on their common border, to the first by reference, whatever their fids', async () => {
     const owners = (fids: readonly [number, number]): Promise<Record<string, unknown>[]> => run(`
       create table parcel (fid int4, belfiore text, kind text, reference text, area_m2 float8, geom geometry(multipolygon, 4326));
       insert into parcel values

@@ -1,4 +1,4 @@
-/** What and where a parcel is, as the cadastre has it; its rows are those of `core.parcel`, and the postal code beside them. */
+/** Section basic: identification and position of a parcel in the cadastre. Its rows are those of `core.parcel` and a table of postal codes. */
 import { z } from 'zod';
 import { belfiore, geometry, kind, nullable, parcelFacts } from '../../../pipelines/contract/schemas.ts';
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';
@@ -9,19 +9,19 @@ const basic = z.strictObject({
   geometry,
   cadastral: z.strictObject({
     comune_catastale: z.strictObject({
-      code: z.string().describe('Its number, as the province writes it'),
-      name: nullable(z.string(), 'Italian, else German; null: none published'),
+      code: z.string().describe('Number of the comune catastale, as published by the province'),
+      name: nullable(z.string(), 'Italian name, otherwise German; null: none published'),
     })
-      .describe('Comune of the land register (Libro fondiario); only where the provinces keep one, in Trentino-Alto Adige').optional(),
-    kind: z.enum(['land', 'building']).describe('Particella fondiaria or edificiale, which are numbered each for itself; only in a land register').optional(),
-    sheet: nullable(z.string(), 'Foglio, without leading zeros; null: the cadastre of the place has none'),
+      .describe('Comune catastale of the land register (Libro fondiario). Only in Trentino-Alto Adige').optional(),
+    kind: z.enum(['land', 'building']).describe('Particella fondiaria or edificiale. Each kind has its own numbers. Only in a land register').optional(),
+    sheet: nullable(z.string(), 'Foglio, without leading zeros; null: the cadastre of the place has no sheets'),
     section: nullable(z.string(), 'Sezione censuaria; null: the comune has none'),
     attachment: nullable(z.string(), 'Allegato; null: none'),
     development: nullable(z.string(), 'Sviluppo; null: none'),
     comune_code: belfiore,
-    postal_code: nullable(z.string().regex(/^\d{5}$/), 'CAP; null: not known'),
-  }).describe('What the cadastre calls it'),
-}).meta({ id: 'Basic', description: 'What and where the parcel is' });
+    postal_code: nullable(z.string().regex(/^\d{5}$/), 'CAP; null: unknown'),
+  }).describe('Cadastral identification'),
+}).meta({ id: 'Basic', description: 'Identification, area and geometry of the parcel' });
 
 export default defineSection({
   name: 'basic',
@@ -33,15 +33,15 @@ export default defineSection({
   namesComuni: true,
   tables: {
     'section.postal_code': {
-      description: 'Postal code of a parcel, from what the operator supplied: the only one of its comune, else the one whose area contains the representative point. No row: not known',
+      description: 'Postal code of a parcel, from data that the operator supplied: the only code of its comune, otherwise the code whose area contains the representative point. No row: unknown',
       key: ['fid'],
       columns: {
         fid: FID,
         cap: { type: 'text', description: 'Postal code (CAP), 5 digits, text' },
         edition: {
           type: 'text',
-          description: 'Edition of the table or of the areas that give the code, from the file\'s name',
-          null: 'none said', gate: 'a year, of the table that the code is from',
+          description: 'Edition of the table or of the areas with the code, from the name of the file',
+          null: 'none said', gate: 'it is a year',
         },
       },
     },
@@ -78,35 +78,35 @@ export default defineSection({
         code: 'codice', name: 'nome', parcel: 'Particella', municipality: 'Comune',
       },
       fields: {
-        'Identifier, stable through reloads': 'Identificativo, stabile anche dopo nuovi caricamenti',
+        'Identifier, stable across reloads': 'Identificativo, stabile anche dopo nuovi caricamenti',
         'Identifier of the feature as published (gml:id); in a land register the reference':
           'Identificativo dell’oggetto come pubblicato (gml:id); nel Libro fondiario il riferimento',
-        'Number of the parcel (particella); in a land register that of a building parcel begins with a dot':
+        'Number of the parcel (particella). In a land register the number of a building parcel begins with a dot':
           'Numero della particella; nel Libro fondiario quello di una particella edificiale comincia con un punto',
         'CCCCZFFFFAS.label; in the land registers of Trentino-Alto Adige IT.TN.<comune catastale>.label or IT.BZ.…':
           'CCCCZFFFFAS.particella; nei Libri fondiari del Trentino-Alto Adige IT.TN.<comune catastale>.particella o IT.BZ.…',
         'Cadastral code of the comune: a letter and three digits': 'Codice catastale del comune: una lettera e tre cifre',
-        'True ground area': 'Superficie reale al suolo',
+        'True ground area in m²': 'Superficie reale al suolo',
         'Degrees, EPSG:4326': 'Gradi, EPSG:4326',
-        'Land, or the strips of road and water that are mapped like parcels': 'Terreno, oppure le fasce di strade e acque rappresentate come particelle',
-        'What the cadastre calls it': 'Come la identifica il catasto',
-        'Comune of the land register (Libro fondiario); only where the provinces keep one, in Trentino-Alto Adige':
+        'Land, or a strip of road or water that is mapped like a parcel': 'Terreno, oppure le fasce di strade e acque rappresentate come particelle',
+        'Cadastral identification': 'Come la identifica il catasto',
+        'Comune catastale of the land register (Libro fondiario). Only in Trentino-Alto Adige':
           'Comune catastale del Libro fondiario; solo dove le Province lo tengono, in Trentino-Alto Adige',
-        'Its number, as the province writes it': 'Il suo numero, come lo scrive la Provincia',
-        'Italian, else German; null: none published': 'In italiano, altrimenti in tedesco; vuoto: non pubblicato',
-        'Particella fondiaria or edificiale, which are numbered each for itself; only in a land register':
+        'Number of the comune catastale, as published by the province': 'Il suo numero, come lo scrive la Provincia',
+        'Italian name, otherwise German; null: none published': 'In italiano, altrimenti in tedesco; vuoto: non pubblicato',
+        'Particella fondiaria or edificiale. Each kind has its own numbers. Only in a land register':
           'Particella fondiaria o edificiale, ciascuna con numerazione propria; solo nel Libro fondiario',
-        'Foglio, without leading zeros; null: the cadastre of the place has none': 'Foglio, senza zeri iniziali; vuoto: il catasto del luogo non ne ha',
+        'Foglio, without leading zeros; null: the cadastre of the place has no sheets': 'Foglio, senza zeri iniziali; vuoto: il catasto del luogo non ne ha',
         'Sezione censuaria; null: the comune has none': 'Sezione censuaria; vuoto: il comune non ne ha',
         'Allegato; null: none': 'Allegato; vuoto: nessuno',
         'Sviluppo; null: none': 'Sviluppo; vuoto: nessuno',
-        'CAP; null: not known': 'CAP; vuoto: non noto',
+        'CAP; null: unknown': 'CAP; vuoto: non noto',
       },
       evidence: {
         'published polygon': 'poligono pubblicato',
         'published polygon, repaired': 'poligono pubblicato, corretto nella geometria',
         'comune of the cadastral code': 'comune del codice catastale',
-        'comune catastale of the reference; the comune is the one that it says': 'comune catastale del riferimento; il comune è quello che esso indica',
+        'comune catastale of the reference; it names the comune': 'comune catastale del riferimento; il comune è quello che esso indica',
         'postal code of the comune': 'CAP del comune',
         'area of the postal code that contains the representative point': 'area del CAP che contiene il punto rappresentativo',
       },

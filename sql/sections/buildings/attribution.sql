@@ -1,4 +1,4 @@
--- purpose: the source whose buildings count in each comune
+-- purpose: the source of the buildings in each comune
 -- cites: igm_dbsn, dpc_buildings, trento_cadastre
 -- reads: core.building_coverage
 -- writes: none

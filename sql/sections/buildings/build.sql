@@ -3,7 +3,7 @@
 -- reads: core.parcel, core.building_coverage, layer.dbsn_building, layer.dpc_building, layer.trento_building
 -- writes: section.buildings
 -- incremental: rows of parcels without a change under the same feature of layer.dbsn_building, layer.dpc_building, layer.trento_building
--- grain: one row per land parcel that shares enough ground with a building
+-- grain: one row per land parcel that shares enough area with a building
 -- crs: EPSG:4326; overlaps are measured in EPSG:3035
 
 create table region_box as
@@ -11,8 +11,8 @@ select
   st_setsrid(st_extent(geom)::geometry, 4326) as geom
 from parcel;
 
--- What stands above ground and is whole; of the others it is not known. A table, so that the joins below know how many there are; of the geometries nothing is
--- known, since where a map has nothing near the parcels, PGlite's build estimates the pairs with nonsense, and breaks off.
+-- Whole buildings above ground; the state of other buildings is unknown. A table, so that the joins below know the number of rows. Geometries have no
+-- statistics: if a map has nothing near the parcels, PGlite's build returns an invalid estimate and aborts.
 create table building as
 select
   'igm_dbsn' as source,
@@ -53,7 +53,7 @@ where geom && (select geom from region_box);
 
 analyze building (source, drawing, member_id, position);
 
--- Footprints that are drawn the same count once. Drawings that do not repeat, which are nearly all, are not sorted.
+-- Identical footprints count once. Almost all drawings are unique and are not sorted.
 create table repeated as
 select
   member_id,
@@ -78,8 +78,8 @@ where nth > 1;
 
 analyze repeated;
 
--- Footprints drive and parcels follow: they lie together on disk, in the order of one curve. Offset 0 keeps comuni out of the join, each of which would go
--- through all buildings.
+-- Footprints drive and parcels follow: both are close together on disk, in the order of one curve. Offset 0 keeps comuni out of the join, because each
+-- comune would read all buildings.
 create view building_on_parcel as
 select
   building.source,
@@ -104,7 +104,7 @@ where parcel.kind = 'land'
   )
 offset 0;
 
--- One source speaks for a comune. A building inside a parcel needs no intersection.
+-- Each comune has one source. A building inside a parcel needs no intersection.
 create view building_share as
 select
   pair.source,
@@ -124,16 +124,16 @@ from building_on_parcel as pair
 join building_coverage as coverage
   on coverage.belfiore = pair.belfiore
   and coverage.source = pair.source
--- offset 0: measured once, not again for each of its uses.
+-- offset 0: measured once, not once for each use.
 offset 0;
 
--- Walls are drawn along borders: an overlap counts from 1 m² on, or from half of a parcel that is smaller than 2 m².
+-- Walls are drawn along borders, so an overlap counts from 1 m² on, or from half of a parcel that is smaller than 2 m².
 create table counted_share as
 select *
 from building_share
 where shared_m2 >= least(1, parcel_m2 / 2);
 
--- A building counts where its largest part lies.
+-- A building counts for the parcel that contains its largest part.
 create table building_place as
 select distinct on (member_id, position)
   member_id,
@@ -142,7 +142,7 @@ select distinct on (member_id, position)
 from counted_share
 order by member_id, position, round(shared_m2::numeric, 2) desc, fid;
 
--- Where buildings overlap, what they share with a parcel is united. Walls that touch are no overlap.
+-- If buildings overlap, their shares of a parcel are united. Walls that touch do not overlap.
 create table built_union as
 with several as (
   select distinct a.fid
@@ -169,9 +169,9 @@ with summed as (
     share.fid,
     min(share.parcel_m2) as parcel_m2,
     count(place.fid)::int4 as count,
-    -- As decimal numbers, so that the sums are the same in whatever order they come.
+    -- Decimal numbers, so that sums do not depend on the order.
     sum(round(share.shared_m2::numeric, 6)) as footprint_m2,
-    -- One source speaks for all of a parcel's.
+    -- All buildings of a parcel have one source.
     bool_and(share.residential is not null) as has_uses,
     (count(place.fid) filter (where share.residential))::int4 as residential_count,
     coalesce(sum(round(share.shared_m2::numeric, 6)) filter (where share.residential), 0) as residential_footprint_m2,

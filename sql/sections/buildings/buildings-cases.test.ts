@@ -1,4 +1,4 @@
-/** Rules of the section buildings that are easy to get wrong, each on a few squares that are drawn in the metres of EPSG:3035. */
+/** Tests rules of the section buildings that are easy to get wrong, each on a few squares in the metres of EPSG:3035. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
@@ -23,7 +23,7 @@ interface Building {
   readonly source?: 'dbsn' | 'dpc' | 'trento';
   readonly counts?: boolean;
   readonly residential?: boolean;
-  /** Drawn from another corner on. */
+  /** Drawn with another starting corner. */
   readonly turned?: boolean;
 }
 
@@ -83,13 +83,13 @@ describeDatabase('the buildings of parcels', (engine) => {
   const WEST: Parcel = { box: [0, 0, 100, 100] };
   const EAST: Parcel = { box: [100, 0, 200, 100] };
 
-  it('a building counts where its largest part lies, halves on the parcel with the smaller fid, and each parcel has its part of the footprint', async () => {
+  it('counts a building on the parcel with its largest part, for halves the smaller fid, and gives each parcel its part of the footprint', async () => {
     const rows = await built([EAST, WEST], [{ box: [95, 10, 105, 20] }, { box: [96, 30, 106, 40] }]);
     expect(rows.get(1)).toMatchObject({ count: 2, footprint_m2: 110, roof_count: 2, roof_area_m2: expect.closeTo(200, 5) as number });
     expect(rows.get(2)).toMatchObject({ count: 0, footprint_m2: 90, roof_count: 0, roof_area_m2: 0 });
   });
 
-  it('an overlap of less than a square metre does not count, of a parcel below 2 m² less than half', async () => {
+  it('ignores an overlap below a square metre, or below half of a parcel under 2 m²', async () => {
     const tiny: Parcel = { box: [300, 0, 301, 1.5] };
     const rows = await built([WEST, EAST, tiny], [{ box: [90, 10, 100.09, 20] }, { box: [90, 30, 100.11, 40] }, { box: [300, 0, 301, 0.8] }]);
     expect(rows.get(2)).toMatchObject({ count: 0, footprint_m2: 1.1 });
@@ -99,7 +99,7 @@ describeDatabase('the buildings of parcels', (engine) => {
     expect(less.size).toBe(0);
   });
 
-  it('footprints that are drawn the same count once, wherever a ring begins; what does not stand counts nowhere', async () => {
+  it('counts identical footprints once, wherever their ring begins, and ignores buildings that are not standing', async () => {
     const rows = await built([WEST], [
       { box: [10, 10, 20, 20], residential: true }, { box: [10, 10, 20, 20], residential: true, turned: true },
       { box: [40, 40, 60, 60], counts: false }, { box: [10, 10, 20, 20], counts: false },
@@ -107,12 +107,12 @@ describeDatabase('the buildings of parcels', (engine) => {
     expect(rows.get(1)).toMatchObject({ count: 1, footprint_m2: 100, residential_count: 1, residential_footprint_m2: 100, built_share: 0.01 });
   });
 
-  it('where buildings overlap the footprint is the plain sum and the share of the parcel that of their union', async () => {
+  it('adds up overlapping footprints, but unites them for the share of the parcel', async () => {
     const rows = await built([WEST], [{ box: [10, 10, 20, 20] }, { box: [15, 10, 25, 20] }, { box: [25, 10, 35, 20] }]);
     expect(rows.get(1)).toMatchObject({ count: 3, footprint_m2: 300, built_share: 0.025 });
   });
 
-  it('one source speaks for a comune, also of a building that stands across its border', async () => {
+  it('uses one source per comune, also for a building across its border', async () => {
     const parcels: Parcel[] = [WEST, { ...EAST, belfiore: 'Z002' }, { box: [0, 100, 100, 200], belfiore: 'Z003' }, { box: [100, 100, 200, 200], belfiore: 'Z004' }];
     const rows = await built(parcels, [
       { box: [94, 10, 110, 20], residential: true }, { box: [50, 50, 60, 60], source: 'dpc' }, { box: [150, 50, 160, 60], source: 'dpc' }, { box: [50, 150, 60, 160], source: 'trento' },
@@ -123,13 +123,13 @@ describeDatabase('the buildings of parcels', (engine) => {
     expect(rows.has(4)).toBe(false);
   });
 
-  it('roads carry none: a building counts on land, however little of it lies there', async () => {
+  it('gives roads no building, and counts a building on land however small that part is', async () => {
     const rows = await built([{ ...WEST, kind: 'road' }, EAST], [{ box: [80, 10, 105, 20] }, { box: [10, 50, 20, 60] }]);
     expect([...rows.keys()]).toEqual([2]);
     expect(rows.get(2)).toMatchObject({ count: 1, footprint_m2: 50, roof_count: 1, roof_area_m2: expect.closeTo(250, 5) as number });
   });
 
-  it('are none where a map has nothing near them, whatever the planner knows of both', async () => {
+  it('finds none when the map has nothing near them, whatever statistics the planner has', async () => {
     const squares = (east: number): Parcel[] => Array.from({ length: 900 }, (_, index) => {
       const [west, south] = [east + (index % 30) * 100, Math.floor(index / 30) * 100];
       return { box: [west, south, west + 100, south + 100] };
@@ -137,13 +137,13 @@ describeDatabase('the buildings of parcels', (engine) => {
     expect((await built(squares(0), squares(300_000))).size).toBe(0);
   });
 
-  it('where neither parcels nor buildings overlap, footprints on parcels and what lies outside add up to all of them', async () => {
+  it('adds up to all footprints, on parcels and outside, if neither parcels nor buildings overlap', async () => {
     const random = randomOf('footprints');
     const parcels: Parcel[] = Array.from({ length: 36 }, (_, index) => {
       const [west, south] = [(index % 6) * 30, Math.floor(index / 6) * 30];
       return { box: [west, south, west + 30, south + 30] };
     });
-    // Each in a square of its own of 20 m, with corners on whole decimetres; those at the edge reach out of the parcels.
+    // Each building is in a separate square of 20 m, with corners on whole decimetres. Buildings at the edge extend beyond the parcels.
     const buildings: Building[] = Array.from({ length: 121 }, (_, index) => {
       const [x, y] = [(index % 11) * 20 - 20, Math.floor(index / 11) * 20 - 20];
       const [west, south] = [x + random.below(90) / 10, y + random.below(90) / 10];

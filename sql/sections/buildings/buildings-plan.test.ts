@@ -1,4 +1,4 @@
-/** The join of the section buildings at a size at which a wrong plan would show: 60,000 parcels of 300 comuni, as many buildings, and as many elsewhere. */
+/** Tests the join of the section buildings at a size that reveals a wrong plan: 60,000 parcels of 300 comuni, as many buildings, and as many elsewhere. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
@@ -55,7 +55,7 @@ describeDatabase('the join of the section buildings', (engine) => {
     await database.session((session) => session.script(SETUP, 'setup'));
   });
 
-  it('footprints of the region drive, parcels are found by their index, and comuni come behind', async () => {
+  it('reads footprints of the region first, finds parcels by their index, and joins comuni last', async () => {
     const made = BUILD.slice(0, BUILD.indexOf('create table counted_share as'));
     const plan = await database.session(async (session) => {
       await session.script(`set search_path to plan, public; ${made}`, 'sql/sections/buildings/build.sql');
@@ -65,12 +65,12 @@ describeDatabase('the join of the section buildings', (engine) => {
     const building = plan.search(/Seq Scan on building/);
     const parcel = plan.search(/Index Scan using parcel_geom_idx|Bitmap Index Scan on parcel_geom_idx/);
     expect(building, plan).toBeGreaterThan(-1);
-    // In a nested loop the side that is named first is the outer one.
+    // In a nested loop the first relation is the outer one.
     expect(parcel, plan).toBeGreaterThan(building);
     expect(plan).not.toMatch(/Seq Scan on parcel/);
-    // Each building compared with each that repeats would take the square of the time.
+    // Comparing each building with all its repetitions would take quadratic time.
     expect(plan).toMatch(/Hash (?:Right )?Anti Join/);
-    // Joined before, every comune would go through all buildings.
+    // If it were joined earlier, every comune would read all buildings.
     expect(plan.search(/Scan on building_coverage|Scan using \S+ on building_coverage/), plan).toBeGreaterThan(parcel);
   });
 });

@@ -1,8 +1,8 @@
--- purpose: what must hold of the buildings of a region's parcels
+-- purpose: checks of the buildings of a region's parcels
 -- reads: section.buildings
 -- writes: none
 -- incremental: rows of parcels
--- grain: offending rows
+-- grain: one row per violation
 -- crs: none
 
 -- check: buildings_residential_part
@@ -20,7 +20,7 @@ where residential_count > count
 
 -- check: buildings_footprint_built
 -- level: error
--- expects: a parcel with a footprint is built on
+-- expects: the built share of a parcel with a footprint is not 0
 select
   fid,
   footprint_m2,

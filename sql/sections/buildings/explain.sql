@@ -1,4 +1,4 @@
--- purpose: the buildings that made the section buildings of one parcel, and the file that speaks for its comune
+-- purpose: the buildings behind the section buildings of one parcel, and the file used for its comune
 -- reads: core.parcel, core.building_coverage
 -- writes: none
 -- reruns: section.buildings
@@ -16,7 +16,7 @@ select
   share.position,
   share.shared_m2 as measure,
   'm2' as unit,
-  'building whose largest part lies on the parcel; of equal parts, to 0.01 m², on the parcel with the smaller fid' as rule
+  'building whose largest part is on the parcel; if parts are equal to 0.01 m², the parcel with the smaller fid counts' as rule
 from counted_share as share
 join building_place using (member_id, position, fid)
 union all
@@ -30,8 +30,8 @@ select
   shared_m2,
   'm2',
   case
-    when shared_m2 >= least(1, parcel_m2 / 2) then 'area shared with the parcel; built_share counts what several share once'
-    else 'not counted: less than 1 m² (half of a parcel below 2 m²) is shared'
+    when shared_m2 >= least(1, parcel_m2 / 2) then 'area shared with the parcel; built_share counts overlaps once'
+    else 'not counted: it shares less than 1 m² (half of a parcel below 2 m²)'
   end
 from building_share
 where shared_m2 > 0
@@ -45,7 +45,7 @@ select
   coverage.position,
   null,
   null,
-  'source whose buildings count in the comune: igm_dbsn where it reaches, else trento_cadastre, else dpc_buildings'
+  'source of the comune''s buildings: igm_dbsn where it covers the comune, otherwise trento_cadastre, otherwise dpc_buildings'
 from parcel
 join building_coverage as coverage using (belfiore)
 where coverage.source is not null;

@@ -1,19 +1,19 @@
-/** The buildings on a parcel. */
+/** Section buildings: the buildings on a parcel. */
 import { z } from 'zod';
 import { presence, quantity } from '../../../pipelines/contract/gate.ts';
 import { nullable, share, source, whole } from '../../../pipelines/contract/schemas.ts';
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 
 const buildings = z.strictObject({
-  count: whole.min(0).describe('Buildings whose largest part lies on the parcel'),
-  footprint_m2: z.number().min(0).describe('What buildings share with the parcel, m²; where they overlap both count'),
-  residential_count: nullable(whole.min(0), 'Null: the source does not say what buildings are used for'),
-  residential_footprint_m2: nullable(z.number().min(0), 'Of residential buildings, m²; null: as residential_count'),
-  built_share: share.describe('Part of the parcel that is built on, each place once'),
+  count: whole.min(0).describe('Number of buildings whose largest part is on the parcel'),
+  footprint_m2: z.number().min(0).describe('Area of the parcel under buildings, m²; overlapping buildings are both counted'),
+  residential_count: nullable(whole.min(0), 'Null: the source has no uses of buildings'),
+  residential_footprint_m2: nullable(z.number().min(0), 'Footprint of residential buildings, m²; null: as residential_count'),
+  built_share: share.describe('Share of the parcel under buildings; overlaps are counted once'),
   source,
-}).meta({ id: 'Buildings', description: 'Buildings on the parcel, without ruins and what is under construction or underground' });
+}).meta({ id: 'Buildings', description: 'Buildings on the parcel, without ruins, underground buildings and buildings under construction' });
 
-const FEW = 'a parcel has a handful of buildings: one more or less is a quarter';
+const FEW = 'a parcel has few buildings, so one more or less changes a quarter';
 
 export default defineSection({
   name: 'buildings',
@@ -24,27 +24,27 @@ export default defineSection({
   coverage: 'meta',
   tables: {
     'section.buildings': {
-      description: 'Buildings on each land parcel. No row: none shares 1 m² with it (half of a parcel below 2 m²), or no source reaches the comune, see core.building_coverage',
+      description: 'Buildings on each land parcel. No row: no building shares 1 m² with it (half of a parcel below 2 m²), or no source covers the comune, see core.building_coverage',
       key: ['fid'],
       columns: {
         fid: FID,
-        count: { type: 'int4', description: 'Buildings whose largest part lies on the parcel; of equal parts the one on the parcel with the smaller fid', gate: quantity({ within: [0, null], moves: { step: 2, why: FEW } }) },
+        count: { type: 'int4', description: 'Buildings whose largest part is on the parcel. If parts are equal, the parcel with the smaller fid counts', gate: quantity({ within: [0, null], moves: { step: 2, why: FEW } }) },
         footprint_m2: {
-          type: 'float8', description: 'Sum of what each building shares with the parcel, EPSG:3035, 2 decimals', unit: 'm²',
+          type: 'float8', description: 'Sum of the areas that each building shares with the parcel, EPSG:3035, 2 decimals', unit: 'm²',
           gate: quantity({ within: [0, null], typical: [10, 2000] }),
         },
         residential_count: {
-          type: 'int4', description: 'Of count, those with a residential use', null: 'the source of the comune does not say what buildings are used for', gate: presence({ within: [0, null] }),
+          type: 'int4', description: 'Buildings of count that have a residential use', null: 'the source of the comune has no uses of buildings', gate: presence({ within: [0, null] }),
         },
         residential_footprint_m2: {
-          type: 'float8', description: 'Of footprint_m2, that of buildings with a residential use, 2 decimals', unit: 'm²', null: 'as residential_count', gate: presence({ within: [0, null] }),
+          type: 'float8', description: 'Area of footprint_m2 under buildings with a residential use, 2 decimals', unit: 'm²', null: 'as residential_count', gate: presence({ within: [0, null] }),
         },
         built_share: {
-          type: 'float8', description: 'Part of the parcel under buildings, each place once, 0–1, 6 decimals',
-          gate: quantity({ within: [0, 1], moves: { step: 0.1, why: 'most of a parcel is free or built on: a few points of it are a quarter soon' } }),
+          type: 'float8', description: 'Share of the parcel under buildings, overlaps counted once, 0–1, 6 decimals',
+          gate: quantity({ within: [0, 1], moves: { step: 0.1, why: 'most parcels are almost free or almost fully built on, so small changes move it by a quarter' } }),
         },
-        roof_count: { type: 'int4', description: 'Of count, those with a footprint of 10 m² at least', gate: 'as count' },
-        roof_area_m2: { type: 'float8', description: 'Footprints of these, whole, wherever they reach, 6 decimals', unit: 'm²', gate: 'as footprint_m2' },
+        roof_count: { type: 'int4', description: 'Buildings of count with a footprint of at least 10 m²', gate: 'as count' },
+        roof_area_m2: { type: 'float8', description: 'Whole footprints of these buildings, also outside the parcel, 6 decimals', unit: 'm²', gate: 'as footprint_m2' },
       },
     },
   },
@@ -68,29 +68,29 @@ export default defineSection({
         '70 % or more': '70 % e più', 'No building': 'Nessun edificio',
       },
       fields: {
-        'Buildings whose largest part lies on the parcel': 'Edifici che si trovano per la maggior parte sulla particella',
-        'What buildings share with the parcel, m²; where they overlap both count':
+        'Number of buildings whose largest part is on the parcel': 'Edifici che si trovano per la maggior parte sulla particella',
+        'Area of the parcel under buildings, m²; overlapping buildings are both counted':
           'Sovrapposizione degli edifici con la particella, m²; dove due si sovrappongono contano entrambi',
-        'Null: the source does not say what buildings are used for': 'Vuoto: la fonte non dice la destinazione d’uso degli edifici',
-        'Of residential buildings, m²; null: as residential_count': 'Degli edifici residenziali, m²; vuoto: come per il loro numero',
-        'Part of the parcel that is built on, each place once': 'Parte edificata della particella, ogni luogo contato una volta sola',
+        'Null: the source has no uses of buildings': 'Vuoto: la fonte non dice la destinazione d’uso degli edifici',
+        'Footprint of residential buildings, m²; null: as residential_count': 'Degli edifici residenziali, m²; vuoto: come per il loro numero',
+        'Share of the parcel under buildings; overlaps are counted once': 'Parte edificata della particella, ogni luogo contato una volta sola',
       },
       evidence: {
-        'building whose largest part lies on the parcel; of equal parts, to 0.01 m², on the parcel with the smaller fid':
+        'building whose largest part is on the parcel; if parts are equal to 0.01 m², the parcel with the smaller fid counts':
           'edificio che si trova per la maggior parte sulla particella; a parti uguali entro 0,01 m², sulla particella con il fid minore',
-        'area shared with the parcel; built_share counts what several share once':
+        'area shared with the parcel; built_share counts overlaps once':
           'superficie di sovrapposizione con la particella; la parte edificata conta una volta sola dove più edifici si sovrappongono',
-        'not counted: less than 1 m² (half of a parcel below 2 m²) is shared':
+        'not counted: it shares less than 1 m² (half of a parcel below 2 m²)':
           'non contato: la sovrapposizione è sotto 1 m² (metà, se la particella è sotto i 2 m²)',
-        'source whose buildings count in the comune: igm_dbsn where it reaches, else trento_cadastre, else dpc_buildings':
+        "source of the comune's buildings: igm_dbsn where it covers the comune, otherwise trento_cadastre, otherwise dpc_buildings":
           'fonte i cui edifici contano nel comune: igm_dbsn dove arriva, altrimenti trento_cadastre, altrimenti dpc_buildings',
         residential: 'residenziale',
         'not residential': 'non residenziale',
-        'use not known': 'destinazione d’uso non nota',
+        'unknown use': 'destinazione d’uso non nota',
       },
     },
     words: {
-      count: 'Buildings', footprint_m2: 'Footprint', residential_count: 'Of them residential', residential_footprint_m2: 'Footprint of these', built_share: 'Share of the parcel built on',
+      count: 'Buildings', footprint_m2: 'Footprint', residential_count: 'Residential buildings', residential_footprint_m2: 'Residential footprint', built_share: 'Share of the parcel built on',
     },
     units: { footprint_m2: 'm²', residential_footprint_m2: 'm²' },
   },

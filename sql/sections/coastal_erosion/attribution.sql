@@ -1,4 +1,4 @@
--- purpose: the editions of the shore that parcels have their segments of
+-- purpose: the editions of the shore that contain the segments of parcels
 -- cites: ispra_shoreline
 -- reads: core.parcel, core.shore_piece, section.coastal_erosion
 -- writes: none
@@ -14,7 +14,7 @@ with piece as (
   join member_in_force m on m.member_id = s.member_id
   where s.dynamic is not null
 ),
--- Where all pieces are of one vintage, parcels are not asked. A row is of the piece at its distance.
+-- If all pieces are of one vintage, the parcels are not read. The vintage of a row is that of the piece at the same distance.
 of_parcel as (
   select
     c.fid,

@@ -1,4 +1,4 @@
--- purpose: the shoreline segments near one parcel, and the file that speaks for its coast
+-- purpose: the shoreline segments near one parcel, and the file used for its coast
 -- reads: core.parcel, core.coast_coverage
 -- writes: none
 -- reruns: section.coastal_erosion
@@ -32,7 +32,7 @@ select
   coverage.position,
   null,
   null,
-  'newest file that holds the shore of Italy, or a segment at this comune'
+  'newest file that covers the coast of Italy, or that has a segment at this comune'
 from parcel
 join coast_coverage as coverage using (belfiore)
 where coverage.mapped;

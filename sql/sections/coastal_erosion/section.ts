@@ -1,15 +1,15 @@
-/** How the shore near a parcel moved. */
+/** Section coastal_erosion: movement of the shore near a parcel. */
 import { z } from 'zod';
 import { quantity } from '../../../pipelines/contract/gate.ts';
 import { nullable, whole } from '../../../pipelines/contract/schemas.ts';
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 
 const coastalErosion = z.array(z.strictObject({
-  dynamic: z.enum(['erosion', 'accretion', 'stable']).describe('What the shore does'),
-  avg_change_m_year: nullable(z.number(), 'Negative: erosion; null: not published, and not stable'),
+  dynamic: z.enum(['erosion', 'accretion', 'stable']).describe('Movement of the shore'),
+  avg_change_m_year: nullable(z.number(), 'Negative: erosion; null: not published, and the shore is not stable'),
   severity_index: nullable(whole.min(0).max(4), 'Null: as avg_change_m_year'),
-  distance_m: z.number().min(0).max(1000).describe('True ground distance from the parcel'),
-})).max(5).meta({ id: 'CoastalErosion', description: 'Shoreline within 1,000 m, nearest first' });
+  distance_m: z.number().min(0).max(1000).describe('True ground distance from the parcel in metres'),
+})).max(5).meta({ id: 'CoastalErosion', description: 'Shore segments within 1,000 m, nearest first' });
 
 export default defineSection({
   name: 'coastal_erosion',
@@ -20,21 +20,21 @@ export default defineSection({
   coverage: 'meta',
   tables: {
     'section.coastal_erosion': {
-      description: 'How the shore near a parcel moved, nearest segment first. No row: no segment of low coast within 1,000 m of which anything is known',
+      description: 'Movement of the shore near a parcel, nearest segment first. No row: no segment of low coast with published data within 1,000 m',
       key: ['fid', 'ordinal'],
       columns: {
         fid: FID,
-        ordinal: { type: 'int2', description: 'Place in the order by distance, 1–5', gate: 'the place in an order' },
+        ordinal: { type: 'int2', description: 'Position in the order by distance, 1–5', gate: 'it is a position in an order' },
         dynamic: { type: 'text', description: 'erosion, accretion (more than 5 m between the surveys) or stable' },
         avg_change_m_year: {
           type: 'float8',
           description: 'Mean change of the shoreline, positive seaward, 2 decimals',
-          unit: 'm/year', null: 'not published', gate: quantity({ within: [-100, 100], moves: { step: 0.5, why: 'most shores hardly move: a quarter of nothing is noise' } }),
+          unit: 'm/year', null: 'not published', gate: quantity({ within: [-100, 100], moves: { step: 0.5, why: 'most shores hardly move, so a change of a quarter is noise' } }),
         },
         severity_index: {
           type: 'int2',
-          description: 'By the mean change: not negative 0, above −0.5 m/year 1, above −1 2, above −2 3, else 4',
-          null: 'mean change not published', gate: 'follows from the mean change',
+          description: 'By the mean change in m/year: 0 if not negative, 1 above −0.5, 2 above −1, 3 above −2, otherwise 4',
+          null: 'mean change not published', gate: 'depends on the mean change',
         },
         distance_m: {
           type: 'float8',
@@ -43,7 +43,7 @@ export default defineSection({
         },
         may_be_cut: {
           type: 'bool', description: 'True: the segment is from an export that may be cut',
-          gate: 'falls where a complete file replaces the export: the coverage is watched in core.coast_coverage',
+          gate: 'falls when a complete file replaces the export; the coverage is gated in core.coast_coverage',
         },
       },
     },
@@ -65,10 +65,10 @@ export default defineSection({
         'No low coast near': 'Nessuna costa bassa vicina',
       },
       fields: {
-        'What the shore does': 'Che cosa fa la costa',
-        'Negative: erosion; null: not published, and not stable': 'Negativa: erosione; vuoto: non pubblicata, e costa non stabile',
+        'Movement of the shore': 'Che cosa fa la costa',
+        'Negative: erosion; null: not published, and the shore is not stable': 'Negativa: erosione; vuoto: non pubblicata, e costa non stabile',
         'Null: as avg_change_m_year': 'Vuoto: come per la variazione',
-        'True ground distance from the parcel': 'Distanza reale al suolo dalla particella',
+        'True ground distance from the parcel in metres': 'Distanza reale al suolo dalla particella',
       },
       evidence: {
         'segment within 1,000 m, nearest first, at most five': 'tratto di costa entro 1.000 m, dal più vicino, al massimo cinque',
@@ -76,7 +76,7 @@ export default defineSection({
           'tratto di costa entro 1.000 m, dal più vicino, al massimo cinque; stabile senza una media pubblicata: nessuna variazione',
         'segment within 1,000 m, nearest first, at most five; no mean is published':
           'tratto di costa entro 1.000 m, dal più vicino, al massimo cinque; la media non è pubblicata',
-        'newest file that holds the shore of Italy, or a segment at this comune':
+        'newest file that covers the coast of Italy, or that has a segment at this comune':
           'file più recente che contiene la costa d’Italia, o un tratto presso questo comune',
       },
     },

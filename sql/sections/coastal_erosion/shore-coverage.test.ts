@@ -1,4 +1,4 @@
-/** Which comuni the shore's files cover, which of several files counts where, and in which tiles of ground motion a parcel lies. Drawn by hand. */
+/** Tests which comuni the shore files cover, which of several files is used, and which tiles of ground motion contain a parcel. Drawn by hand. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database, Row } from '../../../pipelines/db/index.ts';
@@ -11,8 +11,8 @@ const sql = (path: string): string => readFileSync(new URL(`../../../sql/${path}
 const SHORE = ['core/shore_piece', 'core/coast_coverage', 'sections/coastal_erosion/build'].map(sql).join('\n');
 
 /**
- * Comuni along a shore at 42° N, each 0.05 degree (4.1 km) long from 14° E, the sea to the north; Z009 lies behind Z001, and Z101 beside Z003 in
- * another region. A parcel at the shore in the middle of each, and one of Z009 800 m from it.
+ * Comuni along a shore at 42° N, each 0.05 degree (4.1 km) long from 14° E, with the sea to the north. Z009 is behind Z001, and Z101 is next to
+ * Z003 in another region. Each has a parcel in the middle of its shore; the parcel of Z009 is 800 m from it.
  */
 const SETUP = `
   create schema cases;
@@ -83,7 +83,7 @@ describeDatabase('the coverage of the shore', (engine) => {
       return await work((text) => session.query(text));
     });
 
-  /** Comuni that are covered, and the rates that each parcel sees. */
+  /** Covered comuni, and the rates of each parcel. */
   const build = (files: readonly File[], statements = ''): Promise<{ mapped: string[]; seen: Record<string, (number | null)[]> }> => inCase(`${statements}\n${written(files)}\n${SHORE}`, async (query) => {
     const comuni = await query<{ belfiore: string; mapped: boolean }>('select belfiore, mapped from coast_coverage order by 1');
     expect(comuni.map(({ belfiore }) => belfiore)).toEqual(files.length === 0 ? [] : ['Z001', 'Z002', 'Z003', 'Z009']);
@@ -96,46 +96,46 @@ describeDatabase('the coverage of the shore', (engine) => {
     };
   });
 
-  it('a part covers the comuni that its segments lie at; a neighbour is not covered for being near, nor one behind the coast', async () => {
+  it('covers with a partial file the comuni at its segments, but neither their neighbours nor comuni behind the coast', async () => {
     // From the middle of Z001 to 200 m past its border.
     const part: File = { rank: 1, segments: [{ west: 14.025, east: 14.0525 }] };
     for (const statements of ['', 'delete from boundary;']) {
       const { mapped } = await build([part], statements);
       expect(mapped, statements).toEqual(['Z001']);
     }
-    // It is nearer to the parcel of Z002 than 2 km, and seen from none but that of Z001 and the one behind it.
+    // It is within 2 km of the parcel of Z002, but only the parcels of Z001 and of the comune behind it use it.
     expect((await build([part])).seen).toEqual({ Z001: [-1], Z002: [], Z003: [], Z009: [-1] });
   });
 
-  it('a long segment covers every comune that a kilometre of it lies at', async () => {
+  it('covers every comune along a kilometre of a long segment', async () => {
     expect((await build([{ rank: 1, segments: [{ west: 14.01, east: 14.14 }] }])).mapped).toEqual(['Z001', 'Z002', 'Z003']);
   });
 
-  it('a segment at a comune of another region, or more than 1,000 m from any, covers none', async () => {
+  it('covers no comune with a segment in another region, or more than 1,000 m from any comune', async () => {
     expect((await build([{ rank: 1, segments: [{ west: 14.151, east: 14.16 }, { west: 14.01, east: 14.015, offshore: 1010 }] }])).mapped).toEqual([]);
     expect((await build([{ rank: 1, segments: [{ west: 14.01, east: 14.015, offshore: 990 }] }])).mapped).toEqual(['Z001']);
   });
 
-  it('a segment without information covers nothing', async () => {
+  it('covers nothing with a segment without information', async () => {
     expect(await build([{ rank: 1, segments: [{ west: 14.02, east: 14.03, dynamic: null, rate: null }, { west: 14.07, east: 14.08 }] }])).toEqual({ mapped: ['Z002'], seen: { Z001: [], Z002: [-1], Z003: [], Z009: [] } });
   });
 
-  it('the shore of Italy covers every comune, also where it has no segment', async () => {
+  it('covers every comune with the shore of Italy, also comuni without a segment', async () => {
     const { mapped, seen } = await build([{ rank: 1, national: true, segments: [{ west: 14.12, east: 14.13 }] }]);
     expect(mapped).toEqual(['Z001', 'Z002', 'Z003', 'Z009']);
     expect(seen).toEqual({ Z001: [], Z002: [], Z003: [-1], Z009: [] });
   });
 
-  it('nothing loaded says nothing', async () => {
+  it('covers nothing without a loaded file', async () => {
     expect(await build([])).toEqual({ mapped: [], seen: { Z001: [], Z002: [], Z003: [], Z009: [] } });
   });
 
-  it('coast part newer than national: at the comune that it covers its segments alone count, elsewhere those of Italy', async () => {
+  it('uses only the segments of a newer partial file in the comuni that it covers, and those of Italy elsewhere', async () => {
     const italy: File = { rank: 2, national: true, segments: [{ west: 14.0, east: 14.15, rate: -2 }] };
     const part: File = { rank: 1, segments: [{ west: 14.051, east: 14.099, rate: -3 }] };
     expect(await build([italy, part])).toEqual({ mapped: ['Z001', 'Z002', 'Z003', 'Z009'], seen: { Z001: [-2], Z002: [-3], Z003: [-2], Z009: [-2] } });
     expect((await build([{ ...italy, rank: 1 }, { ...part, rank: 2 }])).seen).toEqual({ Z001: [-2], Z002: [-2], Z003: [-2], Z009: [-2] });
-    // Two parts, of which the newer has the one comune.
+    // Two partial files; the newer one has one comune.
     expect((await build([{ rank: 2, segments: [{ west: 14.01, east: 14.099, rate: -2 }] }, part])).seen).toEqual({
       Z001: [-2],
       Z002: [-3],
@@ -144,7 +144,7 @@ describeDatabase('the coverage of the shore', (engine) => {
     });
   });
 
-  it('segments as near as one another come the worse first, whatever their file and number; a class without a mean has none, but what is stable did not move', async () => {
+  it('sorts segments at equal distance by value, the worse first, whatever their file and number, and gives no mean to a class without one unless it is stable', async () => {
     const here = { west: 14.02, east: 14.03 };
     const segments: Segment[] = [
       { ...here, dynamic: 'accretion', rate: null }, { ...here, dynamic: 'stable', rate: null }, { ...here, dynamic: 'erosion', rate: null }, { ...here, rate: -0.7 }, { ...here, dynamic: 'accretion', rate: 2 }, { ...here, rate: -7 },
@@ -159,7 +159,7 @@ describeDatabase('the coverage of the shore', (engine) => {
     expect(await shown([...segments].reverse())).toEqual(expected);
   });
 
-  it('the coverage of the coast is by the comune, and not_loaded without a file', async () => {
+  it('is decided by comune, and is not_loaded without a file', async () => {
     const said = (files: readonly File[]): Promise<string[]> => inCase(`${written(files)} ${SHORE}
       create table core.coast_coverage_14 partition of core.coast_coverage for values in (14);
       insert into core.coast_coverage_14 select * from coast_coverage;`, async (query) =>
@@ -168,8 +168,8 @@ describeDatabase('the coverage of the shore', (engine) => {
     expect(await said([])).toEqual(['not_loaded', 'not_loaded', 'not_loaded', 'not_loaded']);
   });
 
-  it('EGMS one tile: a parcel is mapped where its representative point lies in it', async () => {
-    // The corner of four tiles that is nearest to Molise.
+  it('maps a parcel on an EGMS tile that contains its representative point', async () => {
+    // The common corner of four tiles that is nearest to Molise.
     const [lon, lat] = laeaEurope.inverse([4_700_000, 2_100_000]);
     const said = (tiles: string): Promise<string[]> => inCase(`
       create table egms_tile (release_id int4, member_id int4, position int8, tile_x int4, tile_y int4);

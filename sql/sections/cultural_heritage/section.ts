@@ -1,4 +1,4 @@
-/** Places of culture of a parcel. */
+/** Section cultural_heritage: places of culture of a parcel. */
 import { z } from 'zod';
 import { quantity, truth } from '../../../pipelines/contract/gate.ts';
 import { nullable } from '../../../pipelines/contract/schemas.ts';
@@ -13,9 +13,9 @@ const culturalHeritage = z.array(z.strictObject({
   municipality: nullable(z.string(), 'Comune as published; null: not stated'),
   province: nullable(z.string(), 'Province as published, its name or car plate code; null: not stated'),
   catalog_code: nullable(z.string(), 'Code in the catalogue; null: not stated'),
-  distance_m: z.number().min(0).max(15).describe('True ground distance from the parcel, 0 inside'),
-  placed_by: z.enum(['coordinates', 'address']).describe('coordinates: as published, in the stated comune; address: the only located access with its street and number'),
-})).max(20).meta({ id: 'CulturalHeritage', description: 'Places of culture in the parcel, or within 15 m where it is the nearest land parcel, by name' });
+  distance_m: z.number().min(0).max(15).describe('True ground distance from the parcel in metres, 0 inside'),
+  placed_by: z.enum(['coordinates', 'address']).describe('coordinates: as published, in the stated comune; address: the only located access point with its street and number'),
+})).max(20).meta({ id: 'CulturalHeritage', description: 'Places of culture in the parcel, or within 15 m of it if it is the nearest land parcel, sorted by name' });
 
 export default defineSection({
   name: 'cultural_heritage',
@@ -26,17 +26,17 @@ export default defineSection({
   coverage: 'meta',
   tables: {
     'section.cultural_heritage': {
-      description: 'Places of culture of a parcel: those inside it, else those within 15 m that have no nearer land parcel in their comune; at most 20 per parcel. No row: none is known here; those that nobody can place are in section.unplaced',
+      description: 'Places of culture of a parcel: those inside it, otherwise those within 15 m without a nearer land parcel in their comune; at most 20 per parcel. No row: no known place; places without a position are in section.unplaced',
       key: ['fid', 'ordinal'],
       columns: {
         fid: FID,
-        ordinal: { type: 'int2', description: 'Place in the answer, from 1: by name, then by identifier', gate: 'the place in an order' },
+        ordinal: { type: 'int2', description: 'Position in the answer, from 1: by name, then by identifier', gate: 'it is a position in an order' },
         id: { type: 'text', description: 'Point (core.point_of_interest)', gate: 'a key' },
-        inside: { type: 'bool', description: 'True: the point lies in the parcel or on its border', gate: truth },
+        inside: { type: 'bool', description: 'True: the point is in the parcel or on its border', gate: truth },
         distance_m: {
           type: 'float8',
           description: 'Geodesic distance from the parcel, 2 decimals; 0 inside',
-          unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points lie inside or within centimetres' } }),
+          unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points are inside the parcel or within centimetres of it' } }),
         },
       },
     },
@@ -60,8 +60,8 @@ export default defineSection({
         'As published: Museo, Biblioteca; null: not stated': 'Come pubblicato: Museo, Biblioteca; vuoto: non dichiarato',
         'Category as published; null: not stated': 'Categoria come pubblicata; vuoto: non dichiarata',
         'As published; null: not stated': 'Come pubblicato; vuoto: non dichiarato',
-        'True ground distance from the parcel, 0 inside': 'Distanza reale al suolo dalla particella, 0 all’interno',
-        'coordinates: as published, in the stated comune; address: the only located access with its street and number':
+        'True ground distance from the parcel in metres, 0 inside': 'Distanza reale al suolo dalla particella, 0 all’interno',
+        'coordinates: as published, in the stated comune; address: the only located access point with its street and number':
           'coordinate: come pubblicate, nel comune dichiarato; indirizzo: l’unico accesso georeferenziato con quella via e quel numero civico',
       },
       evidence: {
@@ -71,7 +71,7 @@ export default defineSection({
           'entro 15 m, senza una particella di terreno del comune più vicina; coordinate pubblicate, nel comune dichiarato',
         'within 15 m, no nearer land parcel of the comune; by street and number':
           'entro 15 m, senza una particella di terreno del comune più vicina; per via e numero civico',
-        'the only located access of the comune with this street and number': 'unico accesso georeferenziato del comune con questa via e questo numero civico',
+        'the only located access point of the comune with this street and number': 'unico accesso georeferenziato del comune con questa via e questo numero civico',
       },
     },
     list: { columns: { name: 'Name', type: 'Type', class: 'Category', address: 'Address', distance_m: 'Distance, m', placed_by: 'Placed by' } },

@@ -1,4 +1,4 @@
--- purpose: the censuses that the figures and the sections of each comune are of
+-- purpose: the censuses of the numbers and sections of each comune
 -- cites: istat_census
 -- reads: core.census_figures, layer.census_section
 -- writes: none

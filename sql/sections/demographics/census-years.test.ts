@@ -1,4 +1,4 @@
-/** Which year's figures a census section has, on tables written by hand. */
+/** Tests the year of a census section's numbers on tables written by hand. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
@@ -8,26 +8,26 @@ import { rolledBack } from '../../../test/harness/rolled-back.ts';
 
 const sql = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
 
-/** Two comuni of three sections each, as the bases number them, and one more of a single section. */
+/** Two comuni of three sections each, as in the bases, and one comune of a single section. */
 const SECTIONS = ['940010000001', '940010000002', '940010000003', '940020000001', '940020000002', '940020000003', '940030000001'] as const;
 
 interface Figures {
   readonly year: number;
   readonly section: string;
   readonly residents: number;
-  /** Code that this edition gives the comune; by default the one of the bases. */
+  /** Code of the comune in this edition. Default: its code in the bases. */
   readonly istat?: string;
   /** 1: the newest of its kind. */
   readonly file?: number;
 }
 
-describeDatabase('the year of a section\'s figures', (engine) => {
+describeDatabase("the year of a section's numbers", (engine) => {
   let database: Database;
   beforeAll(async () => {
     ({ database } = await contextOn(await engine.openDatabase()));
   });
 
-  /** @returns section → year and residents, of those that have any figures */
+  /** @returns section → year and residents, of sections with any numbers */
   const figures = (told: readonly Figures[], residentsOfBases: Readonly<Record<string, number>> = {}): Promise<Record<string, string>> =>
     rolledBack(database, async (session) => {
       await session.script(
@@ -65,7 +65,7 @@ describeDatabase('the year of a section\'s figures', (engine) => {
     });
   const [a1, a2, a3, b1, b2, b3] = SECTIONS;
 
-  it('a region with figures of 2021 and one comune\'s of 2023: that comune has 2023, the others keep 2021', async () => {
+  it('uses 2023 for a comune that has it and 2021 for the others', async () => {
     expect(
       await figures([
         { year: 2021, section: a1, residents: 5 },
@@ -76,7 +76,7 @@ describeDatabase('the year of a section\'s figures', (engine) => {
     ).toEqual({ [a1]: '2021: 5', [a2]: '2021: 0', [a3]: '2021: 0', [b1]: '2023: 8', [b2]: '2023: 0' });
   });
 
-  it('a comune that the edition of 2023 withholds keeps its figures of 2021, and its missing sections are empty ones', async () => {
+  it('keeps the numbers of 2021 for a comune that the edition of 2023 withholds, with zeros for its missing sections', async () => {
     expect(
       await figures(
         [
@@ -90,17 +90,17 @@ describeDatabase('the year of a section\'s figures', (engine) => {
     ).toEqual({ [a1]: '2023: 6', [b1]: '2021: 7', [b2]: '2021: 7' });
   });
 
-  it('a comune that no indicators speak of has no figures: nobody said that nobody lives there', async () => {
+  it('gives no numbers to a comune without indicators, because nobody stated that it has no residents', async () => {
     expect(await figures([{ year: 2021, section: a1, residents: 5 }])).toEqual({ [a1]: '2021: 5', [a2]: '2021: 0', [a3]: '2021: 0' });
   });
 
-  it('sections of comuni that merged after the bases were drawn are of one year each, whatever code the later edition gives', async () => {
+  it('uses one year for each section of comuni that merged after the bases, whatever code the later edition has', async () => {
     expect(await figures([
       { year: 2021, section: a1, residents: 5 }, { year: 2021, section: b1, residents: 7 }, { year: 2021, section: b2, residents: 2 }, { year: 2023, section: b1, residents: 8, istat: '094001' },
     ])).toEqual({ [a1]: '2021: 5', [a2]: '2021: 0', [a3]: '2021: 0', [b1]: '2023: 8' });
   });
 
-  it('a section that two files have under two codes of its comune has the figures of the newer', async () => {
+  it('uses the newer file if two files have a section under two codes of its comune', async () => {
     expect(await figures([{ year: 2023, section: a1, residents: 5, file: 2 }, { year: 2023, section: a1, residents: 6, istat: '094002', file: 1 }])).toEqual({ [a1]: '2023: 6' });
   });
 });

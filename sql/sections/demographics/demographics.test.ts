@@ -23,7 +23,7 @@ describeDatabase('the section demographics', (engine) => {
     await workspace.publish('demographics', 'section.demographics');
   });
 
-  it('holds the synthetic truth of every parcel', async () => {
+  it('matches the synthetic truth of every parcel', async () => {
     const truth = synthetic.truth!(region);
     const rows = await database.query<{ fid: number; json: Record<string, unknown> | null }>(
       `select p.fid, x.value as json from ${workspace.schema}.parcel p cross join lateral api.section_demographics(p.fid) x order by p.fid`,
@@ -34,14 +34,14 @@ describeDatabase('the section demographics', (engine) => {
     });
     expect(rows).toEqual(expected);
     const objects = expected.flatMap(({ json }) => (json === null ? [] : [json as Record<string, unknown>]));
-    // The synthetic region must hold every case, or the comparison says less than it seems to.
+    // The comparison is meaningful only if the synthetic region has every case.
     expect(objects.length).toBeGreaterThan(3_000);
     expect(expected.length - objects.length).toBeGreaterThan(100);
     expect(objects.some((json) => json['population_total'] === 0)).toBe(true);
     expect(objects.some((json) => String(json['section_id']).slice(-7).startsWith('500')), 'an enclave').toBe(true);
   });
 
-  it('gives roads and water nothing, and no share of the land', async () => {
+  it('gives roads and water no section and no share of the land', async () => {
     const [found] = await workspace.session((session) => session.query<{ others: number; sections: number; off: number }>(`
       select
         (select count(*) from demographics d join parcel p using (fid) where p.kind <> 'land') as others,
@@ -49,11 +49,11 @@ describeDatabase('the section demographics', (engine) => {
         count(*) filter (where abs(share - 1) > 1e-4) as off
       from (select section_id, sum(parcel_share) as share from demographics group by section_id) s`));
     expect(found!.others).toBe(0);
-    expect(found!.off, 'the shares of a section add up to 1').toBe(0);
+    expect(found!.off, 'gives shares that add up to 1 in each section').toBe(0);
     expect(found!.sections).toBeGreaterThan(20);
   });
 
-  it('never matches a fictitious section, though they lie over the parcels', async () => {
+  it('never matches a fictitious section, although it covers parcels', async () => {
     const [found] = await workspace.session((session) => session.query<{ under: number; matched: number }>(`
       select
         (select count(*) from parcel p join census_section s on s.fictitious and st_covers(s.geom, p.point)) as under,
@@ -62,7 +62,7 @@ describeDatabase('the section demographics', (engine) => {
     expect(found!.matched).toBe(0);
   });
 
-  it('gives what one look-up per parcel gives', async () => {
+  it('gives the same result as one look-up per parcel', async () => {
     const [found] = await workspace.session((session) => session.query<{ differing: number; rows: number }>(`
       select count(*) as rows, count(*) filter (where d.section_id is distinct from n.section_id) as differing
       from (
@@ -74,7 +74,7 @@ describeDatabase('the section demographics', (engine) => {
     expect(found!.rows).toBeGreaterThan(4_000);
   });
 
-  it('lets sections drive and looks parcels up by the index of their points', async () => {
+  it('reads sections first and finds parcels by the index of their points', async () => {
     const plan = await workspace.session(async (session) => {
       const file = readFileSync(new URL('../../../sql/sections/demographics/build.sql', import.meta.url), 'utf8');
       const query = /create table demographics as([\s\S]*?);\n\n/.exec(file)![1]!;
@@ -83,7 +83,7 @@ describeDatabase('the section demographics', (engine) => {
     expect(plan).toMatch(/Nested Loop[\s\S]*Scan on census_section[\s\S]*Index Scan using \w+ on parcel/);
   });
 
-  it('accounts for repeated and refused rows and repairs what was drawn badly', async () => {
+  it('counts repeated and rejected rows and repairs invalid polygons', async () => {
     expect(await database.query('select code, records::int4 as records from ledger.duplicate order by code')).toEqual([{ code: 'section_repeated', records: 1 }]);
     expect(await database.query('select code from ledger.reject')).toEqual([{ code: 'population_total_invalid' }]);
     const [repaired] = await database.query<{ n: number; valid: boolean }>('select count(*) filter (where made_valid)::int4 as n, bool_and(st_isvalid(geom)) as valid from layer.census_section');
@@ -91,7 +91,7 @@ describeDatabase('the section demographics', (engine) => {
     expect(repaired!.valid).toBe(true);
   });
 
-  it('takes absence for zero in 2021 only', async () => {
+  it('treats missing rows as zero in 2021 only', async () => {
     await database.session(async (session) => {
       await session.query('create schema rule');
       await session.query('set search_path to rule, public');
@@ -102,7 +102,7 @@ describeDatabase('the section demographics', (engine) => {
       const run = async (year: number): Promise<{ section_id: string; population_total: number; reference_year: number }[]> => {
         await session.query('drop table if exists census_indicator');
         await session.query('drop table if exists census_figures');
-        // Only the last of the three has a row in the file; the second has residents that the geometry knows of.
+        // Only the last of the three has a row in the file. The geometry has residents of the second.
         await session.query('create table census_indicator as select * from layer.census_indicator where section_id = (select max(section_id) from census_section)');
         await session.query(`insert into census_indicator select * from layer.census_indicator where not exists (select from census_indicator) and right(section_id, 7) < '5' limit 1`);
         await session.query(`update census_indicator set reference_year = ${year}, section_id = (select max(section_id) from census_section)`);

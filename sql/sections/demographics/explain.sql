@@ -31,6 +31,6 @@ select
   f.position,
   null,
   'persons',
-  'figures of the section'
+  'numbers of the section'
 from demographics d
 join census_figures f on f.section_id = d.section_id;

@@ -1,4 +1,4 @@
-/** Who lives in the census section that a parcel lies in. */
+/** Section demographics: residents of the census section that contains a parcel. */
 import { z } from 'zod';
 import { quantity } from '../../../pipelines/contract/gate.ts';
 import { nullable, source, whole } from '../../../pipelines/contract/schemas.ts';
@@ -12,7 +12,7 @@ const demographics = z.strictObject({
   female: people,
   age_brackets: z.strictObject(Object.fromEntries([...Array.from({ length: 15 }, (_, index) => `${index * 5}_${index * 5 + 4}`), '75_plus'].map((key) => [key, people]))).describe('Residents by age in years'),
   education: z.strictObject({ no_title: people, elementary: people, middle_school: people, high_school: people, university: people })
-    .describe('Residents of 9 years and more by their highest title'),
+    .describe('Residents aged 9 years or more by their highest educational level'),
   employed: people,
   foreigners: z.strictObject({ total: people, eu: people, non_eu: people }).describe('Foreign residents'),
   households: z.strictObject({
@@ -20,24 +20,24 @@ const demographics = z.strictObject({
   }).describe('Households by number of members'),
   dwellings: people,
   section_id: z.string().describe('Census section'),
-  parcel_share: nullable(z.number().min(0).max(1), 'Part of the area of the section\'s land parcels'),
+  parcel_share: nullable(z.number().min(0).max(1), "The parcel's share of the area of the section's land parcels"),
   source,
-}).meta({ id: 'Demographics', description: 'Figures of the whole census section that holds the parcel\'s representative point' });
+}).meta({ id: 'Demographics', description: "Numbers of the whole census section that contains the parcel's representative point" });
 
 export default defineSection({
   name: 'demographics',
   position: 80,
   title: 'Census 2021',
-  block: nullable(demographics, 'Null: in no census section'),
+  block: nullable(demographics, 'Null: no census section'),
   kinds: ['land'],
   coverage: 'meta',
   tables: {
     'section.demographics': {
-      description: 'Census section that contains the representative point of each land parcel; roads and water have none. No row: the parcel lies in no section that is loaded',
+      description: 'Census section that contains the representative point of each land parcel. Roads and water have none. No row: no loaded section contains the parcel',
       key: ['fid'],
       columns: {
         fid: FID,
-        section_id: { type: 'text', description: 'SEZ21_ID of the section; its figures are in core.census_figures' },
+        section_id: { type: 'text', description: 'SEZ21_ID of the section, whose numbers are in core.census_figures' },
         parcel_share: {
           type: 'float8',
           description: 'Area of the parcel divided by the area of all land parcels of the section, 0–1, 6 decimals',
@@ -103,17 +103,17 @@ export default defineSection({
       fields: {
         'Null: not published': 'Vuoto: non pubblicato',
         'Residents by age in years': 'Residenti per età in anni',
-        'Residents of 9 years and more by their highest title': 'Residenti di 9 anni e più per titolo di studio più alto',
+        'Residents aged 9 years or more by their highest educational level': 'Residenti di 9 anni e più per titolo di studio più alto',
         'Foreign residents': 'Residenti stranieri',
         'Households by number of members': 'Famiglie per numero di componenti',
         'Census section': 'Sezione di censimento',
-        'Part of the area of the section\'s land parcels': 'Parte della superficie delle particelle di terreno della sezione',
+        "The parcel's share of the area of the section's land parcels": 'Parte della superficie delle particelle di terreno della sezione',
       },
       evidence: {
         'population_total and all counts': 'Residenti e tutti gli altri conteggi',
         'section that contains the representative point': 'sezione di censimento che contiene il punto rappresentativo',
-        'figures of the section': 'dati della sezione di censimento',
-        'share of the section\'s land': 'del terreno della sezione',
+        'numbers of the section': 'dati della sezione di censimento',
+        "share of the section's land": 'del terreno della sezione',
         persons: 'persone',
       },
     },

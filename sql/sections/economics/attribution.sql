@@ -1,4 +1,4 @@
--- purpose: the tax years, half-years and editions that incomes and prices are of
+-- purpose: the tax years, half-years and editions of incomes and prices
 -- cites: mef_income, omi_quotations, postal_codes
 -- reads: section.economics, section.valuation, section.postal_code, core.declared_income
 -- writes: none
@@ -42,7 +42,7 @@ from named n
 cross join lateral (values (n.half_year), (n.perimeter_half_year)) as h (half_year)
 where h.half_year is not null
 union
--- The code decides whose incomes are shown.
+-- The postal code selects the incomes.
 select
   key,
   'postal_codes',

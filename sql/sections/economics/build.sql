@@ -1,9 +1,9 @@
--- purpose: which incomes are a parcel's, and the price of dwellings around it
+-- purpose: the key of a parcel's incomes, and the price of dwellings around it
 -- version: 2
 -- reads: core.parcel, core.declared_income, core.quotation, section.postal_code, section.valuation
 -- writes: section.economics
 -- incremental: rows of parcels
--- grain: one row per land parcel of which incomes are published
+-- grain: one row per land parcel with published incomes
 -- crs: none
 
 create table economics as
@@ -12,7 +12,7 @@ with price as (
     v.belfiore,
     v.zona,
     v.half_year,
-    -- The mean of the middles, over whole euro: (min + max) / 2 over n types.
+    -- Mean of the middle prices in whole euro: (min + max) / 2 over n types.
     round(sum(q.purchase_min_eur_m2 + q.purchase_max_eur_m2) / (2.0 * count(*)), 2)::float8 as avg_residential_price_m2
   from (select distinct belfiore, zona, half_year from valuation) v
   join quotation q on q.belfiore = v.belfiore and q.zona = v.zona and q.half_year = v.half_year

@@ -19,7 +19,7 @@ describeDatabase('the section economics', (engine) => {
   let database: Database;
   let workspace: SectionWorkspace;
 
-  /** Incomes from one truth, the price from the other, and the index as the contract defines it from the two. */
+  /** Incomes and prices come from two truths. The index is computed from both, as the contract defines it. */
   const incomes = mef.truth!(region);
   const prices = omi.truth!(region);
   const codes = postal.truth!(region);
@@ -44,14 +44,14 @@ describeDatabase('the section economics', (engine) => {
     await workspace.publish('economics', 'section.economics');
   });
 
-  it('knows the postal code of every parcel that has one: the only one, or the area around its point', async () => {
+  it('finds the postal code of every parcel that has one: the only one of the comune, or the area around its point', async () => {
     const rows = await database.query<{ fid: number; cap: string | null }>(`select p.fid, c.cap from ${workspace.schema}.parcel p left join section.postal_code c using (fid) order by p.fid`);
     expect(rows).toEqual(expected.map(({ fid, cap }) => ({ fid, cap })));
     expect(new Set(expected.map(({ cap }) => cap)).size).toBeGreaterThan(4);
     expect(expected.some(({ cap }) => cap === null)).toBe(true);
   });
 
-  it('holds the synthetic incomes of every parcel, by postal code where the comune has several', async () => {
+  it('matches the synthetic incomes of every parcel, by postal code if the comune has several', async () => {
     const rows = await database.query<{ fid: number; json: Record<string, unknown> | null }>(`select p.fid, (api.section_economics(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`);
     const shown = expected.map(({ fid, economics, price }) => (
       { fid, json: economics === null ? null : { ...economics, avg_residential_price_m2: price, source: null } }
@@ -64,26 +64,26 @@ describeDatabase('the section economics', (engine) => {
     expect(without).toEqual(shown);
   });
 
-  it('states the affordability with four decimals: the price of 80 square metres in years of average income', async () => {
+  it('gives the affordability with four decimals: the price of 80 square metres in years of average income', async () => {
     const rows = await database.query<{ fid: number; index: number | null }>(
       `select p.fid, ((api.section_economics(p.fid)).value->>'affordability_index')::float8 as index from ${workspace.schema}.parcel p order by p.fid`,
     );
     const cents = (euro: number): bigint => BigInt(Math.round(euro * 100));
     const wanted = expected.map(({ fid, economics, price }) => {
       if (economics === null || economics.average_income === null || price === null) return { fid, index: null };
-      // 80 · price / income as shown, exactly, halves upwards.
+      // 80 · price / income from the shown values, exactly, halves upwards.
       return { fid, index: Number(((2n * 80n * cents(price) * 10_000n) / cents(economics.average_income) + 1n) / 2n) / 10_000 };
     });
     expect(rows).toEqual(wanted);
     expect(rows.filter(({ index }) => index !== null).length).toBeGreaterThan(500);
   });
 
-  it('was compared on a region that has every case', () => {
+  it('covers a region that has every case', () => {
     const found = expected.flatMap(({ economics }) => (economics === null ? [] : [economics]));
     expect(new Set(found.map(({ level }) => level))).toEqual(new Set(['cap', 'comune']));
     expect(new Set(found.map(({ level, tax_year: year }) => `${level} ${String(year)}`))).toEqual(new Set(['cap 2023', 'comune 2024', 'comune 2023', 'comune 2022']));
     expect(found.some(({ taxpayers }) => taxpayers === null)).toBe(true);
-    // Withheld, and nobody: not the same.
+    // Withheld and zero are different.
     expect(found.some(({ income_brackets: brackets }) => brackets['lte_zero'] === null)).toBe(true);
     expect(found.some(({ income_brackets: brackets }) => brackets['lte_zero'] === 0)).toBe(true);
     expect(expected.some(({ parcel, economics }) => parcel.kind === 'land' && economics === null)).toBe(true);

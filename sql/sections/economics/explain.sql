@@ -1,4 +1,4 @@
--- purpose: the incomes and prices of the section economics of one parcel
+-- purpose: the incomes and prices behind the section economics of one parcel
 -- reads: core.parcel, core.comune_register, core.declared_income, core.quotation, section.postal_code, section.valuation, layer.comune_postal_code, layer.omi_perimeter, layer.postal_code_area
 -- writes: none
 -- reruns: section.economics
@@ -15,7 +15,7 @@ select
   i.position,
   null::float8 as measure,
   null as unit,
-  case when i.cap is null then 'newest row of the comune' else 'row of the postal code, of the newest year by postal codes' end as rule
+  case when i.cap is null then 'newest row of the comune' else 'row of the postal code in the newest year with postal codes' end as rule
 from economics e
 join declared_income i on i.belfiore = e.belfiore and i.cap is not distinct from e.cap
 union all
@@ -28,7 +28,7 @@ select
   q.position,
   null,
   'euro/m2',
-  'residential type of the zone in its prevalent state; the mean of the middles counts'
+  'residential type of the zone in its prevalent state; the mean of the middle prices is used'
 from valuation v
 join economics e on e.fid = v.fid
 join quotation q on q.belfiore = v.belfiore and q.zona = v.zona and q.half_year = v.half_year
@@ -62,7 +62,7 @@ select
   n.position,
   null,
   null,
-  'postal code, which decides whose incomes are shown'
+  'postal code that selects the incomes'
 from economics e
 join postal_code z on z.fid = e.fid
 join (

@@ -1,4 +1,4 @@
-/** Which year's incomes a parcel has, on tables written by hand and against a model in plain TypeScript. */
+/** Tests the year of a parcel's incomes on tables written by hand and against a model in plain TypeScript. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
@@ -14,7 +14,7 @@ interface Income {
   readonly year: number;
   readonly belfiore: string;
   readonly cap: string | null;
-  /** Taxpayers by bracket; each has a mean of 1,000 euro and the bracket's number. Null: withheld. */
+  /** Taxpayers by bracket. The mean of a bracket is 1,000 euro plus the bracket's number. Null: withheld. */
   readonly brackets?: readonly (number | null)[];
   /** Published from 2023 on. */
   readonly total?: number;
@@ -40,7 +40,7 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
     ({ database } = await contextOn(await engine.openDatabase()));
   });
 
-  /** What each parcel is given where these tables are in force, in the order of the parcels; everything is gone afterwards. */
+  /** Runs the section on these tables and returns the result of each parcel, in order. Removes everything afterwards. */
   const sections = (incomes: readonly Income[], parcels: readonly Parcel[]): Promise<(Found | null)[]> => rolledBack(database, async (session) => {
     await session.script(`
         create schema cases;
@@ -78,32 +78,32 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
   });
   const said = (found: (Found | null)[]): (string | null)[] => found.map((each) => (each === null ? null : `${each.level} ${each.tax_year}`));
 
-  it('a region with incomes of 2023 and one comune only in 2022: that comune has 2022, the others are not taken back to it', async () => {
+  it('uses 2022 for a comune that has only that year, and 2023 for all others', async () => {
     expect(said(await sections(
       [{ year: 2023, belfiore: 'Z001', cap: null }, { year: 2022, belfiore: 'Z001', cap: null }, { year: 2022, belfiore: 'Z002', cap: null }],
       [{ belfiore: 'Z001', cap: null }, { belfiore: 'Z002', cap: null }, { belfiore: 'Z003', cap: null }],
     ))).toEqual(['comune 2023', 'comune 2022', null]);
   });
 
-  it('a comune whose postal codes end in 2021: a parcel with its postal code has 2021, one without the newest row of the comune', async () => {
+  it("uses 2021 for a parcel with a postal code if the comune's postal codes end then, and the newest row of the comune for other parcels", async () => {
     expect(said(await sections(
       [{ year: 2021, belfiore: 'Z001', cap: '86001' }, { year: 2020, belfiore: 'Z001', cap: '86001' }, { year: 2024, belfiore: 'Z001', cap: null }, { year: 2024, belfiore: 'Z002', cap: '86009' }],
       [{ belfiore: 'Z001', cap: '86001' }, { belfiore: 'Z001', cap: null }],
     ))).toEqual(['cap 2021', 'comune 2024']);
   });
 
-  it('a postal code that the newest year no longer has: the newest row of the comune, not an older one of the code', async () => {
+  it('uses the newest row of the comune if the newest year lacks the postal code, not an older row of the code', async () => {
     expect(said(await sections(
       [{ year: 2023, belfiore: 'Z001', cap: '86001' }, { year: 2022, belfiore: 'Z001', cap: '86002' }, { year: 2022, belfiore: 'Z001', cap: null }],
       [{ belfiore: 'Z001', cap: '86001' }, { belfiore: 'Z001', cap: '86002' }, { belfiore: 'Z002', cap: '86001' }],
     ))).toEqual(['cap 2023', 'comune 2022', null]);
   });
 
-  it('a comune that was published by postal codes only: nothing for a parcel without one', async () => {
+  it('gives nothing to a parcel without postal code in a comune published by postal codes only', async () => {
     expect(said(await sections([{ year: 2023, belfiore: 'Z001', cap: '86001' }], [{ belfiore: 'Z001', cap: '86001' }, { belfiore: 'Z001', cap: null }]))).toEqual(['cap 2023', null]);
   });
 
-  it('earners are those who declare an income: published from 2023 on, before that the sum of the brackets, unknown when one is withheld', async () => {
+  it('counts earners as published from 2023 on, before that as the sum of the brackets, which is unknown if one is withheld', async () => {
     const [published, summed, withheld] = await sections(
       [
         { year: 2023, belfiore: 'Z001', cap: null, total: 90, brackets: [null, 10, 10, 10, 10, 10, 10, null] },
@@ -117,7 +117,7 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
     expect(withheld).toMatchObject({ taxpayers: 102, earners: null, total_income: null, average_income: null });
   });
 
-  it('holds for any mixture of years, levels and comuni', async () => {
+  it('agrees with the model for any mixture of years, levels and comuni', async () => {
     const random = randomOf('income years');
     for (let round = 0; round < 20; round += 1) {
       const incomes = new Map<string, Income>();
@@ -126,7 +126,7 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
         incomes.set(`${income.year} ${income.belfiore} ${income.cap}`, income);
       }
       const parcels = ['Z001', 'Z002', 'Z003', 'Z009'].flatMap((belfiore) => [null, '86001', '86002', '86003'].map((cap) => ({ belfiore, cap })));
-      // As the contract says it, parcel by parcel.
+      // The contract's rule, parcel by parcel.
       const expected = parcels.map(({ belfiore, cap }) => {
         const mine = [...incomes.values()].filter((income) => income.belfiore === belfiore);
         const newest = (rows: readonly Income[]): number => Math.max(...rows.map(({ year }) => year));

@@ -1,4 +1,4 @@
-/** What the people of a parcel's comune or postal code declare to earn, beside what dwellings cost. */
+/** Section economics: declared incomes in a parcel's comune or postal code, and prices of dwellings. */
 import { z } from 'zod';
 import { presence, quantity } from '../../../pipelines/contract/gate.ts';
 import { nullable, source, whole } from '../../../pipelines/contract/schemas.ts';
@@ -8,21 +8,21 @@ const count = nullable(whole.min(0), 'Null: withheld or not published');
 const money = nullable(z.number(), 'Euro; null: withheld');
 
 const economics = z.strictObject({
-  average_income: nullable(z.number(), 'total_income over earners, euro; null: withheld'),
+  average_income: nullable(z.number(), 'total_income divided by earners, euro; null: withheld'),
   taxpayers: count,
   earners: nullable(whole.min(0), 'Taxpayers with a total income; before 2023 the sum of the brackets; null: withheld'),
   total_income: money,
   net_tax: money,
-  tax_year: whole.describe('Year in which the income was earned: of this level the newest that was published of the comune'),
+  tax_year: whole.describe('Year in which the income was earned: the newest published year of the comune at this level'),
   gini_index: nullable(z.number().min(0).max(1), 'Null: withheld'),
-  affordability_index: nullable(z.number(), 'Years of average income for affordability_apt_size_m2; null: no price or no income'),
-  affordability_apt_size_m2: whole.describe('Size of the dwelling that affordability_index is of'),
+  affordability_index: nullable(z.number(), 'Years of average income that a dwelling of affordability_apt_size_m2 costs; null: no price or no income'),
+  affordability_apt_size_m2: whole.describe('Size of the dwelling used for affordability_index'),
   avg_residential_price_m2: money,
   income_brackets: z.strictObject({
     lte_zero: count, from_0_to_10k: count, from_10k_to_15k: count, from_15k_to_26k: count, from_26k_to_55k: count, from_55k_to_75k: count,
     from_75k_to_120k: count, over_120k: count,
   }).describe('Taxpayers'),
-  level: z.enum(['cap', 'comune']).describe('What the figures are of'),
+  level: z.enum(['cap', 'comune']).describe('Area that the numbers describe'),
   source,
 }).meta({ id: 'Economics', description: 'Declared incomes' });
 
@@ -35,19 +35,19 @@ export default defineSection({
   coverage: 'meta',
   tables: {
     'section.economics': {
-      description: 'Which row of core.declared_income is a parcel\'s, and the price of dwellings around it. No row: no incomes are published for the comune, or the parcel is a road or water',
+      description: "Key of a parcel's row in core.declared_income, and the price of dwellings around it. No row: no incomes are published for the comune, or the parcel is a road or water",
       key: ['fid'],
       columns: {
         fid: FID,
         belfiore: { type: 'text', description: 'Cadastral code of the comune' },
         cap: {
           type: 'text',
-          description: 'Postal code whose incomes are the parcel\'s (level cap)',
-          null: 'those of the whole comune (level comune)', gate: presence(),
+          description: "Postal code of the parcel's incomes (level cap)",
+          null: 'the incomes are those of the whole comune (level comune)', gate: presence(),
         },
         avg_residential_price_m2: {
           type: 'float8',
-          description: 'Mean middle price of the residential types (1, 19, 20, 21, 22) in their prevalent state in the parcel\'s OMI zone, 2 decimals',
+          description: "Mean of the middle prices of residential types (1, 19, 20, 21, 22) in their prevalent state in the parcel's OMI zone, 2 decimals",
           unit: '€/m²', null: 'none quoted', gate: quantity({ within: [1, 100_000] }),
         },
       },
@@ -85,27 +85,27 @@ export default defineSection({
       values: { cap: 'CAP', comune: 'comune' },
       legend: { 'Average income': 'Reddito medio', 'No income declared': 'Nessun reddito dichiarato' },
       fields: {
-        'total_income over earners, euro; null: withheld': 'Reddito complessivo diviso per i contribuenti con reddito, in euro; vuoto: oscurato',
+        'total_income divided by earners, euro; null: withheld': 'Reddito complessivo diviso per i contribuenti con reddito, in euro; vuoto: oscurato',
         'Null: withheld or not published': 'Vuoto: oscurato o non pubblicato',
         'Taxpayers with a total income; before 2023 the sum of the brackets; null: withheld':
           'Contribuenti con reddito complessivo; prima del 2023 la somma delle classi; vuoto: oscurato',
         'Euro; null: withheld': 'Euro; vuoto: oscurato',
-        'Year in which the income was earned: of this level the newest that was published of the comune':
+        'Year in which the income was earned: the newest published year of the comune at this level':
           'Anno in cui il reddito è stato percepito: di questo livello, il più recente pubblicato per il comune',
         'Null: withheld': 'Vuoto: oscurato',
-        'Years of average income for affordability_apt_size_m2; null: no price or no income':
+        'Years of average income that a dwelling of affordability_apt_size_m2 costs; null: no price or no income':
           'Anni di reddito medio per l’abitazione di riferimento; vuoto: manca il prezzo o il reddito',
-        'Size of the dwelling that affordability_index is of': 'Superficie dell’abitazione a cui si riferiscono gli anni di reddito',
+        'Size of the dwelling used for affordability_index': 'Superficie dell’abitazione a cui si riferiscono gli anni di reddito',
         Taxpayers: 'Contribuenti',
-        'What the figures are of': 'A che cosa si riferiscono i dati',
+        'Area that the numbers describe': 'A che cosa si riferiscono i dati',
       },
       evidence: {
         'perimeter that contains the representative point': 'perimetro che contiene il punto rappresentativo',
-        'postal code, which decides whose incomes are shown': 'CAP, che decide di chi sono i redditi mostrati',
+        'postal code that selects the incomes': 'CAP, che decide di chi sono i redditi mostrati',
         'area of the postal code that contains the representative point': 'area del CAP che contiene il punto rappresentativo',
         'newest row of the comune': 'riga più recente del comune',
-        'row of the postal code, of the newest year by postal codes': 'riga del CAP, dell’anno più recente pubblicato per CAP',
-        'residential type of the zone in its prevalent state; the mean of the middles counts':
+        'row of the postal code in the newest year with postal codes': 'riga del CAP, dell’anno più recente pubblicato per CAP',
+        'residential type of the zone in its prevalent state; the mean of the middle prices is used':
           'tipologia residenziale della zona nello stato prevalente; vale la media dei valori centrali',
       },
     },

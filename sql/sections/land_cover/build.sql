@@ -1,9 +1,9 @@
--- purpose: the class of land cover that covers most of each parcel
+-- purpose: the class of land cover with the largest area in each parcel
 -- version: 2
 -- reads: core.parcel, core.land_coverage, layer.land_cover_piece, layer.land_cover_class, layer.land_cover_reach
 -- writes: section.land_cover
 -- incremental: rows of parcels
--- grain: one row per land parcel that the map reaches
+-- grain: one row per land parcel on the map
 -- crs: EPSG:4326; overlaps are measured in EPSG:3035
 
 create view overlay_parcel as

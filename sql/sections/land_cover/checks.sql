@@ -1,14 +1,14 @@
--- purpose: the section land_cover beside the polygons themselves
+-- purpose: compares the section land_cover with the polygons
 -- reads: core.parcel, core.land_coverage, section.land_cover
 -- writes: none
 -- incremental: rows of parcels
--- grain: one row per parcel that was missed
+-- grain: one row per missed parcel
 -- crs: EPSG:4326
 
 -- check: land_cover_missed
 -- level: error
--- expects: a land parcel that lies wholly in a polygon, of the file that speaks for its comune, has a class
--- The map leaves no gaps, so few parcels are without a class, and they drive.
+-- expects: a land parcel wholly inside a polygon of the file used for its comune has a class
+-- The map has no gaps, so few parcels lack a class, and they drive.
 select
   unclassed.fid
 from (

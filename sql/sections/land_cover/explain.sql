@@ -1,4 +1,4 @@
--- purpose: the polygons that made the section land_cover of one parcel, and the file that speaks for its comune
+-- purpose: the polygons behind the section land_cover of one parcel, and the file used for its comune
 -- reads: core.parcel, core.land_coverage
 -- writes: none
 -- reruns: section.land_cover
@@ -15,7 +15,7 @@ select
   position,
   shared_m2 as measure,
   'm2' as unit,
-  'area shared with the parcel; the class of which most is shared counts, of those that share as much to 0.01 m² the smaller code' as rule
+  'area shared with the parcel; the class with the largest area is used, or the smaller code if areas are equal to 0.01 m²' as rule
 from largest_area
 union all
 select
@@ -27,7 +27,7 @@ select
   position,
   shared_m2 / parcel_m2,
   'of the parcel',
-  'part of the parcel in a polygon of the class; what several polygons share counts once'
+  'share of the parcel in polygons of the class; overlaps count once'
 from largest_area
 where is_largest
 union all
@@ -40,7 +40,7 @@ select
   coverage.position,
   null,
   null,
-  'newest file that covers the comune: it reaches 15 regions of Italy, or a polygon of it shares 1 m² with the comune'
+  'newest file that covers the comune: it covers 15 regions of Italy, or one of its polygons shares 1 m² with the comune'
 from parcel
 join land_coverage as coverage using (belfiore)
 where coverage.mapped;

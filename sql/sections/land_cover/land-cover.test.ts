@@ -28,7 +28,7 @@ describeDatabase('the section land_cover', (engine) => {
     await workspace.publish('land_coverage', 'core.land_coverage');
   });
 
-  it('holds the synthetic truth of every land parcel, and nothing of roads and water', async () => {
+  it('matches the synthetic truth of every land parcel, and is missing for roads and water', async () => {
     const truth = synthetic.truth!(region);
     const rows = await database.query<Row>(
       `select p.fid, (api.section_land_cover(p.fid)).value as json, api.coverage_land_cover(${region.code}, p.belfiore, p.point) as coverage from ${workspace.schema}.parcel p order by p.fid`,
@@ -40,20 +40,21 @@ describeDatabase('the section land_cover', (engine) => {
     });
     const withoutShare = (row: Row): Row => ({ ...row, json: row.json === null ? null : { ...row.json, share: 0 } });
     expect(rows.map(withoutShare)).toEqual(expected.map(withoutShare));
-    // The truth's areas are straight in degrees and the database's in the plane of EPSG:3035, out of which PROJ comes to half a millimetre.
+    // Edges are straight in degrees in the truth and straight in EPSG:3035 in the database. PROJ inverts that projection to half a
+    // millimetre.
     const off = rows.flatMap(({ fid, json }, index) => {
       const [found, wanted] = [json?.['share'], expected[index]!.json?.['share']] as [number | undefined, number | undefined];
       return Math.abs((found ?? 0) - (wanted ?? 0)) <= 1e-4 ? [] : [`${fid}: expected ${wanted}, found ${found}`];
     });
     expect(off).toEqual([]);
-    // The synthetic region must hold every case, or the comparison says less than it seems to.
+    // The comparison is meaningful only if the synthetic region has every case.
     const shares = rows.flatMap(({ json }) => (json === null ? [] : [json['share'] as number]));
     expect(shares.filter((share) => share < 1).length).toBeGreaterThan(100);
     expect(shares.filter((share) => share === 1).length).toBeGreaterThan(100);
     expect(new Set(rows.map(({ json }) => json?.['code'])).size).toBeGreaterThan(5);
   });
 
-  it('keeps what may be in Italy, counts what is beside it, and refuses what is no class', async () => {
+  it('keeps polygons that may be in Italy, counts those outside, and rejects unknown classes', async () => {
     expect(await database.query("select code, records::int4 as records from ledger.duplicate where code = 'beside_italy'")).toEqual([{ code: 'beside_italy', records: 3 }]);
     expect(await database.query("select code from ledger.reject join ledger.release using (release_id) where source_id = 'clc_land_cover'")).toEqual([{ code: 'code_invalid' }]);
   });

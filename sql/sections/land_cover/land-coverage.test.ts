@@ -1,4 +1,7 @@
-/** Where the map of land cover reaches: a part, the map of Italy, and which of several files speaks. Comuni and polygons drawn by hand. */
+/**
+ * Tests the coverage of the land cover map: partial files, the map of Italy, and the choice among several files. Comuni and polygons drawn
+ * by hand.
+ */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
@@ -8,7 +11,7 @@ import { rolledBack } from '../../../test/harness/rolled-back.ts';
 
 const COVERAGE = readFileSync(new URL('../../../sql/core/land_coverage.sql', import.meta.url), 'utf8');
 
-/** Four comuni in a row, squares of 0.1 degree from 14° E 41° N, a parcel in the middle of each. Z004 is in no list. */
+/** Four comuni in a row, squares of 0.1 degree from 14° E 41° N, with a parcel in the middle of each. Z004 is in no list. */
 const SETUP = `
   create schema cases;
   set search_path to cases, public;
@@ -32,7 +35,7 @@ const BOUNDARIES = `insert into member_in_force values (90, 9, 90, 1);
 
 const ITALY = Array.from({ length: 15 }, (_, i) => i + 1);
 
-/** A file of one member, with a polygon of these pieces. */
+/** A file with one member, whose polygon has these pieces. */
 function file(member: number, rank: number, boxes: readonly (readonly [number, number])[], regions: readonly number[] = [14]): string {
   return `insert into member_in_force values (${member}, ${member}, ${member}, ${rank}); insert into land_cover_reach values (${member}, ${member}, 1, '{${regions.join()}}');
     ${boxes.map(([west, east]) => `insert into land_cover_piece values (${member}, 1, '211', st_makeenvelope(${west}, 41.02, ${east}, 41.08, 4326));`).join('\n')}`;
@@ -45,7 +48,7 @@ describeDatabase('the coverage of the map of land cover', (engine) => {
     await database.session(createFunctions);
   });
 
-  /** The file that speaks, by comune. */
+  /** The file used, by comune. */
   const speaking = (...statements: string[]): Promise<Record<string, number | null>> => rolledBack(database, async (session) => {
     await session.script(SETUP, 'setup');
     await session.script(statements.join('\n'), 'test');
@@ -55,21 +58,21 @@ describeDatabase('the coverage of the map of land cover', (engine) => {
     return Object.fromEntries(rows.map(({ belfiore, member_id: member }) => [belfiore, member]));
   });
 
-  it('says nothing where no file is in force', async () => {
+  it('is empty without a current file', async () => {
     expect(await speaking(BOUNDARIES)).toEqual({});
   });
 
-  it('of a file that reaches 15 regions is everywhere; of another where a polygon shares a square metre with the comune, with boundaries and without', async () => {
+  it('is everywhere for a file of 15 regions, otherwise where a polygon shares a square metre with the comune, with and without boundaries', async () => {
     expect(await speaking(BOUNDARIES, file(1, 1, [[14, 14.1]], ITALY))).toEqual({ Z001: 1, Z002: 1, Z003: 1, Z004: 1 });
     expect(await speaking(BOUNDARIES, file(1, 1, [[14, 14.1]], ITALY.slice(1)))).toEqual({ Z001: 1, Z002: null, Z003: null, Z004: null });
-    // A millionth of a degree is 8 cm: of 6.7 km.
+    // A millionth of a degree is 8 cm, here along 6.7 km.
     expect(await speaking(BOUNDARIES, file(1, 1, [[14.099999, 14.100001]]))).toEqual({ Z001: 1, Z002: 1, Z003: null, Z004: null });
     expect(await speaking(file(1, 1, [[14.12, 14.18], [14.32, 14.38]]))).toEqual({ Z001: null, Z002: 1, Z003: null, Z004: 1 });
-    // Of a comune that has no boundary in the file its parcels say where it is.
+    // A comune without a boundary is located by its parcels.
     expect(await speaking(BOUNDARIES, "delete from boundary where belfiore = 'Z004';", file(1, 1, [[14.02, 14.08], [14.32, 14.38]]))).toEqual({ Z001: 1, Z002: null, Z003: null, Z004: 1 });
   });
 
-  it('of a map that has nothing near is nowhere, whatever the planner knows of it', async () => {
+  it('is empty for a map that has nothing near, whatever statistics the planner has', async () => {
     const elsewhere = file(1, 1, Array.from({ length: 200 }, (_, i) => [8 + i / 1000, 8.001 + i / 1000] as const), [1]);
     const analyzed = "insert into parcel select n, 'Z001', st_setsrid(st_point(14 + n / 10000.0, 41.05), 4326) from generate_series(5, 900) as n; analyze;";
     const none = { Z001: null, Z002: null, Z003: null, Z004: null };
@@ -77,7 +80,7 @@ describeDatabase('the coverage of the map of land cover', (engine) => {
     expect(await speaking(elsewhere, analyzed)).toEqual(none);
   });
 
-  it('of two files is that of the newer where it draws something, and parts add up', async () => {
+  it('comes from the newer file where it draws something, and partial files add up', async () => {
     expect(await speaking(BOUNDARIES, file(1, 2, [[14, 14.4]], ITALY), file(2, 1, [[14.12, 14.18]]))).toEqual({ Z001: 1, Z002: 2, Z003: 1, Z004: 1 });
     expect(await speaking(BOUNDARIES, file(1, 1, [[14, 14.4]], ITALY), file(2, 2, [[14.12, 14.18]]))).toEqual({ Z001: 1, Z002: 1, Z003: 1, Z004: 1 });
     expect(await speaking(BOUNDARIES, file(1, 2, [[14, 14.1]]), file(2, 1, [[14.1, 14.2]]))).toEqual({ Z001: 1, Z002: 2, Z003: null, Z004: null });

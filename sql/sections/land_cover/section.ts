@@ -1,36 +1,36 @@
-/** What covers the land of a parcel. */
+/** Section land_cover: land cover of a parcel. */
 import { z } from 'zod';
 import { quantity } from '../../../pipelines/contract/gate.ts';
 import { nullable, share, source } from '../../../pipelines/contract/schemas.ts';
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 
 const landCover = z.strictObject({
-  code: z.string().regex(/^[1-5]\d\d$/).describe('Class of CORINE Land Cover, third level: 112'),
+  code: z.string().regex(/^[1-5]\d\d$/).describe('Class of CORINE Land Cover, third level, such as 112'),
   class: z.string().regex(/^[1-5]$/).describe('First level: 1 artificial, 2 agricultural, 3 forest and semi-natural, 4 wetlands, 5 water'),
   subclass: z.string().regex(/^[1-5]\d$/).describe('Second level: 11'),
   description: z.string().describe('Name of the class in the Italian nomenclature'),
-  share: share.describe('Part of the parcel that the class covers'),
+  share: share.describe('Share of the parcel under the class'),
   source,
-}).meta({ id: 'LandCover', description: 'The class of land cover that covers most of the parcel' });
+}).meta({ id: 'LandCover', description: 'The land cover class with the largest area in the parcel' });
 
 export default defineSection({
   name: 'land_cover',
   position: 130,
   title: 'Land cover',
-  block: nullable(landCover, 'Null: the map has nothing here'),
+  block: nullable(landCover, 'Null: the map has no class here'),
   kinds: ['land'],
   coverage: 'meta',
   tables: {
     'section.land_cover': {
-      description: 'Class of CORINE Land Cover 2018 that covers most of each land parcel; of classes that cover as much, to 0.01 m², the smaller code. No row: a road or water, or the map has nothing here',
+      description: 'Class of CORINE Land Cover 2018 with the largest area in each land parcel. If areas are equal to 0.01 m², the smaller code. No row: a road or water, or the map has no class here',
       key: ['fid'],
       columns: {
         fid: FID,
-        code: { type: 'text', description: 'Class of the third level, 3 digits; its first digit and its first two are the classes of the first and second level' },
+        code: { type: 'text', description: 'Class of the third level, 3 digits. The first digit is the first level, the first two digits are the second level' },
         description: { type: 'text', description: 'Name of the class in the Italian nomenclature' },
         share: {
           type: 'float8',
-          description: 'Part of the parcel\'s area that the class covers, 0–1, 6 decimals',
+          description: "Share of the parcel's area under the class, 0–1, 6 decimals",
           gate: quantity({ within: [0, 1] }),
         },
       },
@@ -53,20 +53,20 @@ export default defineSection({
         '3, forest and semi-natural': '3, boschi e seminaturale', '4, wetlands': '4, zone umide', '5, water': '5, acque', 'No class': 'Nessuna classe',
       },
       fields: {
-        'Class of CORINE Land Cover, third level: 112': 'Classe CORINE Land Cover, terzo livello: 112',
+        'Class of CORINE Land Cover, third level, such as 112': 'Classe CORINE Land Cover, terzo livello: 112',
         'First level: 1 artificial, 2 agricultural, 3 forest and semi-natural, 4 wetlands, 5 water':
           'Primo livello: 1 artificiale, 2 agricola, 3 boschi e seminaturale, 4 zone umide, 5 acque',
         'Second level: 11': 'Secondo livello: 11',
         'Name of the class in the Italian nomenclature': 'Nome della classe nella nomenclatura italiana',
-        'Part of the parcel that the class covers': 'Parte della particella coperta dalla classe',
+        'Share of the parcel under the class': 'Parte della particella coperta dalla classe',
       },
       evidence: {
-        'area shared with the parcel; the class of which most is shared counts, of those that share as much to 0.01 m² the smaller code':
+        'area shared with the parcel; the class with the largest area is used, or the smaller code if areas are equal to 0.01 m²':
           'superficie di sovrapposizione con la particella; vale la classe che ne ha di più, a parità entro 0,01 m² quella con il codice minore',
-        'part of the parcel in a polygon of the class; what several polygons share counts once':
+        'share of the parcel in polygons of the class; overlaps count once':
           'parte della particella in un poligono della classe; dove più poligoni si sovrappongono si conta una volta sola',
         'of the parcel': 'della particella',
-        'newest file that covers the comune: it reaches 15 regions of Italy, or a polygon of it shares 1 m² with the comune':
+        'newest file that covers the comune: it covers 15 regions of Italy, or one of its polygons shares 1 m² with the comune':
           'file più recente che copre il comune: raggiunge 15 regioni d’Italia, oppure un suo poligono si sovrappone al comune per 1 m²',
       },
     },

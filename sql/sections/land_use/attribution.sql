@@ -1,11 +1,11 @@
--- purpose: the edition of the Urban Atlas that parcels have their land use from
+-- purpose: the edition of the Urban Atlas behind the land use of parcels
 -- cites: urban_atlas
 -- reads: section.land_use
 -- writes: none
 -- grain: one row
 -- crs: none
 
--- One edition is read.
+-- Only one edition is read.
 select
   '' as key,
   'urban_atlas' as source_id,

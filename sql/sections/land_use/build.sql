@@ -1,9 +1,9 @@
--- purpose: the class of land use that covers most of each parcel
+-- purpose: the class of land use with the largest area in each parcel
 -- version: 2
 -- reads: core.parcel, layer.land_use_piece, layer.land_use_class
 -- writes: section.land_use
 -- incremental: rows of parcels
--- grain: one row per land parcel that the map reaches
+-- grain: one row per land parcel on the map
 -- crs: EPSG:4326; overlaps are measured in EPSG:3035
 
 create view overlay_parcel as
@@ -25,7 +25,7 @@ select
   geom
 from land_use_piece;
 
--- All files count in every comune.
+-- All files are used in every comune.
 create table overlay_silent (
   map text,
   class text,

@@ -1,13 +1,13 @@
--- purpose: the section land_use beside the polygons themselves
+-- purpose: compares the section land_use with the polygons
 -- reads: core.parcel, section.land_use
 -- writes: none
 -- incremental: rows of parcels
--- grain: one row per parcel that was missed
+-- grain: one row per missed parcel
 -- crs: EPSG:4326
 
 -- check: land_use_missed
 -- level: error
--- expects: a land parcel that lies wholly in a polygon has a class
+-- expects: a land parcel wholly inside a polygon has a class
 select
   parcel.fid
 from (

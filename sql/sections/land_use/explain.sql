@@ -1,8 +1,8 @@
--- purpose: the polygons that made the section land_use of one parcel, and the urban area that it lies in
+-- purpose: the polygons behind the section land_use of one parcel, and the urban area that contains it
 -- reads: core.parcel, core.urban_area
 -- writes: none
 -- reruns: section.land_use
--- grain: one row per polygon; one per piece of a boundary that holds the point
+-- grain: one row per polygon; one per piece of a boundary that contains the point
 -- crs: none
 
 create view evidence as
@@ -15,7 +15,7 @@ select
   position,
   shared_m2 as measure,
   'm2' as unit,
-  'area shared with the parcel; the class of which most is shared counts, of those that share as much to 0.01 m² the smaller code' as rule
+  'area shared with the parcel; the class with the largest area is used, or the smaller code if areas are equal to 0.01 m²' as rule
 from largest_area
 union all
 select
@@ -27,7 +27,7 @@ select
   position,
   shared_m2 / parcel_m2,
   'of the parcel',
-  'part of the parcel in a polygon of the class; what several polygons share counts once'
+  'share of the parcel in polygons of the class; overlaps count once'
 from largest_area
 where is_largest
 union all

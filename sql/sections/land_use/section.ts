@@ -1,37 +1,37 @@
-/** How the land of a parcel is used, where towns are mapped. */
+/** Section land_use: urban land use of a parcel. */
 import { z } from 'zod';
 import { presence, quantity } from '../../../pipelines/contract/gate.ts';
 import { nullable, share, source } from '../../../pipelines/contract/schemas.ts';
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 
 const landUse = z.strictObject({
-  code: z.string().regex(/^[1-5]\d{4}$/).describe('Class of the Urban Atlas: 11210'),
+  code: z.string().regex(/^[1-5]\d{4}$/).describe('Class of the Urban Atlas, such as 11210'),
   class: nullable(z.string(), 'Name of the class as published; null: not published'),
   level1: z.string().regex(/^[1-5]$/).describe('First digit: 1 artificial, 2 agricultural, 3 natural, 4 wetlands, 5 water'),
   level2: z.string().regex(/^[1-5]\d$/).describe('First two digits'),
-  share: share.describe('Part of the parcel that the class covers'),
+  share: share.describe('Share of the parcel under the class'),
   source,
-}).meta({ id: 'LandUse', description: 'The class of land use that covers most of the parcel' });
+}).meta({ id: 'LandUse', description: 'The land use class with the largest area in the parcel' });
 
 export default defineSection({
   name: 'land_use',
   position: 140,
   title: 'Land use',
-  block: nullable(landUse, 'Null: outside the urban areas that are mapped, or nothing is mapped here'),
+  block: nullable(landUse, 'Null: outside the mapped urban areas, or the map has no class here'),
   kinds: ['land'],
   coverage: 'meta',
   reaches: 'points',
   tables: {
     'section.land_use': {
-      description: 'Class of the Urban Atlas 2018 that covers most of each land parcel; of classes that cover as much, to 0.01 m², the smaller code. No row: a road or water, or outside the urban areas that are mapped',
+      description: 'Class of the Urban Atlas 2018 with the largest area in each land parcel. If areas are equal to 0.01 m², the smaller code. No row: a road or water, or outside the mapped urban areas',
       key: ['fid'],
       columns: {
         fid: FID,
-        code: { type: 'text', description: 'Class, 5 digits; its first digit and its first two are the first and second level' },
-        class: { type: 'text', description: 'Name of the class', null: 'the publisher does not name it', gate: presence() },
+        code: { type: 'text', description: 'Class, 5 digits. The first digit is the first level, the first two digits are the second level' },
+        class: { type: 'text', description: 'Name of the class', null: 'the publisher does not name the class', gate: presence() },
         share: {
           type: 'float8',
-          description: 'Part of the parcel that the class covers, by area, 0–1, 6 decimals',
+          description: "Share of the parcel's area under the class, 0–1, 6 decimals",
           gate: quantity({ within: [0, 1] }),
         },
       },
@@ -53,17 +53,17 @@ export default defineSection({
         '3, forest and semi-natural': '3, boschi e seminaturale', '4, wetlands': '4, zone umide', '5, water': '5, acque', 'No class': 'Nessuna classe',
       },
       fields: {
-        'Class of the Urban Atlas: 11210': 'Classe dell’Urban Atlas: 11210',
+        'Class of the Urban Atlas, such as 11210': 'Classe dell’Urban Atlas: 11210',
         'Name of the class as published; null: not published': 'Nome della classe come pubblicato; vuoto: non pubblicato',
         'First digit: 1 artificial, 2 agricultural, 3 natural, 4 wetlands, 5 water':
           'Prima cifra: 1 artificiale, 2 agricolo, 3 naturale, 4 zone umide, 5 acque',
         'First two digits': 'Prime due cifre',
-        'Part of the parcel that the class covers': 'Parte della particella coperta dalla classe',
+        'Share of the parcel under the class': 'Parte della particella coperta dalla classe',
       },
       evidence: {
-        'area shared with the parcel; the class of which most is shared counts, of those that share as much to 0.01 m² the smaller code':
+        'area shared with the parcel; the class with the largest area is used, or the smaller code if areas are equal to 0.01 m²':
           'superficie di sovrapposizione con la particella; vale la classe che ne ha di più, a parità entro 0,01 m² quella con il codice minore',
-        'part of the parcel in a polygon of the class; what several polygons share counts once':
+        'share of the parcel in polygons of the class; overlaps count once':
           'parte della particella in un poligono della classe; dove più poligoni si sovrappongono si conta una volta sola',
         'of the parcel': 'della particella',
         'boundary of the urban area that contains the representative point': 'confine dell’area urbana che contiene il punto rappresentativo',

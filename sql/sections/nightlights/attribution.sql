@@ -1,11 +1,11 @@
--- purpose: the years of radiance, and the boundaries over which the mean of a comune is taken
+-- purpose: the years of radiance, and the boundaries for the mean of a comune
 -- cites: viirs_nightlights, istat_boundaries, tinitaly_dem, copernicus_dem, gsa_pvout
 -- reads: core.comune_register, core.parcel, core.raster_tile, section.nightlights, layer.boundary, layer.comune_code
 -- writes: none
 -- grain: one row per key, source and vintage
 -- crs: none
 
--- Elevation models and yields share core.raster_tile, which the build reads; no light comes from them.
+-- Elevation models and yields share core.raster_tile, which the build reads. They do not affect night lights.
 with kind as (
   select distinct
     p.belfiore,
@@ -27,7 +27,7 @@ raster as (
   join member_in_force m on m.member_id = t.member_id
   where t.section = 'nightlights'
 ),
--- As in build.sql: the newest file that has the comune.
+-- As in build.sql: the newest file with the comune.
 drawn as (
   select distinct on (place.belfiore)
     place.belfiore,

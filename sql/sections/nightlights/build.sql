@@ -1,12 +1,12 @@
--- purpose: the light of each land parcel at night, beside that of its comune
+-- purpose: the light of each land parcel at night, compared with its comune
 -- version: 2
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.radiance_tile, core.raster_tile
 -- writes: section.nightlights
 -- incremental: rows of parcels
--- grain: one row per land parcel whose cell has a radiance, or would have if the file were still there
+-- grain: one row per land parcel whose cell has a radiance, or would have one if the file still existed
 -- crs: points and boundaries are brought to the CRS of the rasters
 
--- Rasters of the region's product. The newest year counts first, and collection 2 before 1.
+-- Rasters of the region's product. The newest year is used, and collection 2 before 1.
 create view light_tile as
 select
   (dense_rank() over (order by tile.year desc, coalesce(tile.collection, 1) desc))::int4 as model,
@@ -38,8 +38,8 @@ from parcel
 where kind = 'land'
   and exists (select from light_tile);
 
--- Boundaries of another year have the codes of that year. Of several files the newest that has the comune counts; a comune of today may be drawn as
--- those that it was made of.
+-- Boundaries have the codes of their year. If several files have a comune, the newest is used. A current comune may be drawn as the comuni that it
+-- was merged from.
 create table outline as
 with place as (
   select distinct belfiore
@@ -53,7 +53,7 @@ meaning as (
   from comune_register
   where not divided
   union
-  -- Parcels of a comune that the list has in another region.
+  -- Parcels of a comune that is listed in another region.
   select
     code.istat_code,
     code.belfiore
@@ -90,7 +90,7 @@ group by belfiore;
 
 -- sweep: sweep.ts
 
--- Of a comune that lacks cells in a year, what the first rasters have of it; it and the parcel's value are of one year.
+-- If a comune lacks cells in a year, the values of the first rasters are used. The mean and the parcel's value are of one year.
 create table comune_mean as
 select distinct on (id, model)
   *
@@ -113,7 +113,7 @@ left join outline o on o.belfiore = p.belfiore
 left join comune_mean c on c.id = o.id
   and c.model = r.model;
 
--- The file left and the parcel is as it was: so is its row.
+-- The file is missing and the parcel is unchanged, so its row is kept.
 create table kept as
 select s.*
 from standing_nightlights s
@@ -180,5 +180,5 @@ order by fid;
 
 alter table nightlights add primary key (fid);
 alter table nightlights alter column unread set not null;
--- serves: how many parcels wait for a raster
+-- serves: the number of parcels that wait for a raster
 create index on nightlights (fid) where unread;

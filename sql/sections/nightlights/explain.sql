@@ -1,4 +1,4 @@
--- purpose: the cells that made the section nightlights of one parcel, the boundary of its comune, and the rasters that its point lies in
+-- purpose: the cells behind the section nightlights of one parcel, the boundary of its comune, and the rasters that contain its point
 -- reads: core.parcel, core.raster_tile
 -- writes: none
 -- reruns: section.nightlights
@@ -15,7 +15,7 @@ select
   r.position,
   c.value as measure,
   'nW cm⁻² sr⁻¹' as unit,
-  'cell that holds the representative point; rows and columns of the raster, from 0 in the north-west' as rule
+  'cell that contains the representative point; rows and columns of the raster, from 0 in the north-west' as rule
 from radiance_run r
 join chosen c on c.fid = r.id
   and c.turn = r.turn
@@ -29,7 +29,7 @@ select
   r.position,
   r.last_column - r.first_column + 1,
   'cells',
-  'cells whose centre lies in the boundary of the comune, or the one of its point'
+  'cells whose centre is in the boundary of the comune, or the cell of its point'
 from comune_radiance_run r
 join chosen c on c.outline_id = r.id
   and c.mean_turn = r.turn
@@ -43,7 +43,7 @@ select
   o.position,
   null,
   null,
-  'boundary of the comune, of the newest file that has it'
+  'boundary of the comune in the newest file that has it'
 from outline o
 join chosen c on c.outline_id = o.id
 join nightlights s on s.fid = c.fid and s.ntl_mean_comune is not null
@@ -57,7 +57,7 @@ select
   t.position,
   null,
   null,
-  'raster that holds the representative point'
+  'raster that contains the representative point'
 from parcel p
 join raster_tile t on t.section = 'nightlights'
   and st_covers(t.geom, p.point)

@@ -1,4 +1,4 @@
-/** The product of a region's night lights, by an independent reading of the rule. */
+/** Finds the product of a region's night lights by an independent implementation of the rule. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { randomOf } from '../../../pipelines/synthetic/random.ts';
@@ -15,7 +15,7 @@ interface Tile {
 const REGION = 14;
 const PRODUCTS = ['VNP46A4', 'VJ146A4', 'VNL'];
 
-/** Returns the product of the tile that counts first: it reaches the region, is of the newest year, of the later collection, of the earlier product. */
+/** Returns the product of the preferred tile. It reaches the region and has the newest year, then the later collection, then the earlier product. */
 function productOf(tiles: readonly Tile[]): string {
   const key = ({ product, collection, year, regions }: Tile): number => {
     const reaches = regions === null || regions.includes(REGION) ? 1 : 0;
@@ -28,7 +28,7 @@ function productOf(tiles: readonly Tile[]): string {
 describeDatabase('the rasters of night lights of a region', (engine) => {
   const seed = testEnvironment().seed;
 
-  it(`are of one product, chosen by year, collection and product (seed ${seed})`, async () => {
+  it(`have one product, chosen by year, collection and product (seed ${seed})`, async () => {
     const database = await engine.openDatabase();
     const random = randomOf('night light products', seed);
     const sql = readFileSync(new URL('../../core/raster_tile.sql', import.meta.url), 'utf8');

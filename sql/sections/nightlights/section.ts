@@ -1,4 +1,4 @@
-/** How bright a parcel is at night, seen from a satellite. */
+/** Section nightlights: brightness of a parcel at night, measured by satellite. */
 import { z } from 'zod';
 import { quantity } from '../../../pipelines/contract/gate.ts';
 import { nullable, source, whole } from '../../../pipelines/contract/schemas.ts';
@@ -7,17 +7,17 @@ import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 const CLASSES = ['dark', 'dim', 'medium', 'bright', 'very_bright'] as const;
 
 const nightlights = z.strictObject({
-  available: z.boolean().describe('False: the raster has no value there, and nothing else is said'),
-  ntl_parcel: z.number().min(0).optional().describe('Radiance of the cell that holds the representative point, nW cm⁻² sr⁻¹'),
-  ntl_mean_comune: nullable(z.number().min(0), 'Mean of the cells whose centre lies in the comune, nW cm⁻² sr⁻¹; null: its boundary is not loaded').optional(),
+  available: z.boolean().describe('False: the raster has no value there, and the other fields are absent'),
+  ntl_parcel: z.number().min(0).optional().describe('Radiance of the cell that contains the representative point, nW cm⁻² sr⁻¹'),
+  ntl_mean_comune: nullable(z.number().min(0), 'Mean of the cells whose centre is in the comune, nW cm⁻² sr⁻¹; null: no boundary of the comune is loaded').optional(),
   ntl_ratio: nullable(z.number().min(0), 'ntl_parcel / ntl_mean_comune; null: no mean, or a mean of 0').optional(),
   ntl_class: z.enum(CLASSES).optional().describe('dark < 0.5, dim < 5, medium < 20, bright < 60, very_bright'),
   ntl_year: whole.optional().describe('Year of the radiance'),
   source,
 }).meta({ id: 'Nightlights', description: 'Light at night' });
 
-const UNREAD = 'the raster had left the data folder before the parcel came, see unread';
-const DARK = 'land is dark for the most part: a quarter of nothing is noise';
+const UNREAD = 'the raster had left the data folder when the parcel was added, see unread';
+const DARK = 'most land is dark, so a change of a quarter is noise';
 
 export default defineSection({
   name: 'nightlights',
@@ -28,20 +28,20 @@ export default defineSection({
   coverage: 'meta',
   tables: {
     'section.nightlights': {
-      description: 'Radiance at night at the representative point of each land parcel, and the mean of its comune, of the newest year that has a value. No row: none has',
+      description: 'Radiance at night at the representative point of each land parcel, and the mean of its comune, of the newest year that has a value. No row: no year has a value',
       key: ['fid'],
       columns: {
         fid: FID,
-        ntl_parcel: { type: 'float8', description: 'Radiance of the cell that holds the representative point, 2 decimals', unit: 'nW cm⁻² sr⁻¹', null: UNREAD, gate: quantity({ within: [0, 100_000], moves: { step: 1, why: DARK } }) },
+        ntl_parcel: { type: 'float8', description: 'Radiance of the cell that contains the representative point, 2 decimals', unit: 'nW cm⁻² sr⁻¹', null: UNREAD, gate: quantity({ within: [0, 100_000], moves: { step: 1, why: DARK } }) },
         ntl_mean_comune: {
           type: 'float8',
-          description: 'Mean radiance of the cells whose centre lies in the comune, all alike, or of the cell of its point where there is none, 2 decimals',
-          unit: 'nW cm⁻² sr⁻¹', null: `the comune has no boundary that is loaded, or no cell of that year; ${UNREAD}`, gate: quantity({ within: [0, 100_000], moves: { step: 1, why: DARK } }),
+          description: "Unweighted mean radiance of the cells whose centre is in the comune, 2 decimals. Without such a cell, the radiance of the cell of the comune's point",
+          unit: 'nW cm⁻² sr⁻¹', null: `no boundary of the comune is loaded, or that year has no cell; ${UNREAD}`, gate: quantity({ within: [0, 100_000], moves: { step: 1, why: DARK } }),
         },
-        ntl_ratio: { type: 'float8', description: 'Radiance of the parcel over the mean of the comune, before rounding, 2 decimals', null: 'as ntl_mean_comune, or the mean is 0', gate: quantity({ within: [0, null], moves: { step: 0.5, why: DARK } }) },
-        ntl_class: { type: 'text', description: 'By ntl_parcel: dark below 0.5, dim below 5, medium below 20, bright below 60, else very_bright', null: UNREAD, gate: 'follows from ntl_parcel' },
+        ntl_ratio: { type: 'float8', description: 'Radiance of the parcel divided by the mean of the comune, before rounding, 2 decimals', null: 'as ntl_mean_comune, or the mean is 0', gate: quantity({ within: [0, null], moves: { step: 0.5, why: DARK } }) },
+        ntl_class: { type: 'text', description: 'By ntl_parcel: dark below 0.5, dim below 5, medium below 20, bright below 60, otherwise very_bright', null: UNREAD, gate: 'follows from ntl_parcel' },
         ntl_year: { type: 'int4', description: 'Year of the radiance', null: UNREAD, gate: 'a year' },
-        unread: { type: 'bool', description: 'True: the raster that has the parcel\'s cell, or cells of its comune, was not in its place when the parcel came or changed, and nothing was computed', gate: 'status counts them' },
+        unread: { type: 'bool', description: "True: nothing was computed when the parcel was added or changed, because the raster with the parcel's cell or with cells of its comune was missing", gate: 'status counts these rows' },
       },
     },
   },
@@ -66,9 +66,9 @@ export default defineSection({
         'Not measured': 'Non misurata',
       },
       fields: {
-        'False: the raster has no value there, and nothing else is said': 'No: il raster non ha lì alcun valore, e non si dice altro',
-        'Radiance of the cell that holds the representative point, nW cm⁻² sr⁻¹': 'Radianza della cella che contiene il punto rappresentativo, nW cm⁻² sr⁻¹',
-        'Mean of the cells whose centre lies in the comune, nW cm⁻² sr⁻¹; null: its boundary is not loaded':
+        'False: the raster has no value there, and the other fields are absent': 'No: il raster non ha lì alcun valore, e non si dice altro',
+        'Radiance of the cell that contains the representative point, nW cm⁻² sr⁻¹': 'Radianza della cella che contiene il punto rappresentativo, nW cm⁻² sr⁻¹',
+        'Mean of the cells whose centre is in the comune, nW cm⁻² sr⁻¹; null: no boundary of the comune is loaded':
           'Media delle celle con il centro nel comune, nW cm⁻² sr⁻¹; vuoto: il suo confine non è caricato',
         'ntl_parcel / ntl_mean_comune; null: no mean, or a mean of 0': 'Radianza divisa per la media del comune; vuoto: nessuna media, o media pari a 0',
         'dark < 0.5, dim < 5, medium < 20, bright < 60, very_bright': 'buio < 0,5, tenue < 5, media < 20, forte < 60, molto forte',
@@ -76,17 +76,17 @@ export default defineSection({
       },
       evidence: {
         'raster without a value at the representative point': 'raster senza valore nel punto rappresentativo',
-        'cell that holds the representative point; rows and columns of the raster, from 0 in the north-west':
+        'cell that contains the representative point; rows and columns of the raster, from 0 in the north-west':
           'cella che contiene il punto rappresentativo; righe e colonne del raster, da 0 a nord-ovest',
-        'cells whose centre lies in the boundary of the comune, or the one of its point':
+        'cells whose centre is in the boundary of the comune, or the cell of its point':
           'celle con il centro nel confine del comune, oppure quella del suo punto',
-        'boundary of the comune, of the newest file that has it': 'confine del comune, dal file più recente che lo contiene',
-        'raster that holds the representative point': 'raster che contiene il punto rappresentativo',
+        'boundary of the comune in the newest file that has it': 'confine del comune, dal file più recente che lo contiene',
+        'raster that contains the representative point': 'raster che contiene il punto rappresentativo',
         'row {1}, column {2}': 'riga {1}, colonna {2}',
         cells: 'celle',
       },
     },
-    words: { available: 'Measured', ntl_parcel: 'Radiance', ntl_mean_comune: 'Mean of the comune', ntl_ratio: 'Beside the comune', ntl_class: 'Class', ntl_year: 'Year' },
+    words: { available: 'Measured', ntl_parcel: 'Radiance', ntl_mean_comune: 'Mean of the comune', ntl_ratio: 'Compared with the comune', ntl_class: 'Class', ntl_year: 'Year' },
     units: { ntl_parcel: 'nW/cm²/sr', ntl_mean_comune: 'nW/cm²/sr' },
     codes: ['ntl_year'],
     first: ['ntl_class', 'ntl_parcel', 'ntl_mean_comune', 'ntl_ratio', 'ntl_year'],

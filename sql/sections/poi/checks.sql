@@ -1,12 +1,12 @@
--- purpose: no point is lost between the lists and the map
+-- purpose: checks that each point of the lists is placed or has a reason
 -- reads: core.point_of_interest, section.unplaced, layer.school, layer.pharmacy, layer.fuel_station, layer.cultural_place, layer.comune_code
 -- writes: none
--- grain: offending rows
+-- grain: one row per violation
 -- crs: none
 
 -- check: points_are_placed_or_not
 -- level: error
--- expects: a point has a place, or a reason why it has none, and stands in section.unplaced then
+-- expects: a point has a place, or is in section.unplaced with a reason
 select
   p.id,
   p.placed_by,
@@ -19,7 +19,7 @@ where (p.geom is null) = (p.reason is null)
 
 -- check: listed_points_are_kept
 -- level: error
--- expects: each school, open pharmacy, station and place of culture whose list says that it is of the region is placed, or said not to be
+-- expects: each school, open pharmacy, station and place of culture that its list assigns to the region is placed or unplaced
 select
   l.category,
   l.code,

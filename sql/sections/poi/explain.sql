@@ -3,7 +3,7 @@
 -- writes: none
 -- reruns: section.poi
 -- parcels: comune
--- grain: one row per point; one more for the access that placed it
+-- grain: one row per point; one more for the access point that placed it
 -- crs: none
 
 create view evidence as
@@ -30,7 +30,7 @@ select
   a.position,
   null,
   null,
-  'the only located access of the comune with this street and number'
+  'the only located access point of the comune with this street and number'
 from poi d
 join point_of_interest p on p.id = d.id
 join access_point a on a.address_id = p.address_id;

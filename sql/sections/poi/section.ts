@@ -1,4 +1,4 @@
-/** Schools, pharmacies and fuel stations of a parcel. */
+/** Section poi: schools, pharmacies and fuel stations of a parcel. */
 import { z } from 'zod';
 import { quantity, truth } from '../../../pipelines/contract/gate.ts';
 import { latitude, longitude, nullable } from '../../../pipelines/contract/schemas.ts';
@@ -7,13 +7,13 @@ import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 const poi = z.array(z.strictObject({
   id: z.string().describe('Category and the publisher\'s code: school:CBEE000001, pharmacy:123, fuel:456'),
   name: z.string().describe('As published'),
-  category: z.enum(['school', 'pharmacy', 'fuel']).describe('Which list it stands in: schools, open pharmacies, fuel stations'),
-  categories: nullable(z.string(), 'What it is in the publisher\'s words: SCUOLA PRIMARIA, Ordinaria, Stradale; null: not stated'),
+  category: z.enum(['school', 'pharmacy', 'fuel']).describe('List that contains it: schools, open pharmacies or fuel stations'),
+  categories: nullable(z.string(), 'Kind as published: SCUOLA PRIMARIA, Ordinaria, Stradale; null: not stated'),
   address: nullable(z.string(), 'As published; null: not stated'),
-  locality: nullable(z.string(), 'Comune as the publisher writes it; null: not stated'),
+  locality: nullable(z.string(), 'Comune as published; null: not stated'),
   coordinates: z.strictObject({ lat: latitude, lng: longitude }).describe('7 decimals'),
-  placed_by: z.enum(['coordinates', 'address']).describe('coordinates: as published, in the stated comune; address: the only located access with its street and number'),
-})).max(50).meta({ id: 'PointsOfInterest', description: 'Schools, open pharmacies and fuel stations in the parcel, or within 15 m where it is the nearest land parcel' });
+  placed_by: z.enum(['coordinates', 'address']).describe('coordinates: as published, in the stated comune; address: the only located access point with its street and number'),
+})).max(50).meta({ id: 'PointsOfInterest', description: 'Schools, open pharmacies and fuel stations in the parcel, or within 15 m of it if it is the nearest land parcel' });
 
 export default defineSection({
   name: 'poi',
@@ -24,17 +24,17 @@ export default defineSection({
   coverage: 'meta',
   tables: {
     'section.poi': {
-      description: 'Schools, open pharmacies and fuel stations of a parcel: those inside it, else those within 15 m that have no nearer land parcel in their comune; at most 50 per parcel. No row: none is known here; those that nobody can place are in section.unplaced',
+      description: 'Schools, open pharmacies and fuel stations of a parcel: those inside it, otherwise those within 15 m without a nearer land parcel in their comune; at most 50 per parcel. No row: no known point; points without a position are in section.unplaced',
       key: ['fid', 'ordinal'],
       columns: {
         fid: FID,
-        ordinal: { type: 'int2', description: 'Place in the answer, from 1: by category, name and id', gate: 'the place in an order' },
+        ordinal: { type: 'int2', description: 'Position in the answer, from 1: by category, name and id', gate: 'it is a position in an order' },
         id: { type: 'text', description: 'Point (core.point_of_interest)', gate: 'a key' },
-        inside: { type: 'bool', description: 'True: the point lies in the parcel or on its border', gate: truth },
+        inside: { type: 'bool', description: 'True: the point is in the parcel or on its border', gate: truth },
         distance_m: {
           type: 'float8',
           description: 'Geodesic distance from the parcel, 2 decimals; 0 inside',
-          unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points lie inside or within centimetres' } }),
+          unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points are inside the parcel or within centimetres of it' } }),
         },
       },
     },
@@ -57,8 +57,8 @@ export default defineSection({
       },
       fields: {
         'As published': 'Come pubblicato',
-        'Which list it stands in: schools, open pharmacies, fuel stations': 'Elenco in cui compare: scuole, farmacie aperte, distributori di carburante',
-        'What it is in the publisher\'s words: SCUOLA PRIMARIA, Ordinaria, Stradale; null: not stated':
+        'List that contains it: schools, open pharmacies or fuel stations': 'Elenco in cui compare: scuole, farmacie aperte, distributori di carburante',
+        'Kind as published: SCUOLA PRIMARIA, Ordinaria, Stradale; null: not stated':
           'Che cosa è, nelle parole di chi lo pubblica: SCUOLA PRIMARIA, Ordinaria, Stradale; vuoto: non dichiarato',
         'As published; null: not stated': 'Come pubblicato; vuoto: non dichiarato',
       },
@@ -69,7 +69,7 @@ export default defineSection({
           'entro 15 m, senza una particella di terreno del comune più vicina; coordinate pubblicate, nel comune dichiarato',
         'within 15 m, no nearer land parcel of the comune; by street and number':
           'entro 15 m, senza una particella di terreno del comune più vicina; per via e numero civico',
-        'the only located access of the comune with this street and number': 'unico accesso georeferenziato del comune con questa via e questo numero civico',
+        'the only located access point of the comune with this street and number': 'unico accesso georeferenziato del comune con questa via e questo numero civico',
       },
     },
     list: { columns: { category: 'Category', name: 'Name', categories: 'Kind', address: 'Address' } },

@@ -1,4 +1,4 @@
--- purpose: the censuses that residents are of, and the buildings that they are spread over
+-- purpose: the censuses of residents, and the buildings used to distribute them
 -- cites: istat_census, igm_dbsn, dpc_buildings, trento_cadastre
 -- reads: core.building_coverage, core.census_figures, core.comune_register, core.parcel, section.population, layer.census_section
 -- writes: none
@@ -26,7 +26,7 @@ counted as (
   join member_in_force m on m.member_id = s.member_id
   where not s.fictitious
 ),
--- The comune of today has the residents of all comuni of the bases that lead to it.
+-- The current comune has the residents of all comuni of the bases that lead to it.
 merged as (
   select
     n.number,
@@ -72,7 +72,7 @@ of_most as (
   from of_tract
   group by key
 ),
--- A section whose parcels are in comuni with other buildings has a key of its own.
+-- A section has a key of its own if its parcels are in comuni with different sources of buildings.
 named as (
   select distinct
     t.key,

@@ -1,12 +1,13 @@
--- purpose: residents of each land parcel, spread from its census section
+-- purpose: residents of each land parcel, distributed from its census section
 -- version: 1
 -- reads: core.parcel, core.comune_register, core.census_figures, core.building_coverage, layer.census_indicator, section.demographics, section.buildings
 -- writes: section.population
 -- incremental: content
--- grain: one row per land parcel in a census section of which figures are known
+-- grain: one row per land parcel in a census section with published numbers
 -- crs: none; areas are those of core.parcel and section.buildings, EPSG:3035
 
--- Sections are numbered by the comuni of the bases, which may have merged since: figures of a comune are those of all that lead to it.
+-- Sections are numbered by the comuni of the bases, which may have merged since. The numbers of a comune are those of all comuni that lead
+-- to it.
 create table census_comune as
 select
   bases.number,
@@ -29,7 +30,7 @@ with newest as (
   from census_indicator
   group by left(section_id, -7)
 ),
--- Those without a home are counted in a section that is no place. Where two files have a section, the newer counts.
+-- Homeless people are counted in a section that is no place. If two files have a section, the newer file is used.
 published as (
   select distinct on (indicator.section_id)
     newest.number,
@@ -56,7 +57,7 @@ from census_figures as figures
 join census_comune on census_comune.number = left(figures.section_id, -7)
 group by census_comune.comune;
 
--- What residents are spread by, in hundredths of a square metre, so that every machine has the same remainders.
+-- Weights of the distribution in hundredths of a square metre, so that every machine has the same remainders.
 create table parcel_weight as
 select
   demographics.fid,
@@ -69,7 +70,7 @@ join parcel using (fid)
 left join buildings using (fid)
 left join building_coverage as coverage using (belfiore);
 
--- Where the use of some of its buildings is not known, the others would get all residents.
+-- If the use of some buildings is unknown, the others would get all residents.
 create table tract as
 select
   weight.section_id,
@@ -91,7 +92,7 @@ analyze tract;
 
 create table population as
 with spread as (
-  -- Hundredths of a resident: whole ones first.
+  -- Hundredths of a resident; the whole ones are assigned first.
   select
     weight.fid,
     weight.section_id,
@@ -103,7 +104,7 @@ with spread as (
   from parcel_weight as weight
   join tract using (section_id)
 ),
--- What is left goes to the largest remainders, of equal ones to the smaller fid.
+-- The rest goes to the largest remainders. If remainders are equal, the smaller fid comes first.
 ranked as (
   select
     *,

@@ -1,12 +1,12 @@
--- purpose: what must hold of the residents of a region's parcels
+-- purpose: checks of the residents of a region's parcels
 -- reads: section.population, core.census_figures
 -- writes: none
--- grain: offending census sections
+-- grain: one row per violating census section
 -- crs: none
 
 -- check: population_adds_up
 -- level: error
--- expects: over the parcels of a census section the estimates are its residents
+-- expects: the estimates of a census section's parcels add up to its residents
 select
   population.section_id,
   min(figures.population_total) as residents,

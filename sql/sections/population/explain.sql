@@ -1,9 +1,9 @@
--- purpose: the census section that the residents of one parcel are spread from, and by what
+-- purpose: the census section of one parcel and the weights that distribute its residents
 -- reads: core.parcel, core.building_coverage, core.census_figures, section.demographics, section.buildings, layer.census_indicator, layer.census_section
 -- writes: none
 -- reruns: section.population
 -- parcels: comune
--- grain: one row per figure
+-- grain: one row per number
 -- crs: none
 
 create view evidence as
@@ -16,7 +16,7 @@ select
   figures.position,
   weight.area / nullif(tract.area, 0)::float8 as measure,
   'share of the section''s land' as unit,
-  'residents of the section, spread over the area of its land parcels' as rule
+  'residents of the section, distributed over the area of its land parcels' as rule
 from parcel_weight as weight
 join tract using (section_id)
 join census_figures as figures using (section_id)
@@ -30,7 +30,7 @@ select
   figures.position,
   weight.residential / tract.residential::float8,
   'share of the section''s residential footprint',
-  'residents of the section, spread over the residential footprint of its parcels'
+  'residents of the section, distributed over the residential footprint of its parcels'
 from parcel_weight as weight
 join tract using (section_id)
 join census_figures as figures using (section_id)
@@ -45,7 +45,7 @@ select
   figures.position,
   tract.household_size::float8,
   'persons per household of the comune',
-  'one minus the part of the residents that households times the comune''s mean do not explain; 0.1 to 0.9, half of it where areal'
+  '1 minus the relative difference between residents and households × the comune''s mean household size; limited to 0.1–0.9, halved for areal'
 from parcel_weight as weight
 join tract using (section_id)
 join census_figures as figures using (section_id)
@@ -75,7 +75,7 @@ select
   speaker.position,
   null,
   null,
-  'source of the residential footprints over which the section''s residents are spread'
+  'source of the residential footprints for the section''s residents'
 from parcel_weight as weight
 join tract using (section_id)
 join (
@@ -100,7 +100,7 @@ select
   counted.position,
   null,
   'persons',
-  'residents of all sections of the comune, of the newest year that counts it'
+  'residents of all sections of the comune in its newest year'
 from parcel_weight as weight
 join tract using (section_id)
 join census_comune as mine on mine.number = left(weight.section_id, -7)

@@ -1,4 +1,4 @@
-/** How many people live on a parcel, estimated from its census section. */
+/** Section population: residents of a parcel, estimated from its census section. */
 import { z } from 'zod';
 import { presence, quantity } from '../../../pipelines/contract/gate.ts';
 import { nullable, source, whole } from '../../../pipelines/contract/schemas.ts';
@@ -7,45 +7,45 @@ import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 const residents = z.number().min(0);
 
 const population = z.strictObject({
-  estimated: residents.describe('Residents: dasymetric where it is known, else areal'),
-  dasymetric: nullable(residents, 'Residents of the census section spread over its residential footprint; null: the section has none, or no use of its buildings is known'),
-  areal: residents.describe('Residents of the census section spread over the area of its land parcels'),
-  estimation_method: z.enum(['dasymetric', 'areal']).describe('Which of them estimated is'),
-  estimation_confidence: nullable(z.number().min(0).max(1), 'How well the section\'s residents and households fit the comune\'s, 0.1–0.9, half of it where areal; null: nobody lives in the section'),
-  municipality_total: nullable(whole.min(0), 'Residents of the comune, those without a home included; null: not published'),
+  estimated: residents.describe('Residents: dasymetric if known, otherwise areal'),
+  dasymetric: nullable(residents, 'Residents of the census section, distributed over its residential footprint; null: it has no residential footprint, or the uses of its buildings are unknown'),
+  areal: residents.describe('Residents of the census section, distributed over the area of its land parcels'),
+  estimation_method: z.enum(['dasymetric', 'areal']).describe('Method of estimated'),
+  estimation_confidence: nullable(z.number().min(0).max(1), "Agreement of the section's residents and households with the comune's mean, 0.1–0.9, halved for areal; null: the section has no residents"),
+  municipality_total: nullable(whole.min(0), 'Residents of the comune, including homeless people; null: not published'),
   source,
-}).meta({ id: 'Population', description: 'Estimated residents; over the parcels of a census section they are its residents' });
+}).meta({ id: 'Population', description: 'Estimated residents. The sum over the parcels of a census section is the number of its residents' });
 
-/** Of estimates for single parcels. */
-const PERSONS = quantity({ within: [0, null], moves: { step: 2, why: 'a parcel has a handful of residents: one more is a quarter of four' } });
+/** Bounds of estimates for single parcels. */
+const PERSONS = quantity({ within: [0, null], moves: { step: 2, why: 'a parcel has few residents, so one more is a quarter of four' } });
 
 export default defineSection({
   name: 'population',
   position: 120,
   title: 'Population',
-  block: nullable(population, 'Null: in no census section of which figures are known'),
+  block: nullable(population, 'Null: no census section with published numbers'),
   kinds: ['land'],
   coverage: 'meta',
   tables: {
     'section.population': {
-      description: 'Residents of each land parcel, estimated from the census section that it lies in (section.demographics). No row: no figures of the section are known',
+      description: 'Residents of each land parcel, estimated from its census section (section.demographics). No row: the section has no published numbers',
       key: ['fid'],
       columns: {
         fid: FID,
         section_id: { type: 'text', description: 'SEZ21_ID of the census section' },
-        estimated: { type: 'float8', description: 'Residents, 2 decimals: dasymetric where it is known, else areal; over the parcels of a section the sum is its residents', gate: PERSONS },
+        estimated: { type: 'float8', description: 'Residents, 2 decimals: dasymetric if known, otherwise areal. The sum over the parcels of a section is the number of its residents', gate: PERSONS },
         dasymetric: {
-          type: 'float8', description: 'Residents of the section spread over the residential footprint of its parcels, 2 decimals',
-          null: 'the section has no residential footprint, or no source says what the buildings of a comune that it lies in are used for', gate: presence({ within: [0, null] }),
+          type: 'float8', description: 'Residents of the section, distributed over the residential footprint of its parcels, 2 decimals',
+          null: 'the section has no residential footprint, or no source has the uses of buildings in one of its comuni', gate: presence({ within: [0, null] }),
         },
-        areal: { type: 'float8', description: 'Residents of the section spread over the area of its land parcels, 2 decimals', gate: PERSONS },
+        areal: { type: 'float8', description: 'Residents of the section, distributed over the area of its land parcels, 2 decimals', gate: PERSONS },
         estimation_method: { type: 'text', description: 'dasymetric or areal' },
         estimation_confidence: {
           type: 'float8',
-          description: 'One minus the part of the section\'s residents by which they differ from its households times the comune\'s mean household, kept within 0.1–0.9, halved for areal; 4 decimals',
-          null: 'the section has no residents', gate: quantity({ within: [0.05, 0.9], moves: { step: 0.2, why: 'sections differ: a quarter of a tenth is noise' } }),
+          description: "1 minus the relative difference between the section's residents and households × the comune's mean household size; limited to 0.1–0.9, halved for areal; 4 decimals",
+          null: 'the section has no residents', gate: quantity({ within: [0.05, 0.9], moves: { step: 0.2, why: 'sections differ, so a change of a quarter of a tenth is noise' } }),
         },
-        municipality_total: { type: 'int4', description: 'Residents of all sections of the comune, the fictitious included', null: 'not published', gate: quantity({ within: [0, null] }) },
+        municipality_total: { type: 'int4', description: 'Residents of all sections of the comune, including fictitious ones', null: 'not published', gate: quantity({ within: [0, null] }) },
       },
     },
   },
@@ -67,29 +67,29 @@ export default defineSection({
       values: { dasymetric: 'dasimetrico', areal: 'areale' },
       legend: { 'Residents, estimated': 'Residenti stimati', 'No estimate': 'Nessuna stima', persons: 'persone' },
       fields: {
-        'Residents: dasymetric where it is known, else areal': 'Residenti: stima per superficie residenziale dove è nota, altrimenti per superficie',
-        'Residents of the census section spread over its residential footprint; null: the section has none, or no use of its buildings is known':
+        'Residents: dasymetric if known, otherwise areal': 'Residenti: stima per superficie residenziale dove è nota, altrimenti per superficie',
+        'Residents of the census section, distributed over its residential footprint; null: it has no residential footprint, or the uses of its buildings are unknown':
           'Residenti della sezione di censimento ripartiti sulla superficie coperta residenziale; vuoto: la sezione non ne ha, o la destinazione d’uso dei suoi edifici non è nota',
-        'Residents of the census section spread over the area of its land parcels':
+        'Residents of the census section, distributed over the area of its land parcels':
           'Residenti della sezione di censimento ripartiti sulla superficie delle sue particelle di terreno',
-        'Which of them estimated is': 'Quale delle due è la stima data',
-        'How well the section\'s residents and households fit the comune\'s, 0.1–0.9, half of it where areal; null: nobody lives in the section':
+        'Method of estimated': 'Quale delle due è la stima data',
+        "Agreement of the section's residents and households with the comune's mean, 0.1–0.9, halved for areal; null: the section has no residents":
           'Quanto residenti e famiglie della sezione si accordano con quelli del comune, 0,1–0,9, la metà dove il metodo è areale; vuoto: nella sezione non abita nessuno',
-        'Residents of the comune, those without a home included; null: not published': 'Residenti del comune, compresi i senza tetto; vuoto: non pubblicato',
+        'Residents of the comune, including homeless people; null: not published': 'Residenti del comune, compresi i senza tetto; vuoto: non pubblicato',
       },
       evidence: {
         'section that contains the representative point': 'sezione che contiene il punto rappresentativo',
-        'source of the residential footprints over which the section\'s residents are spread': 'fonte delle superfici residenziali su cui si distribuiscono i residenti della sezione',
-        'residents of all sections of the comune, of the newest year that counts it': 'residenti di tutte le sezioni del comune, dell’anno più recente che lo conta',
+        "source of the residential footprints for the section's residents": 'fonte delle superfici residenziali su cui si distribuiscono i residenti della sezione',
+        'residents of all sections of the comune in its newest year': 'residenti di tutte le sezioni del comune, dell’anno più recente che lo conta',
         persons: 'persone',
-        'residents of the section, spread over the area of its land parcels':
+        'residents of the section, distributed over the area of its land parcels':
           'residenti della sezione di censimento, ripartiti sulla superficie delle sue particelle di terreno',
-        'residents of the section, spread over the residential footprint of its parcels':
+        'residents of the section, distributed over the residential footprint of its parcels':
           'residenti della sezione di censimento, ripartiti sulla superficie coperta residenziale delle sue particelle',
-        'one minus the part of the residents that households times the comune\'s mean do not explain; 0.1 to 0.9, half of it where areal':
+        "1 minus the relative difference between residents and households × the comune's mean household size; limited to 0.1–0.9, halved for areal":
           'uno meno la parte dei residenti che le famiglie, moltiplicate per la media del comune, non spiegano; da 0,1 a 0,9, la metà dove il metodo è areale',
         '{1} residents, {2} households': '{1} residenti, {2} famiglie',
-        'share of the section\'s land': 'del terreno della sezione',
+        "share of the section's land": 'del terreno della sezione',
         'share of the section\'s residential footprint': 'della superficie coperta residenziale della sezione',
         'persons per household of the comune': 'persone per famiglia nel comune',
       },

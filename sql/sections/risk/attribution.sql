@@ -1,4 +1,4 @@
--- purpose: the seismic zones, accelerations and hazard maps that speak of each comune
+-- purpose: the seismic zones, accelerations and hazard maps of each comune
 -- cites: dpc_seismic, ingv_mps04, ispra_flood, ispra_landslide
 -- reads: core.parcel, core.comune_register, core.coverage, section.risk, layer.seismic_zone, layer.pga_node, layer.flood_coverage, layer.landslide_coverage
 -- writes: none
@@ -15,7 +15,7 @@ with kind as (
   from risk r
   join parcel p on p.fid = r.fid
 ),
--- Of several files the newest that has the comune, as in build.sql.
+-- If several files have the comune, the newest is used, as in build.sql.
 zone as (
   select distinct on (r.belfiore)
     r.belfiore,
@@ -41,7 +41,7 @@ node as (
   from pga_node n
   join member_in_force m on m.member_id = n.member_id
 ),
--- Areas that reach a parcel of a comune that their map does not cover.
+-- Areas on a parcel whose comune their map does not cover.
 drawn as (
   select
     k.*,

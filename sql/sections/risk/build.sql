@@ -112,7 +112,7 @@ from overlay
 where map = 'flood'
 order by fid, array_position(array['P3', 'P2', 'P1', 'HPH'], class);
 
--- An area of undetermined class shows that a hazard is mapped: without another area the parcel has a row and no level.
+-- An area of undetermined class shows that a hazard is mapped. Without another area, the parcel has a row without a level.
 create table landslide as
 select distinct on (fid)
   fid,
@@ -124,9 +124,9 @@ where map = 'landslide'
 order by fid, array_position(array['P4', 'P3', 'P2', 'P1', 'AA'], class);
 
 -- Acceleration at the representative point, as the building code (NTC08, Allegato A) interpolates: the nodes of the grid cell around the point, weighted by
--- the inverse of their distance. The grid is regular in ED50 (EPSG:4230), so the point is brought to ED50: geocentric translation EPSG:1133, "ED50 to
--- WGS 84 (1)" (−87, −98, −121 m), reversed, then Bowring's formula on the International 1924 ellipsoid. It is arithmetic and not st_transform, because the
--- operation that PROJ takes depends on the grids of the machine.
+-- the inverse of their distance. The grid is regular in ED50 (EPSG:4230), so the point is transformed to ED50: geocentric translation EPSG:1133, "ED50 to
+-- WGS 84 (1)" (−87, −98, −121 m), reversed, then Bowring's formula on the International 1924 ellipsoid. The formulas replace st_transform, because the
+-- operation that PROJ selects depends on the grids of the machine.
 create table cell as
 select
   placed.fid,
@@ -163,12 +163,13 @@ from (
       atan2(geocentric.z * 6378388, sqrt(power(geocentric.x, 2) + power(geocentric.y, 2)) * 6356911.946127946) as theta
   ) as bowring
   where exists (select from pga_node)
-  -- offset 0: computed once, not again for each grid.
+  -- offset 0: computed once, not once for each grid.
   offset 0
 ) as placed
 cross join (select distinct spacing_deg from pga_node) as grid;
 
--- Each node at the four cells whose corner it is: a thousand cells, so a hash or an index finds a cell's nodes; parcels are not sorted for it.
+-- Each node belongs to the four cells at its corner. There are about a thousand cells, so a hash or an index finds the nodes of a cell, and
+-- parcels are not sorted.
 create table cell_node as
 select
   node.spacing_deg,
@@ -211,17 +212,17 @@ from (
     and node.iy = cell.iy
     and node.spacing_deg = cell.spacing_deg
   cross join lateral (select radians((node.lat + cell.lat) / 2) as phi) as middle
-  -- offset 0: measured once, not again wherever the distance is named.
+  -- offset 0: measured once, not once for each use of the distance.
   offset 0
 ) as near
 where distance_m <= 5000;
 
--- Where a part of the fine grid and the coarse grid are both current, the finest grid that has a node at the cell counts.
+-- If parts of the fine grid and of the coarse grid are both current, the finest grid with a node at the cell is used.
 create table pga as
 select distinct on (fid)
   fid,
   spacing_deg,
-  -- A point on a node takes the node's value: its weight outdoes the others a billion times.
+  -- A point on a node has the node's value, because the weight of that node is a billion times larger than the others.
   sum(ag_g / greatest(distance_m, 1e-6)) / sum(1 / greatest(distance_m, 1e-6)) as pga_g
 from near_node
 group by fid, spacing_deg
@@ -235,7 +236,7 @@ join pga
   on pga.fid = near_node.fid
   and pga.spacing_deg = near_node.spacing_deg;
 
--- Places whose cell has no node at all, at the model's edge: the nearest node within 5 km. First by cell, because there are few.
+-- Points at the edge of the model whose cell has no node use the nearest node within 5 km. Cells are checked first, because there are few.
 create table pga_edge as
 with lone as (
   select distinct
@@ -295,7 +296,7 @@ from near
 where distance_m <= 5000
 order by fid, distance_m, spacing_deg, node_iy, node_ix;
 
--- Whether "no area here" means "no hazard here". The scenarios are maps of their own.
+-- Whether a missing area means no hazard. Each scenario is a separate map.
 create table comune_cover as
 select
   belfiore,
@@ -306,8 +307,9 @@ select
 from coverage
 group by belfiore;
 
--- The classification has the codes of its year. Comuni that have become one since keep their zones in it, and the most severe counts for all of it: where
--- the old border ran cannot be told. Of zones as severe as one another, the label of the code in force. Of several files the newest that has the comune.
+-- The classification has the codes of its year. Comuni that merged later keep their zones in it, and the most severe zone is used for the merged comune,
+-- because the old border is unknown. If zones are equally severe, the label of the current code is used. If several files have the comune, the newest is
+-- used.
 create view comune_label as
 select
   register.belfiore,
@@ -361,9 +363,9 @@ select
   end as landslide_attention,
   coalesce(pga.pga_g, pga_edge.pga_g) is not null as pga_mapped,
   coalesce(cover.p1 and cover.p2 and cover.p3, false) as flood_mapped,
-  -- What is drawn is known, also where nothing else is.
+  -- A drawn area is known, even if nothing else is.
   not coalesce(cover.p1 and cover.p2 and cover.p3, false) and (flood.level is not null or coalesce(cover.p1 or cover.p2, false)) as flood_partial,
-  -- A level that nothing covers is of an export that may be cut.
+  -- A level without coverage comes from an export that may be cut.
   coalesce(cover.landslide, false) and (landslide.level is not null or landslide.fid is null) as landslide_mapped
 from parcel
 left join comune_cover as cover on cover.belfiore = parcel.belfiore

@@ -1,14 +1,14 @@
--- purpose: the section risk beside the hazard areas themselves
+-- purpose: compares the section risk with the hazard areas
 -- reads: core.parcel, core.coverage, section.risk
 -- writes: none
 -- incremental: rows of parcels
--- grain: one row per parcel that was missed
+-- grain: one row per missed parcel
 -- crs: EPSG:4326
 
 -- check: floods_missed
 -- level: error
--- expects: a parcel that lies wholly in a flood hazard area, of the file that speaks for its comune, has a level
--- Materialized: which file speaks is asked of those alone that have no level, not of every parcel in an area.
+-- expects: a parcel wholly inside a flood hazard area of the file used for its comune has a level
+-- Materialized: the file is looked up only for parcels without a level, not for every parcel in an area.
 with without_level as materialized (
   select
     parcel.fid,
@@ -36,8 +36,8 @@ where not exists (
 
 -- check: landslides_missed
 -- level: error
--- expects: a parcel that lies wholly in a landslide hazard area with a class, of the file that speaks for its comune, has a level
--- Materialized: which file speaks is asked of those alone that have no level, not of every parcel in an area.
+-- expects: a parcel wholly inside a landslide hazard area with a class, of the file used for its comune, has a level
+-- Materialized: the file is looked up only for parcels without a level, not for every parcel in an area.
 with without_level as materialized (
   select
     parcel.fid,
@@ -65,7 +65,7 @@ where not exists (
 
 -- check: shares_without_level
 -- level: error
--- expects: a share of the parcel, above 0 and not above 1, stands beside a level, and beside nothing else
+-- expects: a parcel with a level has a share above 0 and at most 1, and a parcel without a level has none
 select
   fid
 from risk

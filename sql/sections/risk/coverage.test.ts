@@ -1,4 +1,4 @@
-/** Where the maps of hazards reach: what a part covers, what a map of Italy covers, and which of several files speaks. Comuni and areas drawn by hand. */
+/** Tests the coverage of hazard maps: partial files, maps of Italy, and the choice among several files. Comuni and areas drawn by hand. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
@@ -10,7 +10,7 @@ import { rolledBack } from '../../../test/harness/rolled-back.ts';
 const sql = (path: string): string => readFileSync(new URL(`../../../sql/${path}.sql`, import.meta.url), 'utf8');
 const COVERAGE = sql('core/coverage');
 
-/** Six comuni in a row, squares of 0.1 degree from 14° E 41° N; two parcels in each, in its middle and in a corner. Z006 is in no list. */
+/** Six comuni in a row, squares of 0.1 degree from 14° E 41° N, with two parcels each, in the middle and in a corner. Z006 is in no list. */
 const COMUNI = ['Z001', 'Z002', 'Z003', 'Z004', 'Z005', 'Z006'] as const;
 type Comune = (typeof COMUNI)[number];
 const westOf = (comune: Comune): number => 14 + COMUNI.indexOf(comune) / 10;
@@ -47,7 +47,7 @@ const SETUP = `
   insert into comune_register select belfiore, istat_code, istat_code, false from comune_code;
 `;
 
-/** Boundaries of these comuni, with the codes of now: a file of its own. */
+/** Boundaries of these comuni with current codes, in a separate file. */
 function boundaries(comuni: readonly Comune[]): string {
   return `insert into member_in_force values (90, 9, 90, 1);
     insert into boundary select 90, row_number() over (), 'comune', coalesce(istat_code, '070999'), case when istat_code is null then belfiore end, st_multi(st_makeenvelope(west, 41, west + 0.1, 41.1, 4326))
@@ -64,11 +64,11 @@ interface Area {
   readonly box?: readonly [number, number, number, number];
 }
 
-/** A file of which the rank is 1 for the newest. */
+/** A file. The newest file has rank 1. */
 interface File {
   readonly rank: number;
   readonly areas: readonly Area[];
-  /** Boxes that it reaches; those of Molise and its neighbours by default. */
+  /** Boxes of its extent. Default: the boxes of Molise and its neighbours. */
   readonly regions?: readonly number[];
   readonly missing?: readonly string[];
 }
@@ -76,7 +76,7 @@ interface File {
 const ITALY = Array.from({ length: 15 }, (_, i) => i + 1);
 const WHOLE = [0, 0, 1000, 1000] as const;
 
-/** Member numbers are the higher the older: nothing may hang on them. */
+/** Older files have higher member numbers. Nothing may depend on them. */
 function written(files: readonly File[]): string {
   return files.map(({ rank, areas, regions = [12, 13, 14, 15], missing = [] }, index) => {
     const member = 50 - 3 * index;
@@ -98,7 +98,7 @@ function written(files: readonly File[]): string {
   }).join('\n');
 }
 
-/** `theme comune` → number of the file that speaks, by its place in the list. */
+/** `theme comune` → number of the file used, by its position in the list. */
 type Verdict = Record<string, number>;
 
 describeDatabase('the coverage of hazard maps', (engine) => {
@@ -118,7 +118,7 @@ describeDatabase('the coverage of hazard maps', (engine) => {
   const build = (files: readonly File[], statements: string): Promise<Verdict> => inCase(`${statements}\n${written(files)}\n${COVERAGE}`, async (query) => {
     const rows = await query<{ theme: string; belfiore: string; mapped: boolean; member_id: number | null; position: number | null }>('select theme, belfiore, mapped, member_id, position from coverage');
     const themes = new Set(files.flatMap(({ areas }) => areas.map(({ theme }) => theme)));
-    // Every theme that is loaded says something of every comune, and nothing is said of the others.
+    // Every loaded theme has a row for every comune, and other themes have none.
     expect(rows).toHaveLength(themes.size * COMUNI.length);
     for (const { mapped, member_id: member, position } of rows) expect([member === null, position === null]).toEqual([!mapped, !mapped]);
     return Object.fromEntries(rows.filter(({ mapped }) => mapped).map(({ theme, belfiore, member_id: member }) => [`${theme} ${belfiore}`, (50 - member!) / 3]));
@@ -126,35 +126,35 @@ describeDatabase('the coverage of hazard maps', (engine) => {
 
   const areas = (themes: readonly Theme[], comuni: readonly Comune[], box?: Area['box']): Area[] => themes.flatMap((theme) => comuni.map((comune) => ({ theme, comune, ...(box === undefined ? {} : { box }) })));
 
-  it('hazard files of one comune leave the rest of Italy unmapped, with and without boundaries', async () => {
+  it('leaves the rest of Italy unmapped if hazard files have one comune, with and without boundaries', async () => {
     for (const drawn of [COMUNI, []]) {
       expect(await build([{ rank: 1, areas: areas(THEMES, ['Z002']) }], boundaries(drawn))).toEqual({ 'flood_P1 Z002': 0, 'flood_P2 Z002': 0, 'flood_P3 Z002': 0, 'landslide Z002': 0 });
     }
   });
 
-  it('P1 only, and P3 only, are maps of their own', async () => {
+  it('treats P1 only, and P3 only, as separate maps', async () => {
     expect(await build([{ rank: 1, areas: areas(['flood_P1'], ['Z001', 'Z003']) }], boundaries(COMUNI))).toEqual({ 'flood_P1 Z001': 0, 'flood_P1 Z003': 0 });
     expect(await build([{ rank: 1, areas: areas(['flood_P3'], ['Z001']) }], boundaries(COMUNI))).toEqual({ 'flood_P3 Z001': 0 });
   });
 
-  it('a map that reaches 15 regions covers Italy, but for the provinces that it says it lacks; one that reaches 14 covers what it draws', async () => {
+  it('includes all of Italy for a map of 15 regions, except provinces that it lists as missing, and only drawn areas for a map of 14', async () => {
     const everywhere = (themes: readonly Theme[], comuni: readonly Comune[] = COMUNI): Verdict => Object.fromEntries(themes.flatMap((theme) => comuni.map((comune) => [`${theme} ${comune}`, 0])));
-    // It draws nothing at all in the region but P1 in one comune.
+    // It draws nothing in the region except P1 in one comune.
     const italy: File = { rank: 1, areas: areas(['flood_P1', 'flood_P3'], ['Z001']), regions: ITALY };
     expect(await build([italy], boundaries(COMUNI))).toEqual(everywhere(['flood_P1', 'flood_P3']));
     expect(await build([{ ...italy, missing: ['094', '021'] }], boundaries(COMUNI))).toEqual({
       ...everywhere(['flood_P1']),
-      // Z006 is on no list: it may lie in one of those provinces.
+      // Z006 is in no list, so it may be in one of those provinces.
       ...everywhere(['flood_P3'], ['Z004', 'Z005']),
     });
     // Provinces of other regions.
     expect(await build([{ ...italy, missing: ['021', '041'] }], boundaries(COMUNI))).toEqual(everywhere(['flood_P1', 'flood_P3']));
-    // Without the list nobody knows which comuni lie there.
+    // Without the list, the comuni of those provinces are unknown.
     expect(await build([{ ...italy, missing: ['021'] }], 'delete from comune_code; delete from comune_register;')).toEqual(everywhere(['flood_P1']));
     expect(await build([{ ...italy, regions: ITALY.slice(1) }], boundaries(COMUNI))).toEqual({ 'flood_P1 Z001': 0, 'flood_P3 Z001': 0 });
   });
 
-  it('part newer than national: it speaks where it draws something, class by class; part older than national: nowhere', async () => {
+  it('uses a newer partial file where it draws something, class by class, and an older partial file nowhere', async () => {
     const italy: File = { rank: 2, areas: areas(THEMES, ['Z005']), regions: ITALY };
     const part: File = { rank: 1, areas: [...areas(['flood_P1'], ['Z001', 'Z002']), ...areas(['landslide'], ['Z002'])] };
     const verdict = await build([italy, part], boundaries(COMUNI));
@@ -164,12 +164,12 @@ describeDatabase('the coverage of hazard maps', (engine) => {
     expect(new Set(Object.values(await build([{ ...italy, rank: 1 }, { ...part, rank: 2 }], boundaries(COMUNI))))).toEqual(new Set([0]));
   });
 
-  it('a comune is reached by a square metre, by the pieces of one area together, and not by a border in common', async () => {
+  it('needs a square metre, or several pieces of one area together, and ignores a common border', async () => {
     // A thousandth of the side is 8 m by 11 m.
     const sliver = (width: number): Area['box'] => [1000 - 1, 0, 1000 + width, 1];
     const reached = async (...boxes: Area['box'][]): Promise<string[]> => Object.keys(await build([{ rank: 1, areas: boxes.map((box) => ({ theme: 'landslide', comune: 'Z001', ...(box === undefined ? {} : { box }) })) }], boundaries(COMUNI)));
     expect(await reached(sliver(0))).toEqual(['landslide Z001']);
-    // 0.8 m² of the neighbour, twice, but two areas.
+    // 0.8 m² of the neighbour twice, but in two areas.
     expect(await reached(sliver(0.009), sliver(0.009))).toEqual(['landslide Z001']);
     expect(await reached(sliver(0.02))).toEqual(['landslide Z001', 'landslide Z002']);
     const pieces = await inCase(`${boundaries(COMUNI)} ${written([{ rank: 1, areas: [{ theme: 'landslide', comune: 'Z001', box: sliver(0.009)! }] }])}
@@ -178,7 +178,7 @@ describeDatabase('the coverage of hazard maps', (engine) => {
     expect(pieces.map(({ belfiore }) => belfiore)).toEqual(['Z001', 'Z002']);
   });
 
-  it('boundaries have the codes of their edition: of comuni that became one any of the old, of one that was divided none', async () => {
+  it('uses boundaries with the codes of their edition: any of the old codes for merged comuni, none for a divided one', async () => {
     const statements = (register: string): string => `
       ${boundaries(['Z001', 'Z002', 'Z003'])}
       update boundary set code = '094801' where code = '094901';
@@ -189,25 +189,25 @@ describeDatabase('the coverage of hazard maps', (engine) => {
     expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z002']) }], statements(`
       delete from comune_code where belfiore = 'Z002'; update parcel set belfiore = 'Z001' where belfiore = 'Z002';
       insert into comune_register values ('Z001', '094801', '094901', false), ('Z001', '094802', '094901', false), ('Z002', '094999', '094902', true);`))).toEqual({ 'landslide Z001': 0 });
-    // 094801 became both: where they part is not known, and their parcels say where they are.
+    // 094801 became both. Their common border is unknown, so their parcels locate them.
     expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z001'], [0, 0, 300, 300]) }], statements(`
       insert into comune_register values ('Z001', '094801', '094901', true), ('Z002', '094801', '094902', true);`))).toEqual({});
     expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z001'], [400, 400, 600, 600]) }], statements(`
       insert into comune_register values ('Z001', '094801', '094901', true), ('Z002', '094801', '094902', true);`))).toEqual({ 'landslide Z001': 0 });
   });
 
-  it('of two files of boundaries the newer counts, comune by comune', async () => {
+  it('uses the newer of two files of boundaries, comune by comune', async () => {
     const older = `insert into member_in_force values (91, 8, 91, 2);
       insert into boundary select 91, position, kind, code, belfiore, st_translate(geom, 0, 1) from boundary;
       insert into boundary select 91, 7, 'comune', '094903', null, st_multi(st_makeenvelope(14.2, 41, 14.3, 41.1, 4326));`;
     expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z001', 'Z003']) }], `${boundaries(['Z001', 'Z002'])} ${older}`)).toEqual({ 'landslide Z001': 0, 'landslide Z003': 0 });
   });
 
-  it('a comune that the list lacks is covered by the boundary that names it, or by its parcels', async () => {
+  it('covers an unlisted comune by the boundary that names it, or by its parcels', async () => {
     for (const drawn of [COMUNI, COMUNI.slice(0, 5)]) expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z006']) }], boundaries(drawn))).toEqual({ 'landslide Z006': 0 });
   });
 
-  it('any files over any comuni, with any boundaries: the newest that draws something there speaks', async () => {
+  it('uses the newest file that draws something, for any files, comuni and boundaries', async () => {
     const random = randomOf(20, 'coverage');
     for (let round = 0; round < 25; round += 1) {
       const drawn = COMUNI.filter(() => random.below(3) > 0);
@@ -219,7 +219,7 @@ describeDatabase('the coverage of hazard maps', (engine) => {
       }
       const files = ranks.map((rank): File => ({
         rank,
-        // The middle parcel is in each, so that boundaries and parcels say the same.
+        // Each area contains the middle parcel, so that boundaries and parcels give the same result.
         areas: THEMES.flatMap((theme) =>
           random.below(4) === 0
             ? []

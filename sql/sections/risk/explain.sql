@@ -1,4 +1,4 @@
--- purpose: the features that made the section risk of one parcel, and the files that speak for its comune
+-- purpose: the features behind the section risk of one parcel, and the files used for its comune
 -- reads: core.parcel, core.coverage
 -- writes: none
 -- reruns: section.risk
@@ -15,7 +15,7 @@ select
   z.position,
   null::float8 as measure,
   null as unit,
-  'zone of the comune, its most severe digit; of the comuni that it was merged from, the most severe' as rule
+  'most severe zone of the comune; for a merged comune, of the comuni that it was merged from' as rule
 from parcel p
 join comune_zone z on z.belfiore = p.belfiore
 union all
@@ -28,7 +28,7 @@ select
   z.position,
   null,
   null,
-  'exact where the comune, and each that it was merged from, has this one zone'
+  'exact if the comune, and each comune that it was merged from, has only this zone'
 from parcel p
 join comune_label z on z.belfiore = p.belfiore
 where z.edition = 1
@@ -54,7 +54,7 @@ select
   position,
   distance_m,
   'm',
-  'nearest node within 5 km in ED50 (EPSG:1133), where the cell around has none'
+  'nearest node within 5 km in ED50 (EPSG:1133), if the cell around the point has none'
 from pga_edge
 union all
 select
@@ -66,7 +66,7 @@ select
   area.position,
   area.shared_m2,
   'm2',
-  'area shared with the parcel; the worst class of which 1 m² (half of a parcel below 2 m²) is shared counts'
+  'area shared with the parcel; the worst class that shares 1 m² (half of a parcel below 2 m²) is used'
 from overlay_area as area
 join flood using (fid)
 where area.map = 'flood'
@@ -80,7 +80,7 @@ select
   area.position,
   area.shared_m2 / area.parcel_m2,
   'of the parcel',
-  'part of the parcel in an area of the level''s class; what several areas share counts once'
+  'share of the parcel in areas of the level''s class; overlaps count once'
 from overlay_area as area
 join flood
   on flood.fid = area.fid
@@ -96,7 +96,7 @@ select
   area.position,
   area.shared_m2,
   'm2',
-  'area shared with the parcel; the worst class of which 1 m² (half of a parcel below 2 m²) is shared counts'
+  'area shared with the parcel; the worst class that shares 1 m² (half of a parcel below 2 m²) is used'
 from overlay_area as area
 join landslide using (fid)
 where area.map = 'landslide'
@@ -110,7 +110,7 @@ select
   area.position,
   area.shared_m2 / area.parcel_m2,
   'of the parcel',
-  'part of the parcel in an area of the level''s class; what several areas share counts once'
+  'share of the parcel in areas of the level''s class; overlaps count once'
 from overlay_area as area
 join landslide
   on landslide.fid = area.fid
@@ -126,7 +126,7 @@ select
   position,
   shared_m2,
   'm2',
-  'area of attention; 1 m² (half of a parcel below 2 m²) of all of them counts'
+  'area of attention; counts if all of them together share 1 m² (half of a parcel below 2 m²)'
 from overlay_area
 where map = 'landslide'
   and class = 'AA'
@@ -140,7 +140,7 @@ select
   c.position,
   null,
   null,
-  'newest file that covers the comune: it reaches 15 regions of Italy, or an area of it shares 1 m² with the comune'
+  'newest file that covers the comune: it covers 15 regions of Italy, or one of its areas shares 1 m² with the comune'
 from parcel p
 join coverage c on c.belfiore = p.belfiore
 where c.mapped;

@@ -1,4 +1,4 @@
-/** The rules of the section risk at their limits, on parcels and layers written by hand. */
+/** Tests the limits of the rules of the section risk on parcels and layers written by hand. */
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
@@ -11,7 +11,7 @@ import { sqlOf } from '../../../test/harness/sql.ts';
 
 const RISK = sqlOf('sql/sections/risk/build.sql');
 
-// Lattice nodes every 0.02° of ED50. A degree of longitude at 42° north is 82,853 m, one of latitude 111,071 m (GRS80).
+// Grid nodes every 0.02° of ED50. A degree of longitude at 42° north is 82,853 m, a degree of latitude 111,071 m (GRS80).
 const POINTS = ([[1, 'Z001', 14.02, 42.02], [2, 'Z001', 14.03, 42.03], [3, 'Z001', 14.05, 42.03], [4, 'Z002', 14.083, 42.03], [5, 'Z003', 14.25, 42.03]] as const)
   .map(([fid, belfiore, lon, lat]) => `(${fid}, '${belfiore}', ${ed50.inverse([lon, lat]).join(', ')})`);
 const SETUP = `
@@ -46,21 +46,21 @@ const SETUP = `
   from (values (701, 2101, 0.1), (702, 2101, 0.2), (701, 2102, 0.3), (702, 2102, 0.4), (703, 2102, 0.25)) as v (ix, iy, ag);
 `;
 
-/** The themes that a comune is covered by, each by this member's file. */
+/** Themes that cover a comune, each from this member's file. */
 function covers(belfiore: string, themes: readonly string[], memberId = 1): string {
   return themes.map((theme) => `insert into coverage (theme, belfiore, mapped, release_id, member_id, position) values ('${theme}', '${belfiore}', true, 1, ${memberId}, 1);`).join('\n');
 }
 
 const FLOODS = ['flood_P1', 'flood_P2', 'flood_P3'];
 
-/** A piece of an area in squares of `square`, from and to a hundredth of its width and height. */
+/** A piece of an area in squares of `square`. Its width and height are in hundredths of the square's. */
 function piece(table: 'flood' | 'landslide', [member, position, level]: readonly [number, number, string | null], column: number, [west, south, east, north]: readonly [number, number, number, number]): string {
   const [x, y, side] = [14.5 + column, 41, 0.0002];
   return `insert into ${table}_hazard_piece (member_id, position, class, geom) values (${member}, ${position}, ${level === null ? 'null' : `'${level}'`},
     st_makeenvelope(${x + (west / 100) * side}, ${y + (south / 100) * side}, ${x + (east / 100) * side}, ${y + (north / 100) * side}, 4326));`;
 }
 
-/** One parcel of its own for each rule about areas: a square of about 22 × 22 m at (14.5 + column, 41). */
+/** One parcel for each rule about areas: a square of about 22 × 22 m at (14.5 + column, 41). */
 function square(fid: number, belfiore: string, column: number, side = 0.0002): string {
   return `insert into parcel
     select ${fid}, '${belfiore}', st_area(st_transform(geom, 3035)), st_pointonsurface(geom), st_multi(geom)
@@ -91,7 +91,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     await database.session(createFunctions);
   });
 
-  /** Builds the section over what the statements make of the setup; everything is gone afterwards. */
+  /** Builds the section from the tables of the setup, and removes everything afterwards. */
   const build = (statements: string): Promise<Map<number, Row>> => rolledBack(database, async (session) => {
     await session.script(SETUP, 'setup');
     await session.script(statements, 'test');
@@ -102,15 +102,15 @@ describeDatabase('the section risk, case by case', (engine) => {
   it('acceleration: on a node, inside a cell, without a corner, at the edge of the grid, beyond it', async () => {
     const rows = await build('select 1');
     expect(rows.get(1)!.pga_g).toBe(0.1);
-    // Equal distances: the mean.
+    // Equal distances give the mean.
     expect(rows.get(2)!.pga_g).toBe(0.25);
-    // Corners 0.2 (south-west), 0.4 (north-west), 0.25 (north-east), as far as one another but for 0.02 %.
+    // Corners 0.2 (south-west), 0.4 (north-west) and 0.25 (north-east), at equal distances to 0.02 %.
     expect(rows.get(3)!.pga_g).toBeCloseTo(0.2833, 4);
     expect([rows.get(4)!.pga_g, rows.get(4)!.pga_mapped]).toEqual([0.25, true]);
     expect([rows.get(5)!.pga_g, rows.get(5)!.pga_mapped]).toEqual([null, false]);
   });
 
-  it('acceleration: the point is looked up in ED50, which agrees with proj4js to 1e-9 degrees all over Italy', async () => {
+  it('acceleration: the point in ED50 agrees with proj4js to 1e-9 degrees all over Italy', async () => {
     const { next } = randomOf('ED50', testEnvironment().seed);
     const points = Array.from({ length: 500 }, (_, i): [number, number, number] => [100 + i, 6.6 + next() * 11.9, 35.4 + next() * 11.7]);
     const found = await rolledBack(database, async (session) => {
@@ -132,14 +132,14 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect(Math.max(...off)).toBeLessThan(1e-9);
   });
 
-  it('acceleration: of a fine and a coarse grid, the finest that has a node at the cell counts', async () => {
+  it('acceleration: of a fine and a coarse grid, the finest with a node at the cell is used', async () => {
     const rows = await build('insert into pga_node select ix, iy, ix * 0.05, iy * 0.05, 0.9, 0.05 from generate_series(279, 286) as ix, generate_series(839, 842) as iy');
     expect([1, 2, 3].map((fid) => rows.get(fid)!.pga_g)).toEqual([0.1, 0.25, expect.closeTo(0.2833, 4)]);
-    // No fine node at the cell: the coarse grid, and not the nearest fine node.
+    // No fine node at the cell, so the coarse grid is used, not the nearest fine node.
     expect([4, 5].map((fid) => rows.get(fid)!.pga_g)).toEqual([0.9, 0.9]);
   });
 
-  it('without any source but the cadastre: a row for each parcel, nothing known, nothing mapped', async () => {
+  it('without any source except the cadastre: a row for each parcel, without values or coverage', async () => {
     const rows = await build('delete from pga_node; delete from seismic_zone; delete from comune_register');
     expect(rows.size).toBe(5);
     for (const row of rows.values()) {
@@ -161,13 +161,13 @@ describeDatabase('the section risk, case by case', (engine) => {
     }
   });
 
-  it('seismic zone: by comune; a comune that is not in the classification has none', async () => {
+  it('seismic zone: by comune, and none if the comune is not in the classification', async () => {
     const rows = await build('select 1');
     expect([rows.get(1)!.seismic_zone, rows.get(1)!.seismic_zone_label]).toEqual([2, '2A-3B']);
     expect([rows.get(4)!.seismic_zone, rows.get(4)!.seismic_zone_label]).toEqual([null, null]);
   });
 
-  it('seismic zone: of comuni that became one the most severe, of equal ones the label of the code in force; what was divided says nothing', async () => {
+  it('seismic zone: the most severe of merged comuni, with the label of the current code if equal, and none for a divided comune', async () => {
     const zones = async (statements: string): Promise<unknown> => {
       const row = (await build(`
         insert into comune_register values ('Z002', '070801', '070901', false), ('Z002', '070802', '070901', false), ('Z002', '070803', '070901', true);
@@ -178,15 +178,15 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '4', 4), (1, 1, 4, '070802', '3', 3)")).toEqual([3, '3', false]);
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '3S', 3), (1, 1, 4, '070802', '3A', 3)")).toEqual([3, '3S', false]);
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070803', '1', 1)")).toEqual([null, null, null]);
-    // Merged from comuni of one zone, and one that always was.
+    // Merged from comuni of one zone, and an unchanged comune.
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070801', '3S', 3), (1, 1, 4, '070802', '3S', 3)")).toEqual([3, '3S', true]);
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '2A2B', 2)")).toEqual([2, '2A2B', false]);
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '2A', 2)")).toEqual([2, '2A', true]);
-    // Of two files the newer, though the older is more severe.
+    // The newer of two files is used, although the older is more severe.
     expect(await zones("insert into member_in_force values (9, 2, 9, 2); insert into seismic_zone values (1, 1, 3, '070901', '4', 4), (2, 9, 3, '070901', '1', 1)")).toEqual([4, '4', true]);
   });
 
-  it('flood: a border is not an area, a square metre is, and the parts of a cut area count together', async () => {
+  it('flood: a common border does not count, a square metre counts, and the parts of a cut area count together', async () => {
     const rows = await build(`
       ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${square(13, 'Z001', 0.02)} ${square(14, 'Z001', 0.03)} ${square(15, 'Z001', 0.04, 0.00001)} ${square(16, 'Z001', 0.05)}
       ${covers('Z001', FLOODS)}
@@ -206,7 +206,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect([11, 12, 13, 14, 15, 16].map((fid) => rows.get(fid)!.flood_mapped)).toEqual([true, true, true, true, true, true]);
   });
 
-  it('flood: mapped where all three scenarios cover the comune, partial where P1 or P2 does, or an area is here all the same; P3 alone says nothing elsewhere', async () => {
+  it('flood: mapped if all three scenarios cover the comune, partial if P1 or P2 does or an area is here, and P3 alone covers nothing else', async () => {
     const verdicts = async (themes: readonly string[]): Promise<unknown> => {
       const rows = await build(`
         ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${square(13, 'Z002', 0.02)} ${square(14, 'Z002', 0.03)}
@@ -225,21 +225,21 @@ describeDatabase('the section risk, case by case', (engine) => {
     for (const themes of [['flood_P3'], []]) expect(await verdicts(themes), themes.join()).toEqual(['none not_mapped', 'P2 partial', 'none not_mapped', 'P2 partial']);
   });
 
-  it('flood: an area without a class is a level, and maps nothing', async () => {
+  it('flood: an area without a class is a level, and covers nothing', async () => {
     const rows = await build(`${square(11, 'Z001', 0)} ${piece('flood', [1, 1, 'HPH'], 0, [0, 0, 40, 100])}`);
     expect(rows.get(11)).toMatchObject({ flood_level: 'HPH', flood_mapped: false, flood_partial: true });
     expect(rows.get(11)!.flood_share).toBeCloseTo(0.4, 4);
   });
 
-  it('shares: of the level shown; areas of one class that overlap count once, pieces of one area add up, no share passes 1', async () => {
+  it('shares: of the shown level, with overlaps of one class counted once and pieces of one area added up, never above 1', async () => {
     const rows = await build(`
       ${[...Array(8).keys()].map((i) => square(11 + i, 'Z001', i / 100)).join('\n')}
       ${covers('Z001', [...FLOODS, 'landslide'])}
-      ${/* Half of the parcel by two areas, which have a quarter of it in common. */ ''}
+      ${/* Half of the parcel in two areas, which overlap in a quarter of it. */ ''}
       ${piece('flood', [1, 1, 'P2'], 0, [0, 0, 50, 50])} ${piece('flood', [1, 2, 'P2'], 0, [25, 0, 75, 50])}
       ${/* The whole parcel twice. */ ''}
       ${piece('flood', [1, 3, 'P1'], 0.01, [-10, -10, 110, 110])} ${piece('flood', [2, 1, 'P1'], 0.01, [-10, -10, 110, 110])}
-      ${/* All of it but a strip, twice, and the strip. */ ''}
+      ${/* The whole parcel except a strip, twice, and the strip. */ ''}
       ${piece('flood', [1, 4, 'P1'], 0.02, [-10, -10, 90, 110])} ${piece('flood', [2, 2, 'P1'], 0.02, [10, -10, 110, 110])}
       ${/* Two pieces of one area. */ ''}
       ${piece('flood', [1, 5, 'P3'], 0.03, [0, 0, 20, 100])} ${piece('flood', [1, 5, 'P3'], 0.03, [20, 0, 40, 100])}
@@ -254,7 +254,7 @@ describeDatabase('the section risk, case by case', (engine) => {
       ['P2', null, false], ['P1', null, false], ['P1', null, false], ['P3', null, false], ['P3', null, false], [null, 'P3', false], [null, 'P1', true], [null, null, false],
     ]);
     const flood = [11, 12, 13, 14, 15, 16, 18].map((fid) => rows.get(fid)!.flood_share);
-    // Of a degree's square a half is not quite a half of the ground: the north is narrower.
+    // Half of a square in degrees is not exactly half of its area, because the north is narrower.
     [0.375, 1, 1, 0.4, 0.01, null, null].forEach((wanted, i) => (wanted === null ? expect(flood[i]).toBeNull() : expect(flood[i]).toBeCloseTo(wanted, 5)));
     expect(flood.slice(1, 3)).toEqual([1, 1]);
     expect(rows.get(16)!.landslide_share).toBeCloseTo(0.6, 5);
@@ -262,8 +262,8 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect(rows.get(18)!.landslide_share).toBeNull();
   });
 
-  it('shares: a square metre in common with two areas, not with one, counts; and as little of both together does not', async () => {
-    // A strip of a hundredth of the parcel's width has 4 m²: 0.6 m² and 0.6 m².
+  it('shares: a square metre shared with two areas together counts, and less than that does not', async () => {
+    // A strip of a hundredth of the parcel's width has 4 m². The areas are 0.6 m² each.
     const rows = await build(`
       ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${covers('Z001', FLOODS)}
       ${piece('flood', [1, 1, 'P2'], 0, [0, 0, 0.15, 100])} ${piece('flood', [1, 2, 'P2'], 0, [99.85, 0, 100, 100])}
@@ -271,7 +271,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect([rows.get(11)!.flood_level, rows.get(12)!.flood_level]).toEqual(['P2', null]);
   });
 
-  it('part newer than national: in the comuni that the part covers its areas alone count, class by class; elsewhere those of the national file', async () => {
+  it('newer partial file: only its areas count in the comuni that it covers, class by class, and those of the national file elsewhere', async () => {
     const rows = await build(`
       delete from member_in_force;
       -- Members 1 and 2: the part, of P1 and of landslides; 3 and 4 the file of Italy.
@@ -283,22 +283,22 @@ describeDatabase('the section risk, case by case', (engine) => {
       ${covers('Z002', ['flood_P1'], 3)} ${covers('Z002', ['flood_P2', 'flood_P3'], 4)} ${covers('Z002', ['landslide'], 3)}
       ${/* The older file's P1 and its landslides everywhere. */ ''}
       ${[0, 0.01, 0.02, 0.03, 0.04].map((column, i) => piece('flood', [3, i + 1, 'P1'], column, [-10, -10, 110, 110]) + piece('landslide', [3, i + 1, 'P4'], column, [-10, -10, 110, 110])).join('\n')}
-      ${/* The part's: P1 on half of the first parcel, a landslide on the second. */ ''}
+      ${/* Areas of the part: P1 on half of the first parcel, a landslide on the second. */ ''}
       ${piece('flood', [1, 1, 'P1'], 0, [0, 0, 50, 100])} ${piece('landslide', [2, 1, 'P2'], 0.01, [0, 0, 50, 100])}
-      ${/* Of a class that the part lacks, the older file's count. */ ''}
+      ${/* For a class that the part lacks, the older file is used. */ ''}
       ${piece('flood', [4, 1, 'P3'], 0.01, [0, 0, 25, 100])}
-      ${/* Without a class: not older than all that speak. */ ''}
+      ${/* Without a class: not older than the other files in use. */ ''}
       ${piece('flood', [4, 2, 'HPH'], 0.03, [0, 0, 50, 100])}`);
     const seen = (fid: number): unknown[] => [rows.get(fid)!.flood_level, rows.get(fid)!.landslide_level];
     expect([11, 12, 13, 14, 15].map(seen)).toEqual([['P1', null], ['P3', 'P2'], ['P1', 'P4'], ['HPH', null], ['P1', 'P4']]);
     expect(rows.get(11)!.flood_share).toBeCloseTo(0.5, 4);
     expect(rows.get(12)!.flood_share).toBeCloseTo(0.25, 4);
-    // Nothing covers the third one's comune: its level is a lower bound.
+    // Nothing covers the comune of the third parcel, so its level is a lower bound.
     expect([11, 13, 15].map((fid) => rows.get(fid)!.landslide_mapped)).toEqual([true, true, false]);
     expect([11, 13, 15].map((fid) => [rows.get(fid)!.flood_mapped, rows.get(fid)!.flood_partial])).toEqual([[true, false], [true, false], [false, true]]);
   });
 
-  it('landslide: the worst class, attention last; an undetermined area alone leaves the parcel unmapped', async () => {
+  it('landslide: the worst class, attention last, and unmapped for a parcel with only an undetermined area', async () => {
     const statements = `
       ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${square(13, 'Z001', 0.02)} ${square(14, 'Z001', 0.03)} ${square(15, 'Z001', 0.04)}
       ${piece('landslide', [1, 1, 'AA'], 0, [-10, -10, 110, 110])} ${piece('landslide', [1, 2, 'P1'], 0, [50, -10, 110, 110])}
@@ -308,7 +308,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     const seen = (rows: Map<number, Row>): unknown[] =>
       [11, 12, 13, 14, 15].map((fid) => [rows.get(fid)!.landslide_level, rows.get(fid)!.landslide_mapped, rows.get(fid)!.landslide_attention]);
     expect(seen(await build(`${statements} ${covers('Z001', ['landslide'])}`))).toEqual([['P1', true, true], [null, false, null], ['AA', true, true], [null, true, false], ['P2', true, false]]);
-    // Where nothing covers the comune, a level is a lower bound, and nobody knows whether there is an area of attention.
+    // If nothing covers the comune, a level is a lower bound, and areas of attention are unknown.
     expect(seen(await build(statements))).toEqual([['P1', false, true], [null, false, null], ['AA', false, true], [null, false, null], ['P2', false, null]]);
   });
 });

@@ -1,4 +1,4 @@
-/** The acceleration of the section risk at a size at which a wrong plan would show: 210,000 parcels, nodes of all Italy. */
+/** Tests the acceleration of the section risk at a size that reveals a wrong plan: 210,000 parcels and the nodes of all Italy. */
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
@@ -50,7 +50,7 @@ describeDatabase('the acceleration of the section risk', (engine) => {
     await database.session((session) => session.script(SETUP, 'setup'));
   });
 
-  it('nodes are found by their integers, no geometry is compared, and no parcels are sorted for it', async () => {
+  it('finds nodes by their integers, compares no geometries and sorts no parcels', async () => {
     const lines = await rolledBack(database, async (session) => {
       await session.script('set local search_path to plan, public', 'test');
       for (const table of ['cell', 'cell_node']) await session.script(`create table ${table} as ${splitAt(RISK, table).query}; analyze ${table}`, 'sql/sections/risk/build.sql');

@@ -9,7 +9,7 @@ import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../
 const region = makeRegion({ parcels: 6_000, seed: 7 });
 const SOURCES = ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'dpc_seismic', 'ispra_flood', 'ispra_landslide', 'ingv_mps04'];
 
-/** Truths of several sources about one section, put together field by field. */
+/** Combines the truths of several sources about one section, field by field. */
 async function truthOf(ids: readonly string[]): Promise<(parcel: SyntheticParcel) => Record<string, unknown>> {
   const synthetics: Synthetic[] = await Promise.all(ids.map(loadSynthetic));
   const parts = synthetics.flatMap(({ truth }) => (truth === undefined ? [] : [truth(region)]));
@@ -38,7 +38,7 @@ describeDatabase('the section risk', (engine) => {
     await workspace.publish('risk', 'section.risk');
   });
 
-  it('holds the synthetic truth of every parcel, of land, roads and water', async () => {
+  it('matches the synthetic truth of every parcel, of land, roads and water', async () => {
     const truth = await truthOf(SOURCES);
     const rows = await database.query<{ fid: number; json: Record<string, unknown> }>(`select p.fid, (api.section_risk(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`);
     expect(rows).toHaveLength(region.parcelCount);
@@ -53,7 +53,7 @@ describeDatabase('the section risk', (engine) => {
       return Math.abs((found ?? 0) - (wanted ?? 0)) <= 2e-6 ? [] : [`${fid} ${field}: expected ${wanted}, found ${found}`];
     }));
     expect(off).toEqual([]);
-    // The synthetic region must hold every case, or the comparison says less than it seems to.
+    // The comparison is meaningful only if the synthetic region has every case.
     const seen = (field: string): Set<unknown> => new Set(expected.map(({ json }) => json[field]));
     expect(seen('flood_level')).toEqual(new Set([null, 'P1', 'P2', 'P3', 'HPH']));
     expect(seen('landslide_level')).toEqual(new Set([null, 'AA', 'P1', 'P2', 'P3', 'P4']));
@@ -64,7 +64,7 @@ describeDatabase('the section risk', (engine) => {
     expect(seen('pga').size).toBeGreaterThan(100);
   });
 
-  it('gives what the naive overlay of whole polygons gives, parcel by parcel', async () => {
+  it('gives the same result as the naive overlay of whole polygons, parcel by parcel', async () => {
     const [found] = await workspace.session((session) => session.query<{ flood: number; landslide: number; hit: number }>(`
       with flood_naive as (
         select p.fid, (array['HPH', 'P1', 'P2', 'P3'])[max(array_position(array['HPH', 'P1', 'P2', 'P3'], h.class))] as level

@@ -1,33 +1,33 @@
-/** Natural hazards at a parcel: earthquakes, floods, landslides. */
+/** Section risk: seismic, flood and landslide hazard of a parcel. */
 import { z } from 'zod';
 import { presence, quantity, truth } from '../../../pipelines/contract/gate.ts';
 import { nullable, share, source, whole } from '../../../pipelines/contract/schemas.ts';
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 
 const LEVEL = presence({
-  keeps: { share: 0.5, why: 'a tenth of the land lies in hazard areas: to lose all of it moves the share by less than 0.2' },
-  gains: { share: 0.5, why: 'a new survey adds areas along rivers and slopes: one polygon over a whole province is an error' },
+  keeps: { share: 0.5, why: 'a tenth of the land is in hazard areas, so losing all areas moves the share by less than 0.2' },
+  gains: { share: 0.5, why: 'a new survey adds areas along rivers and slopes; one polygon over a whole province is an error' },
 });
-const SHARE = quantity({ within: [0, 1], moves: { step: 0.2, why: 'most parcels lie wholly in an area: of the few that do not one is a quarter soon' } });
+const SHARE = quantity({ within: [0, 1], moves: { step: 0.2, why: 'most parcels with a level are wholly in an area, so a few others move the share by a quarter' } });
 
-const coverage = z.enum(['mapped', 'not_mapped']).describe('mapped: the source covers this place, and a null level means none here; not_mapped: the source says nothing');
+const coverage = z.enum(['mapped', 'not_mapped']).describe('mapped: the source covers this place, and a null level means none here; not_mapped: the source does not cover it');
 
 const floodCoverage = z.enum(['mapped', 'partial', 'not_mapped'])
-  .describe('mapped: all three scenarios cover the comune; partial: not all, but P1 or P2, or an area was found all the same: the level is a lower bound; not_mapped: nobody has said');
+  .describe('mapped: all three scenarios cover the comune; partial: only some of them, or an area outside covered comuni, so the level is a lower bound; not_mapped: no source covers this place');
 
 const landslideCoverage = z.enum(['mapped', 'partial', 'not_mapped'])
-  .describe('mapped: a map covers the comune, and a null level means none here; partial: the level is from an export that may be cut, and is a lower bound; not_mapped: nobody has said');
+  .describe('mapped: a map covers the comune, and a null level means none here; partial: the level is from an export that may be cut, and is a lower bound; not_mapped: no source covers this place');
 
 const risk = z.strictObject({
   seismic_zone: nullable(whole.min(1).max(4), 'Most severe zone of the comune, 1–4; null: not classified'),
   seismic_zone_label: nullable(z.string(), 'As published'),
-  seismic_zone_exact: nullable(z.boolean(), 'False: the comune has several zones, or was merged from comuni of several; null: not classified'),
+  seismic_zone_exact: nullable(z.boolean(), 'False: the comune has several zones, or was merged from comuni with different zones; null: not classified'),
   pga: nullable(z.number(), 'Peak ground acceleration in g, 10 % in 50 years; null: no node within 5 km'),
-  flood_level: nullable(z.enum(['P1', 'P2', 'P3', 'HPH']), 'Worst class that shares area with the parcel; HPH: a hazard without class; null: see coverage'),
-  flood_share: nullable(share, 'Part of the parcel in areas of this class, each place counted once; null: no level'),
+  flood_level: nullable(z.enum(['P1', 'P2', 'P3', 'HPH']), 'Worst class that shares area with the parcel; HPH: an area without a class; null: see coverage'),
+  flood_share: nullable(share, 'Share of the parcel in areas of this class, overlaps counted once; null: no level'),
   landslide_level: nullable(z.enum(['P4', 'P3', 'P2', 'P1', 'AA']), 'Worst class that shares area with the parcel; null: see coverage'),
-  landslide_share: nullable(share, 'Part of the parcel in areas of this class, each place counted once; null: no level'),
-  landslide_attention: nullable(z.boolean(), 'True: an area of attention (AA) overlaps, whatever the level; null: none does, and nobody has mapped the place'),
+  landslide_share: nullable(share, 'Share of the parcel in areas of this class, overlaps counted once; null: no level'),
+  landslide_attention: nullable(z.boolean(), 'True: an area of attention (AA) overlaps the parcel, whatever the level; null: none overlaps, and no source covers the place'),
   coverage: z.strictObject({ pga: coverage, flood: floodCoverage, landslide: landslideCoverage }).describe('Whether the sources cover this place'),
   source,
 }).meta({ id: 'Risk', description: 'Natural hazards' });
@@ -48,7 +48,7 @@ export default defineSection({
         seismic_zone: {
           type: 'int2',
           description: 'Seismic zone of the comune, 1 (most severe) to 4: the most severe digit of the label',
-          null: 'the comune is not in the classification loaded', gate: quantity({ within: [1, 4] }),
+          null: 'the comune is not in the loaded classification', gate: quantity({ within: [1, 4] }),
         },
         seismic_zone_label: {
           type: 'text',
@@ -63,12 +63,12 @@ export default defineSection({
         flood_level: {
           type: 'text',
           description: 'Worst flood hazard class that shares area with the parcel: P3 high, P2 medium, P1 low, HPH an area without a class',
-          null: 'none known, see flood_mapped', gate: LEVEL,
+          null: 'no known hazard, see flood_mapped', gate: LEVEL,
         },
         landslide_level: {
           type: 'text',
           description: 'Worst landslide hazard class that shares area with the parcel: P4, P3, P2, P1, AA',
-          null: 'none known, see landslide_mapped', gate: LEVEL,
+          null: 'no known hazard, see landslide_mapped', gate: LEVEL,
         },
         pga_mapped: { type: 'bool', description: 'False: the model does not cover the place', gate: truth },
         flood_mapped: {
@@ -78,33 +78,33 @@ export default defineSection({
         },
         landslide_mapped: {
           type: 'bool',
-          description: 'True: a null landslide_level means no landslide hazard; false: nobody has said, only areas of undetermined class are here, or the level is from an export that may be cut',
+          description: 'True: a null landslide_level means no landslide hazard; false: no source covers the place, all areas here have an undetermined class, or the level is from an export that may be cut',
           gate: truth,
         },
         seismic_zone_exact: {
           type: 'bool',
-          description: 'False: the comune has several zones, or was merged from comuni of several, so that the zone of this place may be a milder one',
+          description: 'False: the comune has several zones, or was merged from comuni with different zones, so the zone of this place may be milder',
           null: 'as seismic_zone', gate: truth,
         },
         flood_partial: {
           type: 'bool',
-          description: 'True: not all three scenarios were mapped, but P1 or P2 was, or an area is here all the same: flood_level is a lower bound. Where neither this nor flood_mapped is true nobody has said',
-          gate: 'falls where more is mapped: each scenario is watched in core.coverage',
+          description: 'True: only some of the three scenarios were mapped, or an area is here although none was, so flood_level is a lower bound. If this and flood_mapped are false, no source covers the place',
+          gate: 'falls when more is mapped; each scenario is gated in core.coverage',
         },
         flood_share: {
           type: 'float8',
-          description: 'Part of the parcel, 0–1, 6 decimals, that lies in areas of the class flood_level, each place counted once',
+          description: 'Share of the parcel in areas of the class flood_level, overlaps counted once, 0–1, 6 decimals',
           null: 'no level', gate: SHARE,
         },
         landslide_share: {
           type: 'float8',
-          description: 'Part of the parcel, 0–1, 6 decimals, that lies in areas of the class landslide_level, each place counted once',
+          description: 'Share of the parcel in areas of the class landslide_level, overlaps counted once, 0–1, 6 decimals',
           null: 'no level', gate: SHARE,
         },
         landslide_attention: {
           type: 'bool',
-          description: 'True: an area of attention (AA) overlaps, whatever the level; false: none does',
-          null: 'none does, and nobody has mapped the place', gate: truth,
+          description: 'True: an area of attention (AA) overlaps the parcel, whatever the level; false: none does',
+          null: 'none does, and no source covers the place', gate: truth,
         },
       },
     },
@@ -140,49 +140,49 @@ export default defineSection({
       fields: {
         'Most severe zone of the comune, 1–4; null: not classified': 'Zona più severa del comune, da 1 a 4; vuoto: comune non classificato',
         'As published': 'Come pubblicata',
-        'False: the comune has several zones, or was merged from comuni of several; null: not classified':
+        'False: the comune has several zones, or was merged from comuni with different zones; null: not classified':
           'No: il comune ha più zone, o è nato dalla fusione di comuni in zone diverse; vuoto: comune non classificato',
         'Peak ground acceleration in g, 10 % in 50 years; null: no node within 5 km':
           'Accelerazione massima del suolo in g, 10 % in 50 anni; vuoto: nessun nodo del reticolo entro 5 km',
-        'Worst class that shares area with the parcel; HPH: a hazard without class; null: see coverage':
+        'Worst class that shares area with the parcel; HPH: an area without a class; null: see coverage':
           'Classe peggiore che si sovrappone alla particella; HPH: pericolosità senza classe; vuoto: si veda la copertura',
-        'Part of the parcel in areas of this class, each place counted once; null: no level':
+        'Share of the parcel in areas of this class, overlaps counted once; null: no level':
           'Parte della particella in aree di questa classe, ogni luogo contato una volta sola; vuoto: nessuna classe',
         'Worst class that shares area with the parcel; null: see coverage': 'Classe peggiore che si sovrappone alla particella; vuoto: si veda la copertura',
-        'True: an area of attention (AA) overlaps, whatever the level; null: none does, and nobody has mapped the place':
+        'True: an area of attention (AA) overlaps the parcel, whatever the level; null: none overlaps, and no source covers the place':
           'Sì: si sovrappone un’area di attenzione (AA), qualunque sia la classe; vuoto: non se ne sovrappone nessuna, e nessuno ha mappato il luogo',
         'Whether the sources cover this place': 'Se le fonti coprono questo luogo',
-        'mapped: the source covers this place, and a null level means none here; not_mapped: the source says nothing':
+        'mapped: the source covers this place, and a null level means none here; not_mapped: the source does not cover it':
           'mappato: la fonte copre questo luogo, e una classe vuota vuol dire che qui non ce n’è; non mappato: la fonte non dice nulla',
-        'mapped: a map covers the comune, and a null level means none here; partial: the level is from an export that may be cut, and is a lower bound; not_mapped: nobody has said':
+        'mapped: a map covers the comune, and a null level means none here; partial: the level is from an export that may be cut, and is a lower bound; not_mapped: no source covers this place':
           'mappato: una mappa copre il comune, e una classe vuota vuol dire che qui non ce n’è; mappato in parte: la classe viene da un’esportazione forse tronca, ed è un limite inferiore; non mappato: nessuno lo ha detto',
-        'mapped: all three scenarios cover the comune; partial: not all, but P1 or P2, or an area was found all the same: the level is a lower bound; not_mapped: nobody has said':
+        'mapped: all three scenarios cover the comune; partial: only some of them, or an area outside covered comuni, so the level is a lower bound; not_mapped: no source covers this place':
           'mappato: tutti e tre gli scenari coprono il comune; mappato in parte: non tutti, ma P1 o P2, oppure un’area è stata trovata comunque: la classe è un limite inferiore; non mappato: nessuno lo ha detto',
       },
       evidence: {
-        'zone of the comune, its most severe digit; of the comuni that it was merged from, the most severe':
+        'most severe zone of the comune; for a merged comune, of the comuni that it was merged from':
           'zona del comune, nella cifra più severa; fra i comuni dalla cui fusione è nato, la più severa',
-        'exact where the comune, and each that it was merged from, has this one zone':
+        'exact if the comune, and each comune that it was merged from, has only this zone':
           'certa dove il comune, e ciascuno di quelli dalla cui fusione è nato, ha questa sola zona',
         'node of the cell around the representative point in ED50 (EPSG:1133), weighted by the inverse of its distance':
           'nodo della maglia del reticolo attorno al punto rappresentativo in ED50 (EPSG:1133), pesato con l’inverso della sua distanza',
-        'nearest node within 5 km in ED50 (EPSG:1133), where the cell around has none':
+        'nearest node within 5 km in ED50 (EPSG:1133), if the cell around the point has none':
           'nodo del reticolo più vicino entro 5 km in ED50 (EPSG:1133), dove la maglia attorno non ne ha',
-        'area shared with the parcel; the worst class of which 1 m² (half of a parcel below 2 m²) is shared counts':
+        'area shared with the parcel; the worst class that shares 1 m² (half of a parcel below 2 m²) is used':
           'superficie di sovrapposizione con la particella; vale la classe peggiore che vi si sovrappone per 1 m² (metà, se la particella è sotto i 2 m²)',
-        'part of the parcel in an area of the level\'s class; what several areas share counts once':
+        "share of the parcel in areas of the level's class; overlaps count once":
           'parte della particella in un’area della classe indicata; dove più aree si sovrappongono si conta una volta sola',
-        'area of attention; 1 m² (half of a parcel below 2 m²) of all of them counts':
+        'area of attention; counts if all of them together share 1 m² (half of a parcel below 2 m²)':
           'area di attenzione; conta se tutte insieme si sovrappongono per 1 m² (metà, se la particella è sotto i 2 m²)',
-        'newest file that covers the comune: it reaches 15 regions of Italy, or an area of it shares 1 m² with the comune':
+        'newest file that covers the comune: it covers 15 regions of Italy, or one of its areas shares 1 m² with the comune':
           'file più recente che copre il comune: raggiunge 15 regioni d’Italia, oppure una sua area si sovrappone al comune per 1 m²',
         'of the parcel': 'della particella',
         landslide: 'frane',
       },
     },
     words: {
-      pga: 'Peak ground acceleration', flood_level: 'Flood hazard', flood_share: 'Share of the parcel in it', landslide_level: 'Landslide hazard',
-      landslide_share: 'Share of the parcel in it',
+      pga: 'Peak ground acceleration', flood_level: 'Flood hazard', flood_share: 'Share of the parcel in this class', landslide_level: 'Landslide hazard',
+      landslide_share: 'Share of the parcel in this class',
     },
     units: { pga: 'g' },
   },

@@ -1,8 +1,8 @@
--- purpose: what panels on the roofs of each land parcel could yield
+-- purpose: potential yield of solar panels on the roofs of each land parcel
 -- version: 1
 -- reads: core.parcel, section.buildings, layer.pvout_tile
 -- writes: section.solar
--- grain: one row per land parcel with a building of 10 m² at least
+-- grain: one row per land parcel with a building of at least 10 m²
 -- crs: points are brought to the CRS of the rasters
 
 create view yield_tile as
@@ -52,7 +52,7 @@ left join (
   from pvout
   order by id, missing > 0, turn
 ) v on v.id = p.fid
--- The file left and the parcel is as it was: so is what was found there.
+-- The file is missing and the parcel is unchanged, so its row is kept.
 left join (
   select
     s.fid,
@@ -87,5 +87,5 @@ order by fid;
 alter table solar add primary key (fid);
 alter table solar alter column n_buildings set not null;
 alter table solar alter column unread set not null;
--- serves: how many parcels wait for a raster
+-- serves: the number of parcels that wait for a raster
 create index on solar (fid) where unread;

@@ -1,4 +1,4 @@
--- purpose: the cells that the yield in the section solar of one parcel is between, and the rasters that its point lies in
+-- purpose: the cells around the point that give the yield in the section solar of one parcel, and the rasters that contain the point
 -- reads: core.parcel, core.building_coverage, core.raster_tile
 -- writes: none
 -- reruns: section.solar
@@ -28,7 +28,7 @@ select
   c.position,
   null,
   null,
-  'source whose buildings count in the comune'
+  'source of the comune''s buildings'
 from parcel p
 join building_coverage c on c.belfiore = p.belfiore
 left join solar s on s.fid = p.fid
@@ -44,7 +44,7 @@ select
   t.position,
   null,
   null,
-  'raster that holds the representative point'
+  'raster that contains the representative point'
 from parcel p
 join raster_tile t on t.section = 'solar'
   and st_covers(t.geom, p.point);

@@ -14,7 +14,7 @@ describeDatabase('the section solar', (engine) => {
   beforeAll(async () => {
     database = await engine.openDatabase();
     workspace = await sectionWorkspace(database, { region, sources: ['gsa_pvout'], sql: ['sql/sections/solar/record.sql'] });
-    // Every third parcel has roofs, of 10 m² and more; others have sheds that do not count, or nothing.
+    // Every third parcel has roofs of 10 m² and more. Others have smaller sheds, which are ignored, or nothing.
     await workspace.session((session) => session.query(
       'create table buildings as select fid, (fid % 3 = 0)::int4 * (1 + fid % 4) as roof_count, (fid % 3 = 0)::int4 * (10 + fid % 1000 / 7.0::float8) as roof_area_m2 from parcel where kind = $1 and fid % 5 > 0',
       ['land'],
@@ -23,7 +23,7 @@ describeDatabase('the section solar', (engine) => {
     await workspace.publish('solar', 'section.solar');
   });
 
-  it('multiplies roofs that count by the yield between four cells, and classes what is printed', async () => {
+  it('multiplies the area of large roofs by the yield between four cells, and classifies the printed value', async () => {
     const truth = synthetic.truth!(region);
     const kwhOf = new Map([...region.parcels()].map((parcel) => [syntheticFid(region, parcel.index), truth(parcel)['pvout_kwh_per_kwp'] as number | undefined]));
     const rows = await database.query<{ fid: number; area: number; roofs: number; json: Record<string, unknown> }>(

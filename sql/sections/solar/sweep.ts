@@ -1,4 +1,4 @@
-/** What a kilowatt of panels would yield at the point of each parcel that has roofs. */
+/** Computes the yield of a kilowatt of panels at the point of each parcel with roofs. */
 import { defineSweeps } from '../../../pipelines/contract/sweep.ts';
 
 export default defineSweeps({ tiles: 'yield_tile', over: 'roofed', into: 'pvout', sample: 'bilinear' });

@@ -1,4 +1,4 @@
--- purpose: the tiles of ground motion that parcels have their cells of
+-- purpose: the tiles of ground motion that contain the cells of parcels
 -- cites: egms_vertical
 -- reads: core.motion_tile, core.parcel, section.subsidence, layer.egms_cell
 -- writes: none
@@ -13,7 +13,7 @@ with tile as (
   from motion_tile t
   join member_in_force m on m.member_id = t.member_id
 ),
--- Where all tiles are of one vintage, parcels are not asked.
+-- If all tiles are of one vintage, the parcels are not read.
 box as (
   select
     p.fid,
@@ -40,7 +40,7 @@ of_parcel as (
     m.fid,
     array_agg(distinct m.vintage order by m.vintage) as vintages
   from met m
-  -- Of a parcel in several tiles those count that have a cell there.
+  -- For a parcel on several tiles, the tiles with a cell there are cited.
   where m.tiles = 1
     or exists (
       select

@@ -4,9 +4,9 @@
 -- writes: section.subsidence
 -- incremental: rows of parcels
 -- grain: one row per parcel that covers at least one measured cell
--- crs: parcels are brought to EPSG:3035, in which the cells are the squares [100·ix, 100·ix + 100) × [100·iy, 100·iy + 100)
+-- crs: parcels are transformed to EPSG:3035, in which the cells are the squares [100·ix, 100·ix + 100) × [100·iy, 100·iy + 100)
 
--- The part of a layer of all Italy that these parcels can meet; the margin covers what the edges of a box of degrees bulge.
+-- The part of Italy's layer that these parcels can meet. The margin covers the curvature of the edges of a box in degrees.
 create table bounds as
 select
   floor(st_xmin(b.geom) / 100)::int4 - 10 as ix_first,
@@ -18,8 +18,8 @@ from (
   from parcel
 ) b;
 
--- A cell at the edge of a tile may stand in two files: the series that fits better counts, whichever file it is in. Cells that do not repeat, which are
--- nearly all, are not sorted.
+-- A cell at the edge of a tile may be in two files. The series with the better fit is used, whatever its file. Almost all cells are unique and are not
+-- sorted.
 create table worse as
 select
   member_id,
@@ -46,8 +46,8 @@ from (
 ) ranked
 where place > 1;
 
--- The grid is arithmetic: a parcel's box names the cells that it may cover, and cells are found by their two integers.
--- Classes are taken from the rounded means, so that what is shown and how it is classed cannot disagree, on any engine.
+-- The grid is arithmetic: the box of a parcel gives the cells that it may cover, and cells are found by two integers. Classes are derived
+-- from the rounded means, so that value and class agree on every engine.
 create view cell_share as
 with shape as (
   select
@@ -59,16 +59,16 @@ with shape as (
     floor(st_ymin(l.geom) / 100)::int4 as iy_first,
     floor(st_ymax(l.geom) / 100)::int4 as iy_last
   from parcel p
-  -- Edges are straight in degrees, so they are divided first. offset 0: transformed once, not once for each side of the box.
+  -- Edges are straight in degrees, so they are split first. offset 0: transformed once, not once for each side of the box.
   cross join lateral (select st_transform(st_segmentize(p.geom, 0.0001), 3035) as geom offset 0) l
 ),
--- Set-returning functions in the select list keep the parcels outside and the cells in one hash table: as joined tables they
--- invite the planner to go through all cells for every parcel.
+-- Set-returning functions in the select list keep the parcels outside and the cells in one hash table. With joined tables the planner would
+-- read all cells for every parcel.
 candidate_column as (
   select
     fid,
     area_m2,
-    -- Many parcels lie in one cell: nothing to clip, and the weight cancels out.
+    -- Many parcels are inside one cell. They need no clipping, and the weight cancels out.
     case when ix_first = ix_last and iy_first = iy_last then null else geom end as geom,
     iy_first,
     iy_last,
@@ -113,13 +113,13 @@ overlap as (
   from candidate c
   join cell e on e.ix = c.ix and e.iy = c.iy
   where not exists (select from worse w where w.member_id = e.member_id and w.position = e.position)
-  -- offset 0: clipped once, not again for each mean.
+  -- offset 0: clipped once, not once for each mean.
   offset 0
 )
 select
   *
 from overlap
--- Less than 0.01 m² is what rounding makes of a common border.
+-- Less than 0.01 m² is a rounding error of a common border.
 where weight >= 0.01;
 
 create table subsidence as

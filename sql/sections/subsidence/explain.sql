@@ -1,4 +1,4 @@
--- purpose: the cells that made the section subsidence of one parcel, and the tile that it lies in
+-- purpose: the cells behind the section subsidence of one parcel, and the tile that contains it
 -- reads: core.parcel, core.motion_tile
 -- writes: none
 -- reruns: section.subsidence
@@ -15,7 +15,7 @@ select
   position,
   case when is_whole then 100 else weight end as measure,
   case when is_whole then '% of the parcel' else 'm2' end as unit,
-  'velocity of a cell, weighted by the area of it that the parcel covers' as rule
+  'velocity of a cell, weighted by the area that it shares with the parcel' as rule
 from cell_share
 union all
 select
@@ -27,7 +27,7 @@ select
   position,
   case when is_whole then 100 else weight end,
   case when is_whole then '% of the parcel' else 'm2' end,
-  'acceleration of a cell, weighted by the area of it that the parcel covers'
+  'acceleration of a cell, weighted by the area that it shares with the parcel'
 from cell_share
 union all
 select

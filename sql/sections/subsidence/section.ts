@@ -1,4 +1,4 @@
-/** How the ground under a parcel moves up or down. */
+/** Section subsidence: vertical ground motion of a parcel. */
 import { z } from 'zod';
 import { quantity } from '../../../pipelines/contract/gate.ts';
 import { nullable, source, whole } from '../../../pipelines/contract/schemas.ts';
@@ -8,9 +8,9 @@ const subsidence = z.strictObject({
   velocity_mm_year: z.number().describe('Negative: the ground sinks'),
   acceleration_mm_year2: z.number().describe('Millimetres per year, per year'),
   cells: whole.min(1).describe('Measured 100 m cells under the parcel'),
-  risk_class: whole.min(1).max(5).describe('1 negligible … 5 very high, by the amount of the velocity'),
-  risk_label: z.enum(['trascurabile', 'basso', 'medio', 'alto', 'elevato']).describe('Word of the class'),
-  trend: z.enum(['stable', 'accelerating', 'decelerating']).describe('By the acceleration'),
+  risk_class: whole.min(1).max(5).describe('1 negligible … 5 very high, by the size of the velocity'),
+  risk_label: z.enum(['trascurabile', 'basso', 'medio', 'alto', 'elevato']).describe('Name of the class'),
+  trend: z.enum(['stable', 'accelerating', 'decelerating']).describe('Acceleration compared with the direction of motion'),
   direction: z.enum(['stabile', 'subsidenza', 'sollevamento']).describe('Stable, sinking or rising'),
   source,
 }).meta({ id: 'Subsidence', description: 'Vertical ground motion' });
@@ -25,19 +25,19 @@ export default defineSection({
   reaches: 'points',
   tables: {
     'section.subsidence': {
-      description: 'Vertical ground motion (EGMS L3): mean over the measured 100 m cells that the parcel covers, weighted by the area it covers of each. No row: no measured cell, which does not mean that the ground is stable',
+      description: 'Vertical ground motion (EGMS L3): mean of the measured 100 m cells under the parcel, weighted by the shared area. No row: no measured cell, which does not mean that the ground is stable',
       key: ['fid'],
       columns: {
         fid: FID,
         velocity_mm_year: {
           type: 'float8',
           description: 'Mean vertical velocity, 2 decimals; negative: the ground sinks, positive: it rises',
-          unit: 'mm/year', gate: quantity({ within: [-300, 300], moves: { step: 2, why: 'the ground hardly moves: a quarter of nothing is noise, 2 mm/year are another direction' } }),
+          unit: 'mm/year', gate: quantity({ within: [-300, 300], moves: { step: 2, why: 'the ground hardly moves, so a change of a quarter is noise; 2 mm/year is another direction' } }),
         },
         acceleration_mm_year2: {
           type: 'float8',
           description: 'Mean vertical acceleration, 2 decimals; positive is upwards',
-          unit: 'mm/year²', gate: quantity({ within: [-300, 300], moves: { step: 1, why: 'the ground hardly moves: a quarter of nothing is noise' } }),
+          unit: 'mm/year²', gate: quantity({ within: [-300, 300], moves: { step: 1, why: 'the ground hardly moves, so a change of a quarter is noise' } }),
         },
         cells: {
           type: 'int4',
@@ -46,15 +46,15 @@ export default defineSection({
         },
         risk_class: {
           type: 'int2',
-          description: 'Class of the sinking speed (−velocity): below 2 mm/year 1, below 5 2, below 10 3, below 20 4, else 5',
-          gate: 'follows from the velocity',
+          description: 'Class of the sinking speed (−velocity): 1 below 2 mm/year, 2 below 5, 3 below 10, 4 below 20, otherwise 5',
+          gate: 'depends on the velocity',
         },
         risk_label: { type: 'text', description: 'Name of the class: trascurabile, basso, medio, alto, elevato' },
         trend: {
           type: 'text',
-          description: 'stable: |acceleration| at most 0.1 mm/year²; else accelerating when it points the way the ground moves (for ground at rest: any way), decelerating when it points against it',
+          description: 'stable: |acceleration| is at most 0.1 mm/year²; accelerating: it has the direction of the motion, or the ground is at rest; decelerating: it has the opposite direction',
         },
-        direction: { type: 'text', description: 'stabile: velocity from −2 to +2 mm/year, both included; else subsidenza or sollevamento' },
+        direction: { type: 'text', description: 'stabile: velocity from −2 to +2 mm/year, both included; otherwise subsidenza or sollevamento' },
       },
     },
   },
@@ -84,14 +84,14 @@ export default defineSection({
         'Negative: the ground sinks': 'Negativa: il suolo si abbassa',
         'Millimetres per year, per year': 'Millimetri all’anno, per anno',
         'Measured 100 m cells under the parcel': 'Celle di 100 m misurate sotto la particella',
-        '1 negligible … 5 very high, by the amount of the velocity': 'Da 1, trascurabile, a 5, elevato, secondo l’entità della velocità',
-        'Word of the class': 'Nome della classe',
-        'By the acceleration': 'Secondo l’accelerazione',
+        '1 negligible … 5 very high, by the size of the velocity': 'Da 1, trascurabile, a 5, elevato, secondo l’entità della velocità',
+        'Name of the class': 'Nome della classe',
+        'Acceleration compared with the direction of motion': 'Secondo l’accelerazione',
         'Stable, sinking or rising': 'Stabile, subsidenza o sollevamento',
       },
       evidence: {
-        'velocity of a cell, weighted by the area of it that the parcel covers': 'velocità di una cella, pesata con la superficie che la particella ne copre',
-        'acceleration of a cell, weighted by the area of it that the parcel covers':
+        'velocity of a cell, weighted by the area that it shares with the parcel': 'velocità di una cella, pesata con la superficie che la particella ne copre',
+        'acceleration of a cell, weighted by the area that it shares with the parcel':
           'accelerazione di una cella, pesata con la superficie che la particella ne copre',
         'tile that contains the representative point': 'riquadro che contiene il punto rappresentativo',
         '% of the parcel': '% della particella',

@@ -1,4 +1,4 @@
--- purpose: the elevation model that a parcel has its values of
+-- purpose: the elevation model behind a parcel's values
 -- cites: tinitaly_dem, copernicus_dem
 -- reads: core.raster_tile, section.terrain
 -- writes: none

@@ -1,12 +1,12 @@
--- purpose: height, slope and ruggedness of each land parcel, from the cells of the elevation models that lie in it
+-- purpose: height, slope and ruggedness of each land parcel, from its cells of the elevation models
 -- version: 1
 -- reads: core.parcel, layer.tinitaly_tile, layer.copernicus_tile
 -- writes: section.terrain
 -- incremental: rows of parcels
--- grain: one row per land parcel that has a cell with an elevation, or would have if the file were still there
--- crs: parcels are brought to the CRS of the rasters
+-- grain: one row per land parcel that has a cell with an elevation, or would have one if the file still existed
+-- crs: parcels are transformed to the CRS of the rasters
 
--- The finer model goes before: GLO-30 is a surface, with trees and roofs.
+-- The finer model takes precedence: GLO-30 is a surface with trees and roofs.
 create view elevation_tile as
 select
   1 as model,
@@ -54,7 +54,7 @@ where kind = 'land';
 
 -- sweep: sweep.ts
 
--- With all its cells a parcel was not looked for in another model.
+-- A parcel with all its cells was not looked up in another model.
 create view lacking as
 select *
 from relief r
@@ -80,7 +80,7 @@ union all
   order by id, unread desc, turn
 );
 
--- The file left and the parcel is as it was: so is its row.
+-- The file is missing and the parcel is unchanged, so its row is kept.
 create table kept as
 select s.*
 from standing_terrain s
@@ -127,5 +127,5 @@ order by fid;
 
 alter table terrain add primary key (fid);
 alter table terrain alter column unread set not null;
--- serves: how many parcels wait for a raster
+-- serves: the number of parcels that wait for a raster
 create index on terrain (fid) where unread;

@@ -1,12 +1,12 @@
--- purpose: the section terrain beside itself
+-- purpose: checks that the values of the section terrain agree with each other
 -- reads: section.terrain
 -- writes: none
--- grain: one row per parcel that is impossible
+-- grain: one row per violating parcel
 -- crs: none
 
 -- check: terrain_in_order
 -- level: error
--- expects: of every parcel the least elevation is not above the mean and the mean not above the greatest, and no mean slope is above the steepest
+-- expects: the smallest elevation of a parcel is at most the mean, the mean at most the largest, and the mean slope at most the largest slope
 select
   fid
 from terrain

@@ -1,4 +1,4 @@
--- purpose: the cells that made the section terrain of one parcel, and the rasters that its point lies in
+-- purpose: the cells behind the section terrain of one parcel, and the rasters that contain its point
 -- reads: core.parcel, core.raster_tile
 -- writes: none
 -- reruns: section.terrain
@@ -15,7 +15,7 @@ select
   r.position,
   r.last_column - r.first_column + 1 as measure,
   'cells' as unit,
-  'cells whose centre lies in the parcel, or the one that holds its representative point; rows and columns of the raster, from 0 in the north-west' as rule
+  'cells whose centre is in the parcel, or the cell that contains its representative point; rows and columns of the raster, from 0 in the north-west' as rule
 from relief_run r
 join chosen c on c.id = r.id
   and c.turn = r.turn
@@ -29,7 +29,7 @@ select
   t.position,
   null,
   null,
-  'raster that holds the representative point'
+  'raster that contains the representative point'
 from parcel p
 join raster_tile t on t.section = 'terrain'
   and st_covers(t.geom, p.point);

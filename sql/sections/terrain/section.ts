@@ -1,11 +1,11 @@
-/** The relief of a parcel: how high, how steep, how rough it is, and where it faces. */
+/** Section terrain: elevation, slope, ruggedness and aspect of a parcel. */
 import { z } from 'zod';
 import { presence, quantity } from '../../../pipelines/contract/gate.ts';
 import { nullable, source, whole } from '../../../pipelines/contract/schemas.ts';
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';
 
-const elevation = z.number().describe('Metres above sea level, as the model has them');
-const NO_SLOPE = 'no cell has all eight around it';
+const elevation = z.number().describe('Metres above sea level, as in the model');
+const NO_SLOPE = 'no cell has all eight neighbours';
 const slope = nullable(z.number().min(0).max(90), `Degrees, after Horn (1981); null: ${NO_SLOPE}`);
 const ruggedness = (after: string): z.ZodType => nullable(z.number().min(0), `Metres, after ${after}; null: ${NO_SLOPE}`);
 
@@ -20,52 +20,52 @@ const terrain = z.strictObject({
   slope_max: slope,
   ruggedness_index: ruggedness('Riley (1999), mean of the cells'),
   tri_mean: ruggedness('Wilson (2007), mean of the cells'),
-  aspect_predominant: nullable(z.enum(ASPECTS), `Octant that most of the sloping cells face; flat: more than half slope less than 1°; null: ${NO_SLOPE}`),
-  cells: whole.min(1).describe('Cells of the elevation model whose centre lies in the parcel; 1 where none does: the one that holds the representative point'),
-  elevation_of: nullable(z.enum(['ground', 'surface']), 'ground: of the ground; surface: with trees and roofs; null: not known of that day'),
+  aspect_predominant: nullable(z.enum(ASPECTS), `Octant that most of the sloping cells face; flat: more than half of the cells have a slope below 1°; null: ${NO_SLOPE}`),
+  cells: whole.min(1).describe('Cells of the elevation model whose centre is in the parcel; without one, the single cell that contains the representative point'),
+  elevation_of: nullable(z.enum(['ground', 'surface']), 'ground: the ground; surface: with trees and roofs; null: unknown for that day'),
   source,
 }).meta({ id: 'Terrain', description: 'Height, slope and ruggedness' });
 
 const UNREAD = 'as cells';
-const ROUGH = `no cell of the parcel has all eight around it; ${UNREAD}`;
-const HEIGHT = quantity({ within: [-100, 4850], moves: { step: 20, why: 'near the sea a quarter of the height is nothing' } });
-const STEEP = quantity({ within: [0, 90], moves: { step: 3, why: 'plains hardly slope: a quarter of nothing is noise' } });
-const SPREAD = quantity({ within: [0, null], moves: { step: 3, why: 'within a parcel the ground rises by a few metres' } });
+const ROUGH = `no cell of the parcel has all eight neighbours; ${UNREAD}`;
+const HEIGHT = quantity({ within: [-100, 4850], moves: { step: 20, why: 'near the sea a quarter of the height is very little' } });
+const STEEP = quantity({ within: [0, 90], moves: { step: 3, why: 'plains hardly slope, so a change of a quarter is noise' } });
+const SPREAD = quantity({ within: [0, null], moves: { step: 3, why: 'the ground rises by a few metres within a parcel' } });
 
 export default defineSection({
   name: 'terrain',
   position: 100,
   title: 'Terrain',
-  block: nullable(terrain, 'Null: no elevation is known'),
+  block: nullable(terrain, 'Null: no known elevation'),
   kinds: ['land'],
   coverage: 'meta',
   tables: {
     'section.terrain': {
-      description: 'Relief of each land parcel, from the cells of the finest elevation model that has all of its cells: 10 m of TINITALY, else 1″ of GLO-30. No row: no model loaded has an elevation there',
+      description: 'Relief of each land parcel, from the finest elevation model that has all of its cells: TINITALY (10 m), otherwise GLO-30 (1″). No row: no loaded model has an elevation there',
       key: ['fid'],
       columns: {
         fid: FID,
-        elevation_min_m: { type: 'float8', description: 'Least elevation of the cells, 1 decimal', unit: 'm', null: UNREAD, gate: HEIGHT },
-        elevation_max_m: { type: 'float8', description: 'Greatest elevation of the cells, 1 decimal', unit: 'm', null: UNREAD, gate: HEIGHT },
+        elevation_min_m: { type: 'float8', description: 'Smallest elevation of the cells, 1 decimal', unit: 'm', null: UNREAD, gate: HEIGHT },
+        elevation_max_m: { type: 'float8', description: 'Largest elevation of the cells, 1 decimal', unit: 'm', null: UNREAD, gate: HEIGHT },
         elevation_mean_m: { type: 'float8', description: 'Mean elevation of the cells, 1 decimal', unit: 'm', null: UNREAD, gate: HEIGHT },
-        elevation_std_m: { type: 'float8', description: 'Standard deviation of the elevations, of the cells as all there are, 1 decimal', unit: 'm', null: UNREAD, gate: SPREAD },
+        elevation_std_m: { type: 'float8', description: 'Population standard deviation of the elevations of the cells, 1 decimal', unit: 'm', null: UNREAD, gate: SPREAD },
         slope_mean_deg: { type: 'float8', description: 'Mean slope of the cells after Horn (1981), 1 decimal', unit: 'degrees', null: ROUGH, gate: STEEP },
-        slope_max_deg: { type: 'float8', description: 'Greatest slope of the cells after Horn (1981), 1 decimal', unit: 'degrees', null: ROUGH, gate: STEEP },
-        ruggedness_index_m: { type: 'float8', description: 'Ruggedness after Riley (1999): root of the summed squares of the differences to the eight cells around, mean of the cells, 2 decimals', unit: 'm', null: ROUGH, gate: SPREAD },
-        tri_mean_m: { type: 'float8', description: 'Terrain ruggedness index after Wilson (2007): mean of the differences to the eight cells around, mean of the cells, 2 decimals', unit: 'm', null: ROUGH, gate: SPREAD },
+        slope_max_deg: { type: 'float8', description: 'Largest slope of the cells after Horn (1981), 1 decimal', unit: 'degrees', null: ROUGH, gate: STEEP },
+        ruggedness_index_m: { type: 'float8', description: 'Ruggedness after Riley (1999): square root of the sum of the squared differences to the eight neighbours, mean of the cells, 2 decimals', unit: 'm', null: ROUGH, gate: SPREAD },
+        tri_mean_m: { type: 'float8', description: 'Terrain ruggedness index after Wilson (2007): mean difference to the eight neighbours, mean of the cells, 2 decimals', unit: 'm', null: ROUGH, gate: SPREAD },
         aspect_predominant: {
           type: 'text',
-          description: 'Octant that most of the cells that slope by 1° or more face, of equals the first clockwise from N; flat: more than half of the cells slope less',
+          description: 'Octant that most of the cells with a slope of 1° or more face, if equal the first clockwise from N; flat: more than half of the cells slope less',
           null: ROUGH, gate: presence(),
         },
         cells: {
           type: 'int4',
-          description: 'Cells of the model that have an elevation and whose centre lies in the parcel; 1 where none does: the one that holds the representative point',
-          null: 'the raster that has them had left the data folder before the parcel came, see unread',
-          gate: quantity({ within: [1, null], moves: { by: 1, step: 10, why: 'the finer model has nine cells where the other has one' } }),
+          description: 'Cells of the model with an elevation whose centre is in the parcel; without one, 1 for the cell that contains the representative point',
+          null: 'the raster with these cells had left the data folder when the parcel was added, see unread',
+          gate: quantity({ within: [1, null], moves: { by: 1, step: 10, why: 'the finer model has nine cells where the other model has one' } }),
         },
-        source_id: { type: 'text', description: 'Source of the elevations: tinitaly_dem or copernicus_dem', null: UNREAD, gate: 'the finer model where it has all cells' },
-        unread: { type: 'bool', description: 'True: the raster that has the parcel\'s cells was not in its place when the parcel came or changed, and nothing was computed', gate: 'status counts them' },
+        source_id: { type: 'text', description: 'Source of the elevations: tinitaly_dem or copernicus_dem', null: UNREAD, gate: 'the finer model if it has all cells' },
+        unread: { type: 'bool', description: 'True: nothing was computed when the parcel was added or changed, because the raster with its cells was missing', gate: 'status counts these rows' },
       },
     },
   },
@@ -93,25 +93,25 @@ export default defineSection({
       values: { SW: 'SO', W: 'O', NW: 'NO', flat: 'piano', ground: 'suolo', surface: 'superficie, con alberi e tetti' },
       legend: { 'Mean height': 'Quota media', 'No elevation known': 'Nessuna quota nota' },
       fields: {
-        'Metres above sea level, as the model has them': 'Metri sul livello del mare, come nel modello',
+        'Metres above sea level, as in the model': 'Metri sul livello del mare, come nel modello',
         'Standard deviation of the elevations, metres': 'Deviazione standard delle quote, in metri',
-        'Degrees, after Horn (1981); null: no cell has all eight around it':
+        'Degrees, after Horn (1981); null: no cell has all eight neighbours':
           'Gradi, secondo Horn (1981); vuoto: nessuna cella ha attorno tutte e otto le altre',
-        'Metres, after Riley (1999), mean of the cells; null: no cell has all eight around it':
+        'Metres, after Riley (1999), mean of the cells; null: no cell has all eight neighbours':
           'Metri, secondo Riley (1999), media delle celle; vuoto: nessuna cella ha attorno tutte e otto le altre',
-        'Metres, after Wilson (2007), mean of the cells; null: no cell has all eight around it':
+        'Metres, after Wilson (2007), mean of the cells; null: no cell has all eight neighbours':
           'Metri, secondo Wilson (2007), media delle celle; vuoto: nessuna cella ha attorno tutte e otto le altre',
-        'Octant that most of the sloping cells face; flat: more than half slope less than 1°; null: no cell has all eight around it':
+        'Octant that most of the sloping cells face; flat: more than half of the cells have a slope below 1°; null: no cell has all eight neighbours':
           'Ottante verso cui è esposta la maggior parte delle celle in pendenza; piano: più di metà ha pendenza sotto 1°; vuoto: nessuna cella ha attorno tutte e otto le altre',
-        'Cells of the elevation model whose centre lies in the parcel; 1 where none does: the one that holds the representative point':
+        'Cells of the elevation model whose centre is in the parcel; without one, the single cell that contains the representative point':
           'Celle del modello di elevazione con il centro nella particella; 1 dove non ce n’è: quella che contiene il punto rappresentativo',
-        'ground: of the ground; surface: with trees and roofs; null: not known of that day':
+        'ground: the ground; surface: with trees and roofs; null: unknown for that day':
           'suolo: del terreno; superficie: con alberi e tetti; vuoto: non noto per quel giorno',
       },
       evidence: {
-        'cells whose centre lies in the parcel, or the one that holds its representative point; rows and columns of the raster, from 0 in the north-west':
+        'cells whose centre is in the parcel, or the cell that contains its representative point; rows and columns of the raster, from 0 in the north-west':
           'celle con il centro nella particella, oppure quella che contiene il punto rappresentativo; righe e colonne del raster, da 0 a nord-ovest',
-        'raster that holds the representative point': 'raster che contiene il punto rappresentativo',
+        'raster that contains the representative point': 'raster che contiene il punto rappresentativo',
         'row {1}, column {2}': 'riga {1}, colonna {2}',
         cells: 'celle',
       },

@@ -1,23 +1,24 @@
 /**
- * Relief from the cells of an elevation model, as GDAL's gdaldem computes it: slope and aspect after Horn (1981), ruggedness after Riley, DeGloria and
- * Elliot (1999), terrain ruggedness index after Wilson et al. (2007). All need the eight cells around; one that lacks one of them has an elevation alone.
+ * Computes relief from the cells of an elevation model like GDAL's gdaldem: slope and aspect after Horn (1981), ruggedness after Riley, DeGloria and
+ * Elliot (1999), terrain ruggedness index after Wilson et al. (2007). All need the eight neighbours of a cell. A cell that lacks one of them has only an
+ * elevation.
  */
 import { defineSweeps, rounded, type Accumulator, type CellRows } from '../../../pipelines/contract/sweep.ts';
 
 const OCTANTS = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'] as const;
 const DEGREE = 180 / Math.PI;
-/** Ground that slopes less, degrees, faces nowhere. */
+/** Slope in degrees below which ground has no aspect. */
 const FLAT = 1;
 
 class Relief implements Accumulator {
   #cells = 0;
   #min = Infinity;
   #max = -Infinity;
-  /** Sums of what cells are above the first one: squares of heights would lose their digits. */
+  /** Sums relative to the first cell, because squares of heights would lose precision. */
   #base = 0;
   #sum = 0;
   #squares = 0;
-  /** Cells with all eight around them. */
+  /** Cells with all eight neighbours. */
   #shaped = 0;
   #slopes = 0;
   #steepest = 0;
@@ -53,7 +54,7 @@ class Relief implements Accumulator {
       if (slope > this.#steepest) this.#steepest = slope;
       if (slope < FLAT) this.#flat += 1;
       else {
-        // Ground faces where it falls, clockwise from north; an octant holds its lower bound.
+        // Aspect is the direction of descent, clockwise from north. An octant includes its lower bound.
         const azimuth = Math.atan2(-toEast, -toNorth) * DEGREE;
         this.#facing[Math.floor((azimuth + 360 + 22.5) / 45) % OCTANTS.length]! += 1;
       }
@@ -77,7 +78,7 @@ class Relief implements Accumulator {
     return values;
   }
 
-  /** Of octants that are equally frequent the first, clockwise from north. */
+  /** The most frequent octant. If several are equally frequent, the first clockwise from north. */
   #aspect(): string {
     if (this.#flat * 2 > this.#shaped) return 'flat';
     return OCTANTS[this.#facing.indexOf(Math.max(...this.#facing))] ?? 'flat';

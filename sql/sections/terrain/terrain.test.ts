@@ -10,7 +10,7 @@ import sweeps from './sweep.ts';
 
 const region = makeRegion({ parcels: 1_500, seed: 11 });
 
-/** What the nine cells of a window give, the middle one lying in the shape. */
+/** Result for the nine cells of a window whose middle cell is in the shape. */
 function gathered(windows: readonly (readonly number[])[], cellWidthM = 10, cellHeightM = 10): (number | string | null)[] {
   const accumulator = (sweeps[0] as AreaSweep).accumulator();
   for (const window of windows) {
@@ -25,13 +25,13 @@ const plane = (toEast: number, toSouth: number): number[] => [-1, 0, 1].flatMap(
 describe('the relief of cells', () => {
   const aspect = (...windows: readonly (readonly number[])[]): unknown => gathered(windows).at(-1);
 
-  it('is steep by 45° where a cell rises by its own width, on cells that are no squares, too', () => {
+  it('is steep by 45° if a cell rises by its own width, also for cells that are not square', () => {
     expect(gathered([plane(10, 0)]).slice(4, 6)).toEqual([45, 45]);
     expect(gathered([plane(0, 30)], 20, 30)[4]).toBeCloseTo(45, 12);
     expect(gathered([plane(20, 0)], 20, 30)[4]).toBeCloseTo(45, 12);
   });
 
-  it('faces where it falls: octants are centred, of equals the first clockwise from north counts', () => {
+  it('faces downhill, with centred octants, and the first clockwise from north if several are equal', () => {
     const falls = { N: [0, 10], NE: [-10, 10], E: [-10, 0], SE: [-10, -10], S: [0, -10], SW: [10, -10], W: [10, 0], NW: [10, 10] } as const;
     for (const [name, [toEast, toSouth]] of Object.entries(falls)) expect(aspect(plane(toEast, toSouth)), name).toBe(name);
     expect(aspect(plane(10, 0), plane(0, -10))).toBe('S');
@@ -39,13 +39,13 @@ describe('the relief of cells', () => {
     expect(aspect(plane(10, 10), plane(0, 10), plane(10, 10))).toBe('NW');
   });
 
-  it('is flat where more than half of the cells slope less than 1°, not where half do', () => {
+  it('is flat if more than half of the cells slope less than 1°, and not if exactly half do', () => {
     expect(aspect(plane(0, 0), plane(0.1, 0), plane(0, -10))).toBe('flat');
     expect(aspect(plane(0, 0), plane(0, -10))).toBe('S');
     expect(aspect(plane(0, 0))).toBe('flat');
   });
 
-  it('is rough by what the eight cells around are above or below', () => {
+  it('is rough by the differences to the eight neighbours', () => {
     const window = [1, 2, 3, 4, 10, 6, 7, 8, 9].map((value) => 100 + value);
     const differences = [9, 8, 7, 6, 4, 3, 2, 1];
     const values = gathered([window]) as number[];
@@ -53,7 +53,7 @@ describe('the relief of cells', () => {
     expect(values[7]).toBe(40 / 8);
   });
 
-  it('is not known of a cell that lacks one of those around it, and its height is', () => {
+  it('has only a height for a cell that lacks a neighbour', () => {
     const edge = plane(10, 0);
     edge[2] = NaN;
     expect(gathered([edge])).toEqual([100, 100, 100, 0, null, null, null, null, null]);
@@ -61,7 +61,7 @@ describe('the relief of cells', () => {
     expect(gathered([[...edge.slice(0, 4), NaN, ...edge.slice(5)]])).toEqual(Array.from({ length: 9 }, () => null));
   });
 
-  it('spreads by the cells as all there are, also high above the sea', () => {
+  it('has the standard deviation of a population, also high above the sea', () => {
     const windows = [2, 4, 4, 4, 5, 5, 7, 9].map((value) => [0, 0, 0, 0, value + 4000.5, 0, 0, 0, 0]);
     expect(gathered(windows)[3]).toBeCloseTo(2, 9);
   });
@@ -81,7 +81,7 @@ describeDatabase('the section terrain', (engine) => {
     await database.query('create or replace function api.raster_reaches(text, int4, geometry) returns bool language sql immutable as $$ select true $$');
   });
 
-  it('holds the synthetic truth of every parcel, of both models', async () => {
+  it('matches the synthetic truth of every parcel, of both models', async () => {
     const truths = [copernicus.truth!(region), tinitaly.truth!(region)];
     const rows = await database.query<{ fid: number; json: Record<string, unknown> | null; model: string | null }>(
       `select p.fid, (api.section_terrain(p.fid)).value as json, t.source_id as model from ${workspace.schema}.parcel p left join section.terrain t using (fid) order by p.fid`,
@@ -92,7 +92,7 @@ describeDatabase('the section terrain', (engine) => {
     });
     const told = rows.map(({ fid, json }) => ({ fid, json: json === null ? null : Object.fromEntries(Object.entries(json).filter(([name]) => name !== 'source')) }));
     expect(told).toEqual(expected);
-    // The synthetic region must hold every case, or the comparison says less than it seems to.
+    // The comparison is meaningful only if the synthetic region has every case.
     const models = rows.map(({ model }) => model);
     for (const model of ['tinitaly_dem', 'copernicus_dem']) expect(models.filter((each) => each === model).length, model).toBeGreaterThan(50);
     const aspects = new Set(rows.map(({ json }) => json?.['aspect_predominant']));

@@ -11,7 +11,7 @@ with window_start as (
   select min(since) as half_year
   from valuation_history
 ),
--- The zone that had the same LinkZona in the half-year before: asked for where that lies before the history.
+-- The zone with the same LinkZona in the half-year before, if that is before the history.
 before as (
   select distinct on (c.belfiore, c.zona, c.half_year)
     c.belfiore,
@@ -35,7 +35,8 @@ select
 from valuation_history h
 cross join window_start w
 left join before b on b.belfiore = h.belfiore and b.zona = h.zona and b.half_year = h.half_year
--- The runs of a parcel cover the window without gaps, so exactly one has the half-year before, or the first one stands for all before.
+-- The runs of a parcel cover the window without gaps. Exactly one run has the half-year before, or the first run represents all earlier
+-- half-years.
 where greatest(h.half_year - 1, w.half_year) between h.since and h.until
 order by h.fid;
 

@@ -22,7 +22,7 @@ select
   o.position,
   null::float8 as measure,
   null as unit,
-  'perimeter that contains the representative point: of the half-year that is quoted, else the newest whose zone has a LinkZona' as rule
+  'perimeter that contains the representative point: of the half-year of the quotations, otherwise the newest whose zone has a LinkZona' as rule
 from quoted v
 join parcel_shapes s on s.fid = v.fid
 join shape_set t on t.parcel_belfiore = s.parcel_belfiore and t.shape_ids = s.shape_ids

@@ -1,4 +1,4 @@
-/** Which half-year's quotations a parcel has, and through which perimeter: on tables written by hand, and against a model in plain TypeScript. */
+/** Tests the half-year of a parcel's quotations and the perimeter used, on tables written by hand and against a model in plain TypeScript. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
@@ -13,7 +13,7 @@ const h = (year: number, half: 1 | 2): number => year * 2 + half - 1;
 const text = (half: number): string => `${Math.floor(half / 2)}_${(half % 2) + 1}`;
 const [FIRST, LAST] = [h(2015, 1), h(2025, 2)];
 
-/** A row of ZONE, or of VALORI, whose price is that of civil dwellings; `file` numbers the file it came in. */
+/** A row of ZONE, or of VALORI with the price of civil dwellings. `file` is the number of its file. */
 interface Zone {
   readonly half: number;
   readonly belfiore: string;
@@ -24,7 +24,7 @@ interface Zone {
 interface Quotation extends Zone {
   readonly price: number;
 }
-/** Parcels stand in a row, one in each cell; a perimeter is drawn around some of them. */
+/** Parcels are in a row, one in each cell. A perimeter surrounds some of them. */
 interface Perimeter {
   readonly half: number;
   readonly belfiore: string;
@@ -37,14 +37,14 @@ interface Files {
   readonly perimeters: readonly Perimeter[];
   /** Comune of the parcel in each cell. */
   readonly parcels: readonly string[];
-  /** Codes in force. */
+  /** Current codes. */
   readonly listed: readonly string[];
 }
 
-/** `zone price in semester by semester of the perimeter, previous price`; one per quotation, of which there is one at most. */
+/** `zone price in semester by semester of the perimeter, previous price`, one per quotation. There is at most one. */
 interface Answer {
   readonly valuation: string | null;
-  /** Zone and price by half-year, where there is a zone; null: no history. */
+  /** Zone and price by half-year, if there is a zone. Null: no history. */
   readonly history: { readonly current: string; readonly then: Readonly<Record<string, string>> } | null;
 }
 
@@ -53,7 +53,7 @@ interface Answer {
 const newest = (halves: readonly number[]): number | null => (halves.length === 0 ? null : Math.max(...halves));
 const inOrder = <T extends { belfiore: string; zona: string }>(a: T, b: T): number => (a.belfiore + a.zona < b.belfiore + b.zona ? -1 : 1);
 
-/** The rule as the contract has it, parcel by parcel. */
+/** The contract's rule, parcel by parcel. */
 function answersOf({ zones, quotations, perimeters, parcels, listed }: Files): Answer[] {
   const rows = [...zones, ...quotations];
   const rowOf = (half: number, belfiore: string, zona: string): Zone | undefined =>
@@ -177,7 +177,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
     });
   });
   const none: Files = { zones: [], quotations: [], perimeters: [], parcels: ['Z001', 'Z002'], listed: ['Z001', 'Z002'] };
-  /** What the tables give, after the model said the same. */
+  /** Result of the tables, after comparison with the model. */
   const check = async (files: Partial<Files>): Promise<Answer[]> => {
     const answers = await found({ ...none, ...files });
     expect(answers).toEqual(answersOf({ ...none, ...files }));
@@ -197,7 +197,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
   });
   const bothDrawn = (half: number): Perimeter[] => [{ half, belfiore: 'Z001', zona: 'B1', cells: [0] }, { half, belfiore: 'Z002', zona: 'B1', cells: [1] }];
 
-  it('one comune\'s newer half-year does not empty the valuation of all, also beside a ZONE of that half-year that has them all', async () => {
+  it('keeps the valuation of other comuni if one comune has a newer half-year, also if a ZONE of that half-year has all comuni', async () => {
     const before = { quotations: [quoted(q1, 'Z001', 'B1', 'IS1', 1000), quoted(q1, 'Z002', 'B1', 'IS2', 2000)], perimeters: bothDrawn(q1) };
     expect(await valuations(before)).toEqual(['Z001 B1 1000 in 2025_1 by 2025_1, before not quoted', 'Z002 B1 2000 in 2025_1 by 2025_1, before not quoted']);
     expect(await valuations({
@@ -205,28 +205,28 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
     })).toEqual(['Z001 B1 1000 in 2025_1 by 2025_1, before not quoted', 'Z002 B1 2100 in 2025_2 by 2025_1, before 2000']);
   });
 
-  it('a comune that a half-year\'s delivery no longer quotes has no quotation, not that of the half-year before', async () => {
+  it('gives no quotation to a comune that is missing in the newest half-year, not the one of the half-year before', async () => {
     expect(await valuations({
       quotations: [quoted(q1, 'Z001', 'B1', 'IS1', 1000), quoted(q1, 'Z002', 'B1', 'IS2', 2000), quoted(q2, 'Z002', 'B1', 'IS2', 2100, 2)],
       zones: [zone(q2, 'Z001', 'B1', 'IS1', 2), zone(q2, 'Z002', 'B1', 'IS2', 2)], perimeters: bothDrawn(q2),
     })).toEqual([null, 'Z002 B1 2100 in 2025_2 by 2025_2, before 2000']);
   });
 
-  it('a perimeter of another half-year leads to a price by LinkZona alone: under another name, and never by the name', async () => {
+  it('finds a price for a perimeter of another half-year only by LinkZona, also under another name, and never by the name', async () => {
     expect(await valuations({
       zones: [zone(old, 'Z001', 'B1', 'IS1'), zone(old, 'Z002', 'B1', 'IS2')], perimeters: bothDrawn(old),
       quotations: [quoted(q2, 'Z001', 'B1', 'IS7', 900, 2), quoted(q2, 'Z001', 'C1', 'IS1', 1000, 2), quoted(q2, 'Z002', 'B1', 'IS8', 2000, 2)],
     })).toEqual(['Z001 C1 1000 in 2025_2 by 2018_2, before not quoted', null]);
   });
 
-  it('a perimeter whose own half-year is not loaded leads to no price, and gives way to an older one that does', async () => {
+  it('finds no price for a perimeter whose own half-year is not loaded, and uses an older perimeter that has one', async () => {
     const quotations = [quoted(q2, 'Z001', 'B1', 'IS1', 1000), quoted(q2, 'Z002', 'B1', 'IS2', 2000)];
     expect(await valuations({ quotations, perimeters: bothDrawn(q1) })).toEqual([null, null]);
     expect(await valuations({ quotations, zones: [zone(old, 'Z002', 'D9', 'IS2')], perimeters: [...bothDrawn(q1), { half: old, belfiore: 'Z002', zona: 'D9', cells: [1] }] }))
       .toEqual([null, 'Z002 B1 2000 in 2025_2 by 2018_2, before not quoted']);
   });
 
-  it('the half-year before is that of the zone of then: by its perimeters, else by LinkZona', async () => {
+  it('takes the half-year before from the zone of that time: by its perimeters, otherwise by LinkZona', async () => {
     const quotations = [
       quoted(q2, 'Z001', 'B1', 'IS1', 1000, 2), quoted(q2, 'Z002', 'B1', 'IS2', 2000, 2),
       quoted(q1, 'Z001', 'B1', 'IS9', 111), quoted(q1, 'Z001', 'D1', 'IS1', 900), quoted(q1, 'Z002', 'B1', 'IS8', 222), quoted(q1, 'Z002', 'E1', 'IS2', 1900),
@@ -236,19 +236,19 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
       .toEqual(['Z001 B1 1000 in 2025_2 by 2025_2, before 900', 'Z002 B1 2000 in 2025_2 by 2025_2, before 222']);
   });
 
-  it('of a quotation from before the history, too', async () => {
+  it('does so for a quotation from before the history', async () => {
     expect(await valuations({
       quotations: [quoted(h(2013, 2), 'Z001', 'B1', 'IS1', 1000), quoted(h(2013, 1), 'Z001', 'C1', 'IS1', 900, 2), quoted(h(2013, 1), 'Z001', 'B1', 'IS9', 111, 2)], perimeters: bothDrawn(h(2013, 2)),
     })).toEqual(['Z001 B1 1000 in 2013_2 by 2013_2, before 900', null]);
   });
 
-  it('ZONE and VALORI of two files fit, and a zone that ZONE does not have is named by VALORI', async () => {
+  it('combines ZONE and VALORI of two files, and takes a zone missing in ZONE from VALORI', async () => {
     expect(await valuations({
       zones: [zone(q2, 'Z001', 'B1', 'IS1', 3)], quotations: [quoted(q2, 'Z001', 'B1', 'IS1', 1000, 4), quoted(q2, 'Z002', 'B1', 'IS2', 2000, 4)], perimeters: bothDrawn(q2),
     })).toEqual(['Z001 B1 1000 in 2025_2 by 2025_2, before not quoted', 'Z002 B1 2000 in 2025_2 by 2025_2, before not quoted']);
   });
 
-  it('keeps the other half-years when one has prices and neither zones nor perimeters', async () => {
+  it('keeps the other half-years if one has prices but neither zones nor perimeters', async () => {
     const files = {
       zones: [zone(q1, 'Z001', 'B1', 'IS1', 1), zone(q1, 'Z002', 'B1', 'IS2', 1)], perimeters: bothDrawn(q1),
       // Z001 keeps its LinkZona, Z002 has a new one.
@@ -258,7 +258,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
     expect((await check(files)).map(({ history }) => history?.then)).toEqual([{ '2025_1': 'B1 1000', '2025_2': 'B1 1100' }, { '2025_1': 'B1 2000' }]);
   });
 
-  it('perimeters of a comune that is no more lead to the quotations of the one that has its ground, and count only where that was not drawn since', async () => {
+  it('finds the quotations of a merged comune by perimeters of its predecessor, which count only if its area was not drawn later', async () => {
     const files = {
       parcels: ['Z001', 'Z001'], zones: [zone(old, 'Z099', 'B1', 'IS1'), zone(old, 'Z099', 'C1', 'IS3')],
       quotations: [quoted(old, 'Z099', 'B1', 'IS1', 500), quoted(q2, 'Z001', 'B4', 'IS1', 1000, 2)],
@@ -269,7 +269,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
     expect(await valuations({ ...files, perimeters: [...files.perimeters, { half: q2, belfiore: 'Z001', zona: 'B4', cells: [1] }] })).toEqual([null, 'Z001 B4 1000 in 2025_2 by 2025_2, before not quoted']);
   });
 
-  it('holds for any mixture of half-years, files, zones and perimeters', async () => {
+  it('agrees with the model for any mixture of half-years, files, zones and perimeters', async () => {
     const random = randomOf('quotation half-years');
     const halves = [h(2018, 2), h(2023, 1), h(2024, 2), h(2025, 1), h(2025, 2)];
     let [quotedParcels, byLink, without] = [0, 0, 0];
@@ -278,7 +278,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
       const files = { zones: [] as Zone[], quotations: [] as Quotation[], perimeters: [] as Perimeter[] };
       for (const half of halves) {
         for (const [index, belfiore] of ['Z001', 'Z002', 'Z099'].entries()) {
-          // A LinkZona is one zone's of a half-year; what it is called changes.
+          // A LinkZona belongs to one zone of a half-year, whose name may change.
           const links = new Map(['B1', 'C1', 'D1'].map((zona, number) => [zona, `IS${index}${(number + (random.below(3) === 0 ? 1 : 0)) % 3}`]));
           if (new Set(links.values()).size < 3) for (const [number, zona] of ['B1', 'C1', 'D1'].entries()) links.set(zona, `IS${index}${number}`);
           const [zoneFile, valoriFile] = random.below(2) === 0 ? [half, half] : [random.below(4) + 90, random.below(4) + 95];
@@ -297,7 +297,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
       byLink += answers.filter(({ valuation }) => valuation !== null && !/in (\S+) by \1,/.test(valuation)).length;
       without += answers.filter(({ valuation, history }) => valuation === null && history !== null).length;
     }
-    // The mixtures must hold every case, or the comparison says less than it seems to.
+    // The comparison is meaningful only if the mixtures have every case.
     expect([quotedParcels, byLink, without].every((count) => count > 5), `${quotedParcels} quoted, ${byLink} by link, ${without} not`).toBe(true);
   });
 });

@@ -1,4 +1,4 @@
-/** What real estate of a parcel's OMI zone is quoted at. */
+/** Section valuation: real estate quotations of a parcel's OMI zone. */
 import { z } from 'zod';
 import { presence } from '../../../pipelines/contract/gate.ts';
 import { euroPerM2, euroPerM2Month, nullable, semester, whole } from '../../../pipelines/contract/schemas.ts';
@@ -17,9 +17,9 @@ const valuation = z.array(z.strictObject({
   condition: nullable(z.string(), 'State of conservation; null: not published'),
   purchase,
   rental,
-  previous_semester: z.strictObject({ purchase, rental }).describe('The same in the half-year before'),
-  semester: semester.describe('Newest half-year that was quoted of the comune'),
-  zone_perimeter_semester: nullable(semester, 'Half-year of the perimeter that places the parcel; null: published by a version that did not say'),
+  previous_semester: z.strictObject({ purchase, rental }).describe('Quotations of the half-year before'),
+  semester: semester.describe('Newest half-year with quotations of the comune'),
+  zone_perimeter_semester: nullable(semester, 'Half-year of the perimeter that contains the parcel; null: published by a version that did not store it'),
 })).meta({ id: 'Valuation', description: 'Quotations of the OMI zone, one element per type and state' });
 
 export default defineSection({
@@ -31,23 +31,23 @@ export default defineSection({
   coverage: 'meta',
   tables: {
     'section.valuation': {
-      description: 'OMI zone of a parcel now and in the half-year before; the quotations are in core.quotation. No row: the representative point lies in no zone, no perimeters tell, or the parcel is a road or water',
+      description: 'OMI zone of a parcel now and in the half-year before. The quotations are in core.quotation. No row: no zone contains the representative point, the zone is unknown, or the parcel is a road or water',
       key: ['fid'],
       columns: {
         fid: FID,
-        belfiore: { type: 'text', description: 'Comune of the zone, as OMI has it' },
-        zona: { type: 'text', description: 'Zone in the half-year that is quoted; where that could not be told, as its perimeter names it' },
+        belfiore: { type: 'text', description: 'Comune of the zone, as published by OMI' },
+        zona: { type: 'text', description: 'Zone in the half-year of the quotations. If it is unknown, the zone of its perimeter' },
         half_year: {
           type: 'int2',
           description: 'Newest half-year with quotations of the comune: year × 2 + (half − 1)',
-          null: 'the zone of the perimeter could not be found in it', gate: presence(),
+          null: 'the zone of the perimeter was not found in that half-year', gate: presence(),
         },
-        previous_belfiore: { type: 'text', description: 'Comune of the zone in the half-year before', null: 'no zone then', gate: 'there with previous_zona' },
+        previous_belfiore: { type: 'text', description: 'Comune of the zone in the half-year before', null: 'no zone in that half-year', gate: 'there with previous_zona' },
         previous_zona: { type: 'text', description: 'Zone in the half-year before', null: 'none', gate: presence() },
         perimeter_half_year: {
           type: 'int2',
           description: 'Half-year of the perimeter that contains the representative point',
-          null: 'published by a version that did not say', gate: 'a half-year: figures of different ones are not compared',
+          null: 'published by a version that did not store it', gate: 'it is a half-year, and different half-years are not compared',
         },
       },
     },
@@ -79,7 +79,7 @@ export default defineSection({
         'Euro per square metre and month; null: not quoted': 'Euro al metro quadrato al mese; vuoto: non quotato',
       },
       evidence: {
-        'perimeter that contains the representative point: of the half-year that is quoted, else the newest whose zone has a LinkZona':
+        'perimeter that contains the representative point: of the half-year of the quotations, otherwise the newest whose zone has a LinkZona':
           'perimetro della zona OMI che contiene il punto rappresentativo: del semestre quotato, altrimenti il più recente la cui zona ha un LinkZona',
         'LinkZona of the perimeter\'s zone in {1}, by which it is found in the half-year that is quoted':
           'LinkZona della zona del perimetro nel semestre {1}, con cui la si ritrova nel semestre quotato',

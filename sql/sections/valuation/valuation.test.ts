@@ -46,7 +46,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     await workspace.publish('valuation', 'section.valuation');
   });
 
-  it('quote every parcel as the synthetic region does', async () => {
+  it('quote every parcel like the synthetic region', async () => {
     const rows = await database.query<{ fid: number; json: unknown }>(`select p.fid, x.value as json from ${workspace.schema}.parcel p cross join lateral api.section_valuation(p.fid) x order by p.fid`);
     expect(rows).toEqual(expected.map(({ fid, truth }) => ({ fid, json: truth.valuation })));
   });
@@ -56,20 +56,20 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     expect(rows).toEqual(expected.map(({ fid, truth: { valuation_history: told } }) => ({ fid, json: told === null ? null : { ...told, source: null } })));
   });
 
-  it('were compared on a region that has every case', () => {
+  it('cover a region that has every case', () => {
     const histories = expected.flatMap(({ truth }) => (truth.valuation_history === null ? [] : [truth.valuation_history]));
     const elements = expected.flatMap(({ truth }) => truth.valuation);
     expect(histories.every(({ semesters }) => semesters.length === 22 && semesters[0]!.semester === '2015_1' && semesters[21]!.semester === '2025_2')).toBe(true);
-    // Another zone then, no zone then, not quoted then, and land in no zone at all.
+    // Another zone, no zone or no quotation in an earlier half-year, and land in no zone at all.
     expect(histories.some(({ zone_current: now, semesters }) => semesters.some(({ zone }) => zone !== null && zone !== now))).toBe(true);
     expect(histories.some(({ semesters }) => semesters.some(({ zone }) => zone === null))).toBe(true);
     expect(histories.some(({ semesters }) => semesters.some(({ zone, gross_yield_pct: yields }) => zone !== null && yields === null))).toBe(true);
     expect(expected.some(({ parcel, truth }) => parcel.kind === 'land' && truth.valuation_history === null)).toBe(true);
-    // In a zone, and nothing quoted now.
+    // In a zone without a current quotation.
     expect(expected.some(({ truth }) => truth.valuation_history !== null && truth.valuation.length === 0)).toBe(true);
     expect(new Set(elements.map(({ condition }) => condition))).toEqual(new Set(['NORMALE', 'OTTIMO', 'SCADENTE', null]));
     expect(elements.some(({ purchase }) => purchase.min_eur_m2 === null)).toBe(true);
-    // Placed by perimeters of 2018, under the name of then and under another one; and in a zone of 2018 that is no more.
+    // Placed by perimeters of 2018, under the same name and under another one, and in a zone of 2018 that no longer exists.
     const fifth = expected.filter(({ parcel, truth }) => parcel.comune.index === 4 && truth.valuation_history !== null);
     expect(new Set(fifth.flatMap(({ truth }) => truth.valuation.map((element) => `${element.zone} ${element.zone_perimeter_semester}`)))).toEqual(new Set(['B1 2018_2', 'E1 2018_2']));
     expect(new Set(fifth.filter(({ truth }) => truth.valuation.length === 0).map(({ truth }) => truth.valuation_history!.zone_current))).toEqual(new Set(['C1', 'R1']));
@@ -81,7 +81,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     expect(elements.some(({ previous_semester: before }) => before.rental.min_eur_m2 !== null && before.rental.min_eur_m2 < 1)).toBe(true);
   });
 
-  it('take the newer elaboration where two files have a half-year: what it supersedes is not seen', async () => {
+  it('take the newer elaboration if two files have a half-year, and hide the older one', async () => {
     const [found] = await workspace.session((session) => session.query<{ seen: number; held: number; twice: number }>(
       `select (select count(*) from omi_quotation)::int4 as seen, (select count(*) from layer.omi_quotation)::int4 as held,
          (select count(*) from (select from omi_quotation group by half_year, link_zona, cod_tip, stato having count(*) > 1) t)::int4 as twice`,
@@ -90,11 +90,11 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     expect(found!.twice).toBe(0);
     const duplicates = await database.query<{ code: string; records: number }>('select code, sum(records)::int4 as records from ledger.duplicate group by code order by code');
     const codes = new Map(duplicates.map(({ code, records }) => [code, records]));
-    // The row that stands twice in 2017/1.
+    // The row that occurs twice in 2017/1.
     expect(codes.get('quotation_repeated')).toBeGreaterThanOrEqual(1);
   });
 
-  it('refuse one by one what cannot be used, in rows and in parts of perimeters', async () => {
+  it('reject unusable rows and parts of perimeters one by one', async () => {
     const rejects = await database.query<{ vintage: string; code: string; n: number }>(
       'select r.vintage, j.code, count(*)::int4 as n from ledger.reject j join ledger.release r using (release_id) group by r.vintage, j.code order by r.vintage, j.code',
     );
@@ -105,7 +105,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
       { vintage: '2017_1', code: 'condition_unknown', n: 1 },
       { vintage: '2017_1', code: 'price_malformed', n: 1 },
       { vintage: '2017_1', code: 'type_unknown', n: 1 },
-      // The first comune's ring of two points; the second comune's part off Africa and hole of two points, in both provinces.
+      // The first comune has a ring of two points. The second comune has a part off Africa and a hole of two points, in both provinces.
       { vintage: '2018_2', code: 'part_outside_italy', n: 2 },
       { vintage: '2018_2', code: 'ring_too_short', n: 3 },
       { vintage: '2021_1', code: 'ring_too_short', n: 1 },
@@ -114,9 +114,9 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     ]);
   });
 
-  it('repair the perimeter that crosses itself and leave the others as published', async () => {
+  it('repair a perimeter that crosses itself and leave the others as published', async () => {
     const repaired = await database.query<{ belfiore: string; half_year: number; valid: boolean }>(
-      // Two provinces have the comune in 2018/2.
+      // Both provinces have the comune in 2018/2.
       'select distinct belfiore, half_year, st_isvalid(geom) as valid from layer.omi_perimeter where made_valid order by half_year',
     );
     expect(repaired).toEqual(
@@ -124,10 +124,10 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     );
   });
 
-  it('find parcels from the zones: pieces of perimeters drive, points follow through their index', async () => {
+  it('find parcels from the zones: pieces of perimeters drive, and points are found through their index', async () => {
     const plan = await workspace.session(async (session) => {
       const file = readFileSync(new URL('../../../sql/sections/valuation_history/build.sql', import.meta.url), 'utf8');
-      // As in the file up to the pieces; then the join is explained, not run.
+      // As in the file up to the pieces. Then the join is explained instead of run.
       const upTo = file.indexOf('-- Parcels that lie in the same shapes');
       await session.script(file.slice(0, upTo).replaceAll('create table ', 'create temporary table '), 'valuation_history.sql');
       const join = /create table parcel_shapes as([\s\S]*?);\n/.exec(file)![1]!;

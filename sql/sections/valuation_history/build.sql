@@ -16,7 +16,7 @@ from (
   from quotation
 ) w;
 
--- Most perimeters are the same in many half-years: each shape is asked for its parcels once.
+-- Most perimeters are the same in many half-years, so each shape is joined with parcels once.
 create table perimeter_shape as
 with near as (
   select
@@ -52,11 +52,11 @@ select
 from perimeter_shape
 order by shape_id;
 
--- Gives the planner sizes: pieces of perimeters drive, parcels follow through their index.
+-- The planner needs the sizes: pieces of perimeters drive, and parcels are found through their index.
 analyze perimeter_shape;
 analyze perimeter_piece;
 
--- Parcels that lie in the same shapes share one history.
+-- Parcels inside the same shapes share one history.
 create table parcel_shapes as
 select
   p.fid,
@@ -75,7 +75,7 @@ select
 from parcel_shapes
 group by parcel_belfiore, shape_ids;
 
--- The zone of each half-year that has a LinkZona: it names one zone of a half-year, and the same one in others.
+-- The zone of each half-year by LinkZona. A LinkZona names one zone of a half-year, and the same zone in other half-years.
 create table linked_zone as
 select distinct on (z.half_year, z.link_zona)
   z.half_year,
@@ -86,9 +86,9 @@ from quotation_zone z
 join quoted_comune k on k.belfiore = z.belfiore
 order by z.half_year, z.link_zona, k.listed desc, z.belfiore collate "C", z.zona collate "C";
 
--- The zone that the parcels lie in now, and under which name it is quoted: perimeters of the half-year that is quoted name it, others lead to it by LinkZona
--- alone. At a border drawn twice the parcel's own comune counts; another one only if its perimeters are as new. A comune that is no more was drawn before
--- the quotations that count, which are those of the comune that has its ground.
+-- The current zone of the parcels, and its name in the half-year of the quotations. Perimeters of that half-year give the name. Other perimeters give it
+-- only by LinkZona. If a border is drawn twice, the parcel's own comune is used, or another comune if its perimeters are as new. The perimeters of a former
+-- comune are older than its successor's quotations.
 create table set_place as
 with choice as (
   select distinct on (t.set_id)
@@ -182,7 +182,7 @@ timeline as (
   cross join generate_series(v.first::int4, v.last::int4) as h (half_year)
   left join then_by_perimeter p on p.set_id = z.set_id and p.half_year = h.half_year
   left join linked_zone l on l.link_zona = z.link_zona and l.half_year = h.half_year
-  -- Perimeters of then exist and none contains the point: no zone.
+  -- Perimeters of that time exist and none contains the point, so there was no zone.
   left join drawn own on own.belfiore = t.parcel_belfiore and own.half_year = h.half_year
   left join drawn other on other.belfiore = l.belfiore and other.half_year = h.half_year
 ),

@@ -48,7 +48,7 @@ select
   z.position,
   null,
   null,
-  'zone of then that has the LinkZona of the zone of now'
+  'zone of that time that has the LinkZona of the current zone'
 from valuation_history h
 join quotation_zone z on z.belfiore = h.then_belfiore
   and z.zona = h.then_zona
@@ -95,7 +95,7 @@ select
   q.position,
   null,
   'euro/m2',
-  'civil dwellings in normal state; zone of then by perimeters of then, else by the LinkZona of the zone of now'
+  'abitazioni civili in normal state; zone by the perimeters of that time, otherwise by the LinkZona of the current zone'
 from valuation_history h
 join quotation q on q.belfiore = h.then_belfiore and q.zona = h.then_zona and q.half_year between h.since and h.until
 where q.cod_tip = 20

@@ -1,4 +1,4 @@
-/** What dwellings of the OMI zones that a parcel lay in were quoted at over the years. */
+/** Section valuation_history: quotations of dwellings over the years, in the OMI zones of a parcel. */
 import { z } from 'zod';
 import { presence } from '../../../pipelines/contract/gate.ts';
 import { belfiore, euroPerM2, euroPerM2Month, nullable, semester, source } from '../../../pipelines/contract/schemas.ts';
@@ -11,11 +11,11 @@ const valuationHistory = z.strictObject({
   condition: z.literal('NORMALE').describe('Normal state of conservation'),
   semesters: z.array(z.strictObject({
     semester: semester.describe('Year and half-year'),
-    zone: nullable(z.string(), 'Zone in which the parcel was then; null: not known'),
+    zone: nullable(z.string(), 'Zone that contained the parcel in that half-year; null: unknown'),
     purchase: z.strictObject({ min_eur_m2: euroPerM2, max_eur_m2: euroPerM2, mid_eur_m2: euroPerM2 }).describe('Prices'),
     rental: z.strictObject({ min_eur_m2: euroPerM2Month, max_eur_m2: euroPerM2Month, mid_eur_m2: euroPerM2Month }).describe('Rents'),
-    gross_yield_pct: nullable(z.number(), 'A year of rent over the price; null: one of them is not quoted'),
-  })).min(22).max(22).describe('Oldest first; a half-year that was not quoted keeps its element'),
+    gross_yield_pct: nullable(z.number(), 'Rent of a year divided by the price; null: one of them is not quoted'),
+  })).min(22).max(22).describe('Oldest first. A half-year without quotation keeps its element'),
   source,
 }).meta({ id: 'ValuationHistory', description: 'Quotations of the OMI zone over 22 half-years' });
 
@@ -23,41 +23,41 @@ export default defineSection({
   name: 'valuation_history',
   position: 60,
   title: 'Property values since 2015',
-  block: nullable(valuationHistory, 'Null: in no OMI zone'),
+  block: nullable(valuationHistory, 'Null: no OMI zone'),
   kinds: ['land'],
   coverage: 'meta',
   tables: {
     'section.valuation_history': {
-      description: 'OMI zones of a parcel over 22 half-years, one row per run of half-years in one zone; the runs of a parcel follow each other without gaps. No row: the representative point lies in no zone now, or the parcel is a road or water',
+      description: 'OMI zones of a parcel over 22 half-years. One row is a run of half-years in one zone, and the runs have no gaps. No row: no current zone contains the representative point, or the parcel is a road or water',
       key: ['fid', 'since'],
       columns: {
         fid: FID,
         since: {
           type: 'int2',
           description: 'First half-year of the run: year × 2 + (half − 1)',
-          gate: 'a half-year: figures of different ones are not compared',
+          gate: 'it is a half-year, and different half-years are not compared',
         },
-        until: { type: 'int2', description: 'Last half-year of the run', gate: 'a half-year: figures of different ones are not compared' },
+        until: { type: 'int2', description: 'Last half-year of the run', gate: 'it is a half-year, and different half-years are not compared' },
         belfiore: { type: 'text', description: 'Comune of the current zone' },
         zona: {
           type: 'text',
-          description: 'Current zone, under the name that it has in the half-year that is quoted; where that could not be told, as its perimeter names it',
+          description: 'Current zone, with its name in the half-year of the quotations. If that is unknown, with the name of its perimeter',
         },
         then_belfiore: { type: 'text', description: 'Comune of the zone in this run', null: 'no zone', gate: 'there with then_zona' },
         then_zona: {
           type: 'text',
-          description: 'Zone in this run: by its perimeters of then; where the comune has none of then, the zone with the same LinkZona',
+          description: 'Zone in this run, by its perimeters of that time. If the comune has none of that time, the zone with the same LinkZona',
           null: 'none', gate: presence(),
         },
         half_year: {
           type: 'int2',
           description: 'Newest half-year with quotations of the comune: year × 2 + (half − 1)',
-          null: 'the zone of the perimeter could not be found in it', gate: presence(),
+          null: 'the zone of the perimeter was not found in that half-year', gate: presence(),
         },
         perimeter_half_year: {
           type: 'int2',
           description: 'Half-year of the perimeter that contains the representative point now',
-          null: 'published by a version that did not say', gate: 'a half-year: figures of different ones are not compared',
+          null: 'published by a version that did not store it', gate: 'it is a half-year, and different half-years are not compared',
         },
       },
     },
@@ -91,16 +91,16 @@ export default defineSection({
         'Civil dwellings': 'Abitazioni civili',
         'Normal state of conservation': 'Stato di conservazione normale',
         'Year and half-year': 'Anno e semestre',
-        'Zone in which the parcel was then; null: not known': 'Zona in cui si trovava allora la particella; vuoto: non nota',
+        'Zone that contained the parcel in that half-year; null: unknown': 'Zona in cui si trovava allora la particella; vuoto: non nota',
         'Euro per square metre; null: not quoted': 'Euro al metro quadrato; vuoto: non quotato',
         'Euro per square metre and month; null: not quoted': 'Euro al metro quadrato al mese; vuoto: non quotato',
-        'A year of rent over the price; null: one of them is not quoted': 'Canone di un anno diviso per il prezzo; vuoto: uno dei due non è quotato',
+        'Rent of a year divided by the price; null: one of them is not quoted': 'Canone di un anno diviso per il prezzo; vuoto: uno dei due non è quotato',
       },
       evidence: {
-        'zone of then that has the LinkZona of the zone of now': 'zona di allora con la LinkZona della zona attuale',
+        'zone of that time that has the LinkZona of the current zone': 'zona di allora con la LinkZona della zona attuale',
         'LinkZona of the zone in {1}, by which it is found in the half-year that is quoted': 'LinkZona della zona nel {1}, con cui la si trova nel semestre quotato',
         'perimeter of {1} that contains the representative point': 'perimetro della zona OMI del semestre {1} che contiene il punto rappresentativo',
-        'civil dwellings in normal state; zone of then by perimeters of then, else by the LinkZona of the zone of now':
+        'abitazioni civili in normal state; zone by the perimeters of that time, otherwise by the LinkZona of the current zone':
           'abitazioni civili in stato normale; zona di allora secondo i perimetri di allora, altrimenti secondo il LinkZona della zona attuale',
         'semester {1}_{2}': 'Semestre {1}/{2}',
       },
