@@ -85,7 +85,7 @@ interface ExportWork {
 export interface Exported {
   readonly out: string;
   /** Additional files. */
-  readonly beside: readonly string[];
+  readonly companions: readonly string[];
   readonly parcels: number;
   readonly columns: number;
   readonly bytes: number;
@@ -128,7 +128,7 @@ async function exportOnce(database: Database, log: Log, { region, sections, form
     return { note: told, bytes: size, sha256: digest, companions: [stac, ...(metadata === undefined ? [] : [metadata])] };
   }, `.${format.ending}`);
   return {
-    out, beside: companions, parcels: facts.parcels, columns: facts.columns.length, bytes, sha256,
+    out, companions, parcels: facts.parcels, columns: facts.columns.length, bytes, sha256,
     published_at: facts.publishedAt, digest: facts.digest, note, seconds: Math.round(secondsSince(startedAt) * 100) / 100,
   };
 }

@@ -10,7 +10,7 @@ export const STATUSES = {
   ambiguous: 'several are as good; the first is given: at a point the smallest, of a reference that of the smallest fid, of an address the best',
   approximate: 'of an address only the street or a number nearby was found: no parcel is given',
   not_found: 'none, where parcels are published',
-  not_loaded: 'the place lies in a region that is not published',
+  not_loaded: 'the place is in a region that is not published',
   gone: 'the fid was published once, and is no longer',
   invalid: 'the row names no place',
 } as const;
@@ -153,7 +153,7 @@ function placedBy([, fid, candidates, region, ...more]: Line, otherwise: Placed)
 const ABROAD = 0;
 
 function unpublished(region: number): Pick<Placed, 'status' | 'reason'> {
-  return { status: 'not_loaded', reason: region === ABROAD ? 'it lies in no region that is published' : `${unitName(region)} is not published` };
+  return { status: 'not_loaded', reason: region === ABROAD ? 'it is in no published region' : `${unitName(region)} is not published` };
 }
 
 async function placesOfLabels(ask: Ask, named: readonly (Named & { key: 'parcel' })[], gazetteer: FindComune): Promise<Places> {

@@ -96,14 +96,14 @@ class Layers {
 
 /**
  * Streams one file into the sink.
- * @param beside names of files in the same folder that belong to a plain file, each a separate member
+ * @param siblings names of files in the same folder that belong to a plain file; each is a separate member
  * @throws input errors of `openVector`; `COLUMNS_CHANGED`; `VECTOR_MISSING` for a zip without one; `LAYER_MISSING` when all layers are set aside
  */
-export async function readVectorFile<K extends string>(file: InputFile, sink: Sink, reading: VectorReadings<K>, beside: readonly string[] = []): Promise<void> {
+export async function readVectorFile<K extends string>(file: InputFile, sink: Sink, reading: VectorReadings<K>, siblings: readonly string[] = []): Promise<void> {
   const layers = new Layers();
   if (!(await isZip(file.path))) {
     await readDataset(await openVector(file.path), { path: '' }, file.size, sink, reading, layers);
-    for (const name of beside) await readDataset(await openVector(join(dirname(file.path), name)), { path: name }, 0, sink, reading, layers);
+    for (const name of siblings) await readDataset(await openVector(join(dirname(file.path), name)), { path: name }, 0, sink, reading, layers);
     layers.check(file.name);
     return;
   }
@@ -279,11 +279,11 @@ export async function lookAtVectors(probe: Probe): Promise<VectorLook[]> {
   const { entries } = probe;
   const isPlain = VECTOR_FILE.test(probe.name) || (/\.json$/i.test(probe.name) && isFeatureCollection(probe.head));
   const paths = entries === null ? (isPlain ? [probe.name] : []) : vectorEntries(entries);
-  const beside = entries?.map(({ path }) => path) ?? probe.siblings;
+  const names = entries?.map(({ path }) => path) ?? probe.siblings;
   const headOf = (path: string): Promise<Buffer> => (entries === null ? probe.headOfSibling(path) : probe.headOf(path));
   const looks: VectorLook[] = [];
   for (const path of paths) {
-    const dbf = beside.find((name) => name.toLowerCase() === `${path.slice(0, -4).toLowerCase()}.dbf`);
+    const dbf = names.find((name) => name.toLowerCase() === `${path.slice(0, -4).toLowerCase()}.dbf`);
     const table = dbf === undefined || !/\.shp$/i.test(path) ? null : await headOf(dbf);
     const head = entries === null ? probe.head : await probe.headOf(path);
     looks.push({

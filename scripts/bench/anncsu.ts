@@ -1,6 +1,6 @@
 /**
- * How fast addresses are read: a synthetic INDIR file is read by the source's reader into a sink that takes the bytes, then
- * into PostgreSQL when there is one, and held against psql's raw `\copy` of the same file in the same run.
+ * Measures how fast addresses are read. The source's reader reads a synthetic INDIR file into a sink, and then into PostgreSQL if a database is given. The
+ * result is compared with psql's raw `\copy` of the same file in the same run.
  */
 import { execFile } from 'node:child_process';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -36,7 +36,7 @@ export interface AnncsuBench {
 }
 
 export interface AnncsuBenchOptions {
-  /** Default 1,000,000, some 95 MB. The national file has 27,400,000. */
+  /** Default 1,000,000, about 95 MB. The national file has 27,400,000. */
   readonly rows?: number;
   /** `postgres://…` for the comparison with `\copy`. */
   readonly databaseUrl?: string | null;
@@ -45,7 +45,7 @@ export interface AnncsuBenchOptions {
 const SCHEMA = 'bench_anncsu';
 const NAMES = ['ROMA', "DELL'ORSO", 'XX SETTEMBRE', 'DEI MONTI FINTI', 'SAN NESSUNO', 'GIUSEPPE GARIBALDI', 'DELLE ACACIE ALTE', "SANT'ASSENTE"];
 
-/** INDIR with 23 accesses to a street, four fifths with coordinates, as in the national file of September 2026. */
+/** Returns an INDIR file with 23 accesses per street, four fifths with coordinates, as in the national file of September 2026. */
 export function* indirLines(rows: number): Generator<string> {
   const random = randomOf('bench anncsu');
   yield `${INDIR_COLUMNS.join(';')}\n`;
@@ -103,14 +103,14 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return (performance.now() - start) / 1000;
 }
 
-/** Best of three, so that the first reading from disk and the machine's other work count less. */
+/** Returns the best of three times, so that a cold disk cache and other work on the machine count less. */
 async function best(work: () => Promise<number>): Promise<number> {
   let seconds = Infinity;
   for (let run = 0; run < 3; run += 1) seconds = Math.min(seconds, await work());
   return seconds;
 }
 
-/** Measures; writes and removes its files in the temporary folder, and its schema in the database. */
+/** Measures addresses. Writes and removes its files in the temporary folder and its schema in the database. */
 export async function benchAnncsu(options: AnncsuBenchOptions = {}): Promise<AnncsuBench> {
   const rows = options.rows ?? 1_000_000;
   const folder = await mkdtemp(join(tmpdir(), 'mappale-bench-'));
@@ -146,7 +146,7 @@ async function inDatabase(url: string, csv: string): Promise<{ loaded: number; r
   try {
     let raw: number | null = Infinity;
     let loaded = Infinity;
-    // Turn about, so that what else the machine does falls on both.
+    // Runs alternate, so that other work on the machine affects both.
     for (let run = 0; run < 3; run += 1) {
       if (raw !== null) raw = await rawCopy(database, url, csv).then((seconds) => Math.min(raw!, seconds), (error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return null;
@@ -170,7 +170,7 @@ async function fresh(database: Database, statements: string): Promise<void> {
   });
 }
 
-/** What `\copy` does with the file when nothing is checked or converted. */
+/** Copies the file with `\copy`, without checks or conversions. */
 async function rawCopy(database: Database, url: string, csv: string): Promise<number> {
   await fresh(database, `create unlogged table raw_line (${INDIR_COLUMNS.map((_, index) => `column_${index + 1} text`).join(', ')})`);
   return timed(() => promisify(execFile)('psql', [url, '-q', '-v', 'ON_ERROR_STOP=1', '-c', `\\copy ${SCHEMA}.raw_line from '${csv}' with (format text, delimiter ';', null '', header)`]));

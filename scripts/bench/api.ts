@@ -1,11 +1,11 @@
 /**
- * How fast the server answers: a synthetic region in PostgreSQL, the server in a process of its own, autocannon against it.
+ * Measures how fast the server answers, with autocannon, a synthetic region in PostgreSQL and the server in a separate process.
  *
  *   npx tsx scripts/bench/api.ts postgres://… [parcels] [seconds]
  *
- * Two figures are told for each endpoint: what the server does at most with 50 connections that never wait (where the time of one
- * answer is 50 divided by the rate, whatever the server), and the time of one answer at a steady rate below that. Then, how long the
- * ordinary questions of one token take while another caller asks as much as it can, beside what they take when nobody else asks.
+ * Each endpoint has two results: the highest rate with 50 connections that never wait, and the time of one answer at a lower, steady rate. At the highest rate
+ * the time of one answer is always 50 divided by the rate. Then the time of ordinary requests of one token is compared with and without a heavy load by another
+ * client.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,43 +27,43 @@ import { readConfig } from '../../pipelines/config.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 
 export interface BenchApiOptions {
-  /** A PostgreSQL database that may be filled; one with a published region is used as it is. */
+  /** A PostgreSQL database that may be filled. A database with a published region is used unchanged. */
   readonly databaseUrl: string;
-  /** Size of the synthetic region when the database is empty; addresses are about as many. */
+  /** Number of parcels of the synthetic region if the database is empty. The number of addresses is similar. */
   readonly parcels: number;
-  /** Of each measurement. */
+  /** Duration of each measurement. */
   readonly seconds: number;
   readonly connections?: number;
-  /** Part of the greatest rate at which single answers are timed. */
+  /** Share of the highest rate at which single answers are timed. */
   readonly load?: number;
 }
 
 export interface Measured {
   readonly name: string;
-  /** Requests per second at most. */
+  /** Highest rate, in requests per second. */
   readonly most: number;
-  /** At most rate: milliseconds. */
+  /** Milliseconds at the highest rate. */
   readonly full: { readonly p50: number; readonly p99: number };
   /** Requests per second at the steady rate. */
   readonly steady: number;
-  /** At the steady rate: milliseconds. */
+  /** Milliseconds at the steady rate. */
   readonly calm: { readonly p50: number; readonly p95: number; readonly p99: number };
   /** Answers that were not 200. */
   readonly failed: number;
-  /** Bytes of an answer, on average. */
+  /** Mean size of an answer. */
   readonly bytes: number;
 }
 
-/** What one token waits while others do their worst. */
+/** Waiting time of one token under a load by others. */
 export interface Fairness {
   readonly load: string;
-  /** Answers of the load per second, and those of them that are refusals. */
+  /** Answers to the load per second, and the refusals among them. */
   readonly served: number;
   readonly refused: number;
-  /** Milliseconds of an answer to the token. */
+  /** Milliseconds until the token's answer. */
   readonly p50: number;
   readonly p99: number;
-  /** Its p99 beside that without a load. */
+  /** Its p99 divided by the p99 without a load. */
   readonly ratio: number;
   /** Answers to the token that were not 200. */
   readonly failed: number;
@@ -78,16 +78,16 @@ export interface BenchApiReport {
   readonly fairness: readonly Fairness[];
 }
 
-/** Questions of each kind; enough that no two in a row are the same. */
+/** Requests of each kind, enough that successive requests differ. */
 const QUESTIONS = 4_000;
 
-/** Of them, those that one connection asks in turn when it never waits. */
+/** Requests of one connection that never waits. */
 const PER_CONNECTION = 200;
 
-/** Questions per second of the token that is timed beside a load. */
+/** Requests per second of the token that is timed under a load. */
 const FAIR_RATE = 15;
 
-/** Fills the database when it is empty, starts the server, measures, stops it. */
+/** Fills the database if it is empty, starts the server, measures it and stops it. */
 export async function benchApi({ databaseUrl, parcels, seconds, connections = 50, load = 0.5 }: BenchApiOptions): Promise<BenchApiReport> {
   return withContext({ access: 'write', databaseUrl, log: makeLog(readConfig(), process.stderr) }, async (context) => {
     const { database } = context;
@@ -114,13 +114,13 @@ export async function benchApi({ databaseUrl, parcels, seconds, connections = 50
       const keys = await makeKeys(database);
       for (const [name, paths] of Object.entries(kinds)) {
         const requests = (): autocannon.Request[] => paths.map((path, index) => ({ method: 'GET', path: `/api/v2${path}`, headers: { 'x-api-key': keys[index % keys.length]! } }));
-        // Each connection has tokens of its own: one token's questions would wait for each other.
+        // Each connection has its own tokens, because requests of one token would wait for each other.
         const own = Math.floor(keys.length / connections);
         const run = (duration: number): Promise<autocannon.Result> => {
           let begun = 0;
           return autocannon({ url: server.url, connections, duration, requests: requests().slice(0, 1), setupClient: (client) => {
             const at = (begun++ % connections) * own;
-            // Making a request ready takes the asker's time, too: some hundred for each connection.
+            // Preparing a request costs client time, so each connection repeats some hundred requests.
             client.setRequests(Array.from({ length: PER_CONNECTION }, (_, index) => ({
               method: 'GET', path: `/api/v2${paths[(begun * PER_CONNECTION + index) % paths.length]!}`, headers: { 'x-api-key': keys[at + (index % own)]! },
             })));
@@ -146,8 +146,8 @@ export async function benchApi({ databaseUrl, parcels, seconds, connections = 50
 }
 
 /**
- * Asks at a steady rate, whether or not the answers before have come, and times each answer from the moment it was due: a server that
- * stalls is charged for all who wait. (autocannon sends what is due in a second all at once, so that its own queue is timed.)
+ * Sends requests at a steady rate without waiting for answers, and times each answer from the moment its request was due. So a server that stalls is charged
+ * for all waiting requests. (autocannon sends the requests of a second all at once, and would time its own queue.)
  */
 async function paced(
   url: string, requests: readonly autocannon.Request[], { rate, seconds, connections }: { rate: number; seconds: number; connections: number },
@@ -179,7 +179,7 @@ async function paced(
   return { rate: times.length / elapsed, p50: at(0.5), p95: at(0.95), p99: at(0.99), failed };
 }
 
-/** Ordinary questions of one token at a steady rate, alone and beside each load. */
+/** Measures ordinary requests of one token at a steady rate, alone and under each load. */
 async function fairnessOf(
   url: string,
   kinds: Readonly<Record<string, readonly string[]>>,
@@ -190,7 +190,7 @@ async function fairnessOf(
   const mixed = Array.from({ length: QUESTIONS }, (_, index) => all[index % all.length]![index % all[0]!.length]!);
   const asked = (key: string, paths: readonly string[]): autocannon.Request[] =>
     paths.map((path) => ({ method: 'GET', path: `/api/v2${path}`, headers: { 'x-api-key': key } }));
-  // A p99 of fewer answers is the worst of them.
+  // With fewer answers the p99 is the slowest answer.
   const lasting = Math.max(seconds, 300 / FAIR_RATE);
   const measure = (): ReturnType<typeof paced> => paced(url, asked(modest!, mixed), { rate: FAIR_RATE, seconds: lasting, connections: 10 });
   const words = [
@@ -200,7 +200,7 @@ async function fairnessOf(
       ),
     ),
   ];
-  // As many words as 200 characters hold.
+  // As many words as fit into 200 characters.
   const search = (at: number): string =>
     `/geocode/search?q=${encodeURIComponent(Array.from({ length: 50 }, (_, index) => words[(at + index) % words.length]).join('/'))}`;
   const loads: readonly { readonly load: string; readonly connections: number; readonly requests: autocannon.Request[] }[] = [
@@ -217,13 +217,13 @@ async function fairnessOf(
       connections: 40,
       requests: [{ method: 'GET', path: '/api/v2/docs/swagger-ui.js', headers: { 'accept-encoding': 'gzip' } }],
     },
-    { load: 'ordinary questions, 60 connections of one token', connections: 60, requests: asked(greedy!, mixed.slice(0, PER_CONNECTION)) },
+    { load: 'ordinary requests, 60 connections of one token', connections: 60, requests: asked(greedy!, mixed.slice(0, PER_CONNECTION)) },
   ];
   await measure();
   const quiet = await measure();
   const found: Fairness[] = [{ load: 'nobody else', served: 0, refused: 0, p50: quiet.p50, p99: quiet.p99, ratio: 1, failed: quiet.failed }];
   for (const { load, connections, requests } of loads) {
-    // In a thread of its own, so that reading its answers does not delay the questions that are timed.
+    // A separate thread, so that reading its answers does not delay the timed requests.
     const storm = autocannon({ url, connections, duration: lasting + 4, requests, workers: 1, timeout: 30 });
     await sleep(2_000);
     const timed = await measure();
@@ -245,10 +245,10 @@ async function fairnessOf(
   return found;
 }
 
-/** Those that were there before rasters, buildings and points. */
+/** The sections from before rasters, buildings and points were added. */
 const NINE = 'basic,risk,subsidence,coastal_erosion,valuation,valuation_history,economics,demographics,address';
 
-/** Questions whose answers lie all over the region. */
+/** Returns requests for places all over the region. */
 async function questionsOf(database: Database): Promise<Record<string, string[]>> {
   const parcels = await database.query<{ fid: number; lat: number; lng: number }>(
     'select p.fid, round(st_y(p.point)::numeric, 7)::float8 as lat, round(st_x(p.point)::numeric, 7)::float8 as lng from core.parcel p order by hashint4(p.fid) limit $1', [QUESTIONS],
@@ -270,7 +270,7 @@ async function questionsOf(database: Database): Promise<Record<string, string[]>
   };
 }
 
-/** The last long word with two letters swapped. */
+/** Swaps two letters of the last long word. */
 export function mistyped(street: string): string {
   const words = street.split(' ');
   const at = words.map((word) => word.length).lastIndexOf(Math.max(...words.map((word) => word.length)));
@@ -280,7 +280,7 @@ export function mistyped(street: string): string {
   return words.join(' ');
 }
 
-/** Made from their number: nobody else has this database. Their hour has room for all that is asked here. */
+/** Creates tokens with known secrets, because the database is temporary. Their hourly limit allows all requests of the benchmark. */
 export async function makeKeys(database: Database): Promise<string[]> {
   const keys = Array.from({ length: 1_000 }, (_, index) => `mpl_${String(index).padStart(43, '0')}`);
   await database.query(
@@ -305,7 +305,7 @@ export async function startServer(databaseUrl: string): Promise<{ url: string; s
   };
 }
 
-/** The report as a table for people. */
+/** Returns the report as a text table. */
 export function describeApi({ parcels, addresses, cores, connections, measured, fairness }: BenchApiReport): string {
   const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 1 });
   return [
@@ -313,7 +313,7 @@ export function describeApi({ parcels, addresses, cores, connections, measured, 
     '| | most, requests/s | then p50, ms | p99, ms | steady, requests/s | p50, ms | p95, ms | p99, ms | bytes | failed |',
     '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|',
     ...measured.map((row) => `| ${[row.name, ...[row.most, row.full.p50, row.full.p99, row.steady, row.calm.p50, row.calm.p95, row.calm.p99, row.bytes, row.failed].map(number)].join(' | ')} |`),
-    `one token that asks ${FAIR_RATE} ordinary questions a second, beside`,
+    `one token with ${FAIR_RATE} ordinary requests a second, under this load`,
     '| | answers/s of the load | refusals/s | p50, ms | p99, ms | times the quiet p99 | failed |',
     '|---|---:|---:|---:|---:|---:|---:|',
     ...fairness.map((row) => `| ${[row.load, ...[row.served, row.refused, row.p50, row.p99, row.ratio, row.failed].map(number)].join(' | ')} |`),

@@ -1,9 +1,9 @@
 /**
- * How fast cadastral parcels reach PostgreSQL. The same synthetic parcels, in the publisher's dialect, go three ways in one run,
- * turn and turn about, and the medians are compared:
- * - stage: this program's own step, from the region's zip of zips to rows in an unlogged table, checksums and accounts included;
- * - ogr2ogr: GDAL with COPY into an unlogged table without index, from the unpacked document, its .gfs made beforehand;
- * - copy: the very rows of the first way, kept in a file, by binary COPY alone: what the server allows.
+ * Measures how fast cadastral parcels are loaded into PostgreSQL. The same synthetic parcels, in the publisher's dialect, are loaded in three ways, alternating
+ * in one run. The medians are compared:
+ * - stage: the step of this program, from the region's zip of zips to rows in an unlogged table, with checksums and accounting;
+ * - ogr2ogr: GDAL with COPY into an unlogged table without index, from the unpacked document with an existing .gfs;
+ * - copy: a binary COPY of the rows of `stage` from a file. This is the limit of the server.
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,18 +30,18 @@ import { ogrTarget } from './fresh.ts';
 
 const run = promisify(execFile);
 
-/** Parcels of a comune; the median of the published ones is 7,918. */
+/** Parcels of a comune. The median of the published comuni is 7,918. */
 const COMUNE_PARCELS = 10_000;
-/** Positions of a ring, the first one again at the end. */
+/** Positions of a ring. The last one equals the first. */
 const POSITIONS = 9;
 const SRS = 'urn:ogc:def:crs:EPSG::6706';
 
 export interface CadastreBenchOptions {
-  /** `postgres://…` of a server on which databases may be created; its own database is not touched. */
+  /** `postgres://…` of a server on which databases may be created. The named database is not changed. */
   readonly databaseUrl: string;
-  /** Default 1,000,000, a small region: some 1.3 GB of GML. With fewer, starting is measured more than reading. */
+  /** Default 1,000,000, a small region with about 1.3 GB of GML. Fewer parcels measure the start more than the reading. */
   readonly parcels?: number;
-  /** Runs of each way; default 3. */
+  /** Runs of each of the three loads; default 3. */
   readonly repeats?: number;
 }
 
@@ -51,19 +51,19 @@ export interface CadastreBench {
   readonly gmlBytes: number;
   readonly zipBytes: number;
   readonly runs: { readonly stage: readonly number[]; readonly ogr2ogr: readonly number[]; readonly copy: readonly number[] };
-  /** The reader alone: bytes in memory to COPY bytes in memory, one thread. */
+  /** Rate of the reader alone, from bytes in memory to COPY bytes in memory, on one thread. */
   readonly scanRate: number;
   readonly stageRate: number;
-  /** Null when ogr2ogr is not installed. */
+  /** Null if ogr2ogr is not installed. */
   readonly ogr2ogrRate: number | null;
   readonly copyRate: number;
   readonly stageToOgr2ogr: number | null;
   readonly stageToCopy: number;
-  /** Largest resident set of the staging process, MiB, on all parcels and on a quarter of them. */
+  /** Largest resident set of the staging process in MiB, for all parcels and for a quarter of them. */
   readonly peakMiB: { readonly all: number; readonly quarter: number };
 }
 
-/** Measures; makes and drops a database, writes and removes files in the temporary folder. */
+/** Measures parcels. Creates and drops a database, and writes and removes files in the temporary folder. */
 export async function benchCadastre(options: CadastreBenchOptions): Promise<CadastreBench> {
   const parcels = options.parcels ?? 1_000_000;
   const folder = await mkdtemp(join(tmpdir(), 'mappale-bench-'));
@@ -140,7 +140,7 @@ async function seconds(work: () => Promise<unknown>): Promise<number> {
 
 // --- The input -----------------------------------------------------------------------------------------------------
 
-/** One collection of parcels, numbered from `first`, as the publisher's MapServer prints it. */
+/** Returns a collection of parcels, numbered from `first`, in the format of the publisher's MapServer. */
 function* document(first: number, count: number): Generator<string> {
   yield `<?xml version='1.0' encoding="UTF-8" ?>\n<wfs:FeatureCollection\n   xmlns:CP="http://mapserver.gis.umn.edu/mapserver"\n   xmlns:gml="http://www.opengis.net/gml/3.2"\n`
     + '   xmlns:wfs="http://www.opengis.net/wfs/2.0"\n   xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"\n'
@@ -187,9 +187,9 @@ async function writeRegion(path: string, parcels: number): Promise<void> {
   await writeZip(path, [['CB.zip', zipStream(comuni()), level]]);
 }
 
-// --- The three ways ------------------------------------------------------------------------------------------------
+// --- The three loads -----------------------------------------------------------------------------------------------
 
-/** The reader alone, and its rows into a file. @returns seconds of the reading */
+/** Runs the reader alone and writes its rows into a file. @returns seconds of reading */
 async function scan(gml: string, into: string): Promise<number> {
   const out = createWriteStream(into, { highWaterMark: 1_048_576 });
   const full: Buffer[] = [];
@@ -211,7 +211,7 @@ async function scan(gml: string, into: string): Promise<number> {
   parcels.flush();
   for (const piece of full) out.write(piece);
   await new Promise<void>((resolve) => out.end(resolve));
-  if (reader.problems.length > 0) throw new Error(`the synthetic parcels are good, but ${reader.problems[0]!.code}`);
+  if (reader.problems.length > 0) throw new Error(`expected no rejects of synthetic parcels, found ${reader.problems[0]!.code}`);
   return spent / 1000;
 }
 
@@ -221,7 +221,7 @@ interface ChildResult {
   readonly peakMiB: number;
 }
 
-/** The stage step in a process of its own, so that its memory is its own too. */
+/** Runs the stage step in a separate process, so that its memory can be measured. */
 async function stageInChild(url: string, zip: string, parcels: number): Promise<ChildResult> {
   const { stdout } = await run(process.execPath, ['--import', 'tsx', fileURLToPath(import.meta.url), 'stage', url, zip], { cwd: fileURLToPath(new URL('../..', import.meta.url)) });
   const result = JSON.parse(stdout) as ChildResult;

@@ -1,10 +1,10 @@
-/** Two states of the code beside each other, step by step. */
+/** Compares two states of the code, step by step. */
 import { textTable } from '../../pipelines/text-table.ts';
 import { findState, isSameMachine, latestOf, shortState, type Line } from './history.ts';
 
-/** A step that takes a tenth longer is named. */
+/** A step is reported if it takes a tenth longer. */
 const SLOWER = 1.1;
-/** Seconds: what both take less of is noise. */
+/** Seconds. Shorter steps are noise. */
 const TINY = 0.1;
 
 export interface ComparedStep {
@@ -13,11 +13,11 @@ export interface ComparedStep {
   readonly step: string;
   readonly seconds: readonly [number | null, number | null];
   readonly rowsPerSecond: readonly [number | null, number | null];
-  /** Time of the second beside that of the first, of steps that have only a rate from it; null: not measured in both. */
+  /** Time of the second state divided by the time of the first, or the inverse of the rates; null if not measured in both. */
   readonly ratio: number | null;
 }
 
-/** Steps that both measured, in the order of the second. */
+/** Returns the steps that both states measured, in the order of the second. */
 export function compareLines(first: readonly Line[], second: readonly Line[]): ComparedStep[] {
   return second.flatMap((line) => {
     const other = first.find(({ bench, size }) => bench === line.bench && size === line.size);
@@ -37,14 +37,14 @@ function quotient(a: number | null, b: number | null): number | null {
   return a === null || b === null || b === 0 ? null : a / b;
 }
 
-/** Those that take more than a tenth longer, the worst first; without those that hardly take any time. */
+/** Returns the steps that take more than a tenth longer, the slowest first, without very short steps. */
 export function slowerOf(steps: readonly ComparedStep[]): ComparedStep[] {
   return steps
     .filter(({ ratio, seconds }) => ratio !== null && ratio > SLOWER && seconds.some((each) => each === null || each >= TINY))
     .sort((a, b) => (b.ratio ?? 0) - (a.ratio ?? 0));
 }
 
-/** A table for people, and what became slower. @throws MappaleError `BENCH_STATE` (exit 2) */
+/** Returns a text table and the slower steps. @throws MappaleError `BENCH_STATE` (exit 2) */
 export function describeComparison(history: readonly Line[], askedFirst: string, askedSecond: string): string {
   const [first, second] = [askedFirst, askedSecond].map((asked) => findState(history, asked)) as [string, string];
   const [before, after] = [latestOf(history, first), latestOf(history, second)];

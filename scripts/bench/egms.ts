@@ -1,6 +1,6 @@
 /**
- * How fast a ground motion tile is read: a synthetic CSV of the published width is read plain and zipped by the source's reader
- * into a sink that takes the bytes, and the rows that come out are copied into PostgreSQL when there is one, in the same run.
+ * Measures how fast a ground motion tile is read. The source's reader reads a synthetic CSV of the published width, plain and zipped, into a sink. If a
+ * database is given, its rows are copied into PostgreSQL in the same run.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
@@ -24,9 +24,9 @@ export interface EgmsBench {
   /** Megabytes (10^6) of CSV per second. */
   readonly plainMBs: number;
   readonly zippedMBs: number;
-  /** The same file only read, newlines not even looked for: what the disk and the stream allow. */
+  /** Reading the file without finding lines: the limit of disk and stream. */
   readonly streamMBs: number;
-  /** The same zip only inflated and verified. */
+  /** Inflating and verifying the zip without reading rows. */
   readonly inflateMBs: number;
   readonly rowsPerSecond: number;
   /** Rows per second of a binary COPY of the same rows from memory; null without a database. */
@@ -34,7 +34,7 @@ export interface EgmsBench {
 }
 
 export interface EgmsBenchOptions {
-  /** Rows of the tile; a full one has up to 1,000,000. Default 150,000, some 300 MB. */
+  /** Rows of the tile. A full tile has up to 1,000,000. Default 150,000, about 300 MB. */
   readonly rows?: number;
   /** Date columns; 303 in the release 2020–2024. */
   readonly dates?: number;
@@ -42,7 +42,7 @@ export interface EgmsBenchOptions {
   readonly databaseUrl?: string | null;
 }
 
-/** Bytes that a sink received; kept only when asked for. */
+/** Bytes that a sink received. They are kept only on request. */
 interface Taken {
   readonly sink: Sink;
   readonly chunks: Buffer[];
@@ -92,14 +92,14 @@ async function readWith(path: string, taken: Taken): Promise<void> {
   }, taken.sink);
 }
 
-/** Best of three, so that the first reading from disk and the machine's other work count less. */
+/** Returns the best of three times, so that a cold disk cache and other work on the machine count less. */
 async function best(work: () => Promise<unknown>): Promise<number> {
   let seconds = Infinity;
   for (let run = 0; run < 3; run += 1) seconds = Math.min(seconds, (await timed(work)).seconds);
   return seconds;
 }
 
-/** Measures; writes and removes its files in the temporary folder. */
+/** Measures a tile. Writes and removes its files in the temporary folder. */
 export async function benchEgms(options: EgmsBenchOptions = {}): Promise<EgmsBench> {
   const rows = options.rows ?? 150_000;
   const folder = await mkdtemp(join(tmpdir(), 'mappale-bench-'));
@@ -142,7 +142,7 @@ export async function benchEgms(options: EgmsBenchOptions = {}): Promise<EgmsBen
   }
 }
 
-/** Seconds of a COPY of ready chunks into an unlogged table. */
+/** Returns the seconds of a COPY of prepared chunks into an unlogged table. */
 async function benchCopy(url: string, chunks: readonly Buffer[]): Promise<number> {
   const database = await openDatabase(url);
   try {

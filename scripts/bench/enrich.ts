@@ -1,6 +1,6 @@
 /**
- * How fast a table of points is enriched, beside asking the interface for each: a synthetic region in PostgreSQL, `mappale enrich` in a process of its own,
- * then for the first of the same points two requests each, `/parcels/locate` and `/parcels/{id}` with the same sections, over connections that stay open.
+ * Compares `mappale enrich` with requests to the API, on a synthetic region in PostgreSQL. `mappale enrich` reads a table of points in a separate process. Then
+ * the first points are requested one by one from `/parcels/locate` and `/parcels/{id}` with the same sections, over connections that stay open.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
@@ -25,11 +25,11 @@ export interface EnrichBench {
   readonly cpuSeconds: number;
   readonly peakMiB: number;
   readonly outBytes: number;
-  /** Points per second of one caller who waits for each answer, and of three who ask at the same time. */
+  /** Points per second of one client that waits for each answer, and of three clients in parallel. */
   readonly oneByOne: { readonly points: number; readonly alone: number; readonly three: number };
 }
 
-/** Points that are asked for one by one. */
+/** Points that are requested one by one. */
 const ASKED = 2_000;
 
 /** @param url of a database with a published region */
@@ -54,12 +54,12 @@ export async function benchEnrich(url: string, points: number): Promise<EnrichBe
   }
 }
 
-/** Representative points of parcels all over the region: a float per coordinate. */
+/** Returns representative points of parcels all over the region, with two floats each. */
 async function placesOf(database: Database): Promise<readonly { lat: number; lng: number }[]> {
   return database.query('select st_y(p.point) as lat, st_x(p.point) as lng from core.parcel p order by hashint4(p.fid) limit 100000');
 }
 
-/** Points within some metres of parcels' own, in no order, a hundredth of them far away. */
+/** Returns points within some metres of representative points, in random order. One in a hundred is far away. */
 function* lines(places: readonly { lat: number; lng: number }[], points: number, asked: (readonly [number, number])[]): Generator<string> {
   const random = randomOf('enrich', 1);
   yield 'id,lat,lng\n';
@@ -83,7 +83,7 @@ async function readBack(out: string): Promise<{ rows: number; found: number; col
   return { rows, found, columns };
 }
 
-/** The same points through the interface. */
+/** Requests the same points from the API. */
 async function askEach(url: string, asked: readonly (readonly [lat: number, lng: number])[]): Promise<EnrichBench['oneByOne']> {
   const include = parseSections(undefined).join(',');
   const server = await startServer(url);

@@ -1,14 +1,14 @@
-/** Databases in which benches work. */
+/** Temporary databases of the benchmarks. */
 import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 
 export interface Fresh {
   readonly url: string;
   readonly name: string;
-  /** A connection to the database that was named, which is not touched. */
+  /** A connection to the named database, which is not changed. */
   readonly server: Database;
 }
 
-/** Works on a database of its own, with PostGIS, which is dropped afterwards. */
+/** Creates a database with PostGIS for the work, and drops it afterwards. */
 export async function onFreshDatabase<T>(databaseUrl: string, work: (fresh: Fresh) => Promise<T>): Promise<T> {
   const name = `mappale_bench_${process.pid}`;
   const server = await openDatabase(databaseUrl);
@@ -24,7 +24,7 @@ export async function onFreshDatabase<T>(databaseUrl: string, work: (fresh: Fres
   }
 }
 
-/** Works with connections that are closed afterwards. */
+/** Opens connections for the work, and closes them afterwards. */
 export async function onDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase(url);
   try {
@@ -34,7 +34,7 @@ export async function onDatabase<T>(url: string, work: (database: Database) => P
   }
 }
 
-/** The database as ogr2ogr is told of it. Without a password none is named: libpq would take what comes next for it. */
+/** Returns the connection string for ogr2ogr. An empty password is left out, because libpq would read the next word as the password. */
 export function ogrTarget(databaseUrl: string): string {
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);
   const secret = password === '' ? '' : ` password=${decodeURIComponent(password)}`;

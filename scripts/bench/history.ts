@@ -1,4 +1,4 @@
-/** What was measured, one line of JSON for each bench and size: its shape, where it is kept, and how a state of the code is named. */
+/** The history of measurements: one line of JSON for each benchmark and size, the file, and names of states of the code. */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -17,45 +17,45 @@ const step = z.strictObject({
 });
 
 const measurement = z.strictObject({
-  /** Parcels, or what else the bench is of; null: it has no size. */
+  /** Number of parcels, or of other measured things; null if the benchmark has no size. */
   size: z.number().int().positive().nullable(),
-  /** Of the whole. */
+  /** Seconds of the whole benchmark. */
   seconds: amount,
   steps: z.array(step),
-  /** User and system. Of the server: of all that it did in the meantime. */
+  /** User and system time. The server's time includes all its other work. */
   cpuSeconds: z.strictObject({ node: amount, server: amount }),
-  /** MiB, 2^20 bytes. Node: the largest resident set. Server: what its processes have each for themselves, shared buffers apart, at the fullest sample. */
+  /** MiB, 2^20 bytes. Node: the largest resident set. Server: private memory of all its processes, without shared buffers, at the largest sample. */
   peakMiB: z.strictObject({ node: amount, server: amount }),
   walBytes: amount,
-  /** Published: tables and indexes of `core` and `section`. After: the database. Peak: the database and temporary files, at the fullest sample. */
+  /** Published: tables and indexes of `core` and `section`. After: the database. Peak: the database and temporary files, at the largest sample. */
   diskBytes: z.strictObject({ published: amount, after: amount, peak: amount }),
-  /** What only this bench measures, units in the names. */
+  /** Values that only this benchmark measures, with units in their names. */
   figures: z.record(z.string(), z.number().nullable()),
 });
 
 const circumstances = z.strictObject({
   commit: z.string().regex(/^[0-9a-f]{40}$/),
-  /** The working copy was not what the commit holds. */
+  /** The working copy differed from the commit. */
   dirty: z.boolean(),
   date: z.iso.datetime(),
   machine: z.strictObject({ cpu: z.string(), cores: z.number().int().positive(), memoryMiB: z.number().int().positive() }),
-  /** Gdal: of the readers; ogr2ogr: of the peer. */
+  /** gdal: version of the readers; ogr2ogr: version of the peer. */
   versions: z.strictObject({
     node: z.string(), postgres: z.string().nullable(), postgis: z.string().nullable(), gdal: z.string().nullable(), ogr2ogr: z.string().nullable(),
   }),
-  /** Settings of the server on which figures depend. */
+  /** Settings of the server that affect results. */
   settings: z.record(z.string(), z.string()),
 });
 
 const line = z.strictObject({ bench: z.string(), ...circumstances.shape, ...measurement.shape });
 
 export type Step = Readonly<z.infer<typeof step>>;
-/** Null: could not be measured. */
+/** One line of the history. Null values could not be measured. */
 export type Measurement = Readonly<z.infer<typeof measurement>>;
 export type Circumstances = Readonly<z.infer<typeof circumstances>>;
 export type Line = Readonly<z.infer<typeof line>>;
 
-/** A measurement of which only steps are known. */
+/** Returns a measurement that has steps only. */
 export function ofSteps(size: number | null, steps: readonly Step[], figures: Measurement['figures'] = {}): Measurement {
   return {
     size, seconds: null, steps: [...steps], cpuSeconds: { node: null, server: null }, peakMiB: { node: null, server: null }, walBytes: null,
@@ -63,17 +63,17 @@ export function ofSteps(size: number | null, steps: readonly Step[], figures: Me
   };
 }
 
-/** @param rows null: it has none */
+/** @param rows null if the step has no rows */
 export function stepOf(name: string, seconds: number, rows: number | null): Step {
   return { name, seconds: rounded(seconds), rows, rowsPerSecond: rows === null || seconds <= 0 ? null : rounded(rows / seconds) };
 }
 
-/** A step of which only the rate was measured. */
+/** Returns a step that has a rate only. */
 export function rateOf(name: string, rowsPerSecond: number | null): Step {
   return { name, seconds: null, rows: null, rowsPerSecond: rowsPerSecond === null ? null : rounded(rowsPerSecond) };
 }
 
-/** Four digits: more than any measurement here is worth. */
+/** Rounds to four digits, which is more than any measurement is accurate to. */
 export function rounded(value: number): number {
   return Number(value.toPrecision(4));
 }
@@ -82,12 +82,12 @@ export function appendHistory(lines: readonly Line[]): void {
   appendFileSync(HISTORY, lines.map((each) => `${JSON.stringify(line.parse(each))}\n`).join(''));
 }
 
-/** In the order in which it was measured. @throws Error naming the line that is none */
+/** Returns the lines in the order of their measurement. @throws Error that names the first malformed line */
 export function readHistory(): Line[] {
   return existsSync(HISTORY) ? parseHistory(readFileSync(HISTORY, 'utf8')) : [];
 }
 
-/** @throws Error naming the line that is none */
+/** @throws Error that names the first malformed line */
 export function parseHistory(text: string): Line[] {
   return text.split('\n').flatMap((each, index) => {
     if (each === '') return [];
@@ -99,7 +99,7 @@ export function parseHistory(text: string): Line[] {
   });
 }
 
-/** The state of the code that a line was measured on: its commit, with + where the working copy differed. */
+/** Returns the state of the code of a line: its commit, with + if the working copy differed. */
 export function stateOf({ commit, dirty }: Pick<Line, 'commit' | 'dirty'>): string {
   return `${commit}${dirty ? '+' : ''}`;
 }
@@ -109,14 +109,14 @@ export function shortState(state: string): string {
   return `${state.slice(0, 8)}${state.endsWith('+') ? '+' : ''}`;
 }
 
-/** States in the order in which each was first measured. */
+/** Returns the states in the order of their first measurement. */
 export function statesOf(history: readonly Line[]): string[] {
   return [...new Set(history.map(stateOf))];
 }
 
 /**
- * @param asked a commit or how it begins, `+` behind it for what was measured on a changed working copy; `last`, `last~1` …
- * @throws MappaleError `BENCH_STATE` (exit 2), with what there is
+ * @param asked a commit or its first characters, followed by `+` for a changed working copy; `last`, `last~1` …
+ * @throws MappaleError `BENCH_STATE` (exit 2) that lists the existing states
  */
 export function findState(history: readonly Line[], asked: string): string {
   const states = statesOf(history);
@@ -133,12 +133,12 @@ export function findState(history: readonly Line[], asked: string): string {
   });
 }
 
-/** What was measured last of each bench and size on a state. */
+/** Returns the last measurement of each benchmark and size on a state. */
 export function latestOf(history: readonly Line[], state: string): Line[] {
   return [...new Map(history.filter((each) => stateOf(each) === state).map((each) => [`${each.bench} ${each.size ?? ''}`, each])).values()];
 }
 
 export function isSameMachine(a: Pick<Line, 'machine'>, b: Pick<Line, 'machine'>): boolean {
-  // Memory is told a little less after each update of the kernel.
+  // Reported memory shrinks a little with each update of the kernel.
   return a.machine.cpu === b.machine.cpu && a.machine.cores === b.machine.cores && Math.abs(a.machine.memoryMiB / b.machine.memoryMiB - 1) < 0.05;
 }

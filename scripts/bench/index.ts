@@ -1,6 +1,6 @@
 /**
  * Benchmarks: `npm run bench -- NAME [SIZE…]`; without a name, all of them. Each compares within one run, on the same bytes, in turn; quote ratios, because
- * machines differ and are noisy. What is measured is appended to `history.jsonl`, of which `compare`, `slopes`, `page` and `sizing` tell.
+ * machines differ and are noisy. Results are appended to `history.jsonl`. `compare`, `slopes`, `page` and `sizing` read this file.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,9 +26,9 @@ import { benchSources } from './sources.ts';
 import { benchTerrain } from './terrain.ts';
 import { benchVector } from './vector.ts';
 
-/** Keeps what was measured. */
+/** Appends a measurement to the history. */
 type Keep = (bench: string, measurement: Measurement) => void;
-/** @param sizes parcels or rows; none: the bench's own */
+/** @param sizes parcels or rows; empty for the benchmark's defaults */
 type Run = (databaseUrl: string, sizes: readonly number[], keep: Keep) => Promise<void>;
 
 function say(line: string): void {
@@ -41,7 +41,7 @@ const mega = (bytes: number | null): string => (bytes === null ? 'not measured' 
 
 const sized = (sizes: readonly number[]): { parcels?: number } => (sizes[0] === undefined ? {} : { parcels: sizes[0] });
 
-/** Name → what it does. */
+/** Benchmarks by name. */
 const BENCHES: Readonly<Record<string, Run>> = {
   async load(databaseUrl, sizes, keep) {
     await SyntheticFiles.during(async (files) => {
@@ -58,7 +58,7 @@ const BENCHES: Readonly<Record<string, Run>> = {
     const { load, sections } = await SyntheticFiles.during((files) => onFreshDatabase(databaseUrl, (fresh) => benchSections(fresh, files, parcels)));
     keep('load', load);
     keep('sections', measurementOfSections(parcels, sections));
-    say(`sections: ${k(parcels)} parcels, beside a plain script of PostGIS on the same tables`);
+    say(`sections: ${k(parcels)} parcels, compared with a plain PostGIS script on the same tables`);
     say(textTable(
       sections.map(({ section, seconds, plainSeconds, layerSeconds, parcels: found, differing }) =>
         [
@@ -87,7 +87,7 @@ const BENCHES: Readonly<Record<string, Run>> = {
   async sources(databaseUrl, sizes, keep) {
     const parcels = sizes[0] ?? 20_000;
     const readers = await onFreshDatabase(databaseUrl, ({ url }) => benchSources({ databaseUrl: url, parcels }));
-    // Some publish of other regions only: of them there is no rate.
+    // Some sources publish other regions only, so they have no rate.
     keep('sources', ofSteps(parcels, readers.filter(({ rows }) => rows > 0).flatMap(({ source, rows, readRowsPerSecond, copyRowsPerSecond }) => [
       stepOf(`read ${source}`, rows / readRowsPerSecond, rows), stepOf(`COPY ${source}`, rows / copyRowsPerSecond, rows),
     ])));
@@ -114,11 +114,11 @@ const BENCHES: Readonly<Record<string, Run>> = {
   async refresh(databaseUrl, sizes, keep) {
     const bench = await onFreshDatabase(databaseUrl, ({ url }) => benchRefresh({ databaseUrl: url, ...sized(sizes) }));
     keep('refresh', ofSteps(bench.parcels, [
-      stepOf('full load', bench.loadSeconds, bench.parcels), stepOf('nothing to do', bench.noopSeconds, null), stepOf('written anew, the same', bench.sameSeconds, null),
+      stepOf('full load', bench.loadSeconds, bench.parcels), stepOf('nothing to do', bench.noopSeconds, null), stepOf('rewritten, same content', bench.sameSeconds, null),
       stepOf('parcels changed', bench.refreshSeconds, bench.changedParcels),
     ]));
     say(`refresh: ${k(bench.parcels)} parcels in ${bench.comuni} comuni`);
-    say(`  full load ${bench.loadSeconds.toFixed(1)} s; nothing to do ${bench.noopSeconds.toFixed(2)} s; ${bench.changedComuni} comune written anew ${bench.sameSeconds.toFixed(1)} s, ${ratio(bench.sameSeconds, bench.loadSeconds)} of the full load; all ${bench.changedParcels} parcels of ${bench.changedComuni} changed ${bench.refreshSeconds.toFixed(1)} s, ${ratio(bench.refreshSeconds, bench.loadSeconds)}`);
+    say(`  full load ${bench.loadSeconds.toFixed(1)} s; nothing to do ${bench.noopSeconds.toFixed(2)} s; ${bench.changedComuni} comune rewritten ${bench.sameSeconds.toFixed(1)} s, ${ratio(bench.sameSeconds, bench.loadSeconds)} of the full load; all ${bench.changedParcels} parcels of ${bench.changedComuni} changed ${bench.refreshSeconds.toFixed(1)} s, ${ratio(bench.refreshSeconds, bench.loadSeconds)}`);
   },
   async terrain(databaseUrl, sizes, keep) {
     const bench = await onFreshDatabase(databaseUrl, ({ url }) => benchTerrain({ databaseUrl: url, ...sized(sizes) }));
@@ -128,8 +128,8 @@ const BENCHES: Readonly<Record<string, Run>> = {
       peakMiB: { node: Math.round(bench.peakMiB), server: null },
     });
     say(`terrain: ${k(bench.parcels)} parcels, ${k(bench.cells)} cells of them, ${Math.round(bench.rasterBytes / 1e6)} MB of rasters`);
-    say(`  swept in ${bench.seconds.toFixed(1)} s: ${k(rate)} parcels/s, ${Math.round(bench.rasterBytes / 1e6 / bench.seconds)} MB/s; peak ${Math.round(bench.peakMiB)} MiB, of which ${Math.round(bench.baseMiB)} before it began`);
-    say(`  PostGIS raster: ${Math.round(bench.peerParcelsPerSecond).toLocaleString('en-US')} parcels/s, the sweep is ${(rate / bench.peerParcelsPerSecond).toFixed(0)} times that; of ${bench.sample.toLocaleString('en-US')} parcels ${bench.differing} differ, and of ${bench.peerLacks} it has other cells than those whose centre lies in them`);
+    say(`  swept in ${bench.seconds.toFixed(1)} s: ${k(rate)} parcels/s, ${Math.round(bench.rasterBytes / 1e6 / bench.seconds)} MB/s; peak ${Math.round(bench.peakMiB)} MiB, including ${Math.round(bench.baseMiB)} before the start`);
+    say(`  PostGIS raster: ${Math.round(bench.peerParcelsPerSecond).toLocaleString('en-US')} parcels/s, the sweep is ${(rate / bench.peerParcelsPerSecond).toFixed(0)} times that; of ${bench.sample.toLocaleString('en-US')} parcels ${bench.differing} differ, and PostGIS has other cells than the cell centres inside for ${bench.peerLacks}`);
   },
   async vector(databaseUrl, sizes, keep) {
     const parcels = sizes[0] ?? 200_000;
@@ -155,17 +155,17 @@ const BENCHES: Readonly<Record<string, Run>> = {
     const { seconds, found, columns, cpuSeconds, peakMiB, outBytes, oneByOne } = bench;
     const rate = points / seconds;
     keep('enrich', {
-      ...ofSteps(parcels, [stepOf('points of a table', seconds, points), rateOf('one by one', oneByOne.alone), rateOf('three at a time', oneByOne.three)], { columns, found }),
+      ...ofSteps(parcels, [stepOf('points in a table', seconds, points), rateOf('one by one', oneByOne.alone), rateOf('three at a time', oneByOne.three)], { columns, found }),
       cpuSeconds: { node: rounded(cpuSeconds), server: null }, peakMiB: { node: Math.round(peakMiB), server: null },
     });
     say(`enrich: ${k(points)} points in ${k(bench.parcels)} parcels, ${columns} columns: ${seconds.toFixed(1)} s, ${k(rate)} rows/s, ${k(found)} found, ${mega(outBytes)} written`);
     say(`  Node ${cpuSeconds.toFixed(1)} s of CPU, peak ${Math.round(peakMiB)} MiB`);
-    say(`  the interface, two requests for each of ${oneByOne.points.toLocaleString('en-US')} points: one by one ${Math.round(oneByOne.alone)} points/s, three at a time ${Math.round(oneByOne.three)}; `
+    say(`  the API, two requests for each of ${oneByOne.points.toLocaleString('en-US')} points: one by one ${Math.round(oneByOne.alone)} points/s, three at a time ${Math.round(oneByOne.three)}; `
       + `the table is ${(rate / oneByOne.alone).toFixed(0)} and ${(rate / oneByOne.three).toFixed(0)} times that`);
   },
 };
 
-/** What tells of the history, and measures nothing. */
+/** Commands that show the history and measure nothing. */
 const VIEWS: Readonly<Record<string, (args: readonly string[]) => void>> = {
   compare([first = 'last~1', second = 'last']) {
     say(describeComparison(readHistory(), first, second));
@@ -192,9 +192,9 @@ function describeLoad({ size, seconds, steps, cpuSeconds, peakMiB, walBytes, dis
       .map((step) => [step.name, step.seconds, step.rows, step.rowsPerSecond === null ? null : Math.round(step.rowsPerSecond)]),
     ['step', 's', 'rows', 'rows/s'],
   ));
-  say(`  CPU: Node ${cpuSeconds.node ?? '?'} s, server ${cpuSeconds.server ?? '?'} s; peak memory: Node ${peakMiB.node ?? '?'} MiB, server ${peakMiB.server ?? '?'} MiB beside shared buffers`);
-  say(`  written ahead ${mega(walBytes)}; on disk: published ${mega(published)}, all ${mega(after)}, at most ${mega(peak)}, `
-    + `${peak === null || published === null ? '?' : (peak / published).toFixed(1)} times what is published`);
+  say(`  CPU: Node ${cpuSeconds.node ?? '?'} s, server ${cpuSeconds.server ?? '?'} s; peak memory: Node ${peakMiB.node ?? '?'} MiB, server ${peakMiB.server ?? '?'} MiB without shared buffers`);
+  say(`  write-ahead log ${mega(walBytes)}; on disk: published ${mega(published)}, all ${mega(after)}, at most ${mega(peak)}, `
+    + `${peak === null || published === null ? '?' : (peak / published).toFixed(1)} times the published data`);
 }
 
 function describeSlopes(asked: string): void {
@@ -204,7 +204,7 @@ function describeSlopes(asked: string): void {
   const steps = slopes.map(({ bench, step, from, to, perDecade }) => [bench, step, from, to, Number(perDecade.toFixed(2))] as const);
   say(textTable(steps, ['bench', 'step', 'from', 'to', 'cost per parcel for ten times as many']));
   const steep = steepOf(slopes);
-  say(steep.length === 0 ? `No parcel costs more than ${STEEP} times as much where there are ten times as many.` : `Above ${STEEP}:`);
+  say(steep.length === 0 ? `No step costs more than ${STEEP} times as much per parcel for ten times as many parcels.` : `Above ${STEEP}:`);
   for (const { bench, step, from, to, perDecade } of steep) say(`  ${bench} ${step}: ${perDecade.toFixed(2)} (${k(from)} to ${k(to)})`);
 }
 
@@ -223,11 +223,11 @@ async function measure(asked: string | undefined, sizes: readonly number[]): Pro
   const { databaseUrl } = readConfig();
   if (!databaseUrl.startsWith('postgres')) {
     throw new MappaleError('benchmarks compare with a PostgreSQL server', {
-      code: 'DATABASE_URL_MISSING', kind: 'usage', hint: 'Set DATABASE_URL=postgres://… to a server on which the role may create databases; its own databases are not touched.',
+      code: 'DATABASE_URL_MISSING', kind: 'usage', hint: 'Set DATABASE_URL=postgres://… to a server on which the role may create databases. Existing databases are not changed.',
     });
   }
   for (const run of Object.entries(BENCHES).flatMap(([name, each]) => (asked === undefined || name === asked ? [each] : []))) {
-    // Before it: what it was measured on is what was there when it began.
+    // Read before the benchmark, because the working copy may change while it runs.
     const circumstances = await onDatabase(databaseUrl, circumstancesOf);
     await run(databaseUrl, sizes, (bench, measurement) => {
       appendHistory([{ bench, ...circumstances, ...measurement }]);

@@ -1,6 +1,6 @@
 /**
- * A whole load: the files of a synthetic region about as dense as Italy, of all sources, read into a fresh database by `mappale refresh` in a process of
- * its own, so that CPU and memory of Node are the program's alone. Each step's time is that of the ledger, each table's that of the program's log.
+ * Measures a whole load. `mappale refresh` reads the files of a synthetic region about as dense as Italy, with all sources, into a new database. It runs in a
+ * separate process, so that the CPU time and memory of Node are its own. The times of steps come from the ledger, the times of tables from the program's log.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ import { watchServer } from './server-watch.ts';
 
 const SEED = 1;
 
-/** Files of synthetic regions, written once for each size, in a folder that goes at the end. */
+/** Files of synthetic regions, written once for each size, in a folder that is removed at the end. */
 export class SyntheticFiles {
   readonly #written = new Map<number, string>();
   readonly #root: string;
@@ -50,7 +50,7 @@ export class SyntheticFiles {
   }
 }
 
-/** Loads a region into an empty database. @returns what it took; the database is full then */
+/** Loads a region into an empty database. @returns the measurement; the database keeps the region */
 export async function measureLoad({ url, name, server }: Fresh, files: SyntheticFiles, parcels: number): Promise<Measurement> {
   const folder = await files.of(parcels);
   await runProgram(['migrate'], { DATABASE_URL: url });
@@ -78,7 +78,7 @@ export async function measureLoad({ url, name, server }: Fresh, files: Synthetic
   });
 }
 
-/** Steps of the ledger: those of sources by source, whichever and however many its releases; those of the region; those of Italy. Then the tables. */
+/** Returns the steps of the ledger, summed by source, by region and for Italy, and then the tables. */
 async function stepsOf(database: Database, tables: ReadonlyMap<string, number>): Promise<Step[]> {
   const ran = await database.query<{ step: string; subject: string; seconds: number }>(
     'select step, subject, extract(epoch from ended_at - started_at)::float8 as seconds from ledger.step where ended_at is not null order by step_id',
@@ -110,11 +110,11 @@ async function stepsOf(database: Database, tables: ReadonlyMap<string, number>):
 export interface Ran {
   readonly cpuSeconds: number;
   readonly peakMiB: number;
-  /** Seconds of each table that was made. */
+  /** Seconds of each table that was built. */
   readonly tables: ReadonlyMap<string, number>;
 }
 
-/** The program in a process of its own, which says at its end what it used. @throws Error with its last words */
+/** Runs the program in a separate process, which reports its resource usage at its end. @throws Error with the last lines of its output */
 export async function runProgram(args: readonly string[], settings: Readonly<Record<string, string>>): Promise<Ran> {
   const preload = pathToFileURL(join(ROOT, 'scripts', 'bench', 'usage.mjs')).href;
   const program = join(ROOT, 'pipelines', 'mappale.mjs');
@@ -135,7 +135,7 @@ export async function runProgram(args: readonly string[], settings: Readonly<Rec
   return { cpuSeconds: (userCPUTime + systemCPUTime) / 1e6, peakMiB: maxRSS / 1024, tables };
 }
 
-/** Of a line of the log; what is no JSON is somebody else's. */
+/** Parses a line of the log. Lines that are not JSON come from other programs. */
 function factsOf(line: string): { readonly relation?: string; readonly seconds?: number } {
   return line.startsWith('{') ? JSON.parse(line) as { relation?: string; seconds?: number } : {};
 }

@@ -1,4 +1,4 @@
-/** Where and of what a measurement was taken. */
+/** Circumstances of a measurement: machine, versions, settings and commit. */
 import { execFile } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 import { relative } from 'node:path';
@@ -10,7 +10,7 @@ import { HISTORY, type Circumstances } from './history.ts';
 
 const run = promisify(execFile);
 
-/** Settings of a server on which figures depend. */
+/** Settings of a server that affect results. */
 const SETTINGS = ['fsync', 'synchronous_commit', 'shared_buffers', 'max_wal_size', 'wal_level', 'max_parallel_workers'];
 
 /** @param server any database of the server */
@@ -29,19 +29,19 @@ export async function circumstancesOf(server: Database): Promise<Circumstances> 
   };
 }
 
-/** The history itself grows while it is measured: it does not count as a change. */
+/** Returns the commit and whether the working copy differs. Changes of the history file are ignored. */
 async function codeOf(): Promise<Pick<Circumstances, 'commit' | 'dirty'>> {
   const { stdout: commit } = await run('git', ['rev-parse', 'HEAD'], { cwd: ROOT });
   const { stdout: changes } = await run('git', ['status', '--porcelain', '--', '.', `:!${relative(ROOT, HISTORY)}`], { cwd: ROOT });
   return { commit: commit.trim(), dirty: changes.trim() !== '' };
 }
 
-/** GDAL of the readers, asked in the thread in which they work: a process can load it only once. */
+/** Returns the GDAL version of the readers, from their thread, because a process can load GDAL only once. */
 function bindingVersion(): Promise<string | null> {
   return gdal('GDAL', 'version').catch(() => null);
 }
 
-/** GDAL of the peer. */
+/** Returns the GDAL version of ogr2ogr. */
 function ogrVersion(): Promise<string | null> {
   return run('ogr2ogr', ['--version']).then(({ stdout }) => /GDAL (\S+?),/.exec(stdout)?.[1] ?? null, () => null);
 }

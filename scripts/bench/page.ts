@@ -1,4 +1,4 @@
-/** The history as one page without any outside part: rates of each step over commits, and cost per parcel over sizes. */
+/** Draws the history as one self-contained page: rates of each step over commits, and cost per parcel over sizes. */
 import { shortState, stateOf, statesOf, type Line } from './history.ts';
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [380, 170, 56, 30, 8] as const;
@@ -12,7 +12,7 @@ interface Series {
 interface Chart {
   readonly title: string;
   readonly series: readonly Series[];
-  /** Below the points, by their x. */
+  /** Labels of the x axis, by x. */
   readonly ticks: ReadonlyMap<number, string>;
 }
 
@@ -24,7 +24,7 @@ export function drawPage(history: readonly Line[]): string {
     const charts = [...new Set(lines.flatMap(({ steps }) => steps.map(({ name }) => name)))];
     const rates = charts.map((step) => ratesOf(lines, step, statesOf(history))).filter(({ series }) => series.length > 0);
     const costs = charts.map((step) => costsOf(lines, step)).filter(({ series }) => series.length > 0);
-    return `<section>\n<h2>${escaped(bench)}</h2>\n${group('Rows per second, by commit; a line for each size', rates)}${group('Microseconds per parcel, by parcels; a line for each commit', costs)}</section>`;
+    return `<section>\n<h2>${escaped(bench)}</h2>\n${group('Rows per second by commit, with a line for each size', rates)}${group('Microseconds per parcel by number of parcels, with a line for each commit', costs)}</section>`;
   });
   return `<!doctype html>
 <html lang="en">
@@ -51,7 +51,7 @@ function group(title: string, charts: readonly Chart[]): string {
   return charts.length === 0 ? '' : `<h3>${title}</h3>\n${charts.map(drawChart).join('\n')}\n`;
 }
 
-/** A point for each measurement, one above the other where a commit was measured more than once. */
+/** Draws a point for each measurement. Several measurements of a commit have the same x. */
 function ratesOf(lines: readonly Line[], step: string, states: readonly string[]): Chart {
   const sizes = [...new Set(lines.map(({ size }) => size))].sort((a, b) => (a ?? 0) - (b ?? 0));
   const series = sizes.map((size) => ({
@@ -64,7 +64,7 @@ function ratesOf(lines: readonly Line[], step: string, states: readonly string[]
   return { title: step, series: series.filter(({ points }) => points.length > 0), ticks: new Map(states.map((state, index) => [index, shortState(state)])) };
 }
 
-/** Of commits at which more than one size was measured; sizes on a logarithmic scale. */
+/** Draws the cost per parcel for commits with more than one size. The scale of sizes is logarithmic. */
 function costsOf(lines: readonly Line[], step: string): Chart {
   const ticks = new Map<number, string>();
   const series = statesOf(lines).map((state) => ({
@@ -86,7 +86,7 @@ function drawChart({ title, series, ticks }: Chart): string {
   const across = (x: number): number => round(LEFT + (last === first ? 0.5 : (x - first) / (last - first)) * (WIDTH - LEFT - 40));
   const up = (y: number): number => round(TOP + (1 - y / most) * (HEIGHT - TOP - BOTTOM));
   const shown = [...ticks].filter(([x]) => x >= first && x <= last);
-  // As many labels as have room.
+  // Only as many labels as fit.
   const every = Math.ceil(shown.length / 5);
   const marks = shown.filter((_, index) => index % every === 0).map(([x, text]) => `<text x="${across(x)}" y="${HEIGHT - 12}" text-anchor="middle">${escaped(text)}</text>`);
   const axis = [0, most / 2, most].map((y) => `<line x1="${LEFT}" x2="${WIDTH}" y1="${up(y)}" y2="${up(y)}" stroke="#ddd"/><text x="${LEFT - 4}" y="${up(y) + 3}" text-anchor="end">${amount(y)}</text>`);

@@ -1,6 +1,6 @@
 /**
- * What a scheduled refresh costs beside a full load: with nothing to do, after one comune in a hundred of the cadastre was written anew and says the
- * same, and after the parcels of one in a hundred changed. A synthetic region is written, loaded, and refreshed after each change.
+ * Compares a scheduled refresh with a full load in three cases: without a change, after one comune in a hundred was rewritten with the same content, and after
+ * the parcels of one comune in a hundred changed. A synthetic region is written, loaded, and refreshed after each change.
  */
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,20 +24,20 @@ export interface RefreshBench {
   /** Parcels of these comuni. */
   readonly changedParcels: number;
   readonly loadSeconds: number;
-  /** Files looked at, nothing else to do; whole process excluded. */
+  /** Seconds of a refresh that finds no change, without the start of the process. */
   readonly noopSeconds: number;
-  /** After comuni were written anew with other bytes of the same meaning. */
+  /** Seconds after comuni were rewritten with other bytes and the same content. */
   readonly sameSeconds: number;
-  /** After every parcel of comuni moved and one in fifty went. */
+  /** Seconds after every parcel of the comuni moved and one in fifty was removed. */
   readonly refreshSeconds: number;
   /** refreshSeconds / loadSeconds */
   readonly share: number;
-  /** Tables published anew after the parcels changed. */
+  /** Tables that were published again after the parcels changed. */
   readonly rebuilt: readonly string[];
 }
 
 export interface RefreshBenchOptions {
-  /** An empty database; it is filled. */
+  /** An empty database, which is filled. */
   readonly databaseUrl: string;
   /** Default 200,000. */
   readonly parcels?: number;
@@ -48,7 +48,7 @@ export interface RefreshBenchOptions {
   readonly share?: number;
 }
 
-/** Measures on a database of the caller's. @throws Error when a step failed: its time would mean nothing */
+/** Measures on the caller's database. @throws Error if a step failed, because its time would mean nothing */
 export async function benchRefresh(options: RefreshBenchOptions): Promise<RefreshBench> {
   const parcels = options.parcels ?? 200_000;
   const folder = await mkdtemp(join(tmpdir(), 'mappale-bench-'));
@@ -68,7 +68,7 @@ export async function benchRefresh(options: RefreshBenchOptions): Promise<Refres
     const noop = await timed();
     if (noop.report.runId !== null) throw new Error('a refresh without a change did something');
     const changedComuni = Math.max(1, Math.round(region.comuni.length * (options.share ?? 0.01)));
-    // Neither the first, which is the largest, nor only those of a corner of the region.
+    // Chooses comuni all over the region, without the first, which is the largest.
     const every = Math.floor(region.comuni.length / changedComuni);
     const chosen = (offset: number): Set<string> =>
       new Set(
@@ -104,12 +104,12 @@ export async function benchRefresh(options: RefreshBenchOptions): Promise<Refres
   }
 }
 
-/** Other bytes of the same meaning, as when an office publishes its file anew. */
+/** Returns other bytes with the same content, like an office that publishes its file again. */
 function writtenAnew(gml: string): string {
   return gml.replaceAll(' </gml:posList>', '</gml:posList>').replace(/\s*$/, '\n\n');
 }
 
-/** Every corner three metres further north, and one parcel in fifty gone. */
+/** Moves every corner three metres to the north, and removes one parcel in fifty. */
 function changed(gml: string): string {
   let index = 0;
   return gml

@@ -1,6 +1,6 @@
 /**
- * Our sections beside a plain script of PostGIS (`plain/*.sql`: GiST joins, no pieces, no grid keys) on the tables of one load, in the same run. What the
- * script joins is prepared for it, with its indexes, and that is not timed; ours is timed in the load, where another table is made beside it.
+ * Compares the sections with plain PostGIS scripts (`plain/*.sql`: GiST joins, no pieces, no grid keys) on the tables of one load, in the same run. The input
+ * of the scripts is prepared with its indexes, and this is not timed. The sections are timed in the load, in parallel with another table.
  */
 import { join } from 'node:path';
 import { ROOT } from '../../pipelines/config.ts';
@@ -13,9 +13,9 @@ import { measureLoad, type SyntheticFiles } from './load.ts';
 
 interface Compared {
   readonly section: string;
-  /** Tables that are made for nothing but it. */
+  /** Tables that only this section needs. */
   readonly tables: readonly string[];
-  /** Sources whose layers, with their pieces, are made for it. */
+  /** Sources with layers and pieces for this section. */
   readonly sources: readonly string[];
 }
 
@@ -31,20 +31,20 @@ export interface SectionBench {
   readonly section: string;
   readonly seconds: number;
   readonly plainSeconds: number;
-  /** Seconds of loading its layers, which the plain script has done for it. */
+  /** Seconds of loading its layers. The plain script gets prepared layers. */
   readonly layerSeconds: number;
   readonly parcels: number;
-  /** Parcels of which both say something else, beyond rounding. */
+  /** Parcels with values that differ by more than rounding. */
   readonly differing: number;
 }
 
-/** Loads a region, then runs the plain scripts on its tables. @returns the load, and each section */
+/** Loads a region, then runs the plain scripts on its tables. @returns the load and each section */
 export async function benchSections(fresh: Fresh, files: SyntheticFiles, parcels: number): Promise<{ load: Measurement; sections: SectionBench[] }> {
   const load = await measureLoad(fresh, files, parcels);
   const secondsOf = (names: readonly string[]): number => load.steps.reduce((sum, { name, seconds }) => sum + (names.includes(name) ? seconds ?? 0 : 0), 0);
   return onDatabase(fresh.url, async (database) => {
     await database.query('create schema plain');
-    // With the memory that our builds have.
+    // Same memory as the builds of the program.
     return inWorkspace(database, 'plain', async (session) => {
       await timed(session, 'prepare');
       const plain = new Map<string, number>();
@@ -69,7 +69,7 @@ async function timed(session: Session, name: string): Promise<number> {
   return (performance.now() - startedAt) / 1000;
 }
 
-/** For the history: each section, its peer, and how many times faster it is, alone and with the loading of its layers. */
+/** Returns the measurement for the history: the ratio of each section to its peer, with and without loading its layers. */
 export function measurementOfSections(parcels: number, sections: readonly SectionBench[]): Measurement {
   const all = { section: 'all', ...sum(sections) };
   return ofSteps(

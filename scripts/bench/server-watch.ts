@@ -1,6 +1,6 @@
 /**
- * What a server spends while something works on it: CPU, memory of its processes, write-ahead log and disk. CPU and memory are read from `/proc`, where the
- * server runs on this machine and may be looked at; elsewhere they are null. All of it is the server's, not one database's: nothing else should work there.
+ * Measures a database server during a task: CPU, memory of its processes, write-ahead log and disk. CPU and memory come from `/proc`, if the server runs on
+ * this machine and its processes are readable; otherwise they are null. All values are for the whole server, so nothing else should use it.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -9,19 +9,19 @@ import { promisify } from 'node:util';
 import { one, type Database } from '../../pipelines/db/index.ts';
 
 export interface ServerUse {
-  /** User and system; null: not readable from here. */
+  /** User and system time; null if not readable. */
   readonly cpuSeconds: number | null;
-  /** Memory of its own of all its processes together, shared buffers apart, at the fullest sample; null: not readable from here. */
+  /** Sum of the private memory of its processes, without shared buffers, at the largest sample; null if not readable. */
   readonly peakMiB: number | null;
   readonly walBytes: number;
-  /** Of the database and of temporary files, at the fullest sample. */
+  /** Size of the database and of temporary files, at the largest sample. */
   readonly peakDiskBytes: number;
 }
 
 const MEMORY_MS = 100;
 const DISK_MS = 1000;
 
-/** Watches a server while the work lasts. @param server a connection to another database of it @param name of the database that is worked in */
+/** Measures a server while the work runs. @param server a connection to another database of the server @param name of the measured database */
 export async function watchServer<T>(server: Database, name: string, work: () => Promise<T>): Promise<{ result: T; use: ServerUse }> {
   const postmaster = await localPostmaster(server);
   const ticks = Number((await promisify(execFile)('getconf', ['CLK_TCK'])).stdout);
@@ -65,7 +65,7 @@ export async function watchServer<T>(server: Database, name: string, work: () =>
   }
 }
 
-/** CPU of a backend counts with its parent once it has ended. */
+/** The CPU time of a backend is added to its parent when the backend ends. */
 async function backendsGone(server: Database, name: string): Promise<void> {
   for (let tries = 0; tries < 100; tries += 1) {
     const { left } = await one<{ left: number }>(server, "select count(*)::int4 as left from pg_stat_activity where datname = $1 and backend_type = 'client backend'", [name]);
@@ -74,12 +74,12 @@ async function backendsGone(server: Database, name: string): Promise<void> {
   }
 }
 
-/** The process id of a server that runs here; null: it does not, or cannot be looked at. */
+/** Returns the process id of a server on this machine; null if it runs elsewhere or is not readable. */
 async function localPostmaster(server: Database): Promise<number | null> {
   try {
     return await server.session(async (session) => {
       const { pid, name } = await one<{ pid: number; name: string }>(session, 'select pg_backend_pid() as pid, current_database() as name');
-      // A number of another machine, or of a container, may be that of any process here.
+      // The process id of another machine or container may belong to any process here.
       const title = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
       if (!title.startsWith('postgres:') || !title.includes(` ${name} `)) return null;
       const parent = statOf(pid).parent;
@@ -93,9 +93,9 @@ async function localPostmaster(server: Database): Promise<number | null> {
 }
 
 interface Cpu {
-  /** Ticks of a server's main process, with its children that have ended. */
+  /** Ticks of the server's main process, including its ended children. */
   readonly main: number;
-  /** Ticks of those that live, by process id. */
+  /** Ticks of running children, by process id. */
   readonly living: ReadonlyMap<number, number>;
 }
 
@@ -112,7 +112,7 @@ function cpuOf(postmaster: number): Cpu {
   return { main: own + ended, living };
 }
 
-/** Ticks between two looks: what a child had spent before the first one is in neither. */
+/** Returns the ticks between two samples, without the ticks of a child before the first sample. */
 export function spent(before: Cpu, after: Cpu): number {
   let ticks = after.main - before.main;
   for (const [, now] of after.living) ticks += now;
@@ -124,19 +124,19 @@ function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter((each) => each !== '').map(Number);
 }
 
-/** Its parent, and ticks: its own, and those of its children that have ended. */
+/** Returns the parent and the ticks of a process, and the ticks of its ended children. */
 function statOf(pid: number): { parent: number; own: number; ended: number } {
   return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 }
 
-/** Of `/proc/PID/stat`, whose second field is a name that may hold anything. */
+/** Parses `/proc/PID/stat`. Its second field is a name with any characters. */
 export function parseStat(text: string): { parent: number; own: number; ended: number } {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ').map(Number);
   const at = (index: number): number => fields[index] ?? Number.NaN;
   return { parent: at(1), own: at(11) + at(12), ended: at(13) + at(14) };
 }
 
-/** Memory that a process shares with no other, KiB; 0: it has just ended. */
+/** Returns the private memory of a process in KiB; 0 if it has just ended. */
 function ownKiB(pid: number): number {
   try {
     return Number(/^RssAnon:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);

@@ -1,4 +1,4 @@
-/** What a load of Italy will take on machines of several sizes, computed from the measured loads: the page `docs/sizing.md`. */
+/** Computes time, disk and memory of a load of Italy on several machines from the measured loads, for `docs/sizing.md`. */
 import { join } from 'node:path';
 import { ROOT } from '../../pipelines/config.ts';
 import { duration, group } from '../../pipelines/progress.ts';
@@ -7,14 +7,14 @@ import { perDecade, STEEP } from './slopes.ts';
 
 export const SIZING_PAGE = join(ROOT, 'docs', 'sizing.md');
 
-/** Parcels and addresses as the publishers' files of 2026 have them. */
+/** Parcels and addresses in the publishers' files of 2026. */
 export const ITALY = { parcels: 86_750_000, addresses: 27_400_000, regions: 20, largest: 9_700_000 } as const;
 const OTHER = (ITALY.parcels - ITALY.largest) / (ITALY.regions - 1);
 
 export interface Machine {
   readonly name: string;
   readonly nodes: number;
-  /** Of each node. */
+  /** Cores of each node. */
   readonly cores: number;
 }
 
@@ -24,26 +24,26 @@ const MACHINES: readonly Machine[] = [
   { name: '4 Citus nodes of 8 cores', nodes: 4, cores: 8 },
 ];
 
-/** What follows from the two largest loads of one state on one machine. Null: something that it needs was not measured. */
+/** Model derived from the two largest loads of one state on one machine. A value is null if it needs a missing measurement. */
 export interface Model {
   /** The loads, the smaller first. */
   readonly loads: readonly [Line, Line];
-  /** CPU seconds of a parcel at the larger size, of all and of Node; how much more for ten times as many parcels, at least 1. */
+  /** CPU seconds of a parcel at the larger size, in total and in Node, and their growth for ten times as many parcels, at least 1. */
   readonly cpu: number | null;
   readonly nodeCpu: number | null;
   readonly cpuGrowth: number;
-  /** Share of the cores that was busy, at most 1. */
+  /** Busy share of the cores, at most 1. */
   readonly busy: number | null;
-  /** Seconds of a parcel in what cannot go on side by side in one region, and its growth. */
+  /** Seconds of a parcel in steps that cannot run in parallel within a region, and their growth. */
   readonly chain: number;
   readonly chainGrowth: number;
-  /** Bytes of one more parcel. */
+  /** Bytes of each additional parcel. */
   readonly published: number | null;
   readonly after: number | null;
   readonly wal: number | null;
-  /** Bytes of a parcel that are there only while its region is loaded. */
+  /** Temporary bytes of a parcel while its region is loaded. */
   readonly passing: number | null;
-  /** MiB of one lane (a release, a region or a table in work), and their growth for ten times as many parcels, at least 1. */
+  /** MiB of one lane (a release, region or table in progress), and their growth for ten times as many parcels, at least 1. */
   readonly nodeMiB: number | null;
   readonly nodeMiBGrowth: number;
   readonly serverMiB: number | null;
@@ -52,19 +52,19 @@ export interface Model {
 
 export interface Size {
   readonly seconds: number | null;
-  /** What decides the time. */
+  /** The limit that determines the time. */
   readonly boundBy: string;
-  /** Bytes of one node. */
+  /** Bytes on one node. */
   readonly published: number | null;
   readonly after: number | null;
   readonly peak: number | null;
   readonly wal: number | null;
-  /** MiB of one node. */
+  /** MiB on one node. */
   readonly node: number | null;
   readonly server: number | null;
 }
 
-/** @returns null when no state has loads of two sizes on one machine */
+/** @returns null if no state has loads of two sizes on one machine */
 export function modelOf(history: readonly Line[]): Model | null {
   for (const state of statesOf(history).reverse()) {
     const loads = latestOf(history, state).filter(({ bench, size }) => bench === 'load' && size !== null).sort((a, b) => (a.size ?? 0) - (b.size ?? 0));
@@ -82,7 +82,7 @@ function modelFrom(smaller: Line, larger: Line): Model {
     const [a, b] = [of(smaller), of(larger)];
     return a === null || b === null || a <= 0 || b <= 0 ? 1 : Math.max(1, perDecade({ size: fewer, value: a }, { size: parcels, value: b }));
   };
-  // Of what should stay as it is: ten times the growth per parcel.
+  // Returns the growth of a value per parcel, which should be 1, for ten times as many parcels.
   const fixedGrowth = (of: (line: Line) => number | null): number => growth((line) => over(of(line), 1 / (line.size ?? 1)));
   const marginal = (of: (line: Line) => number | null): number | null => over(minus(of(larger), of(smaller)), parcels - fewer);
   const cpu = ({ cpuSeconds: { node, server } }: Line): number | null => (node === null || server === null ? null : node + server);
@@ -115,14 +115,14 @@ function minus(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : a - b;
 }
 
-/** Seconds of what one region does one after the other: its cadastre, its parcels, its longest section, then the steps to publication. */
+/** Returns the seconds of the sequential steps of a region: its cadastre, its parcels, its longest section, and the steps to publication. */
 export function chainOf({ steps }: Line): number {
   const secondsOf = (name: string): number => steps.find((step) => step.name === name)?.seconds ?? 0;
   const longest = Math.max(0, ...steps.filter(({ name }) => name.startsWith('section.')).map(({ seconds }) => seconds ?? 0));
   return ['stage ade_cadastre', 'load ade_cadastre', 'core.parcel', 'check', 'gate', 'publish'].reduce((sum, name) => sum + secondsOf(name), longest);
 }
 
-/** Italy on a machine. */
+/** Computes the size of Italy on a machine. */
 export function sizeOf(model: Model, { nodes, cores }: Machine): Size {
   const measured = model.loads[1].size ?? 1;
   const grown = (growth: number, parcels: number): number => growth ** Math.log10(parcels / measured);
@@ -137,7 +137,7 @@ export function sizeOf(model: Model, { nodes, cores }: Machine): Size {
   const known = bounds.flatMap(([name, seconds]) => (seconds === null ? [] : [{ name, seconds }]));
   const longest = known.reduce((a, b) => (b.seconds > a.seconds ? b : a), { name: '', seconds: 0 });
   const italy = (each: number | null): number | null => over(each, 1 / ITALY.parcels);
-  // Tables by parcel are spread; layers and lists lie on every node.
+  // Tables with a row for each parcel are distributed; every node has the layers and lists.
   const spread = over(italy(model.published), nodes);
   const everywhere = minus(italy(model.after), italy(model.published));
   const after = spread === null || everywhere === null ? null : spread + everywhere;
@@ -153,12 +153,12 @@ export function sizeOf(model: Model, { nodes, cores }: Machine): Size {
   };
 }
 
-/** @returns the whole of `docs/sizing.md` */
+/** @returns the content of `docs/sizing.md` */
 export function sizingPage(history: readonly Line[]): string {
   const model = modelOf(history);
-  const head = `# What Italy takes
+  const head = `# Size of Italy
 
-Written by \`npm run bench -- sizing\` from \`scripts/bench/history.jsonl\`; a test holds it to that. Change the script or the history, not this page.
+Written by \`npm run bench -- sizing\` from \`scripts/bench/history.jsonl\`. A test compares the page with the script. Change the script or the history, not this page.
 `;
   if (model === null) return `${head}\nNo state of the code has loads of two sizes on one machine: \`npm run bench -- load 20000 200000\` measures them.\n`;
   const [, larger] = model.loads;
@@ -167,7 +167,7 @@ Written by \`npm run bench -- sizing\` from \`scripts/bench/history.jsonl\`; a t
   const sizes = MACHINES.map((each) => sizeOf(model, each));
   const row = (name: string, cell: (size: Size) => string, formula: string): string => `| ${[name, ...sizes.map(cell), 'extrapolated', formula].join(' | ')} |`;
   return `${head}
-Everything in the first two tables was **measured**; everything in the third is **extrapolated** from it by the formula in its last column, and no more certain than that.
+The first two tables were **measured**. The third table is **extrapolated** from them by the formula in its last column, and is only as certain as the formula.
 
 ## Measured
 
@@ -181,9 +181,10 @@ ${measured.map((line) => `| ${[
   bytes(line.walBytes), bytes(line.diskBytes.published), bytes(line.diskBytes.after), bytes(line.diskBytes.peak),
 ].join(' | ')} |`).join('\n')}
 
-\\* What its processes have each for themselves; shared buffers come on top.
+\\* Private memory of its processes, without shared buffers.
 
-Steps that took longest with ${group(larger.size ?? 0)} parcels, and what a parcel costs there for ten times as many (from ${group(model.loads[0].size ?? 0)}; above ${STEEP} in bold):
+Longest steps with ${group(larger.size ?? 0)} parcels. The last column is the cost of a parcel for ten times as many parcels, relative to its cost now
+(from ${group(model.loads[0].size ?? 0)}; above ${STEEP} in bold):
 
 | Step | Time | µs a parcel | For ten times as many |
 |---|---:|---:|---:|
@@ -198,22 +199,22 @@ Italy: ${group(ITALY.parcels)} parcels and ${group(ITALY.addresses)} addresses i
 ${row('Time', (size) => time(size.seconds), 'the longest of: CPU seconds ÷ (cores of all nodes × *busy*); CPU seconds of Node ÷ (cores of one node × *busy*); *chain*')}
 ${row('Decided by', (size) => size.boundBy, '')}
 ${row('Published', (size) => bytes(size.published), '*published* × parcels ÷ nodes')}
-${row('Database after', (size) => bytes(size.after), 'published + (*after* − *published*) × parcels: layers and lists lie on every node')}
+${row('Database after', (size) => bytes(size.after), 'published + (*after* − *published*) × parcels: every node has the layers and lists')}
 ${row('Disk at most', (size) => bytes(size.peak), 'after + *passing* × parcels of as many regions as there are cores in a node, the largest first, ÷ nodes')}
 ${row('WAL', (size) => bytes(size.wal), '*wal* × parcels ÷ nodes')}
 ${row('Memory of Node', (size) => gib(size.node), '*memory of a lane* × lanes, as many as there are cores; with Citus on the coordinator only')}
 ${row('Memory of the server', (size) => gib(size.server), 'the same; shared buffers come on top')}
 
-| Of the formulas | Value | Is |
+| Term of the formulas | Value | Meaning |
 |---|---:|---|
-| CPU seconds | ${micro(model.cpu)} a parcel, of Node ${micro(model.nodeCpu)} | at ${group(larger.size ?? 0)} parcels, × ${model.cpuGrowth.toFixed(2)} for each ten times as many in a region |
-| *busy* | ${model.busy === null ? NOT_MEASURED : model.busy.toFixed(2)} | share of the cores that worked for the load, taken to stay as it is with more cores; too low where others worked on the machine, and the times then too long |
+| CPU seconds | ${micro(model.cpu)} a parcel, ${micro(model.nodeCpu)} of them in Node | at ${group(larger.size ?? 0)} parcels, × ${model.cpuGrowth.toFixed(2)} for each ten times as many in a region |
+| *busy* | ${model.busy === null ? NOT_MEASURED : model.busy.toFixed(2)} | share of the cores that worked for the load; the formulas assume the same share with more cores; other work on the machine lowers it and makes the times too long |
 | *chain* | ${micro(model.chain)} a parcel | cadastre staged and loaded, parcels, the longest section, check, gate, publication of the largest region; × ${model.chainGrowth.toFixed(2)} for each ten times as many |
-| *published*, *after*, *wal* | ${bytes(model.published)}, ${bytes(model.after)}, ${bytes(model.wal)} | of one more parcel: the difference of the two largest loads |
-| *passing* | ${bytes(model.passing)} | a parcel's part of what is there only during its load |
-| *memory of a lane* | Node ${gib(model.nodeMiB)}, server ${gib(model.serverMiB)} | the peak by lanes; × ${model.nodeMiBGrowth.toFixed(2)} and × ${model.serverMiBGrowth.toFixed(2)} for each ten times as many parcels: an upper bound, since not every lane is at its largest at once |
+| *published*, *after*, *wal* | ${bytes(model.published)}, ${bytes(model.after)}, ${bytes(model.wal)} | for each additional parcel: the difference of the two largest loads |
+| *passing* | ${bytes(model.passing)} | disk of a parcel that is used only during its load |
+| *memory of a lane* | Node ${gib(model.nodeMiB)}, server ${gib(model.serverMiB)} | peak divided by lanes; × ${model.nodeMiBGrowth.toFixed(2)} and × ${model.serverMiBGrowth.toFixed(2)} for each ten times as many parcels; an upper bound, because lanes do not peak at the same time |
 
-Growth that was measured below 1 counts as 1: what starting costs is spread over more parcels, and that ends. Nothing here was measured on Citus, nor on more than ${machine.cores} cores.
+Measured growth below 1 counts as 1, because it comes from the fixed cost of a start, which more parcels share. Nothing here was measured on Citus, nor on more than ${machine.cores} cores.
 `;
 }
 

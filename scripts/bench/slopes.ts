@@ -1,29 +1,29 @@
-/** How the cost of a parcel grows with the number of parcels. */
+/** Computes the growth of the cost per parcel with the number of parcels. */
 import type { Line } from './history.ts';
 
-/** A cost per parcel that grows by more than a tenth for ten times as many parcels is named. */
+/** A step is reported if its cost per parcel grows by more than a tenth for ten times as many parcels. */
 export const STEEP = 1.1;
-/** Seconds: of a step that takes less, the slope is noise. */
+/** Seconds. The slope of a shorter step is noise. */
 const TINY = 0.1;
 
 export interface Slope {
   readonly bench: string;
   readonly step: string;
-  /** Parcels of the two measurements. */
+  /** Number of parcels of the two measurements. */
   readonly from: number;
   readonly to: number;
-  /** At the larger size. */
+  /** Seconds at the larger size. */
   readonly seconds: number;
-  /** What a parcel costs when there are ten times as many, beside what it costs now. */
+  /** Cost of a parcel for ten times as many parcels, relative to its cost now. */
   readonly perDecade: number;
 }
 
-/** Cost per parcel for ten times as many parcels, from two measurements: 10^(slope − 1), where slope is that of seconds over parcels, both as logarithms. */
+/** Returns the growth of the cost per parcel for ten times as many parcels: 10^(slope − 1), with the slope of log seconds over log parcels. */
 export function perDecade(from: { readonly size: number; readonly value: number }, to: { readonly size: number; readonly value: number }): number {
   return 10 ** (Math.log(to.value / from.value) / Math.log(to.size / from.size) - 1);
 }
 
-/** Of every step between neighbouring sizes of one bench. @param lines of one state and machine, each bench and size once */
+/** Returns the slope of each step between neighbouring sizes of a benchmark. @param lines of one state and machine, each benchmark and size once */
 export function slopesOf(lines: readonly Line[]): Slope[] {
   const slopes: Slope[] = [];
   for (const bench of new Set(lines.map((line) => line.bench))) {
@@ -44,7 +44,7 @@ export function slopesOf(lines: readonly Line[]): Slope[] {
   return slopes;
 }
 
-/** Those that are too steep, the worst first. */
+/** Returns the slopes that are too steep, the steepest first. */
 export function steepOf(slopes: readonly Slope[]): Slope[] {
   return slopes.filter(({ seconds, perDecade: growth }) => growth > STEEP && seconds >= TINY).sort((a, b) => b.perDecade - a.perDecade);
 }

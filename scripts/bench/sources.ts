@@ -1,4 +1,4 @@
-/** Every reader on the synthetic files of its source, against a plain binary COPY of the very rows that it made. */
+/** Compares each reader, on the synthetic files of its source, with a plain binary COPY of the same rows. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,9 +13,9 @@ import { locate } from '../../pipelines/ingest/locate.ts';
 import { inputFile } from '../../pipelines/ingest/stage.ts';
 
 export interface SourcesBenchOptions {
-  /** A PostgreSQL server; a schema of it is made and dropped. */
+  /** A PostgreSQL server. A schema is created there and dropped. */
   readonly databaseUrl: string;
-  /** Size of the synthetic region. */
+  /** Number of parcels of the synthetic region. */
   readonly parcels: number;
 }
 
@@ -31,7 +31,7 @@ export interface ReaderBench {
 
 const SCHEMA = 'bench_sources';
 
-/** @returns for each source: its reader alone, and a COPY of what it made, in one process and one after another */
+/** @returns for each source the rates of its reader alone and of a COPY of its rows, one after another in one process */
 export async function benchSources({ databaseUrl, parcels }: SourcesBenchOptions): Promise<ReaderBench[]> {
   const folder = await mkdtemp(join(tmpdir(), 'mappale-bench-'));
   const database = await openDatabase(databaseUrl);

@@ -1,6 +1,6 @@
 /**
- * How fast parcels are swept over an elevation model of 10 m: heights, slopes and ruggedness of all of them by the section's own file, and beside it a peer,
- * PostGIS raster, on a sample of the same parcels and cells, of which both must say the same.
+ * Measures the sweep of parcels over an elevation model of 10 m. The section's file computes heights, slopes and ruggedness of all parcels. PostGIS raster
+ * computes a sample of them on the same cells, and both results must be equal.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
@@ -22,24 +22,26 @@ export interface TerrainBench {
   readonly rasterBytes: number;
   readonly seconds: number;
   readonly peakMiB: number;
-  /** Before the sweep: Node itself and what made the rasters. */
+  /** Memory before the sweep: Node, and the writers of the rasters. */
   readonly baseMiB: number;
-  /** Of the peer, on a sample. */
+  /** Result of PostGIS raster, on a sample. */
   readonly sample: number;
   readonly peerParcelsPerSecond: number;
-  /** Of the sample: whose cells are not those whose centre lies in it, or whose values are not the peer's on the same cells, as they are rounded. */
+  /**
+   * Parcels of the sample with wrong cells, or with rounded values that differ from PostGIS on the same cells. The right cells have their centre in the parcel.
+   */
   readonly differing: number;
-  /** Of the sample: where the peer has other cells than those whose centre lies in it. */
+  /** Parcels of the sample for which PostGIS has other cells than the cells with their centre in the parcel. */
   readonly peerLacks: number;
 }
 
-/** Sides of a parcel, metres: of 3,460 m², as the mean of Italy's. */
+/** Side of a parcel in metres, for the mean area of Italian parcels, 3,460 m². */
 const SIDE_M = 58.8;
 const [CELL_M, TILE] = [10, 5_000];
-/** Where four tiles meet, EPSG:32632. */
+/** The point where four tiles meet, EPSG:32632. */
 const [EAST, NORTH] = [700_000, 4_800_000];
 
-/** Hills of some hundred metres with rough ground, metres. */
+/** Returns the height in metres: hills of some hundred metres with rough ground. */
 function heightAt(x: number, y: number): number {
   return 500 + 180 * Math.sin(x / 900) * Math.cos(y / 1100) + 30 * Math.sin(x / 130 + y / 170) + 3 * Math.sin(x * 0.37) * Math.cos(y * 0.23);
 }
@@ -91,7 +93,7 @@ interface TileFile {
   readonly height: number;
 }
 
-/** Four tiles around the point where they meet, as far as the parcels reach. */
+/** Writes four tiles that meet in the middle and cover all parcels. */
 function writeTiles(folder: string, reach: number): TileFile[] {
   const cells = Math.min(TILE, Math.ceil(reach * 1.1 / CELL_M) + 20);
   return [[0, 0], [0, 1], [1, 0], [1, 1]].map(([x = 0, y = 0]) => {
@@ -126,7 +128,7 @@ async function addTile(database: Database, schema: string, { name, path, west, n
   await database.query(`insert into ${schema}.tinitaly_tile (${columns}) ${rows}`);
 }
 
-/** Quadrangles with three more corners on each side, as crooked as drawn land is, in the order in which parcels are kept. */
+/** Creates irregular quadrangles with three more corners on each side, in the order of stored parcels. */
 async function makeParcels(database: Database, schema: string, parcels: number): Promise<void> {
   const side = Math.ceil(Math.sqrt(parcels));
   await database.query(`
@@ -152,8 +154,8 @@ async function makeParcels(database: Database, schema: string, parcels: number):
 }
 
 /**
- * PostGIS raster on tiles of 100 × 100 cells in the database, found by an index, the way its manual shows: heights, and slopes and ruggedness (of Wilson)
- * that it computes before. It has no ruggedness of Riley, and the aspect is left to it.
+ * Runs PostGIS raster on tiles of 100 × 100 cells with an index, as its manual describes. It computes slopes and ruggedness (Wilson) beforehand. It has no
+ * ruggedness by Riley, and its aspect is not compared.
  */
 async function askPeer(session: Session, folder: string, sample: number): Promise<Pick<TerrainBench, 'peerParcelsPerSecond' | 'differing' | 'peerLacks'>> {
   await session.query('create extension if not exists postgis_raster schema public');
@@ -180,7 +182,7 @@ async function askPeer(session: Session, folder: string, sample: number): Promis
       group by s.fid`);
   }
   const seconds = (performance.now() - startedAt) / 1000;
-  // Where the peer has fewer cells, those whose centre lies in the parcel are counted one by one.
+  // If PostGIS has fewer cells, the cells with their centre in the parcel are counted one by one.
   const [found] = await session.query<{ rows: number; differing: number; lacks: number }>(`
     with compared as (
       select

@@ -1,4 +1,4 @@
-// Preloaded into a measured process: at its end it writes its own resource usage (getrusage) to file descriptor 3. Threads count in their process.
+// Is preloaded into a measured process, and writes the resource usage (getrusage) to file descriptor 3 at its end. The usage includes all threads.
 import { writeSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 

@@ -1,6 +1,6 @@
 /**
- * How fast areas of shapefiles and KML are staged, beside ogr2ogr with COPY on the same bytes, in turn: the flood mosaic of a dense synthetic region, and
- * zones of one comune in the dialect of the property observatory. Ours reads the zip with checksums and accounts; ogr2ogr gets it unpacked.
+ * Compares the staging of shapefiles and KML with ogr2ogr and COPY on the same bytes, alternating. The input is the flood mosaic of a dense synthetic region,
+ * and zones of one comune in the KML dialect of OMI. The program reads the zip with checksums and accounting. ogr2ogr reads unpacked files.
  */
 import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
@@ -25,9 +25,9 @@ import { ogrTarget, onDatabase } from './fresh.ts';
 const run = promisify(execFile);
 
 const REPEATS = 3;
-/** Zones of the document: all numbers that five bands have. */
+/** Zones of the document: all numbers of five bands. */
 const ZONES = 4_995;
-/** Corners of a zone; those of real ones are some hundred. */
+/** Corners of a zone. Real zones have some hundred. */
 const CORNERS = 300;
 
 export interface VectorBench {
@@ -36,11 +36,11 @@ export interface VectorBench {
   readonly rows: number;
   /** Medians. */
   readonly stageSeconds: number;
-  /** Null: ogr2ogr is not installed. */
+  /** Null if ogr2ogr is not installed. */
   readonly ogr2ogrSeconds: number | null;
 }
 
-/** @param url of an empty database, which is filled @param parcels of the region whose floods are read */
+/** @param url an empty database, which is filled @param parcels number of parcels of the region with the flood mosaic */
 export async function benchVector(url: string, parcels: number): Promise<VectorBench[]> {
   const folder = await mkdtemp(join(tmpdir(), 'mappale-bench-'));
   try {
@@ -97,7 +97,7 @@ async function ogr2ogr(database: Database, url: string, path: string): Promise<n
   const startedAt = performance.now();
   await run('ogr2ogr', [
     '-f', 'PostgreSQL', ogrTarget(url), path, '-lco', 'SCHEMA=ogr', '-lco', 'UNLOGGED=ON', '-lco', 'SPATIAL_INDEX=NONE', '-nlt', 'PROMOTE_TO_MULTI',
-    // Some of the files say that they are UTF-8 and are not.
+    // Some files declare UTF-8 but have another encoding.
     '--config', 'PG_USE_COPY', 'YES', '--config', 'SHAPE_ENCODING', 'ISO-8859-1',
   ]).catch((error: unknown) => {
     // It repeats whole geometries.
@@ -124,7 +124,7 @@ async function bytesOf(path: string): Promise<number> {
   return (await Promise.all((await readdir(path)).map(async (name) => (await stat(join(path, name))).size))).reduce((sum, size) => sum + size, 0);
 }
 
-/** Rings around the points of a grid, in the words of the observatory's KML. */
+/** Returns rings around the points of a grid, in the format of OMI's KML. */
 function* zonesDocument(): Generator<string> {
   const random = randomOf('bench zones');
   yield '<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2">\n<Document>\n<name>INVENTATO (CB) Anno/Semestre 2025/2 generato il 13/04/2026 15:39</name>\n';

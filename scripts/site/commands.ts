@@ -1,4 +1,4 @@
-/** Every command with its options and examples, as the command line itself has them. */
+/** The page of commands, with options and examples from the command line's definitions. */
 import type { Command } from 'commander';
 import { SETTINGS } from '../../pipelines/config.ts';
 import { program } from '../../pipelines/cli/main.ts';
@@ -7,14 +7,14 @@ import { rendered } from './documents.ts';
 import { block, code, escaped, heading, paragraph, prose, table } from './html.ts';
 import type { Page } from './page.ts';
 
-/** What each exit code means to whoever waits for it. */
+/** Meaning of each exit code for the user. */
 const MEANING: Readonly<Record<keyof typeof EXIT, string>> = {
   done: 'done, or nothing to do',
-  bug: 'a bug: please report it with what was printed',
+  bug: 'a bug: please report it with the printed message',
   usage: 'usage or configuration',
   input: 'input missing or changed',
   rejects: 'too many records refused',
-  checks: 'checks failed, or the result differs suspiciously from what is published',
+  checks: 'checks failed, or the new data differs too much from the published data',
   database: 'database',
   locked: 'another run is writing',
 };
@@ -23,7 +23,7 @@ export function exitCodes(): string {
   return table(['Exit code', 'Means'], Object.entries(EXIT).map(([kind, exit]) => [String(exit), escaped(MEANING[kind as keyof typeof EXIT])]));
 }
 
-/** The command and those below it, each with the words that are typed. */
+/** Returns the command and its subcommands, each with the words to type. */
 function leaves(command: Command, typed: string): { readonly typed: string; readonly command: Command }[] {
   return command.commands.length === 0 ? [{ typed, command }] : command.commands.flatMap((child) => leaves(child, `${typed} ${child.name()}`));
 }
@@ -45,11 +45,11 @@ function described({ typed, command }: { readonly typed: string; readonly comman
   ].join('');
 }
 
-/** @param dead is told of links that lead nowhere: page and address */
+/** @param dead is called for each broken link, with page and address */
 export function commandPage(dead: (page: string, href: string) => void): Page {
   const path = 'commands.html';
   const root = program();
-  // Written for the README, links and all.
+  // Text of the README, with its links.
   const settings = ['| Setting | Means |', '|---|---|', ...Object.entries(SETTINGS.shape).map(([name, { description = '' }]) => `| \`${name}\` | ${description} |`)].join('\n');
   const commands = root.commands.flatMap((command) => leaves(command, command.name()));
   return {

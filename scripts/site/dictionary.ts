@@ -1,4 +1,4 @@
-/** The data dictionary: a page for each section, from its `section.ts`, and one for the tables of the database, from their comments. */
+/** The data dictionary: a page for each section, from its `section.ts`, and a page for the tables of the database, from their comments. */
 import { z } from 'zod';
 import type { Column, Section } from '../../pipelines/contract/section.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
@@ -8,7 +8,7 @@ import { feeding } from './feeds.ts';
 import { code, escaped, facts, heading, link, paragraph, prose, table } from './html.ts';
 import type { Page } from './page.ts';
 
-/** JSON Schema, as far as it is looked at. */
+/** The parts of JSON Schema that this page reads. */
 interface Schema {
   readonly $ref?: string;
   readonly $defs?: Readonly<Record<string, Schema>>;
@@ -23,12 +23,12 @@ interface Schema {
   readonly maximum?: number;
 }
 
-/** Types in words, where they are others. */
+/** Names of types for readers, if they differ. */
 const TYPES = new Map([['integer', 'whole number'], ['string', 'text'], ['boolean', 'true or false']]);
 
 type Field = readonly [path: string, type: string, meaning: string];
 
-/** Every field of a block, those inside lists and objects behind a dot. */
+/** Returns every field of a block. Names of fields inside lists and objects have a dot. */
 function fieldsOf(block: z.ZodType): Field[] {
   const root = z.toJSONSchema(block) as Schema;
   const plain = (schema: Schema): Schema => (schema.$ref === undefined ? schema : { ...root.$defs?.[schema.$ref.replace('#/$defs/', '')], ...(schema.description === undefined ? {} : { description: schema.description }) });
@@ -46,7 +46,7 @@ function fieldsOf(block: z.ZodType): Field[] {
     if (choice.items !== undefined) return inside(choice.items, path);
     return Object.entries(choice.properties ?? {}).flatMap(([name, field]): Field[] => {
       const own = path === '' ? name : `${path}.${name}`;
-      // Coordinates of a geometry are lists of lists; what they are stands beside the geometry.
+      // Coordinates of a geometry are lists of lists, which the geometry's own description explains.
       const below = name === 'geometry' ? [] : inside(field, own);
       return [[own, typed(field), field.description ?? plain(field).description ?? ''], ...below];
     });
@@ -54,7 +54,7 @@ function fieldsOf(block: z.ZodType): Field[] {
   return inside(root, '').filter(([path], index, all) => all.findIndex(([other]) => other === path) === index);
 }
 
-/** Units that a section states of its fields, wherever it does. */
+/** Returns the units of a section's fields, from all its definitions. */
 function unitsOf({ map, tables, flat }: Section): ReadonlyMap<string, string> {
   const columns = Object.values(tables).flatMap(({ columns: all }) => Object.entries(all));
   const ofColumns = columns.flatMap(([name, { unit }]): [string, string][] => (unit === undefined ? [] : [[flat[name]?.of ?? name, unit], [name, unit]]));
@@ -68,8 +68,8 @@ function columnTable(columns: Readonly<Record<string, Column>>): string {
 }
 
 const COVERAGE: Readonly<Record<Section['coverage'], string>> = {
-  meta: 'whether the sources reach the place stands in <code>meta.coverage</code>: an empty block means “none here” only where it says <code>mapped</code>. Parcels of other kinds have <code>not_applicable</code>',
-  block: 'whether the sources reach the place stands in the block itself, field by field',
+  meta: '<code>meta.coverage</code> shows whether the sources cover the place: an empty block means “none here” only if the coverage is <code>mapped</code>. Parcels of other kinds have <code>not_applicable</code>',
+  block: 'the block shows for each field whether the sources cover the place',
 };
 
 function sectionPage(section: Section, sources: readonly RegisteredSource[]): Page {
@@ -86,7 +86,7 @@ function sectionPage(section: Section, sources: readonly RegisteredSource[]): Pa
         ['Made from', fed.map(({ id, manifest }) => `${link(`/sources/${id}.html`, manifest.title)} (${escaped(manifest.attribution.license)})`).join('<br>')],
       ]),
       heading(2, 'Fields of the record'),
-      table(['Field', 'Type', 'Unit', 'Means, and what null means'], fieldsOf(section.block).map(([path, type, meaning]) => [
+      table(['Field', 'Type', 'Unit', 'Meaning, and meaning of null'], fieldsOf(section.block).map(([path, type, meaning]) => [
         code(path), escaped(type), escaped(units.get(path) ?? units.get(path.split('.').at(-1)!) ?? ''), prose(meaning),
       ])),
       heading(2, 'Columns of exports and enriched tables'),
@@ -98,7 +98,7 @@ function sectionPage(section: Section, sources: readonly RegisteredSource[]): Pa
   };
 }
 
-/** A table as the database has it. */
+/** A table of the database. */
 export interface DatabaseTable {
   readonly relation: string;
   readonly comment: string;
@@ -106,10 +106,10 @@ export interface DatabaseTable {
 }
 
 const SCHEMAS: Readonly<Record<string, string>> = {
-  core: 'What is published of the territory: parcels, comuni, addresses',
-  section: 'What is published of the sections, a row for each parcel',
-  layer: 'Clean rows of the publishers\' files, a partition for each release',
-  ledger: 'What was read, refused, built and published, and when',
+  core: 'Published data about the territory: parcels, comuni, addresses',
+  section: 'Published data of the sections, one row for each parcel',
+  layer: 'Clean rows of the publishers\' files, one partition for each release',
+  ledger: 'Files read, records refused, tables built, and publications, with their times',
 };
 
 function tablesPage(tables: readonly DatabaseTable[]): Page {
@@ -117,7 +117,7 @@ function tablesPage(tables: readonly DatabaseTable[]): Page {
   return {
     path: 'tables.html', title: 'Tables of the database', part: 'Reference', below: 'dictionary.html',
     body: [
-      paragraph('As <code>\\d+</code> of psql shows them. Other programs read <code>core</code> and <code>section</code>; geometries are EPSG:4326.'),
+      paragraph('The columns are those of <code>\\d+</code> in psql. Other programs read <code>core</code> and <code>section</code>; geometries are EPSG:4326.'),
       table(['Schema', 'Holds', 'Tables'], schemas.map((schema) => [
         `<a href="#${escaped(schema)}">${escaped(schema)}</a>`, escaped(SCHEMAS[schema] ?? ''), String(tables.filter(({ relation }) => relation.startsWith(`${schema}.`)).length),
       ])),
@@ -134,12 +134,12 @@ export function dictionaryPages(sources: readonly RegisteredSource[], tables: re
     {
       path: 'dictionary.html', title: 'Data dictionary', part: 'Reference', below: null,
       body: [
-        paragraph('A record is made of sections; each has its fields, the columns that exports give them, its tables, and the sources with their licences.'),
+        paragraph('A record consists of sections. The page of a section lists its fields, their export columns, its tables, and its sources with their licences.'),
         table(['Section', 'Name', 'Fields', 'Sources'], SECTIONS.map((section) => [
           link(`/sections/${section.name}.html`, section.title), code(section.name), String(fieldsOf(section.block).length),
           feeding(section, sources).map(({ id }) => link(`/sources/${id}.html`, id)).join(', '),
         ])),
-        paragraph(`What the database itself says of its tables and columns: ${link('/tables.html', 'tables of the database')}.`),
+        paragraph(`Comments of the database on its tables and columns: ${link('/tables.html', 'tables of the database')}.`),
       ].join(''),
     },
     ...SECTIONS.map((section) => sectionPage(section, sources)),

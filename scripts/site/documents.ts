@@ -1,4 +1,4 @@
-/** Documents of the project as pages. A link to a document leads to its page; of one to another file of the project only the words stand there. */
+/** Documents of the project as pages. A link to a document leads to its page. A link to another file of the project becomes text. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { Marked } from 'marked';
@@ -6,14 +6,14 @@ import { ROOT } from '../../pipelines/config.ts';
 import { anchor, escaped, link, list } from './html.ts';
 import type { Page, Part } from './page.ts';
 
-/** What a newcomer reads, in this order; everything else of `docs/` is for use, the rest for those who change the program. */
+/** Documents for newcomers, in this order. Other pages of `docs/` are for users, all others for developers. */
 const FIRST: readonly string[] = ['README.md', 'docs/first-hour.md', 'docs/nightly.md', 'docs/comparable-service.md'];
 const OF_MAKERS = /^(?!docs\/|README\.md)|^docs\/(adding-|architecture|decisions\/|sizing|terminology)/;
 
-/** Folders in which the project has documents, with those below them. */
+/** Folders with documents of the project, including subfolders. */
 const FOLDERS = ['docs', 'test', 'sources'] as const;
 
-/** Documents of the project, paths from its root. Notes of sources are part of the sources' pages; fixtures are none. */
+/** Returns the paths of the project's documents, from its root. Notes of sources are part of the sources' pages, and fixtures are no documents. */
 export function documentFiles(): string[] {
   const named = (names: readonly string[]): string[] => names.filter((name) => name.endsWith('.md') && !/\/(?:fixture|golden)\/|\/notes\.md$/.test(name));
   const inside = FOLDERS.flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name.replaceAll('\\', '/')}`));
@@ -21,12 +21,12 @@ export function documentFiles(): string[] {
   return [...FIRST, ...all.filter((file) => !FIRST.includes(file)).sort()];
 }
 
-/** Where the page of a document lies. */
+/** Returns the path of a document's page. */
 function pagePath(file: string): string {
   return file.replace(/README\.md$/, 'index.md').replace(/\.md$/, '.html');
 }
 
-/** Where a link to a file of the project leads on the site; null: it has no page. */
+/** Returns the target of a link to a file of the project; null if the file has no page. */
 export function placeOf(file: string): string | null {
   const path = file.replace(/\/$/, '');
   if (path.endsWith('/notes.md') || /^sources\/[^/.]+(\/|$)/.test(path)) return `/sources/${path.split('/')[1] ?? ''}.html`;
@@ -36,9 +36,9 @@ export function placeOf(file: string): string | null {
 }
 
 /**
- * @param file from the project's root
- * @param dead is told of a link to what the project does not have
- * @returns HTML, with the title apart
+ * @param file path from the project's root
+ * @param dead is called for each link to a missing file
+ * @returns the title, and the HTML without it
  */
 export function rendered(file: string, text: string, dead: (href: string) => void): { readonly title: string; readonly body: string } {
   let title = '';
@@ -69,14 +69,14 @@ export function rendered(file: string, text: string, dead: (href: string) => voi
         const page = placeOf(target);
         return page === null ? `<span class="file" title="${escaped(target)}">${html}</span>` : `<a href="${escaped(page)}${place === undefined ? '' : `#${escaped(place)}`}">${html}</a>`;
       },
-      // Pictures are part of the page: the site needs no other file.
+      // Pictures are embedded in the page, so the site needs no other files.
       image({ href, text: alternative }) {
         const picture = join(ROOT, dirname(file), href);
         if (existsSync(picture)) return `<img alt="${escaped(alternative)}" src="data:image/jpeg;base64,${readFileSync(picture, 'base64')}">`;
         dead(href);
         return escaped(alternative);
       },
-      // A word in angle brackets is text: `<source>`.
+      // Words in angle brackets, such as `<source>`, are text.
       html: ({ text: tag }) => escaped(tag),
     },
   });
@@ -84,7 +84,7 @@ export function rendered(file: string, text: string, dead: (href: string) => voi
   return { title, body };
 }
 
-/** Of all documents. @param dead is told of links that lead nowhere: page and address */
+/** Returns the pages of all documents. @param dead is called for each broken link, with page and address */
 export function documentPages(dead: (page: string, href: string) => void): Page[] {
   const pages = documentFiles().map((file): Page => {
     const path = pagePath(file);

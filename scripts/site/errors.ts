@@ -1,4 +1,4 @@
-/** Every error that the program foresees, read from its code: words, exit code, and what mends it. */
+/** The page of errors, read from the code of the program: text, exit code and fix of each error. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -14,11 +14,11 @@ export interface DocumentedError {
   readonly code: string;
   readonly kind: ExitKind;
   readonly message: string;
-  /** What was expected and found; empty: it says none. */
+  /** Expected and found values; empty if the error has none. */
   readonly detail: string;
-  /** Sentences that say what to do; empty: there are none. */
+  /** Sentences about what to do; empty if the error has none. */
   readonly hint: string;
-  /** The command that mends it; empty: none does. */
+  /** Command that fixes it; empty if the error has none. */
   readonly fix: string;
 }
 
@@ -26,10 +26,10 @@ const WORDS = ['message', 'code', 'kind', 'detail', 'hint', 'fix'] as const;
 
 type Expressions = Partial<Record<(typeof WORDS)[number], ts.Expression>>;
 
-/** Names in a function of what it is called with. */
+/** Arguments of a function, by parameter name. */
 type Given = ReadonlyMap<string, ts.Expression>;
 
-/** What an expression reads as; what is only known when the program runs is `…`. Of two readings both. */
+/** Returns the possible texts of an expression, with `…` for values that are known at run time only. */
 function textsOf(expression: ts.Expression | undefined, given: Given): string[] {
   if (expression === undefined) return [''];
   if (ts.isStringLiteralLike(expression)) return [expression.text];
@@ -40,7 +40,7 @@ function textsOf(expression: ts.Expression | undefined, given: Given): string[] 
     const told = given.get(expression.text);
     return told === undefined ? ['…'] : textsOf(told, new Map());
   }
-  // Of a command that is typed again with something else in it, what it would be elsewhere.
+  // For a command that is repeated with a changed argument, returns the changed command.
   if (ts.isCallExpression(expression) && expression.expression.getText() === 'retyped') return textsOf(expression.arguments[1], given);
   if (ts.isBinaryExpression(expression)) {
     const [left, right] = [textsOf(expression.left, given), textsOf(expression.right, given)];
@@ -57,7 +57,7 @@ function joined(parts: readonly (readonly string[])[]): string[] {
   return parts.reduce<string[]>((texts, part) => texts.flatMap((text) => part.map((next) => text + next)), ['']).slice(0, 4);
 }
 
-/** What makes an error: a call, or what one thread tells another of it. */
+/** Returns the call or the message between threads that creates an error. */
 function madeBy(node: ts.Node): { readonly name?: string; readonly message?: ts.Expression | undefined; readonly facts?: ts.Expression | undefined } {
   if (ts.isCallExpression(node) || ts.isNewExpression(node)) {
     const name = node.expression.getText();
@@ -70,7 +70,7 @@ function madeBy(node: ts.Node): { readonly name?: string; readonly message?: ts.
   return { message: valueOf('error'), facts: valueOf('facts') };
 }
 
-/** The words of an error where it is made; null: this makes none. */
+/** Returns the text expression of a created error; null if the node creates none. */
 function errorMade(node: ts.Node): Expressions | null {
   const { name, message, facts } = madeBy(node);
   if (message === undefined || facts === undefined || !ts.isObjectLiteralExpression(facts)) return null;
@@ -84,7 +84,7 @@ function errorMade(node: ts.Node): Expressions | null {
   return name === 'inputError' ? { ...found, kind: ts.factory.createStringLiteral('input') } : found;
 }
 
-/** Functions and the names by which they are called: `function stop(…)`, `const stop = (…) => …`. */
+/** Returns a function and its name: `function stop(…)`, `const stop = (…) => …`. */
 function functionOf(node: ts.Node): { readonly name: string; readonly parameters: readonly string[] } | null {
   const parametersOf = (made: ts.SignatureDeclaration): string[] => made.parameters.map((parameter) => parameter.name.getText());
   if ((ts.isFunctionDeclaration(node) || ts.isMethodDeclaration(node)) && node.name !== undefined) {
@@ -96,7 +96,7 @@ function functionOf(node: ts.Node): { readonly name: string; readonly parameters
   return null;
 }
 
-/** Every node below one, itself first. */
+/** Yields a node and all nodes below it. */
 function* below(node: ts.Node): Generator<ts.Node> {
   yield node;
   const children: ts.Node[] = [];
@@ -104,14 +104,14 @@ function* below(node: ts.Node): Generator<ts.Node> {
   for (const child of children) yield* below(child);
 }
 
-/** A function that makes errors of what it is given. */
+/** A function that creates errors from its parameters. */
 interface Giver {
   readonly name: string;
   readonly parameters: readonly string[];
   readonly isMethod: boolean;
 }
 
-/** The function around an error that is given its code by whoever calls it; null: the code stands where the error is made. */
+/** Returns the function that gets the error's code as a parameter; null if the code is a literal. */
 function giverOf(node: ts.Node, code: ts.Expression | undefined): Giver | null {
   if (code === undefined || !ts.isIdentifier(code)) return null;
   for (let around: ts.Node | undefined = node.parent; around !== undefined; around = around.parent) {
@@ -128,7 +128,7 @@ function told(made: Expressions, given: Given): DocumentedError[] {
   return codes.flatMap((each) => kinds.map((kind) => ({ code: each, kind, message: texts('message'), detail: texts('detail'), hint: texts('hint'), fix: texts('fix') })));
 }
 
-/** @param files all of the program: what a method of one tells is called in others */
+/** @param files all files of the program, because a method may be called in another file */
 function inFile(file: ts.SourceFile, files: readonly ts.SourceFile[]): DocumentedError[] {
   const found: DocumentedError[] = [];
   for (const node of below(file)) {
@@ -150,7 +150,7 @@ function inFile(file: ts.SourceFile, files: readonly ts.SourceFile[]): Documente
   return found;
 }
 
-/** What every error of the program says, by code; an error that is told in several places is there as often. */
+/** Returns every error of the program by code. An error that is created in several places appears several times. */
 export function documentedErrors(): DocumentedError[] {
   const files = ['pipelines', 'api', 'sources'].flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !/(?:^|\/)(?:fixture|golden|synthetic)/.test(name)).map((name) => join(ROOT, folder, name)).sort())
@@ -160,7 +160,7 @@ export function documentedErrors(): DocumentedError[] {
   return [...files.flatMap((file) => inFile(file, files)), ...ofServer, ...ofFiles].sort((a, b) => (a.code < b.code ? -1 : a.code > b.code ? 1 : 0));
 }
 
-/** Of several places that tell one error the one that says most. */
+/** Keeps the longest text of each error that is created in several places. */
 function byCode(errors: readonly DocumentedError[]): DocumentedError[] {
   const found = new Map<string, DocumentedError>();
   const weight = ({ message, hint, fix }: DocumentedError): number => [message, hint, fix].filter((text) => text !== '' && !text.includes('…')).length * 2 + [hint, fix].filter((text) => text !== '').length;
@@ -172,12 +172,12 @@ function byCode(errors: readonly DocumentedError[]): DocumentedError[] {
 }
 
 const GROUPS: readonly (readonly [title: string, kinds: readonly ExitKind[], what: string])[] = [
-  ['What was typed, and this machine', ['usage'], 'Exit 2. Nothing was done.'],
-  ['Files', ['input', 'rejects'], 'Exit 3, or 4 where too many records were refused. Other files are read all the same; what is published stays.'],
-  ['Checks', ['checks'], 'Exit 5. What was built is not published; what is published stays.'],
-  ['The database', ['database'], 'Exit 6. Nothing published was touched: the same command goes on where it stopped.'],
+  ['Input and machine', ['usage'], 'Exit 2. The command changed nothing.'],
+  ['Files', ['input', 'rejects'], 'Exit 3, or 4 where too many records were refused. Other files are still read, and published data is unchanged.'],
+  ['Checks', ['checks'], 'Exit 5. The new data is not published, and published data is unchanged.'],
+  ['The database', ['database'], 'Exit 6. Published data is unchanged. Run the same command again to continue.'],
   ['Another run', ['locked'], 'Exit 7.'],
-  ['Bugs', ['bug'], 'Exit 1. Please report them with what was printed.'],
+  ['Bugs', ['bug'], 'Exit 1. Please report them with the printed message.'],
 ];
 
 export function errorPage(): Page {
@@ -185,13 +185,13 @@ export function errorPage(): Page {
   return {
     path: 'errors.html', title: 'When something goes wrong', part: 'Begin', below: null,
     body: [
-      paragraph('An error says what, where, what was expected and found, and ends with what to type. With <code>--json</code> it is an object on stdout, with the same code.'),
-      paragraph(`First look at what ${code('npx mappale')} says, then at ${code('npx mappale doctor')}: they change nothing.`),
+      paragraph('An error states what happened, where, the expected and found values, and the command to run. With <code>--json</code> it is an object on stdout, with the same code.'),
+      paragraph(`First run ${code('npx mappale')}, then ${code('npx mappale doctor')}. Both change nothing.`),
       exitCodes(),
-      ...GROUPS.flatMap(([title, kinds, what]) => [heading(2, title), paragraph(escaped(what)), table(['Error', 'Says', 'What to do', 'What to type'], all.filter(({ kind }) => kinds.includes(kind)).map((each) => [
+      ...GROUPS.flatMap(([title, kinds, what]) => [heading(2, title), paragraph(escaped(what)), table(['Error', 'Says', 'Fix', 'Command'], all.filter(({ kind }) => kinds.includes(kind)).map((each) => [
         `<code id="${escaped(each.code)}">${escaped(each.code)}</code>`, prose(each.message), prose(each.hint), each.fix === '' ? '' : code(each.fix),
       ]))]),
-      paragraph('A code that begins with <code>SQL_</code> and is not here is PostgreSQL\'s own, five characters, with its words.'),
+      paragraph('Other codes that begin with <code>SQL_</code> end with the five characters of PostgreSQL\'s code, and have PostgreSQL\'s message.'),
     ].join(''),
   };
 }

@@ -1,13 +1,13 @@
-/** Which sources a section is made from: what its SQL reads, down to the layers. */
+/** Finds the sources of a section: the layers that its SQL reads, directly or through other tables. */
 import { sourceOfLayer, type RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { tableOfSection } from '../../pipelines/contract/sections.ts';
 import { tableFiles, type Relation } from '../../pipelines/contract/sql-files.ts';
 import type { Section } from '../../pipelines/contract/section.ts';
 
-/** Every section stands on these; only `basic` is made of them. */
+/** Every section needs these tables. Only `basic` counts their sources as its own. */
 const GROUND: readonly Relation[] = ['core.parcel', 'core.comune', 'core.sheet'];
 
-/** In the order of the sources. */
+/** Returns the sources of a section, in their order. */
 export function feeding({ name, tables }: Section, sources: readonly RegisteredSource[]): readonly RegisteredSource[] {
   const files = tableFiles();
   const seen = new Set<Relation>();

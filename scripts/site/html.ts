@@ -1,9 +1,9 @@
-/** Pieces of pages. Text is escaped here, once. */
+/** Builds parts of pages. All text is escaped here, once. */
 export function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
-/** Text as HTML: `code` between backquotes, addresses as links. */
+/** Returns text as HTML: backquoted text as `code`, addresses as links. */
 export function prose(text: string): string {
   return text.split(/(`[^`]+`|https?:\/\/[^\s"<>]*[^\s"<>.,;:)])/).map((part, index) => {
     if (index % 2 === 0) return escaped(part);
@@ -19,7 +19,7 @@ export function link(href: string, text: string): string {
   return `<a href="${escaped(href)}">${escaped(text)}</a>`;
 }
 
-/** As GitHub names the place of a heading. */
+/** Returns the anchor of a heading, in GitHub's format. */
 export function anchor(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '').trim().replace(/\s/g, '-');
 }
@@ -40,7 +40,7 @@ export function list(items: readonly string[]): string {
   return `<ul>\n${items.map((item) => `<li>${item}</li>`).join('\n')}\n</ul>\n`;
 }
 
-/** @param rows cells as HTML; columns in which nothing stands are left out */
+/** @param rows cells as HTML; empty columns are left out */
 export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const shown = titles.map((_title, column) => rows.some((row) => row[column] !== ''));
   const line = (tag: 'td' | 'th', cells: readonly string[]): string =>
@@ -48,7 +48,7 @@ export function table(titles: readonly string[], rows: readonly (readonly string
   return `<div class="table"><table>\n<thead>${line('th', titles.map(escaped))}</thead>\n<tbody>\n${rows.map((row) => line('td', row)).join('\n')}\n</tbody>\n</table></div>\n`;
 }
 
-/** Facts of one thing, a line each; what is empty is left out. */
+/** Returns a list of names and values. Empty values are left out. */
 export function facts(lines: readonly (readonly [name: string, html: string])[]): string {
   return `<dl>\n${lines.filter(([, html]) => html !== '').map(([name, html]) => `<dt>${escaped(name)}</dt><dd>${html}</dd>`).join('\n')}\n</dl>\n`;
 }

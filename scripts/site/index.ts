@@ -1,4 +1,4 @@
-/** `make docs`: writes the site. What the database says of its tables is read from an embedded one, made for that and removed. */
+/** `make docs`: writes the site. The comments of tables come from an embedded database, which is created for this and removed. */
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';

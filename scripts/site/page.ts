@@ -1,4 +1,4 @@
-/** What a site is made of. */
+/** Types of the site's pages. */
 
 /** Parts of the menu, in its order. */
 export const PARTS = ['Begin', 'Use', 'Reference', 'Make'] as const;
@@ -10,8 +10,8 @@ export interface Page {
   readonly path: string;
   readonly title: string;
   readonly part: Part;
-  /** Below another one in the menu: its path; null: it stands in the menu itself. */
+  /** Path of its parent in the menu; null if the page is at the top level. */
   readonly below: string | null;
-  /** What stands in its middle. Links that begin with `/` are from the site's root. */
+  /** HTML of the page, without the menu. Links that begin with `/` start at the site's root. */
   readonly body: string;
 }

@@ -1,4 +1,4 @@
-/** The documents and the reference as one static site: pages, menu, style; nothing of it is asked of another host, and no link of it leads nowhere. */
+/** The documents and the reference as a static site: pages, menu, style. It loads nothing from other hosts and has no broken links. */
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { ROOT } from '../../pipelines/config.ts';
@@ -12,9 +12,9 @@ import { escaped } from './html.ts';
 import { PARTS, type Page } from './page.ts';
 import { sourcePages } from './source-pages.ts';
 
-/** What stands where links should lead. */
+/** Error that lists broken links. */
 export class DeadLinks extends Error {
-  /** @param links `page: address`, each */
+  /** @param links each as `page: address` */
   constructor(readonly links: readonly string[]) {
     super(`links of the documents that lead nowhere:\n${links.map((link) => `  ${link}`).join('\n')}`);
     this.name = 'DeadLinks';
@@ -32,7 +32,7 @@ export async function sitePages(tables: readonly DatabaseTable[]): Promise<reado
   return pages;
 }
 
-/** Links to pages and places of pages that are not there. @returns `page: address`, each */
+/** Returns links to missing pages and missing anchors. @returns each link as `page: address` */
 export function deadLinks(pages: readonly Page[]): string[] {
   const places = new Map(pages.map(({ path, body }) => [path, new Set([...body.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]!))]));
   return pages.flatMap(({ path, body }) => [...body.matchAll(/ href="([^"]+)"/g)].map((match) => match[1]!).filter((href) => {
@@ -43,7 +43,7 @@ export function deadLinks(pages: readonly Page[]): string[] {
   }).map((href) => `${path}: ${href}`));
 }
 
-/** From a page to what lies at a path from the root. */
+/** Returns the relative address from a page to a path from the root. */
 function from(page: string, to: string): string {
   return posix.relative(posix.dirname(page), to) || posix.basename(to);
 }
@@ -51,7 +51,7 @@ function from(page: string, to: string): string {
 function menu(page: Page, pages: readonly Page[]): string {
   const item = (each: Page): string => {
     const inside = pages.filter(({ below }) => below === each.path);
-    // Those below a page are shown while one is there.
+    // Subpages are listed while their parent or one of them is open.
     const open = each.path === page.path || page.below === each.path;
     const own = `<a href="${escaped(from(page.path, each.path))}"${each.path === page.path ? ' aria-current="page"' : ''}>${escaped(each.title)}</a>`;
     return `<li>${own}${open && inside.length > 0 ? `<ul>${inside.map(item).join('')}</ul>` : ''}</li>`;
@@ -59,7 +59,7 @@ function menu(page: Page, pages: readonly Page[]): string {
   return PARTS.map((part) => `<h2>${part}</h2><ul>${pages.filter((each) => each.part === part && each.below === null).map(item).join('')}</ul>`).join('\n');
 }
 
-/** A page as it is written. */
+/** Returns the HTML of a page. */
 export function drawn(page: Page, pages: readonly Page[]): string {
   const body = page.body.replace(/ href="\/([^"#]*)/g, (_whole, path: string) => ` href="${from(page.path, path)}`);
   return `<!doctype html>
@@ -87,7 +87,7 @@ ${menu(page, pages)}
 `;
 }
 
-/** Everything that is written, by its path from the site's root. */
+/** Returns all files by their path from the site's root. */
 export function siteFiles(pages: readonly Page[]): ReadonlyMap<string, string> {
   return new Map([['site.css', readFileSync(join(ROOT, 'scripts/site/site.css'), 'utf8')], ...pages.map((page): [string, string] => [page.path, drawn(page, pages)])]);
 }

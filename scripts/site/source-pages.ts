@@ -12,20 +12,20 @@ import { feeding } from './feeds.ts';
 import { code, escaped, facts, heading, link, list, paragraph, prose, table } from './html.ts';
 import type { Page } from './page.ts';
 
-/** What does not hang on the day: which of several editions is the newest is asked of the publisher. */
+/** Day for which addresses are listed. The newest edition depends on the publisher's answer. */
 const SOME_DAY = new Date('2026-11-01');
 
 function cycleText(cycle: Cycle): string {
   return cycle === 'daily' ? 'every day' : `after ${cycle.join(', ')} (month-day)`;
 }
 
-/** How the files come here, of any region. */
+/** Describes the download of the files, for any region. */
 function downloadLines(download: Download, id: string): string[] {
   const asked = REGIONS.filter((region) => (download.files?.(region, SOME_DAY) ?? []).length > 0).length;
   const hands = [...new Set(REGIONS.flatMap((region) => download.byHand?.(region) ?? []))];
   return [
     ...(asked === 0 ? [] : [`${code(`npx mappale fetch REGION --sources ${id}`)} downloads it${asked === REGIONS.length ? '' : ` (${asked} of ${REGIONS.length} regions)`}${download.tokenParameter === undefined ? '' : ` with a token in ${code(`MAPPALE_${id.toUpperCase()}_TOKEN`)}`}`]),
-    ...(download.onlyNamed === undefined ? [] : [`only when it is named: ${prose(download.onlyNamed)}`]),
+    ...(download.onlyNamed === undefined ? [] : [`only if it is named: ${prose(download.onlyNamed)}`]),
     ...hands.map((hand) => `by hand: ${prose(hand)}`),
   ];
 }
@@ -40,7 +40,7 @@ function body(source: RegisteredSource, download: Download, notes: string): stri
       ['Licence', escaped(manifest.attribution.license)],
       ['To be shown', `${escaped(manifest.attribution.text)}${manifest.attribution.mandatory === true ? ' (in every answer)' : ''}`],
       ['About it', prose(manifest.attribution.url)],
-      ['Feeds', fed.length === 0 ? 'what the sections stand on: parcels, comuni, addresses' : fed.map(({ name, title }) => link(`/sections/${name}.html`, title)).join(', ')],
+      ['Feeds', fed.length === 0 ? 'the base of all sections: parcels, comuni, addresses' : fed.map(({ name, title }) => link(`/sections/${name}.html`, title)).join(', ')],
       ['Issued', `${escaped(manifest.cadence)}; ${code('mappale watch')} asks ${escaped(cycleText(download.cycle))}`],
       ['Vintage', prose(manifest.vintageRule)],
       ['Coordinates', manifest.crs === null ? 'none' : prose(manifest.crs)],
@@ -51,12 +51,12 @@ function body(source: RegisteredSource, download: Download, notes: string): stri
     ]),
     heading(2, 'Where it comes from'), list([...downloadLines(download, id), ...manifest.downloads.map(({ url, note }) => `${prose(url)}: ${prose(note)}`)]),
     heading(2, 'Published fields that are not used'),
-    Object.keys(manifest.ignored).length === 0 ? paragraph('None: each is read.') : table(['Field', 'Why not'], Object.entries(manifest.ignored).map(([name, why]) => [code(name), prose(why)])),
+    Object.keys(manifest.ignored).length === 0 ? paragraph('None; all fields are read.') : table(['Field', 'Why not'], Object.entries(manifest.ignored).map(([name, why]) => [code(name), prose(why)])),
     notes,
   ].join('');
 }
 
-/** @param dead is told of links that lead nowhere: page and address */
+/** @param dead is called for each broken link, with page and address */
 export async function sourcePages(sources: readonly RegisteredSource[], dead: (page: string, href: string) => void): Promise<Page[]> {
   const pages = await Promise.all(sources.map(async (source): Promise<Page> => {
     const path = `sources/${source.id}.html`;
@@ -69,7 +69,7 @@ export async function sourcePages(sources: readonly RegisteredSource[], dead: (p
   }));
   return [{
     path: 'sources.html', title: 'Sources', part: 'Reference', below: null,
-    body: paragraph('What is read, of whom, under which licence.') + table(['Source', 'Publisher', 'Licence', 'Issued', 'Feeds'], sources.map((source) => [
+    body: paragraph('Datasets with their publishers and licences.') + table(['Source', 'Publisher', 'Licence', 'Issued', 'Feeds'], sources.map((source) => [
       link(`/sources/${source.id}.html`, source.manifest.title), escaped(source.manifest.attribution.holder), escaped(source.manifest.attribution.license), escaped(source.manifest.cadence),
       SECTIONS.filter((section) => feeding(section, [source]).length > 0).map(({ name }) => link(`/sections/${name}.html`, name)).join(', '),
     ])),

@@ -1,10 +1,10 @@
-/** Tables and columns of a database with what it says of them. */
+/** Reads tables and columns of a database with their comments. */
 import type { Session } from '../../pipelines/db/types.ts';
 import type { DatabaseTable } from './dictionary.ts';
 
 type Row = { readonly relation: string; readonly comment: string; readonly name: string; readonly type: string; readonly said: string };
 
-/** @param session of a database at this version */
+/** @param session a session in a database of this version */
 export async function tablesOf(session: Pick<Session, 'query'>): Promise<DatabaseTable[]> {
   const rows = await session.query<Row>(
     `select

@@ -277,7 +277,7 @@ describeDatabase('the server\'s role', (engine) => {
 
   it('cannot take the lock between readers and publications', async () => {
     for (const mode of ['access share', 'share row exclusive', 'access exclusive']) expect([mode, await asRole(`do $$ begin lock table ledger.publication_lock in ${mode} mode; end $$`)]).toEqual([mode, 'SQL_42501']);
-    // Its functions take that lock. Nobody can take another one.
+    // Its functions take that lock. No role can take another lock.
     await service.database.session((session) => session.transaction(async () => {
       await session.query('select api.hold_publication()');
       const held = await session.query<{ relation: string | null; mode: string }>(
@@ -289,7 +289,7 @@ describeDatabase('the server\'s role', (engine) => {
 });
 
 describeEngines('a database migrated by a role without superuser rights', (engine) => {
-  it('gets from doctor the statements that remain, and lacks nothing after they are run', async () => {
+  it('gets the missing statements from doctor, and is complete after they are run', async () => {
     const url = await engine.createDatabase();
     const admin = await engine.openDatabase(url);
     const owner = `mappale_test_${randomBytes(6).toString('hex')}`;

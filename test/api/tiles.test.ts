@@ -145,7 +145,7 @@ describeEngines('a tile of the map', (engine) => {
       .toEqual(comuni);
   });
 
-  it('is empty where nothing is, and at zooms at which the layer is not drawn', async () => {
+  it('is empty if it has no features, and at zooms at which the layer is not drawn', async () => {
     for (const [layer, tile] of [['parcels', '14/1/1'], ['parcels', '0/0/0'], ['comuni', '7/68/47'], ['ground', '5/17/11']] as const) {
       const path = `/tiles/${tile}?layer=${layer}`;
       const answered = await service.ask(path, { key });
@@ -180,7 +180,7 @@ describeEngines('a tile of the map', (engine) => {
     key = await service.token();
   });
 
-  it('has suggestions next to it while a query is typed: incomplete streets and comuni are completed, complete ones are found as in a search', async () => {
+  it('is served with suggestions for a typed query: they complete streets and comuni, and find complete names like a search', async () => {
     const streets = await service.database.query<{ name: string; comune: string; belfiore: string }>(
       `select distinct on (regexp_replace(s.name, '^.* ', '')) s.name, c.name as comune, s.belfiore
        from core.street s join core.comune c on c.belfiore = s.belfiore
@@ -210,7 +210,7 @@ describeEngines('a tile of the map', (engine) => {
       .toEqual([401, 403, 400, 400]);
   });
 
-  it('has explanations next to it for a signed-in browser, equal to mappale explain, without leaving settings behind', async () => {
+  it('is served with explanations for a signed-in browser, equal to mappale explain, without a change of settings', async () => {
     const [sources, link] = [await loadSources(), new SignInLink()];
     const app = await buildServer({
       reader: service.reader, version: VERSION, log: SILENT, signIn: link,
@@ -243,7 +243,7 @@ describeEngines('a tile of the map', (engine) => {
     await app.close();
   });
 
-  it('has an overview next to it, without a key, of the published regions and the coverage of each comune as in its quality passport', async () => {
+  it('is served with an overview, without a key, of the published regions and the coverage of each comune as in its quality passport', async () => {
     const overview = (await service.ask('/map/overview.json')).body as { regions: Json[]; layers: Json[]; attribution: string[] };
     expect(overview.regions).toMatchObject([{ code: service.region.code, name: service.region.name, parcels: all.length }]);
     expect(overview.layers.map(({ name }) => name)).toEqual(LEGENDS.map(({ name }) => name));
@@ -259,7 +259,7 @@ describeEngines('a tile of the map', (engine) => {
         // The passport uses more sample parcels, and one of them may have other coverage.
         if (section !== 'basic' && state !== 'partial') expect([belfiore, section, coverage[section]]).toEqual([belfiore, section, state === 'none' ? 'mapped' : state]);
       }
-      // Except a few parcels that the files have elsewhere.
+      // A few parcels are in another comune in the files.
       const [inside] = await service.database.query<{ box: number; outline: number }>(
         `select avg(st_covers(st_makeenvelope($2, $3, $4, $5, 4326), p.point)::int4)::float8 as box, avg(st_dwithin(st_setsrid(st_geomfromgeojson($6::text), 4326), p.point, 0.001)::int4)::float8 as outline
          from core.parcel p where p.belfiore = $1`, [belfiore, ...bbox, JSON.stringify(outline)],

@@ -78,7 +78,7 @@ describeDatabase('exporting a region', (engine) => {
     const [first, second] = [await write(name, `once.${name}`), await write(name, `twice.${name}`)];
     expect(second.sha256).toBe(first.sha256);
     expect(first.parcels).toBe(parcels.length);
-    const item = JSON.parse(await readFile(first.beside[0]!, 'utf8')) as { properties: Record<string, unknown>; assets: { data: Record<string, unknown> }; links: { rel: string }[]; bbox: number[] };
+    const item = JSON.parse(await readFile(first.companions[0]!, 'utf8')) as { properties: Record<string, unknown>; assets: { data: Record<string, unknown> }; links: { rel: string }[]; bbox: number[] };
     expect(item.assets.data).toMatchObject({ href: `./once.${name}`, 'file:checksum': `1220${first.sha256}`, 'file:size': first.bytes });
     expect(item.properties).toMatchObject({ datetime: first.published_at, 'table:row_count': parcels.length });
     expect(item.links.filter(({ rel }) => rel === 'license').length).toBeGreaterThan(1);
@@ -144,10 +144,10 @@ describeDatabase('exporting a region', (engine) => {
   });
 
   it('to CSV has the same cells, and metadata with their meaning', async () => {
-    const { beside } = await write('csv', 'molise.csv');
+    const { companions } = await write('csv', 'molise.csv');
     const rows: Record<string, string>[] = parse(await readFile(join(folder, 'molise.csv'), 'utf8'), { columns: true });
     expect(new Map(rows.map((row) => [Number(row['fid']), Object.values(row)]))).toEqual(new Map(parcels.map(({ fid }) => [fid, cells.get(fid)!.map((cell) => String(cell ?? ''))])));
-    const { tableSchema } = JSON.parse(await readFile(beside[1]!, 'utf8')) as { tableSchema: { columns: { titles: string }[] } };
+    const { tableSchema } = JSON.parse(await readFile(companions[1]!, 'utf8')) as { tableSchema: { columns: { titles: string }[] } };
     expect(tableSchema.columns.map(({ titles }) => titles)).toEqual(Object.keys(rows[0]!));
   });
 

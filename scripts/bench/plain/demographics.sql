@@ -1,7 +1,7 @@
--- purpose: the census section of each land parcel, as a plain script of PostGIS finds it
+-- purpose: the census section of each land parcel, by plain PostGIS
 -- reads: core.parcel, plain.census
 -- writes: plain.demographics
--- grain: one row per land parcel whose representative point lies in a section
+-- grain: one row per land parcel with its representative point in a section
 -- crs: EPSG:4326; areas are those of the parcels, EPSG:3035
 
 create table plain.demographics as

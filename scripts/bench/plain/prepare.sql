@@ -1,4 +1,4 @@
--- purpose: what a plain script joins: rows in force with a geometry and a GiST index each; this is not timed
+-- purpose: the input of the plain scripts: current rows, each with a geometry and a GiST index; this is not timed
 -- reads: ledger.publication, ledger.publication_file, ledger.member, layer.flood_hazard, layer.landslide_hazard, layer.pga_node, layer.shoreline_segment, layer.egms_cell, layer.census_section, layer.land_cover_polygon, layer.land_cover_class
 -- writes: plain.in_force, plain.flood, plain.landslide, plain.node, plain.shore, plain.cell, plain.census, plain.land
 -- grain: one row per published record
