@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Runs the TypeScript of this checkout without a build step. What an old Node does not have is imported after it was asked for its version.
-// The system gives the first process of a container no way to be ended but its own, and it may be told to end while it still loads.
+// Runs the TypeScript of this checkout without a build step. Modules that an old Node does not have are imported after the check of the version.
+// The first process of a container has no default signal handlers, and a signal may come while the program still loads.
 if (process.pid === 1) {
   for (const [signal, number] of [['SIGHUP', 1], ['SIGINT', 2], ['SIGTERM', 15]]) process.on(signal, () => process.listenerCount(signal) === 1 && process.exit(128 + number));
 }
@@ -17,6 +17,6 @@ register();
 registerHooks('./as-it-is.mjs', import.meta.url);
 const { main } = await import('./cli/main.ts');
 await main(process.argv);
-// What failed may have left something that keeps the process: it ends after its report.
-// Text in a pipe is written first.
+// Ends the process after the report, because a failed command may leave open handles.
+// Pending output to a pipe is written first.
 if (process.exitCode) process.stdout.write('', () => process.stderr.write('', () => process.exit()));

@@ -90,7 +90,7 @@ export async function join(
   const make = async (product: Product, session: Session, lane: string): Promise<void> => {
     const { relation, file } = product;
     const table = tableOf(relation);
-    if (finished.has(table)) log.debug(`  ${relation}: finished by the run before`);
+    if (finished.has(table)) log.debug(`  ${relation}: finished by the previous run`);
     else if ((await incremental?.take(session, product)) === true) return;
     else {
       await incremental?.settle(file.reads);
@@ -150,7 +150,7 @@ function byTurn(a: Product, b: Product): number {
   return turn(a) - turn(b);
 }
 
-/** Returns workspaces of these units: of an interrupted run, a refused build, or a run that works now. */
+/** Returns workspaces of these units, which belong to an interrupted run, a refused build or a current run. */
 export async function leftBuilds(session: Session, units: readonly number[]): Promise<string[]> {
   const there = new Set(await schemasLike(session, 'build_'));
   return units.map(buildSchema).filter((schema) => there.has(schema));
@@ -183,7 +183,7 @@ export async function provideCurrentRows(
 ): Promise<void> {
   const source = sourceOfLayer(sources, layer);
   if (source === undefined) {
-    throw new MappaleError(`${layer} is read, and no source makes it`, {
+    throw new MappaleError(`${layer} is read, but no source fills it`, {
       code: 'LAYER_UNKNOWN', kind: 'bug', hint: 'The installation is not complete. Install the program again; if that does not help, report it.',
     });
   }

@@ -1,8 +1,8 @@
 /**
- * All that GDAL does, as calls of plain data: its functions block, so `vector.ts` has them run in a thread. The only file that imports gdal-async, and
- * lazily: who reads no vector file needs no GDAL. The binding's authors do not promise it for threads. It holds in the first one that loads it, also when
- * that one or the process ends in the middle of its work, and cannot be loaded by a second (3.12.3, observed): so there is one thread, for all files, and
- * the main thread never loads it.
+ * Calls of GDAL with plain data. Its functions block, so `vector.ts` runs them in a thread. This is the only file that imports gdal-async. It imports it on
+ * demand, so that other files are read without GDAL. The binding does not support threads officially. It works in the first thread that loads it, even if that
+ * thread or the process ends during its work, and a second thread cannot load it (3.12.3, observed). So there is one thread for all files, and the main thread
+ * never loads it.
  */
 import { rm } from 'node:fs/promises';
 import type * as Gdal from 'gdal-async';
@@ -10,9 +10,9 @@ import { MappaleError } from '../errors.ts';
 import type { VectorField, VectorValue } from './vector.ts';
 import { checkWkb, toEwkb } from './wkb.ts';
 
-/** A batch ends with the feature that makes it so large, */
+/** A batch ends with the feature that exceeds this size, */
 const BATCH_BYTES = 1_048_576;
-/** or with so many. */
+/** or after this number of features. */
 const BATCH_FEATURES = 500;
 
 export interface GdalLayer {
@@ -20,9 +20,9 @@ export interface GdalLayer {
   readonly spatial: boolean;
   readonly fields: readonly VectorField[];
   readonly featureCount: number;
-  /** WKT of the CRS; null when the file states none. */
+  /** WKT of the CRS; null if the file states none. */
   readonly wkt: string | null;
-  /** EPSG number where the file states it without WKT; null: it states another name. */
+  /** EPSG number if the file states it without WKT; null if it states another name. */
   readonly epsg?: number | null;
 }
 
@@ -31,9 +31,9 @@ export interface GdalFeature {
   /** In the order of the layer's fields. */
   readonly values: readonly VectorValue[];
   readonly ewkb: Uint8Array | null;
-  /** GDAL says that there is no geometry. */
+  /** True if GDAL reports no geometry. */
   readonly missing: boolean;
-  /** Why `ewkb` is null although there is a geometry. */
+  /** Reason why `ewkb` is null although there is a geometry. */
   readonly geometryError: string | null;
 }
 
@@ -72,8 +72,8 @@ let loaded: Gdal | undefined;
 const importGdal = (): Promise<{ readonly default: unknown }> => import('gdal-async');
 
 /**
- * @param load for tests: how the module is imported
- * @throws `GDAL_MISSING` (usage) with what to do
+ * @param load imports the module; replaced in tests
+ * @throws `GDAL_MISSING` (usage) with a hint
  */
 export async function loadGdal(load: () => Promise<{ readonly default: unknown }> = importGdal): Promise<Gdal> {
   if (loaded !== undefined && load === importGdal) return loaded;
@@ -85,15 +85,15 @@ export async function loadGdal(load: () => Promise<{ readonly default: unknown }
       code: 'GDAL_MISSING',
       kind: 'usage',
       detail: `expected the optional package gdal-async, found: ${(error instanceof Error ? error.message : String(error)).replace(/\n.*/s, '')}`,
-      hint: 'Install it: make setup does so, and says what it lacks; by hand it is `npm install --include=optional gdal-async`, and where no binary is offered for this '
-        + 'platform libgdal-dev and a C++ compiler first, with `--build-from-source --shared_gdal`. GeoJSON, and all files that are no maps, are read without it.',
+      hint: 'Install it with make setup, which reports missing requirements, or with `npm install --include=optional gdal-async`. If there is no binary for this '
+        + 'platform, install libgdal-dev and a C++ compiler first, and add `--build-from-source --shared_gdal`. GeoJSON and all files other than maps are read without it.',
       fix: 'make setup',
       cause: error,
     });
   }
   // The checks of `vector.ts` report GDAL's warnings with file and position.
   gdal.quiet();
-  // Searching all CRS for the one of a .prj takes GDAL a tenth of a second for each shapefile; `shapefile.ts` reads the .prj instead.
+  // GDAL needs a tenth of a second per shapefile to identify the CRS of a .prj, so `shapefile.ts` reads the .prj.
   gdal.config.set('USE_OSR_FIND_MATCHES', 'NO');
   if (load === importGdal) loaded = gdal;
   return gdal;
@@ -126,7 +126,7 @@ function isOf(system: Gdal.SpatialReference, dataset: number): boolean {
   return firstOf.get(system) === dataset;
 }
 
-/** @returns what `get` gives; null where GDAL does not understand the CRS, which is as good as none */
+/** @returns the result of `get`; null if GDAL does not understand the CRS */
 function understood<T>(get: () => T): T | null {
   try {
     return get();
@@ -141,7 +141,7 @@ export const calls = {
     return (await loadGdal()).version;
   },
 
-  /** @param encoding of a shapefile's text; null where the format fixes it */
+  /** @param encoding of a shapefile's text; null if the format determines it */
   async open(path: string, drivers: readonly string[], encoding: string | null): Promise<{ readonly dataset: number; readonly layers: readonly GdalLayer[] }> {
     const gdal = await loadGdal();
     gdal.config.set('SHAPE_ENCODING', encoding);
@@ -154,7 +154,7 @@ export const calls = {
         const number = keep(dataset);
         const layers = dataset.layers.map((layer) => ({ layer, system: understood(() => layer.srs) }));
         const systems = layers.flatMap(({ system }) => (system === null ? [] : [system]));
-        // One that comes again while the first is open is one that a driver has for all its files.
+        // A CRS that comes again while the first dataset is open is shared by all files of a driver.
         if (systems.every((system) => isOf(system, number) || seen.has(system))) {
           return { dataset: number, layers: layers.map(({ layer, system }) => layerFacts(gdal, layer, system)) };
         }
@@ -190,7 +190,7 @@ export const calls = {
     return { features, ended: false, failure: null };
   },
 
-  /** @throws Error when what was still to be written could not be */
+  /** @throws Error if the remaining data could not be written */
   async close(dataset: number): Promise<void> {
     const gdal = await loadGdal();
     const open = datasetOf(dataset);
@@ -198,7 +198,7 @@ export const calls = {
     heard(gdal, () => open.close());
   },
 
-  /** A new file, or folder, in place of what was there. @param date that a GeoPackage is stamped with instead of the clock's; UTC */
+  /** Creates a file or folder, and replaces an existing one. @param date date of a GeoPackage in place of the current time; UTC */
   async create(path: string, format: WrittenFormat, date = '2000-01-01T00:00:00.000Z'): Promise<number> {
     const gdal = await loadGdal();
     gdal.config.set('OGR_CURRENT_DATE', date);
@@ -235,7 +235,10 @@ export const calls = {
   },
 };
 
-/** GDAL tells of some failures to nobody who does not ask: a FlatGeobuf is written when it is closed, and a full disk cuts it there (3.6, observed). */
+/**
+ * Runs work and throws errors that GDAL only logs. A FlatGeobuf is written when it is closed, and a full disk truncates it without an exception (3.6,
+ * observed).
+ */
 function heard(gdal: Gdal, work: () => void): void {
   gdal.lastError = null;
   work();

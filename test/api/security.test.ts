@@ -47,7 +47,7 @@ describeDatabase('access', (engine) => {
       }
     });
 
-    it('that are unknown, malformed, expired, revoked or huge are refused with the same answer', async () => {
+    it('keys that are unknown, malformed, expired, revoked or huge are refused with the same answer', async () => {
       const valid = await service.token();
       const expired = await service.token(SCOPES, new Date(Date.now() - 1000));
       const revoked = await service.token();
@@ -304,7 +304,7 @@ describeEngines('a database migrated by a role without superuser rights', (engin
       const missing = await missingRights(admin);
       expect(missing).toEqual([expect.stringMatching(/^revoke execute on function lo_close\(integer\), .*lo_create\(oid\).* from public;$/)]);
       const { stdout } = await promisify(execFile)(process.execPath, [fileURLToPath(new URL('../../pipelines/mappale.mjs', import.meta.url)), 'doctor'], { env: { DATABASE_URL: theirs.href, PATH: '/usr/bin:/bin' } });
-      expect(stdout).toContain('note the role of the server may ask and nothing else: 1 statement is left to do');
+      expect(stdout).toContain('note the role of the server may call the API functions only: 1 statement is left to do');
       expect(stdout).toContain(missing[0]);
       for (const statement of missing) await admin.query(statement);
       expect(await missingRights(admin)).toEqual([]);

@@ -59,7 +59,7 @@ describeEngines('a tile of the map', (engine) => {
   /** SQL of the box of a tile, including the margin around its sides. */
   const BOX = 'st_transform(st_tileenvelope($1, $2, $3, margin => 64 / 4096.0), 4326)';
 
-  it.each([14, 16])('at zoom %i has the parcels that SQL finds in it, each once, within a unit of its position', async (z) => {
+  it.each([14, 16])('a tile at zoom %i has the parcels that SQL finds in it, each once, within a unit of its position', async (z) => {
     const found = new Set<number>();
     // A unit of the tile: at most an eighth of a pixel.
     const unit = 360 / 2 ** z / 4096;
@@ -98,7 +98,7 @@ describeEngines('a tile of the map', (engine) => {
     }
   });
 
-  it('of parcels has labels and kinds, and of ground only roads and water', async () => {
+  it('a tile of parcels has labels and kinds, and of ground only roads and water', async () => {
     const told = new Map((await service.database.query<{ fid: number; label: string; kind: string }>('select p.fid, p.label, p.kind from core.parcel p')).map((row) => [row.fid, row]));
     for (const tile of await tiles(14)) {
       for (const { properties } of await features('parcels', 14, tile)) expect(properties).toEqual({ ...told.get(properties['fid'] as number) });
@@ -135,7 +135,7 @@ describeEngines('a tile of the map', (engine) => {
     }
   });
 
-  it('of comuni has the boundary of each with its name and codes', async () => {
+  it('a tile of comuni has the boundary of each with its name and codes', async () => {
     const comuni = await service.database.query<{ belfiore: string; name: string; istat_code: string; region: number }>(
       'select c.belfiore, c.name, c.istat_code, c.region_code::int4 as region from core.comune c where c.belfiore in (select belfiore from core.parcel) order by 1',
     );

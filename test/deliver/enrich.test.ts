@@ -150,7 +150,7 @@ describeEngines('enriching a table', (engine) => {
     const [{ fid }] = await database.query<{ fid: number }>('select min(fid) as fid from core.parcel') as [{ fid: number }];
     const { text } = await enrich(Buffer.from(`citt\u00e0;fid\r\nForl\u00ec;${fid}\r\n`, 'latin1'));
     expect(text).toContain(`Forlì;${fid};found`);
-    await expect(enrich(`fid,lat,lng\n${fid},41,14\n`)).rejects.toMatchObject({ code: 'KEY_AMBIGUOUS', hint: 'Say which is to count: --by fid' });
+    await expect(enrich(`fid,lat,lng\n${fid},41,14\n`)).rejects.toMatchObject({ code: 'KEY_AMBIGUOUS', hint: 'Choose one: --by fid' });
     expect((await enrich(`fid,lat,lng\n${fid},41,14\n`, { by: 'fid' })).rows[0]).toMatchObject({ status: 'found', mappale_fid: String(fid) });
     await expect(enrich('a,b\n1,2\n')).rejects.toMatchObject({ code: 'KEY_MISSING' });
   });
