@@ -68,7 +68,7 @@ describeDatabase('rasters that left the data folder', (engine) => {
 
   it('keep the rows of unchanged parcels; changed parcels have none and are counted', holds);
 
-  it('do the same in a complete rebuild', async () => {
+  it('keep the rows of unchanged parcels in a complete rebuild', async () => {
     await makeAllAnew();
     await load();
     await holds();
