@@ -1,4 +1,4 @@
-# mappale: everything starts here. `make help` says what can be typed.
+# Commands of mappale. `make help` lists them.
 #
 #   REGION=molise             which region: name, or ISTAT code 1–20
 #   DATA="/data/a /data/b"    folders with the publishers' files (paths without spaces)
@@ -12,10 +12,10 @@ options = $(REGION) $(foreach folder,$(DATA),--data $(folder)) $(ARGS)
 
 .PHONY: help setup setup-gdal load-region plan refresh status validate serve unit test test-all test-faults test-long bench docs check
 
-help: ## What can be typed
+help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
-setup: ## Install what is missing; nothing when nothing is
+setup: ## Install missing packages
 	@scripts/setup.sh
 
 setup-gdal: ## Install or compile GDAL's binding, which reads vector files faster
@@ -24,34 +24,34 @@ setup-gdal: ## Install or compile GDAL's binding, which reads vector files faste
 load-region: setup ## Files of one REGION from DATA into the database; without both, the synthetic demo region
 	@$(mappale) load-region $(options)
 
-plan: setup ## What a refresh would do, and why; changes nothing
+plan: setup ## Show what a refresh would do, and why
 	@$(mappale) plan $(options)
 
-refresh: setup ## Rebuild only what is stale, publish it, say so in the exit code
+refresh: setup ## Rebuild what is stale and publish it
 	@$(mappale) refresh $(options)
 
-status: setup ## What is published, how old it is, what failed last
+status: setup ## Show published data, its age and the last failures
 	@$(mappale) status $(ARGS)
 
-validate: setup ## Do FILES still have the shape that is read? Needs no database
+validate: setup ## Check that FILES match the expected schema; needs no database
 	@$(mappale) validate $(FILES) $(ARGS)
 
-serve: setup ## The HTTP interface on localhost
+serve: setup ## Serve the API and the map on localhost
 	@$(mappale) serve $(ARGS)
 
-unit: setup ## Tests that need no database, in seconds
+unit: setup ## Run the tests that need no database, in seconds
 	@$(vitest) --project unit $(ARGS)
 
-test: setup ## Tests on the databases that this machine offers, without the long random ones
+test: setup ## Run the tests on the databases of this machine, without the long random tests
 	@$(vitest) --project '!random*' $(ARGS)
 
-test-all: setup ## Every test, with the long random ones, as in continuous integration
+test-all: setup ## Run every test, as in continuous integration
 	@$(vitest) $(ARGS)
 
-test-faults: setup ## Only the tests that kill, cut and fill up
+test-faults: setup ## Run the tests that kill runs, cut files and fill disks
 	@$(vitest) --project '*faults' $(ARGS)
 
-test-long: setup ## Every test on every database, and many more random ones: hours; ARGS=test/pipelines/arrival chooses
+test-long: setup ## Run every test on every database, with many more random cases (hours); ARGS=test/pipelines/arrival selects
 	@MAPPALE_TEST_ENGINES=postgres,pglite MAPPALE_TEST_SEQUENCES=300 MAPPALE_TEST_KILLS=300 MAPPALE_TEST_MUTATIONS=20000 MAPPALE_TEST_TRUTH=20000 $(vitest) $(ARGS)
 
 bench: setup ## Measure each step on this machine

@@ -1,6 +1,6 @@
 /**
- * What `make check` asks of TypeScript: typescript-eslint's strict set with types, and one layout. The layout is checked, and mended by `--fix`, by rules
- * and not by a printer that decides every line break: docs/decisions/0006 says why.
+ * Rules of `make check` for TypeScript: typescript-eslint's strict set with types, and one layout. `--fix` repairs the layout. Rules define the layout, and no
+ * formatter decides line breaks; docs/decisions/0006 gives the reason.
  */
 import stylistic from '@stylistic/eslint-plugin';
 import { defineConfig } from 'eslint/config';
@@ -16,12 +16,12 @@ export default defineConfig(
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
-      // Messages are put together of numbers and flags all the time; what has no text of its own is still an error.
+      // Messages often contain numbers and flags. Values without a text of their own are still an error.
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true, allowNullish: false }],
-      // An interface may ask for a promise, or a generator of promises, of what has nothing to wait for.
+      // An interface may require a promise, or an async generator, of a function that never waits.
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true }],
-      // Callers state what goes to a thread and comes from it.
+      // Callers state the types of a thread's input and output.
       '@typescript-eslint/no-unnecessary-type-parameters': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true }],
       '@stylistic/quotes': ['error', 'single', { avoidEscape: true, allowTemplateLiterals: 'avoidEscape' }],
@@ -32,14 +32,14 @@ export default defineConfig(
     },
   },
   {
-    // Bytes and columns by position, in the innermost loops and within bounds that the loop keeps: a question for undefined would cost there.
+    // The innermost loops read bytes and columns by position, within bounds that the loop keeps. A check for undefined would slow them down.
     files: [
       'sources/ade_cadastre/scan.ts', 'sources/anncsu_addresses/scan.ts', 'sources/egms_vertical/read.ts', 'pipelines/build/sweep-*.ts', 'sql/sections/*/sweep.ts',
     ],
     rules: { '@typescript-eslint/no-non-null-assertion': 'off' },
   },
   {
-    // What is not there, or of another type, fails the test or the measurement in which it stands; matchers are of any type.
+    // A missing value, or a value of another type, fails its test or measurement. Matchers have the type any.
     files: ['test/**/*.ts', '**/*.test.ts', 'scripts/**/*.ts'],
     rules: {
       '@typescript-eslint/no-base-to-string': 'off',

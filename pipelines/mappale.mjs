@@ -24,6 +24,6 @@ if (program === './cli/main.ts') {
 }
 const { main } = await import(program);
 await main(process.argv);
-// What failed may have left something that keeps the process: it ends after its report.
-// Text in a pipe is written first.
+// Ends the process after the report, because a failed command may leave open handles.
+// Pending output to a pipe is written first.
 if (process.exitCode) process.stdout.write('', () => process.stderr.write('', () => process.exit()));

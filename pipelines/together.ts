@@ -1,5 +1,5 @@
 /**
- * Runs work on items in parallel, at most `most` at a time. Of the waiting items, the first whose predecessors have ended starts next. After a failure
+ * Runs work on items in parallel, at most `most` at a time. The next item to start is the first waiting item without unfinished predecessors. After a failure
  * no new work starts, and running work ends before the error is thrown, because the writer's lock must not be released earlier.
  * @param work receives a lane from 0 to `most` − 1 that no other running work has
  * @param after returns the items that must end first; values outside `items` are ignored
@@ -36,7 +36,7 @@ export async function together<T, R>(
     await Promise.race(working);
   }
   if (failures.length > 0) throw failures[0];
-  if (waiting.size > 0) throw new Error('Each of those that wait comes after another one of them.');
+  if (waiting.size > 0) throw new Error('The waiting items wait for each other.');
   return items.map((item) => results.get(item) as R);
 }
 

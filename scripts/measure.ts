@@ -69,7 +69,7 @@ function isBoolean(parameter: ts.ParameterDeclaration): boolean {
   return type?.kind === ts.SyntaxKind.BooleanKeyword || initializer?.kind === ts.SyntaxKind.TrueKeyword || initializer?.kind === ts.SyntaxKind.FalseKeyword;
 }
 
-/** Name of a function: its own, or that of the variable, property or method that it is. */
+/** Returns the name of a function, or of its variable, property or method. */
 function nameOf(node: ts.SignatureDeclaration): string {
   if (node.name !== undefined) return node.name.getText();
   return ts.isVariableDeclaration(node.parent) || ts.isPropertyAssignment(node.parent) ? node.parent.name.getText() : '(anonymous)';

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Makes what test/migration holds every later version to: a small synthetic region, loaded into PostgreSQL by the program of a commit, and what that
-# program answered.
+# Writes the fixture of test/migration: a small synthetic region, loaded into PostgreSQL by the program of a
+# commit, and the answers of that program.
 #
 #   DATABASE_URL=postgres://… scripts/migration-fixture.sh COMMIT FOLDER
 #
-# DATABASE_URL is an empty database of PostgreSQL 15 with the right to create extensions and roles; it is filled. FOLDER gets
-#   dump.sql.gz      the database, as plain SQL that PostgreSQL from 15 on and the embedded database take
-#   answers.json.gz  path → answer of /api/v2, of all parcels and of some searches
-#   data.tar.gz      the files that were loaded last; those before them left the folder
-#   about.json       commit, version, PostgreSQL and PostGIS, and a token with its scopes
-# Needed: git, node, tar, unzip, psql and pg_dump of the server's version.
+# DATABASE_URL is an empty PostgreSQL 15 database with the right to create extensions and roles. The script
+# fills it. FOLDER gets dump.sql.gz the database, as plain SQL that PostgreSQL from 15 on and the embedded
+# database take answers.json.gz path → answer of /api/v2, of all parcels and of some searches data.tar.gz the
+# files that were loaded last; those before them left the folder about.json commit, version, PostgreSQL and
+# PostGIS, and a token with its scopes Needed: git, node, tar, unzip, psql and pg_dump of the server's
+# version.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -40,7 +40,7 @@ else
 fi
 mappale() { (cd "$scratch/program" && node pipelines/mappale.mjs "$@"); }
 
-# The series of a tile, a megabyte, is skipped when it is read: its first columns do.
+# The time series of a tile, a megabyte, is left out, because the reader uses only the first columns.
 invent() {
   mappale synth --out "$1" --parcels "$2" --seed 3 --comuni 4 >&2
   local tile csv
@@ -70,7 +70,7 @@ invent "$scratch/later" 296
 mv "$scratch/later/MOLISE.zip" "$scratch/data/MOLISE.zip"
 for name in INDIR STRAD; do
   case $name in INDIR) zip=indirizzarioMolise20260602.zip ;; STRAD) zip=stradarioMolise20260602.zip ;; esac
-  # Without its last access: what left is seen, too.
+  # Removes the last access, to test rows that leave.
   unzip -p "$scratch/data/$zip" "${name}_MOLI_20260602.csv" | if [ "$name" = INDIR ]; then sed '$d'; else cat; fi >"$scratch/data/${name}_MOLI_20260702.csv"
   rm "$scratch/data/$zip"
 done
@@ -106,7 +106,7 @@ wait "$server" || true
 server=
 
 say 'the dump'
-# Lines of psql are left out: what takes the dump may be no psql.
+# Removes psql commands, because other programs also read the dump.
 pg_dump --no-owner --inserts --rows-per-insert 500 "$DATABASE_URL" | sed '/^\\/d' | gzip -9n >"$folder/dump.sql.gz"
 tar -C "$scratch" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -c data | gzip -9n >"$folder/data.tar.gz"
 node -e '

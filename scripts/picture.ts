@@ -17,7 +17,7 @@ import { chromium } from 'playwright-core';
 const PROGRAM = fileURLToPath(new URL('../pipelines/mappale.mjs', import.meta.url));
 const PICTURE = fileURLToPath(new URL('../docs/map.jpg', import.meta.url));
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
-/** Chromium draws WebGL on the processor where there is no graphics card. */
+/** Chromium draws WebGL on the processor if there is no graphics card. */
 const FLAGS = ['--headless', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'];
 const PARCEL = 'Z001_000100.28';
 const LAYER = 'land_cover';
@@ -41,7 +41,7 @@ async function takePicture(link: string, { fid, lat, lng }: { fid: number; lat: 
 
 if (CHROMIUM === undefined) throw new Error('Chromium is missing: apt-get install chromium');
 const folder = await mkdtemp(join(tmpdir(), 'mappale-picture-'));
-// The demo goes to an embedded database below the folder.
+// The demo uses an embedded database below the folder.
 const options = { cwd: folder };
 try {
   await promisify(execFile)(process.execPath, [PROGRAM, 'load-region'], options);

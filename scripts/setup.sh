@@ -72,7 +72,7 @@ node -e 'const [major, minor] = process.versions.node.split(".").map(Number); pr
   fail "Node $(node -v) is too old: expected 20.19 or newer. Install it (https://nodejs.org), then type the same again."
 has npm || fail 'npm is not installed, it usually comes with Node. Install it, then type the same again.'
 
-# What the packages on disk were made from. Another Node needs another binary of the binding.
+# Digest of the input of the installed packages. Another Node needs another binary of the binding.
 wanted="$(cat package.json package-lock.json .npmrc | cksum) node $(node -p process.versions.modules)"
 
 stamped=
@@ -81,7 +81,8 @@ stamped=
 if [ "$stamped" = "$wanted gdal" ]; then exit 0; fi
 if [ "$stamped" = "$wanted no-gdal" ] && [ "$ASKED" != gdal ]; then exit 0; fi
 
-# One at a time: npm removes what another one is making. The lock is a link to the number of the process that holds it.
+# Only one run at a time, because npm would remove files of another run. The lock is a link to the number of
+# the process that holds it.
 mkdir -p "$WORK"
 waited=
 until ln -s "$$" "$WORK/lock" 2>/dev/null; do
@@ -103,7 +104,8 @@ fi
 # --- npm packages -------------------------------------------------------------------------------------------------
 
 if [ "${stamped% *}" != "$wanted" ]; then
-  # npm removes node_modules: the compiled binding is kept aside, for it takes two minutes and rarely changes.
+  # npm removes node_modules, so the compiled binding is saved. Compiling takes two minutes, and the binding
+  # rarely changes.
   keep=$WORK/binding-$(node -p "require('./package-lock.json').packages['node_modules/gdal-async'].version")
   if [ -d "$BINDING" ] && gdal_works; then
     rm -rf "$keep"
@@ -129,7 +131,7 @@ prebuilt() {
   run 300 "prebuilt GDAL" pre_gyp install && gdal_works
 }
 
-# Headers of the Node that runs, where they lie beside it; otherwise node-gyp fetches them from nodejs.org.
+# Headers of this Node, if they are installed next to it; otherwise node-gyp downloads them from nodejs.org.
 node_headers() {
   node -p "
     const { dirname, join } = require('node:path');
@@ -170,7 +172,7 @@ if ! gdal_works && { [ "$ASKED" != gdal ] || { ! prebuilt && ! system_gdal; }; }
   gdal=no-gdal
 fi
 
-# So that `npx mappale` finds the program of this checkout.
+# `npx mappale` then finds the program of this checkout.
 mkdir -p node_modules/.bin
 ln -sf ../../pipelines/mappale.mjs node_modules/.bin/mappale
 

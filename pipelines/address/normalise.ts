@@ -1,6 +1,6 @@
 /**
- * One normal form of Italian street and comune names, for both sides of a search: what ANNCSU publishes is normalised
- * when it is staged, what a user types when it is read. Equal places then have equal types and tokens.
+ * Normalises Italian street and comune names, for both sides of a search: names of ANNCSU when they are staged, and queries when they are read. Equal places
+ * then have equal types and tokens.
  */
 import {
   ABBREVIATIONS, COUNTED, GERMAN_ENDINGS, MONTHS, NUMBERED_TYPES, OTHER_TYPES, PARTICLES, REGNAL, ROUTES, SAINTS, STREET_TYPES, TITLES,
@@ -8,17 +8,17 @@ import {
 } from './words.ts';
 
 export interface StreetName {
-  /** Canonical street type, `piazza`; null where there is none (the sestieri of Venezia). */
+  /** Canonical street type, such as `piazza`; null if the name has none (the sestieri of Venezia). */
   readonly type: string | null;
   /** Other types that the same abbreviation may mean. */
   readonly otherTypes: readonly string[];
-  /** Words of the name in order: lower case, no accents, saints one class, numerals as digits; never empty for a text with letters or digits. */
+  /** Words of the name in order: lower case, without accents, one word for all saints, numerals as digits. Never empty for a text with letters or digits. */
   readonly tokens: readonly string[];
 }
 
 const LETTERS: Readonly<Record<string, string>> = { ß: 'ss', ø: 'o', đ: 'd', ł: 'l', æ: 'ae', œ: 'oe', ı: 'i' };
 
-/** Characters of windows-1252 where Latin-1 has controls, in the order of their bytes from 0x80; a blank: none. */
+/** Characters of windows-1252 in place of Latin-1's controls, by byte from 0x80; a blank for an unused byte. */
 const WINDOWS_1252 = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ';
 const TWICE = new RegExp(`[\u00c2\u00c3\u00e3]([\u0080-\u00bf${WINDOWS_1252.replaceAll(' ', '')}])`, 'g');
 
@@ -57,12 +57,12 @@ export interface Word {
   readonly dot: boolean;
 }
 
-/** `p.zza`, `c/da`, `f.lli`: two short pieces that together are a known abbreviation. */
+/** Matches two short pieces that together are a known abbreviation: `p.zza`, `c/da`, `f.lli`. */
 const BROKEN_ABBREVIATION = /(?<![a-z0-9])([a-z]{1,4})[./]\s?([a-z]{1,4})(?![a-z'])\.?/g;
 const ELISION = /(?<![a-z])(dell|nell|all|dall|sull|coll|quell|un|d|l)'\s?(?=[a-z0-9])/g;
 const SAINT_ELISION = /(?<![a-z])(?:sant|s)'\s?(?=[a-z])/g;
 
-/** Words of folded text: elisions split off, abbreviations joined. */
+/** Splits folded text into words. Elisions are separate words, and abbreviations are joined. */
 export function words(folded: string): Word[] {
   const text = folded
     .replace(BROKEN_ABBREVIATION, (whole, head: string, tail: string) => {
@@ -75,7 +75,7 @@ export function words(folded: string): Word[] {
   return Array.from(text.matchAll(/([a-z]+|\d+)(\.?)/g), ([, word = '', dot]) => ({ text: word, dot: dot === '.' }));
 }
 
-/** Road with a number of its own: `ss 18`, `s.p. n. 12 bis`, `strada provinciale 12`. Groups: initial, words, number, suffix. */
+/** Matches a numbered road: `ss 18`, `s.p. n. 12 bis`, `strada provinciale 12`. Groups: initial, words, number, suffix. */
 const ROUTE = new RegExp(
   '(?<![a-z0-9])(?:s\\.?\\s?([spr])\\.?|(?:str(?:ada)?\\.?\\s?)?(stat(?:ale)?|prov(?:inciale|\\.?le)?|reg(?:ionale)?)\\.?|str(?:ada)?\\.?\\s?(com(?:unale)?)\\.?|s\\.?(c)\\.)'
   + '\\s*(?:n(?:\\.|°|r\\.?|um(?:ero|\\.)?)?\\s?[.°]?\\s*)?(\\d{1,4})(?!\\d)(?:\\s?(bis|ter|quater|dir|var|racc)(?![a-z]))?',
@@ -89,7 +89,7 @@ interface Route {
   readonly end: number;
 }
 
-/** First numbered road in folded text. */
+/** Finds the first numbered road in folded text. */
 export function findRoute(folded: string): Route | null {
   const match = ROUTE.exec(folded);
   if (match === null) return null;
@@ -98,12 +98,12 @@ export function findRoute(folded: string): Route | null {
   return type === undefined ? null : { type, token: `${Number(number)}${suffix}`, start: match.index, end: match.index + whole.length };
 }
 
-/** Type and tokens of one name in one language. */
+/** Returns type and tokens of a name in one language. */
 export function normaliseStreet(text: string): StreetName {
   return normaliseFolded(fold(text));
 }
 
-/** As `normaliseStreet`, for text that `fold` already returned. */
+/** Does the same as `normaliseStreet` for folded text. */
 export function normaliseFolded(folded: string): StreetName {
   const route = findRoute(folded);
   if (route !== null && !/[a-z0-9]/.test(folded.slice(0, route.start).replace(/^via |^strada /, ''))) {
@@ -112,16 +112,16 @@ export function normaliseFolded(folded: string): StreetName {
   const all = words(folded);
   const typed = takeType(all);
   const { type, tokens } = tokensOf(all.slice(typed?.length ?? 0), typed?.type ?? null);
-  // A name that is nothing but its type (CASE SPARSE, LOCALITA') is found by the words of the type.
+  // A name that consists of its type only (CASE SPARSE, LOCALITA') is found by the words of the type.
   return { type, otherTypes: typed?.otherTypes ?? [], tokens: tokens.length > 0 ? tokens : typed?.type.split(' ') ?? all.map(({ text }) => text) };
 }
 
-/** Street type at the start: the longest run of words that is one. */
+/** Takes the street type at the start: the longest run of words that is a type. */
 export function takeType(all: readonly Word[]): { type: string; otherTypes: readonly string[]; length: number } | null {
   for (let length = Math.min(3, all.length); length > 0; length -= 1) {
     const written = all.slice(0, length).map(({ text }) => text).join(' ');
     const type = STREET_TYPES.get(written);
-    // One letter is a type only with its full stop: `v. Roma`.
+    // One letter is a type only with a full stop: `v. Roma`.
     if (type !== undefined && (written.length > 1 || all[0]?.dot === true)) return { type, otherTypes: OTHER_TYPES[written] ?? [], length };
   }
   return null;
@@ -129,7 +129,7 @@ export function takeType(all: readonly Word[]): { type: string; otherTypes: read
 
 function tokensOf(all: readonly Word[], type: string | null): { type: string | null; tokens: string[] } {
   const tokens: string[] = [];
-  /** Left out, unless nothing else is left: then the titles, and last the particles (`Via del Papa`, `Via A`). */
+  /** Titles and particles are left out unless no other word is left. Then titles stay, and particles only if there is no title (`Via del Papa`, `Via A`). */
   const titles: string[] = [];
   const particles: string[] = [];
   let found = type;
@@ -178,7 +178,7 @@ function germanCompound({ text, dot }: Word): { type: string; stem: string } | n
   for (const [ending, type] of GERMAN_ENDINGS) {
     if (!text.endsWith(ending)) continue;
     const stem = text.slice(0, -ending.length);
-    // A stem has three letters at least, and `str` its full stop, so that short Italian words are left alone.
+    // A stem has at least three letters, and `str` a full stop, so that short Italian words stay unchanged.
     if (stem === '' ? ending.length > 3 || ending === 'weg' : stem.length >= 3 && (ending !== 'str' || dot)) return { type, stem };
   }
   return null;
@@ -186,12 +186,15 @@ function germanCompound({ text, dot }: Word): { type: string; stem: string } | n
 
 /** One of the names of a street. */
 interface NamedStreet extends StreetName {
-  /** `odonimo`: the official text, or one half of a bilingual one; `lingua1`, `lingua2`: the fields DIZIONE_LINGUA. */
+  /** `odonimo`: the official text, or half of a bilingual text; `lingua1`, `lingua2`: the fields DIZIONE_LINGUA. */
   readonly kind: 'odonimo' | 'lingua1' | 'lingua2';
   readonly name: string;
 }
 
-/** `VIA MUSEO / MUSEUMSTRASSE`, `VIA MUSEO - MUSEUMSTRASSE`: a dash only where one side is German, as dashes stand in Italian names too. */
+/**
+ * Splits a bilingual name: `VIA MUSEO / MUSEUMSTRASSE`, `VIA MUSEO - MUSEUMSTRASSE`. A dash splits only if one side is German, because Italian names contain
+ * dashes too.
+ */
 function halves(name: string): string[] {
   const slash = name.split(/\s\/|\/\s/).map((half) => half.trim());
   if (slash.length > 1 && slash.every((half) => /\p{L}{3}/u.test(half))) return slash;
@@ -204,7 +207,7 @@ function germanName(name: string): boolean {
   return words(fold(name)).some((word) => germanCompound(word) !== null || GERMAN_ENDINGS.some(([ending]) => ending === word.text));
 }
 
-/** Every name that a street can be asked by: the official one, its halves, the second languages. No two have equal types and tokens. */
+/** Returns every searchable name of a street: the official name, its halves, the second languages. No two names have equal types and tokens. */
 export function streetNames(odonimo: string, lingua1: string | null, lingua2: string | null): NamedStreet[] {
   const written = [...halves(odonimo).map((name) => ({ kind: 'odonimo', name }) as const), { kind: 'lingua1', name: lingua1 }, { kind: 'lingua2', name: lingua2 }] as const;
   const names = new Map<string, NamedStreet>();
@@ -217,9 +220,9 @@ export function streetNames(odonimo: string, lingua1: string | null, lingua2: st
 }
 
 /**
- * Key of a comune's or a locality's name: folded words without articles and prepositions, saints one class, so that
- * `Reggio nell'Emilia` and `Reggio Emilia`, `La Spezia` and `Spezia`, `S. Giorgio` and `San Giorgio` are one.
- * `core.comune_key` in SQL gives the same for ISTAT's names; a test holds the two together.
+ * Returns the key of a comune's or locality's name: folded words without articles and prepositions, with one word for all saints. `Reggio nell'Emilia` and
+ * `Reggio Emilia`, `La Spezia` and `Spezia`, `S. Giorgio` and `San Giorgio` have the same key. `core.comune_key` in SQL returns the same for ISTAT's names, and
+ * a test compares the two.
  */
 export function comuneKey(name: string): string {
   const all = fold(name).replaceAll("'", ' ').match(/[a-z0-9]+/g) ?? [];
@@ -228,8 +231,8 @@ export function comuneKey(name: string): string {
 }
 
 /**
- * Key of a part of a comune: as `comuneKey`, without the words that only say that it is one, so that `LOCALITA' PIANO`,
- * `loc. Piano` and `Piano` are one. Null when nothing is left.
+ * Returns the key of a part of a comune: like `comuneKey`, but without words that only mean locality. `LOCALITA' PIANO`, `loc. Piano` and `Piano` have the same
+ * key. Null if no word is left.
  */
 export function localityKey(name: string): string | null {
   const all = words(fold(name));

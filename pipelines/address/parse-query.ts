@@ -1,10 +1,10 @@
 /**
- * Reads what a person types as an Italian address: street, civico, comune. One reading is the likeliest; where the text
- * can mean two things, the others follow it and the search tries them in that order.
+ * Parses a typed query as an Italian address: street, civico, comune. The likeliest reading comes first. An ambiguous text has further readings, which the
+ * search tries in their order.
  *
  * Terminology
- * - street part, comune part: what stands before and behind the civico.
- * - civico: the house number; exponent: what follows it (`A`, `BIS`, `3`); colour: `ROSSO` (Genova, Firenze) or `NERO`.
+ * - street part, comune part: the text before and after the civico.
+ * - civico: the house number; exponent: its suffix (`A`, `BIS`, `3`); colour: `ROSSO` (Genova, Firenze) or `NERO`.
  * - SNC: *senza numero civico*, an access without a number. Metric: metres along a road (`km 3+200`).
  */
 import { findRoute, fold, localityKey, normaliseFolded, takeType, words, type StreetName, type Word } from './normalise.ts';
@@ -36,13 +36,13 @@ export interface Reading extends Ending, Place {
   /** Other meanings of the same abbreviation. */
   readonly otherTypes: readonly string[];
   readonly tokens: readonly string[];
-  /** True: only streets that are called exactly so, as a part of the words may name a comune. */
+  /** True if only streets with exactly this name count, because some of the words may name a comune. */
   readonly whole: boolean;
-  /** Cadastral codes of the comuni that the whole text is the name of; missing: it is more than that. */
+  /** Cadastral codes of the comuni with the whole text as their name; missing if the text has other words. */
   readonly called?: readonly string[];
 }
 
-/** The text names one comune, the caller another. */
+/** The text and the caller name different comuni. */
 export interface Contradiction {
   /** Cadastral codes. */
   readonly query: readonly string[];
@@ -50,34 +50,34 @@ export interface Contradiction {
 }
 
 export interface ParsedQuery {
-  /** Likeliest first, at most `MOST_READINGS`; empty when the text holds no street. */
+  /** Likeliest first, at most `MOST_READINGS`; empty if the text has no street. */
   readonly readings: readonly Reading[];
-  /** Null: there is none. */
+  /** Null if text and caller agree. */
   readonly contradiction: Contradiction | null;
 }
 
-/** Each reading costs the database a search. */
+/** Limits the readings, because each one is a database search. */
 export const MOST_READINGS = 6;
-/** A street has one name, or two where two languages are official. */
+/** A street has one name, or two in places with two official languages. */
 const MOST_NAMES = 2;
 
-/** Cadastral codes of the comuni that paint a second series of numbers red: Genova, Firenze, Savona. */
+/** Cadastral codes of the comuni with a second, red series of numbers: Genova, Firenze, Savona. */
 const RED_NUMBERS: ReadonlySet<string> = new Set(['D969', 'D612', 'I480']);
 
-/** Scala, interno, piano, palazzina, c/o: where inside the building; only behind a number, as `Piazza della Scala` is a name. */
+/** Matches the position inside a building: scala, interno, piano, palazzina, c/o. It must follow a number, because `Piazza della Scala` is a name. */
 const INSIDE = new RegExp(
   '(\\d[^,;]*?[\\s,;]+)(?:(?:scala|sc\\.)\\s*(?:[a-z]|\\d{1,2})(?![a-z0-9])|(?:interno|int\\.?)\\s*\\d{0,3}[a-z]?(?![a-z0-9])'
   + '|(?:piano|p\\.)\\s*(?:\\d{1,2}(?!\\d)°?|terra|rialzato|primo|secondo|terzo|quarto|quinto|ultimo|t(?![a-z]))|\\d{1,2}°\\s*piano'
   + '|(?:palazzina|pal\\.|edificio|ed\\.|lotto|corpo)\\s*(?:[a-z]|\\d{1,2})(?![a-z0-9]))',
 );
-/** Addressee after "c/o" or "presso", up to a comma or a street. Riva presso Chieri is a comune. */
+/** Matches an addressee after "c/o" or "presso", up to a comma or a street. Riva presso Chieri is a comune. */
 const CARE_OF = /(?<![a-z])(?:c\s?\/\s?o(?![a-z0-9])\.?|(?<!riva )presso(?![a-z]))((?:(?!\s(?:via|viale|v\.le|piazza|p\.zza|piazzale|corso|c\.so|largo|vicolo|strada|contrada|c\.da|localita)\s)[^,;])*)/g;
 /** `I-20121`, `IT-20121`. */
 const COUNTRY_BEFORE_POSTAL_CODE = /(?<![a-z0-9])it?\s?-\s?(?=\d{5}(?!\d))/g;
 const SNC = /(?<![a-z])(?:s\.?\s?n\.?\s?c\.?(?![a-z])|senza\s+(?:numero(?:\s+civico)?|civico)(?![a-z])|s\.\s?n\.(?!\s?[a-z]))/;
 const KILOMETRE = /(?<![a-z])(?:al\s+)?k\.?\s?m\.?\s*(\d{1,4})(?:\s*([+.,])\s*(\d{1,3})(?!\d))?/;
 const NUMBER_MARK = /(?<![a-z])(?:n\s?°|n\.(?:ro|o)?|nr\.?|num\.|numero(?:\s+civico)?|nro|n|no\.|civ\.|civico|civ)\s*(?:n[.°]?\s*)?(?=\d)/g;
-/** A mark in place of `n.`, `civ.`: a character that no folded text has. */
+/** Replaces `n.` and `civ.`. Folded text never contains this character. */
 const MARK = '\u0001';
 const SEPARATOR = /(\s*[,;\n]\s*|\s+[-–—]\s+)/;
 const EXPONENT_WORD = /^\s?[/\\-]?\s?(bis|ter|quater|quinquies|sexies)(?![a-z])/;
@@ -86,12 +86,12 @@ const EXPONENT_WORD = /^\s?[/\\-]?\s?(bis|ter|quater|quinquies|sexies)(?![a-z])/
 interface Civico {
   readonly start: number;
   readonly end: number;
-  /** `n.` or `civ.` stood before it. */
+  /** True if `n.` or `civ.` precedes it. */
   readonly marked: boolean;
   readonly ending: Ending & { readonly number: number };
 }
 
-/** Street part, ending and comune part of one way to cut the text. */
+/** A division of the text into street part, ending and comune part. */
 interface Cut {
   readonly street: readonly Segment[];
   readonly ending: Ending;
@@ -99,8 +99,8 @@ interface Cut {
 }
 
 /**
- * @param query what was typed
- * @param city a comune by name or cadastral code, when the caller knows it
+ * @param query typed text
+ * @param city name or cadastral code of a comune, if the caller knows it
  * @param findComune the gazetteer
  * @returns readings, likeliest first
  */
@@ -116,12 +116,12 @@ export async function parseQuery(query: string, city: string | null, findComune:
   for (const [index, cut] of cuts.entries()) {
     const inside = cut.comune.length > 0 || cut.street.length > 1 ? [] : careOf.filter((segment) => gazetteer.endsInComune(segment.text));
     const named = gazetteer.bound(province) === null ? aside.filter((segment) => isCalled(segment, gazetteer)) : [];
-    // With its number left among the words a street is only a second thought.
+    // A reading that keeps the number among the street's words comes after the others.
     const whole = index > 0 && cut.ending === NO_ENDING;
     const lookup = { gazetteer, province: gazetteer.bound(province), names: given === null ? 'similar' : 'exact' } as const;
     found.push(...(await readingsOf({ ...cut, comune: [...cut.comune, ...inside, ...named], whole }, given, lookup)));
   }
-  // Once a place was named, what was read without it is another place's; and where words of the street may be one, it is a street that is called exactly so.
+  // If the text names a place, readings without the place are dropped. If words of the street may name a place, only streets with exactly this name count.
   const named = found.some(({ position }) => position === 'place');
   const places = new Set(found.flatMap(({ reading, position }) => (position === 'place' ? reading.comuni ?? [] : [])));
   const mayBeNamed = found.some(({ mayNameComune }) => mayNameComune);
@@ -141,15 +141,15 @@ export async function parseQuery(query: string, city: string | null, findComune:
 }
 
 /**
- * The comuni that a city means: by name in Italian or in the second language, former name or cadastral code.
+ * Returns the comuni of a city, by Italian or second name, former name or cadastral code.
  * @param findComune the gazetteer
- * @returns cadastral codes; empty: nobody knows it
+ * @returns cadastral codes; empty for an unknown name
  */
 export async function findCity(city: string, findComune: FindComune): Promise<readonly string[]> {
   return (await resolveCity(city, new Gazetteer(findComune))).comuni ?? [];
 }
 
-/** @returns cadastral codes where the text is a place and nothing else: `Roma`, `Roma, Lazio`; otherwise empty */
+/** @returns cadastral codes if the text is only a place: `Roma`, `Roma, Lazio`; otherwise empty */
 async function comuniCalled([cut, ...others]: readonly Cut[], province: string | null, gazetteer: Gazetteer): Promise<readonly string[]> {
   const [first] = cut?.street ?? [];
   if (cut === undefined || others.length > 0 || cut.ending !== NO_ENDING || first === undefined || !isCalled(first, gazetteer)) return [];
@@ -158,10 +158,10 @@ async function comuniCalled([cut, ...others]: readonly Cut[], province: string |
   return sure ? comuni ?? [] : [];
 }
 
-/** Query without the parts that are not an address. */
+/** A query without the parts that do not belong to an address. */
 interface Prepared {
   readonly text: string;
-  /** The last one in parentheses; null: none. */
+  /** Last province in parentheses; null if there is none. */
   readonly province: Stated | null;
   /** Addressees after "c/o" or "presso". */
   readonly careOf: readonly Segment[];
@@ -169,7 +169,7 @@ interface Prepared {
   readonly aside: readonly Segment[];
 }
 
-/** Folds, and takes away what is no part of an address's place: country, who lives there, where inside the building. */
+/** Folds the query and removes country, addressee and position inside the building. */
 function prepare(query: string): Prepared {
   const careOf: Segment[] = [];
   let text = fold(query).replace(/\s+/g, ' ').trim().replace(COUNTRY, '').replace(CARE_OF, (_, whom: string) => {
@@ -195,20 +195,20 @@ function prepare(query: string): Prepared {
     // Reggio, which has no other short form.
     .replace(/(?<=[\d,;]\s?|^)r\.\s?(?=(?:emilia|calabria)(?![a-z]))/g, 'reggio ')
     .replace(PLACE_WORDS, (whole, start: string, offset: number, all: string) => (hasName(all.slice(0, offset)) ? `, ${start} ` : whole));
-  // A postal code begins the place: `Via Roma 86020 Roccapparente`.
+  // The place begins with a postal code: `Via Roma 86020 Roccapparente`.
   return { text: withType(text.replace(/(?<=[a-z0-9](?<!\b(?:nr?|num|numero|civ|civico|km)))\s+(?=\d{5}\s+[a-z])/g, ', ')), province, careOf, aside };
 }
 
-/** Italy in the languages of those who write to it, behind the address. */
+/** Matches Italy after the address, in several languages. */
 const COUNTRY = /[-,\s]+(?:ital(?:ia|y|ie|ien|i|ija|ija|iya|ska|ie)|wlochy|olaszorszag|it|ita)\.?$/;
-/** Labels that forms and maps print before an address. */
+/** Matches labels that forms and maps print before an address. */
 const LABEL = /^(?:(?:google\s)?(?:maps?|mappa|mappe|plan|cartina|stradario)(?:\sdi|\sde)?|ind\.?|indirizzo(?:\spostale)?|address|adresse?|recapito|sede(?:\slegale)?|ubicazione|dove)\s?[:,-]?\s+(?=(?:v\.|[a-z]{2,}[.\s/]))/;
-/** `CAP 86020`, or the bare word that a form has left. */
+/** Matches `CAP 86020`, or the word CAP alone. */
 const POSTAL_CODE_LABEL = /(?<=[\d,;-]\s?)c\.?a\.?p\.?:?\s?(?=\d{5}(?!\d))|(?<=[\d,;-]\s)cap(?=\s*(?:[,;-]|$))/g;
-/** Words that begin the place: `nel comune di`, `provincia di`. */
+/** Matches words that introduce the place: `nel comune di`, `provincia di`. */
 const PLACE_WORDS = /(?<=[a-z0-9])\s+((?:nel\s+)?comune\s+di|(?:in\s+)?prov(?:incia|\.)(?:\s+di)?)\s+(?=[a-z])/;
 
-/** `vai roma` → `via roma`: the first word, where two letters exchanged make it a street type. */
+/** Corrects the first word if exchanging two letters makes it a street type: `vai roma` → `via roma`. */
 function withType(text: string): string {
   const [, first, next = ''] = /^([a-z]{3,})\s+([a-z0-9][^\s]*)/.exec(text) ?? [];
   if (first === undefined || STREET_TYPES.has(first) || takeType(words(next)) !== null) return text;
@@ -224,11 +224,11 @@ function segmentsOf(text: string): Segment[] {
   });
 }
 
-/** The ways to cut the text at its number, likeliest first. */
+/** Returns the divisions of the text at its numbers, likeliest first. */
 function cutsOf(text: string, original: string): Cut[] {
   const snc = SNC.exec(text);
   const route = findRoute(text);
-  // The road's own number is no civico: it is hidden from the search for one.
+  // The number of a numbered road is no civico, so it is masked.
   const masked = route === null ? text : text.slice(0, route.start) + text.slice(route.start, route.end).replace(/\d/g, 'x') + text.slice(route.end);
   const kilometre = KILOMETRE.exec(masked);
   if (kilometre !== null) {
@@ -241,7 +241,7 @@ function cutsOf(text: string, original: string): Cut[] {
   if (snc !== null && snc.index > 0 && !isFirm) return [cutAt(text, snc.index, snc.index + snc[0].length, { ...NO_ENDING, snc: true })];
 
   const { plain, civici } = findCivici(masked, original);
-  // Marks that were put in moved the text: the road's number is written back at the same length.
+  // The marks have the length of the road's number, so positions stay valid.
   const shown = route === null ? plain : restore(plain, text.slice(route.start, route.end));
   const chosen = civici.find(({ marked }) => marked) ?? civici.at(-1);
   const uncut: Cut = { street: segmentsOf(shown.replaceAll(MARK, ' ')), ending: NO_ENDING, comune: [] };
@@ -260,29 +260,29 @@ function restore(masked: string, route: string): string {
 function cutAt(text: string, start: number, end: number, ending: Ending): Cut {
   const before = segmentsOf(text.slice(0, start).replaceAll(MARK, ' '));
   const after = segmentsOf(text.slice(end).replaceAll(MARK, ' '));
-  // `12, Via Roma, Milano`: the number came first.
+  // `12, Via Roma, Milano`: the number comes first.
   return before.length === 0 ? { street: after.slice(0, 1), ending, comune: after.slice(1) } : { street: before, ending, comune: after };
 }
 
-/** `Vittorio Emanuele 2` without another number: the king's. */
+/** Returns whether a number is the king's: `Vittorio Emanuele 2` without another number. */
 function isRegnal(text: string, { start, ending: { number, exponent, colour } }: Civico): boolean {
   const [, before = '', name = ''] = /(?:([a-z]+)\s+)?(?<![a-z])([a-z]+)\s+$/.exec(text.slice(0, start)) ?? [];
-  // San Paolo and San Giovanni reigned over nothing.
+  // San Paolo and San Giovanni are not kings or popes.
   return exponent === null && colour === null && number <= (REGNAL.get(name) ?? -1) && !SAINTS.has(before);
 }
 
-/** Every number that may be a civico, in order: no dates, no ordinals, no CAP. */
+/** Finds the numbers that may be a civico, in order: no dates, ordinals or CAP. */
 function findCivici(folded: string, original: string): { plain: string; civici: Civico[] } {
   const plain = folded.replace(NUMBER_MARK, ` ${MARK}`);
   const civici: Civico[] = [];
   for (const { 1: digits = '', index: start } of plain.matchAll(/(?<![a-z0-9])(\d{1,5})(?!\d)/g)) {
-    // A part of the number before it.
+    // Part of the preceding number.
     if (start < (civici.at(-1)?.end ?? 0)) continue;
     const marked = plain[start - 1] === MARK;
     const rest = plain.slice(start + digits.length);
     const isDate = MONTHS.has(/^\s*°?\s*([a-z]+)/.exec(rest)?.[1] ?? '');
     const isOrdinal = /^\s*°\s*[a-z]/.test(rest);
-    // Five digits are a CAP when a number came before or when they begin the comune part: behind a comma, or before the last words.
+    // Five digits are a CAP if a number precedes them, or if they begin the comune part, after a comma or before the last words.
     const isPostalCode = digits.length === 5 && (civici.length > 0 || /(?:[,;]|\s[-–—])\s*$/.test(plain.slice(0, start)) || /^\s+[a-z]/.test(rest));
     if (marked || !(isDate || isOrdinal || isPostalCode)) civici.push(readCivico(plain, { start, marked, digits }, original));
   }
@@ -320,16 +320,19 @@ function readCivico(text: string, { start, marked, digits }: Pick<Civico, 'start
   return { start, end, marked, ending: { ...NO_ENDING, number: Number(digits), rangeTo: rangeTo === undefined ? null : Number(rangeTo), exponent, colour } };
 }
 
-/** A loose letter behind a number. `12 a Milano`, `12 e 14`, `3 s Giorgio` are words; written in capitals (`12 A Milano`) it is an exponent. */
+/**
+ * Returns whether a separate letter after a number is an exponent. In `12 a Milano`, `12 e 14` and `3 s Giorgio` it is a word. A capital letter (`12 A Milano`)
+ * is an exponent.
+ */
 function isExponentLetter(letter: string, rest: string, digits: string, original: string): boolean {
   return !/^\s+[a-z]/.test(rest) || !'aeios'.includes(letter) || new RegExp(`${digits}\\s+${letter.toUpperCase()}\\s`).test(original);
 }
 
-/** How a reading came to its comune. `place`: it stands behind the number or a comma; `none`: there is none. */
+/** Origin of the comune of a reading. `place`: after the number or a comma; `none`: no comune. */
 interface Found {
   readonly reading: Reading;
   readonly position: 'place' | 'words' | 'none';
-  /** Words of the street may name a comune. */
+  /** True if words of the street may name a comune. */
   readonly mayNameComune: boolean;
   readonly contradiction: Contradiction | null;
 }
@@ -340,9 +343,9 @@ interface Collector {
   readonly add: (street: string, named: NamedPlace, how: Pick<Found, 'position'> & Partial<Pick<Found, 'mayNameComune'>>) => void;
 }
 
-/** A cut to read. */
+/** A division of the text to read. */
 interface ChosenCut extends Cut {
-  /** True: the number stays among the words of the street. */
+  /** True if the number stays among the words of the street. */
   readonly whole: boolean;
 }
 
@@ -386,7 +389,7 @@ async function readingsOf(cut: ChosenCut, given: NamedPlace | null, lookup: Look
   const named = part === null ? await placeOf(behind, lookup) : { ...NOWHERE, locality: part };
   if (named.comuni !== null || named.locality !== null || (named.province !== null && behind.length > 0)) {
     add(street.text, named, { position: 'place' });
-    // A dash inside a name (`Strada Modena - Vignola`) looks like the one before a comune.
+    // A dash inside a name (`Strada Modena - Vignola`) looks like a dash before a comune.
     if (behind[0]?.dash === true && cut.street.length > 1) {
       add(cut.street.map(({ text }) => text).join(' '), await placeOf(cut.comune, lookup), { position: 'words', mayNameComune: true });
     }
@@ -396,7 +399,7 @@ async function readingsOf(cut: ChosenCut, given: NamedPlace | null, lookup: Look
   return found;
 }
 
-/** Which segment is the street: the first, or a later one where a place or something else stands before it. */
+/** Returns the index of the street's segment: the first one, or a later one if a place or other words precede the street. */
 async function streetAt(segments: readonly Segment[], lookup: Lookup): Promise<number> {
   const [first, next] = segments;
   if (first === undefined || next === undefined) return 0;
@@ -406,14 +409,14 @@ async function streetAt(segments: readonly Segment[], lookup: Lookup): Promise<n
   if (PART_TYPES.has(type ?? '') && MAIN_TYPES.has(nextType ?? '') && !PART_TYPES.has(nextType ?? '')) return 1;
   const exact: Lookup = { ...lookup, names: 'exact' };
   const before = await placeOf([first], exact);
-  // Borgo is a type of street, and the beginning of many comuni.
+  // Borgo is a type of street, and also the first word of many comuni.
   if (isTyped) return nextIsTyped && before.sure && before.locality === null ? 1 : 0;
   if (nextIsTyped || (before.comuni !== null && !(await placeOf([next], exact)).sure)) return 1;
   const typed = segments.findIndex(({ text }) => isMainType(words(text)));
   return Math.max(typed, 0);
 }
 
-/** The place of a street that something stands before: a comune, a part of the comune behind the street, or words that name no place. */
+/** Returns the place of a street with preceding text: a comune, a part of the comune after the street, or no place. */
 async function placeAround(before: readonly Segment[], behind: readonly Segment[], lookup: Lookup): Promise<NamedPlace> {
   const comuni = before.filter((segment) => isCalled(segment, lookup.gazetteer));
   if (comuni.length > 0) return placeOf([...comuni, ...behind], lookup);
@@ -423,15 +426,15 @@ async function placeAround(before: readonly Segment[], behind: readonly Segment[
   return named.sure ? named : placeOf(before, lookup);
 }
 
-/** A street with nothing behind it: its first or last words may be the comune, when a name is left for the street. */
+/** Reads a street without a following place. Its first or last words may be the comune, if the street keeps a name. */
 async function readWords(text: string, ending: Ending, given: NamedPlace | null, lookup: Lookup, add: Collector['add']): Promise<void> {
   const { province, gazetteer } = lookup;
   const placeOfBoth = (first: Segment, second: Segment): Promise<NamedPlace> => placeOf([first, second], { ...lookup, names: 'exact' });
   const begins = prefixes(text).map(({ text: before, key, rest }) => ({ before, rest, hits: gazetteer.get(key, province) }))
     .filter(({ hits, rest }) => hits.length > 0 && hasName(rest));
-  // The comune stands before the street: what stands behind it is the street's.
+  // The comune comes before the street, so the following words belong to the street.
   const ends = begins.some(({ hits }) => hits.some(isComune)) ? null : endOf(text, given, province, gazetteer);
-  // After a civico the street's last words are only a second thought: people write the comune behind the number.
+  // After a civico, the last words of the street are the less likely comune, because people write the comune after the number.
   const endsFirst = ending === NO_ENDING || given !== null;
   const addEnds = async (): Promise<void> => {
     if (ends === null) return;
@@ -470,17 +473,17 @@ function endOf(text: string, given: NamedPlace | null, province: string | null, 
   return null;
 }
 
-/** Other streets that a text may mean, which count only where one is called exactly so. */
+/** Returns other streets that a text may mean. They count only if a street has exactly this name. */
 function otherStreets(text: string): { text: string; part: string | null }[] {
   const all = text.split(' ');
   const last = all.at(-1) ?? '';
   const start = takeType(words(text));
-  // `Roma via`: the type behind the name.
+  // `Roma via`: the type after the name.
   if (start === null && all.length > 1 && isMainType(words(last))) return [{ text: `${last} ${all.slice(0, -1).join(' ')}`, part: null }];
   // `viaroma`: the type and the name in one word.
   const glued = start === null ? GLUED_TYPE.exec(text) : null;
   if (glued !== null) return [{ text: `${glued[1] ?? ''} ${text.slice(glued[1]?.length)}`, part: null }];
-  // `bar sport via roma`: somebody or something that is at the address. `Traversa via Roma` is a street of its own.
+  // `bar sport via roma`: a firm or person at the address. `Traversa via Roma` is a separate street.
   if (start !== null && !PART_TYPES.has(start.type)) return [];
   for (let at = all.length - 1; at > 0; at -= 1) {
     const street = all.slice(at).join(' ');
@@ -491,7 +494,7 @@ function otherStreets(text: string): { text: string; part: string | null }[] {
 
 const GLUED_TYPE = /^(piazzale|piazza|viale|corso|contrada|largo|vicolo|strada|via)[a-z]{3}/;
 
-/** Whether words begin with a type that streets have in every comune: no name of a firm or a person has it. */
+/** Returns whether words begin with a common street type, which no name of a firm or person contains. */
 function isMainType(all: readonly Word[]): boolean {
   return MAIN_TYPES.has(takeType(all)?.type ?? '');
 }
@@ -534,16 +537,16 @@ function hasName(street: string): boolean {
   return findRoute(street) !== null || (all.length > (takeType(all)?.length ?? 0) && normaliseFolded(street).tokens.length > 0);
 }
 
-/** `Via Museo / Museumstraße`: one street in two languages. */
+/** Returns the names of a street in two languages: `Via Museo / Museumstraße`. */
 function namesOf(street: string): StreetName[] {
   return street.split(/\s*\/\s+|\s+\/\s*/).filter((name) => /[a-z0-9]/.test(name)).slice(0, MOST_NAMES).map((name) => normaliseFolded(name));
 }
 
 function compose({ type, otherTypes, tokens }: StreetName, ending: Ending, { comuni, locality, province }: NamedPlace): Omit<Reading, 'whole'> {
   const reading = { streetType: type, otherTypes, tokens, ...ending, comuni, locality, province };
-  // A lane that is only a number (`Contrada 167`) has no name to find it by but that.
+  // A street with only a number as its name (`Contrada 167`) is found by that number.
   if (ending.number !== null && tokens.join(' ') === type) return { ...reading, tokens: [String(ending.number)], number: null, rangeTo: null, exponent: null };
-  // `12/R`, `12A/R`: red where numbers are painted so.
+  // `12/R`, `12A/R`: red in comuni with red numbers.
   const [, exponent = null, letter] = /^(?:(.*)\/)?([RN])$/.exec(ending.exponent ?? '') ?? [];
   if (letter === undefined || comuni?.some((code) => RED_NUMBERS.has(code)) === false) return reading;
   return { ...reading, exponent, colour: letter === 'R' ? 'ROSSO' : 'NERO' };

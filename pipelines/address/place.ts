@@ -6,41 +6,42 @@ import { comuneKey, localityKey, takeType, words } from './normalise.ts';
 
 /** A place in the gazetteer that a key names. */
 export interface ComuneHit {
-  /** Name in the question, as `comuneKey` gives it, or a postal code. */
+  /** Key of `comuneKey` for the name in the query, or a postal code. */
   readonly key: string;
-  /** Cadastral code; null: a province. */
+  /** Cadastral code; null for a province. */
   readonly belfiore: string | null;
   /**
-   * `name`: the comune in Italian; `second`: in its second language; `former`: a comune that is part of it now; `foreign`: in another language;
-   * `postal_code`: one of the comune's.
+   * `name`: the Italian name; `second`: the name in the second language; `former`: a comune that is now part of this comune; `foreign`: a name in another
+   * language; `postal_code`: a postal code of the comune.
    */
   readonly kind: 'name' | 'second' | 'former' | 'locality' | 'foreign' | 'postal_code' | 'province';
-  /** Car plate code of the province, upper case; null: unknown. */
+  /** Car plate code of the province, upper case; null if unknown. */
   readonly sigla: string | null;
-  /** Key of the province's name; null: unknown. */
+  /** Key of the province's name; null if unknown. */
   readonly provinceKey: string | null;
-  /** ISTAT code of the region; null: unknown. */
+  /** ISTAT code of the region; null if unknown. */
   readonly region: number | null;
-  /** Provinces that the comune belonged to earlier: car plate codes in lower case and keys of names. */
+  /** Former provinces of the comune: car plate codes in lower case, and keys of names. */
   readonly pastProvinces?: readonly string[];
 }
 
 /**
- * The gazetteer: the hits of every key, in any order. It knows the comuni of all Italy, whatever is loaded: a comune that is named is never another.
- * @param names `similar`: only names that are one or two letters away from a key that nothing is called; they come with the key that was asked
+ * The gazetteer: returns the hits of every key, in any order. It knows all comuni of Italy, loaded or not, so that a named comune is never confused with
+ * another one.
+ * @param names `similar`: names that differ by one or two letters from a key without exact hits; they are returned with that key
  */
 export type FindComune = (keys: readonly string[], names: Names) => Promise<readonly ComuneHit[]>;
 
-/** Names that count as a comune's. */
+/** Names of a comune to consider. */
 export type Names = 'exact' | 'similar';
 
 /** A named place. */
 export interface Place {
-  /** Cadastral codes; null: no comune was named; empty: one was named that nobody knows. */
+  /** Cadastral codes; null if no comune is named; empty if the named comune is unknown. */
   readonly comuni: readonly string[] | null;
-  /** Key of a locality inside the comune; null: none was named. */
+  /** Key of a locality inside the comune; null if none is named. */
   readonly locality: string | null;
-  /** A province that was named without a comune: its car plate code in lower case or the key of its name; null: none was. */
+  /** Province that is named without a comune: car plate code in lower case, or key of its name; null if there is none. */
   readonly province: string | null;
 }
 
@@ -53,15 +54,15 @@ export const POSTAL_CODE = /(?<![a-z0-9])\d{5}(?![a-z0-9])/g;
 /** Text between separators, folded. */
 export interface Segment {
   readonly text: string;
-  /** A dash stands before it, which may be a part of the street's name: `Strada Modena - Vignola`. */
+  /** True after a dash, which may be part of the street's name: `Strada Modena - Vignola`. */
   readonly dash: boolean;
 }
 
-/** A province that was written. */
+/** A province in the query. */
 export interface Stated {
   /** Key from `comuneKey`, or a car plate code. */
   readonly key: string;
-  /** False: it may be something else, `(Bozen)`. */
+  /** False if it may be something else: `(Bozen)`. */
   readonly sure: boolean;
 }
 
@@ -73,10 +74,10 @@ export function statedProvince(written: string): Stated {
 
 export const isComune = ({ kind }: ComuneHit): boolean => kind === 'name' || kind === 'second';
 
-/** Kinds of names that are a comune's. */
+/** Kinds of names of a comune, by priority. */
 const CALLED: readonly (readonly ComuneHit['kind'][])[] = [['name', 'second'], ['former']];
 
-/** Answers of the gazetteer, asked in one call. */
+/** Answers of the gazetteer, from one call. */
 export class Gazetteer {
   readonly #find: FindComune;
   readonly #hits = new Map<string, ComuneHit[]>();
@@ -93,26 +94,26 @@ export class Gazetteer {
     for (const hit of await this.#find(unknown, 'exact')) this.#hits.get(hit.key)?.push(hit);
   }
 
-  /** Comuni before former ones before localities before cities in other languages. @param province only places there; null: anywhere */
+  /** Returns the hits of a key: comuni first, then former comuni, localities, and foreign names. @param province only places in this province; null for all */
   get(key: string, province: string | null): readonly ComuneHit[] {
     return this.#ofKinds(key, province, [...CALLED, ['locality'], ['foreign']]);
   }
 
-  /** The comuni that are called exactly so, today, formerly or in another language. */
+  /** Returns the comuni with exactly this current, former or foreign name. */
   called(key: string): readonly ComuneHit[] {
     return this.#ofKinds(key, null, [...CALLED, ['foreign']]);
   }
 
-  /** @param kinds the first of these that has a hit counts */
+  /** @param kinds only the first kind with a hit counts */
   #ofKinds(key: string, province: string | null, kinds: readonly (readonly ComuneHit['kind'][])[]): readonly ComuneHit[] {
     const all = this.all(key);
     const there = all.filter((hit) => province === null || inProvince(hit, province));
     const found = kinds.map((each) => there.filter(({ kind }) => each.includes(kind))).find((hits) => hits.length > 0) ?? [];
-    // A foreign name that is an Italian one elsewhere is that one.
+    // An Italian name of one comune has priority over the same foreign name of another.
     return found[0]?.kind === 'foreign' && all.some(({ kind }) => kind !== 'foreign') ? [] : found;
   }
 
-  /** Whether loaded addresses of the comune have the locality. */
+  /** Returns whether loaded addresses of the comune have the locality. */
   hasPart(part: string | null, belfiore: string | null): boolean {
     return part !== null && this.all(part).some((hit) => hit.kind === 'locality' && hit.belfiore === belfiore);
   }
@@ -126,22 +127,22 @@ export class Gazetteer {
     return this.all(key).some(({ kind }) => kind === 'province');
   }
 
-  /** Cadastral codes of the comuni that have a postal code. */
+  /** Returns the cadastral codes of the comuni with a postal code. */
   withPostalCode(postalCode: string | null): string[] {
     return postalCode === null ? [] : codesOf(this.all(postalCode).filter(({ kind }) => kind === 'postal_code'));
   }
 
-  /** The province that was written, when it is one. */
+  /** Returns the stated province, if it is one. */
   bound(stated: Stated | null): string | null {
     return stated !== null && (stated.sure || this.isProvince(stated.key)) ? stated.key : null;
   }
 
-  /** `rossi siderno`: a comune behind somebody's name. */
+  /** Returns whether the text ends with a comune: `rossi siderno`. */
   endsInComune(text: string): boolean {
     return suffixes(text).some(({ rest, key, sigla }) => rest !== '' && this.get(key, sigla).some(isComune));
   }
 
-  /** Names that are a letter or two away. */
+  /** Returns hits of names that differ by one or two letters. */
   async near(key: string, province: string | null): Promise<readonly ComuneHit[]> {
     let hits = this.#near.get(key);
     if (hits === undefined) {
@@ -152,18 +153,18 @@ export class Gazetteer {
   }
 }
 
-/** Car plate codes of provinces that were renamed, still written. */
+/** Old car plate codes of renamed provinces, which people still write. */
 const RENAMED: Readonly<Record<string, string>> = { fo: 'fc', ps: 'pu' };
 
 /**
- * Whether a place is or was in a province, or nobody knows.
+ * Returns whether a place is or was in a province, or may be.
  * @param province a car plate code in lower case, or the key of a name or of a part of it (`forli` of Forlì-Cesena)
  */
 function inProvince(hit: ComuneHit, province: string): boolean {
   return (hit.sigla === null && hit.provinceKey === null) || isOrWasIn(hit, province);
 }
 
-/** As `inProvince`, but false where nobody knows. */
+/** Does the same as `inProvince`, but returns false if that is unknown. */
 function isOrWasIn({ sigla, provinceKey, pastProvinces = [] }: ComuneHit, province: string): boolean {
   return sigla?.toLowerCase() === (RENAMED[province] ?? province) || [provinceKey ?? '', ...pastProvinces].some((key) => ` ${key} `.includes(` ${province} `));
 }
@@ -172,22 +173,22 @@ export function codesOf(hits: readonly ComuneHit[]): string[] {
   return [...new Set(hits.flatMap(({ belfiore }) => (belfiore === null ? [] : [belfiore])))].sort();
 }
 
-/** `castro le` → `castro` and `le`. */
+/** Splits off a car plate code: `castro le` → `castro` and `le`. */
 function withoutSigla(text: string): { text: string; sigla: string | null } {
   const [, before = text, sigla = null] = /^(.*[a-z'].*?)[\s,]+([a-z]{2})$/.exec(text) ?? [];
   return { text: before, sigla };
 }
 
-/** Most words that the name of a comune has. */
+/** Largest number of words in the name of a comune. */
 const COMUNE_WORDS = 8;
 
-/** The ways to cut a text between two words, and before the first one; the shortest beginning first. */
+/** Returns the divisions of a text between two words, and before the first word; the shortest beginning first. */
 function cutsBetween(text: string): { before: string; after: string }[] {
   const pieces = text.split(/\s+/);
   return pieces.map((_, at) => ({ before: pieces.slice(0, at).join(' '), after: pieces.slice(at).join(' ') }));
 }
 
-/** A part of a text that may be a comune, and the words in front of it or behind it. */
+/** A part of a text that may be a comune, and the words before or after it. */
 interface Split {
   readonly text: string;
   readonly key: string;
@@ -196,7 +197,7 @@ interface Split {
 
 interface Suffix extends Split {
   readonly sigla: string | null;
-  /** A preposition ties it to what stands before: `Leonardo da Vinci`, `Francesco d'Assisi`. */
+  /** True if a preposition joins it to the words before: `Leonardo da Vinci`, `Francesco d'Assisi`. */
   readonly tied: boolean;
 }
 
@@ -208,7 +209,7 @@ export const PART_TYPES: ReadonlySet<string> = new Set([
   'localita', 'frazione', 'borgo', 'borgata', 'contrada', 'rione', 'quartiere', 'villaggio', 'zona', 'nucleo',
 ]);
 
-/** Ends of a text that may be a comune, longest first; with and without a sigla behind them. A CAP in front of them is left out. */
+/** Returns the ends of a text that may be a comune, longest first, with and without a following car plate code. A preceding CAP is left out. */
 export function suffixes(text: string): Suffix[] {
   const found: Suffix[] = [];
   const ended = withoutSigla(text);
@@ -217,27 +218,27 @@ export function suffixes(text: string): Suffix[] {
       if (/^[\d-]/.test(after)) continue;
       const key = comuneKey(after);
       const rest = before.replace(/\s*\b\d{5}$/, '').trim();
-      // `Castro LE`: the province is no article.
+      // `Castro LE`: LE is a province, not an article.
       if (key === '' || found.some((other) => other.rest === rest && other.key === key)) continue;
       found.push({ text: sigla === null ? after : `${after} ${sigla}`, rest, key, sigla, tied: TIE.test(before.split(' ').at(-1) ?? '') || TIED.test(after.split(' ')[0] ?? '') });
     }
   }
-  // Longest first; of the same words, the reading with a sigla first.
+  // Longest first; for the same words, the reading with a car plate code first.
   return found.sort((a, b) => a.rest.length - b.rest.length || Number(b.sigla !== null) - Number(a.sigla !== null));
 }
 
-/** `milano via roma`: beginnings that may be a comune, before a street type. */
+/** Returns the beginnings that may be a comune, before a street type: `milano via roma`. */
 export function prefixes(text: string): Split[] {
   return cutsBetween(text).slice(1, COMUNE_WORDS).filter(({ after }) => takeType(words(after)) !== null)
     .map(({ before, after }) => ({ text: before, key: comuneKey(before.replace(COMUNE_OF, '')), rest: after }));
 }
 
-/** `salerno scalo`: beginnings that may be a comune, with a locality behind them, longest first. */
+/** Returns the beginnings that may be a comune, followed by a locality: `salerno scalo`. Longest first. */
 function beginnings(text: string): Split[] {
   return cutsBetween(text).slice(1).map(({ before, after }) => ({ text: before, key: comuneKey(before), rest: after })).reverse();
 }
 
-/** Every key that reading the segments may ask for. */
+/** Returns every key that reading the segments may need. */
 export function keysOf(segments: readonly Segment[]): string[] {
   return segments.flatMap(({ text }) => {
     const place = placeText(text);
@@ -253,18 +254,18 @@ export interface NamedPlace extends Place {
   readonly sure: boolean;
 }
 
-/** Where the name of a place is looked up. */
+/** Options for looking up the name of a place. */
 export interface Lookup {
   readonly gazetteer: Gazetteer;
-  /** Province of the comune; null: none was stated. */
+  /** Province of the comune; null if none is stated. */
   readonly province: string | null;
-  /** `similar`: a name that no place has may be a misspelt one. */
+  /** `similar`: an unknown name may be misspelt. */
   readonly names: Names;
 }
 
 export const NOWHERE: NamedPlace = { comuni: null, locality: null, province: null, sure: false };
 
-/** A place without its postal code and without the words that only say what it is. */
+/** Returns the name of a place, without postal code and words such as `comune di`. */
 function placeText(segment: string): string {
   return segment.replace(POSTAL_CODE, ' ').replace(/\s+/g, ' ').trim().replace(COMUNE_OF, '').replace(REGION_OF, '');
 }
@@ -273,7 +274,7 @@ function placeText(segment: string): string {
 interface Pieces {
   /** Names of places without their postal codes. */
   readonly texts: readonly string[];
-  /** The province that was stated; null: none was. */
+  /** Stated province; null if there is none. */
   readonly bound: string | null;
   readonly postalCode: string | null;
 }
@@ -293,14 +294,14 @@ function piecesOf(segments: readonly Segment[], province: string | null, gazette
   return { texts, bound, postalCode: segments.flatMap(({ text }) => text.match(POSTAL_CODE) ?? []).at(-1) ?? null };
 }
 
-/** A text that is exactly the name of comuni, with or without the plate of their province behind it. */
+/** A text that is exactly the name of comuni, optionally followed by the car plate code of their province. */
 interface Called {
   readonly key: string;
   /** Hits in the province of the plate. */
   readonly hits: readonly ComuneHit[];
 }
 
-/** @returns null when no comune is called so */
+/** @returns null if no comune has this name */
 function calledAs(text: string, gazetteer: Gazetteer): Called | null {
   const ended = withoutSigla(text);
   for (const [body, sigla] of [...(ended.sigla === null ? [] : [[ended.text, ended.sigla] as const]), [text, null] as const]) {
@@ -311,25 +312,25 @@ function calledAs(text: string, gazetteer: Gazetteer): Called | null {
   return null;
 }
 
-/** The locality of a city that the text names, though a comune is called so too; null: it is none. */
+/** Returns the named locality of a city even if a comune has the same name; null if it is not a locality. */
 export function partOf(city: NamedPlace, segments: readonly Segment[], gazetteer: Gazetteer): string | null {
   const part = segments.length === 1 ? localityKey(placeText(segments[0]?.text ?? '')) : null;
   return (city.comuni ?? []).some((belfiore) => gazetteer.hasPart(part, belfiore)) ? part : null;
 }
 
-/** Whether a text is exactly the name of comuni. */
+/** Returns whether a text is exactly the name of comuni. */
 export function isCalled({ text }: Segment, gazetteer: Gazetteer): boolean {
   return calledAs(placeText(text), gazetteer) !== null;
 }
 
-/** `monza milano` → `monza`, `milano`: a text without commas that holds nothing but names of comuni, the last one perhaps of a province or region. */
+/** Splits a text without commas into names of comuni: `monza milano` → `monza`, `milano`. The last name may be a province or region. */
 async function namesIn(text: string, gazetteer: Gazetteer): Promise<readonly string[]> {
   const names: string[] = [];
   let rest = text;
   while (names.length < MOST_PLACES) {
     if (calledAs(rest, gazetteer) !== null) return [rest, ...names];
     if (gazetteer.all(comuneKey(rest)).length > 0) break;
-    // The keys inside of what is left are only needed here.
+    // Only this function needs the keys inside the rest of the text.
     if (names.length > 0 && rest.includes(' ')) await gazetteer.learn(suffixes(rest).map(({ key }) => key));
     const cut = cutsBetween(rest).slice(1).slice(-COMUNE_WORDS)
       .find(({ after }) => calledAs(after, gazetteer) !== null
@@ -341,7 +342,7 @@ async function namesIn(text: string, gazetteer: Gazetteer): Promise<readonly str
   return [text];
 }
 
-/** Names of places that are looked at in one text; people write three. */
+/** Largest number of place names that are read in a text. People write up to three. */
 const MOST_PLACES = 5;
 
 /**
@@ -374,7 +375,7 @@ async function ofSeveral(
 }
 
 /**
- * Returns the hits that agree with the following name, with the locality.
+ * Returns the hits that agree with the following name, and the locality.
  * @param own key of the name of the hits
  */
 async function agreeing(
@@ -390,13 +391,13 @@ async function agreeing(
   const part = localityKey(text);
   const withPart = hits.filter((hit) => gazetteer.hasPart(part, hit.belfiore));
   if (withPart.length > 0) return { hits: withPart, locality: part };
-  // A locality that is named as one, or that only other comuni are known to have.
+  // A locality that the text names as such, or that is known in other comuni only.
   if (isPartType(text) || gazetteer.all(part ?? '').some(({ kind }) => kind === 'locality')) return { hits, locality: part };
   const { comuni, locality } = await ofLast([text], { texts: [text], bound: null, postalCode: null }, lookup);
   return comuni === null ? { hits, locality } : { hits: hits.filter(({ belfiore }) => belfiore !== null && comuni.includes(belfiore)), locality };
 }
 
-/** `fraz. Piano`, `quartiere San Paolo`: words that say of themselves that they are a part of a comune. */
+/** `fraz. Piano`, `quartiere San Paolo`: words that introduce a part of a comune. */
 function isPartType(text: string): boolean {
   return PART_TYPES.has(takeType(words(text))?.type ?? '');
 }
@@ -423,14 +424,14 @@ export async function placeOf(segments: readonly Segment[], lookup: Lookup): Pro
     : ofLast(pieces.texts, pieces, lookup);
 }
 
-/** Returns the comune that the longest known end of the last text names. The words in front are a locality. */
+/** Returns the comune that the longest known end of the last text names. The words before it are a locality. */
 async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, { gazetteer, names }: Pick<Lookup, 'gazetteer' | 'names'>): Promise<NamedPlace> {
   const named = texts.at(-1) ?? '';
   const coded = gazetteer.withPostalCode(postalCode);
   const certain = (hits: readonly ComuneHit[], locality: string | null): NamedPlace => narrowed(hits, { locality, sure: true }, coded);
   const likely = (hits: readonly ComuneHit[], locality: string | null): NamedPlace => narrowed(hits, { locality, sure: false }, coded);
 
-  // `Piano, Lecce`: the province or the region behind a locality.
+  // `Piano, Lecce`: the province or region after a locality.
   const before = texts.at(-2);
   if (before !== undefined) {
     const key = comuneKey(named);
@@ -438,14 +439,14 @@ async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, {
     const part = localityKey(before) ?? '';
     const there = [...new Set([...gazetteer.all(comuneKey(before)), ...gazetteer.all(part)])].filter((hit) => hit.belfiore !== null && hit.kind !== 'foreign'
       && ((gazetteer.isProvince(key) && isOrWasIn(hit, key)) || (region !== undefined && hit.region === region)));
-    // A part of the comune that is called as its province is that.
+    // A part of the comune with the name of its province counts as a part.
     const seat = codesOf(gazetteer.get(key, bound).filter(isComune));
     if (there.length > 0 && !codesOf(there).some((code) => seat.includes(code))) return likely(there, part);
   }
 
   let elsewhere: number | null = null;
   for (const suffix of suffixes(named)) {
-    // The name fits, but the comune is in another province than the one stated.
+    // The name matches, but the comune is in another province than stated.
     if (elsewhere !== null && suffix.rest.length > elsewhere) break;
     const where = suffix.sigla ?? bound;
     const hits = gazetteer.get(suffix.key, where);
@@ -455,7 +456,7 @@ async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, {
     }
     const isPart = hits[0]?.kind === 'locality';
     if (suffix.rest !== '' && !hits.some(isComune)) {
-      // `Salerno Scalo` is a part of Salerno, wherever else a Scalo may be; and `Vila San Giovanni` is mistyped.
+      // `Salerno Scalo` is a part of Salerno, even if other comuni have a Scalo. `Vila San Giovanni` is mistyped.
       const whole = beginnings(named).find(({ key }) => gazetteer.get(key, where).some(isComune));
       if (whole !== undefined) return certain(gazetteer.get(whole.key, where), localityKey(whole.rest));
       const near = names === 'similar' ? await gazetteer.near(comuneKey(named), where) : [];
@@ -469,6 +470,6 @@ async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, {
   const near = elsewhere === null ? await gazetteer.near(ended.text, ended.sigla ?? bound) : [];
   const begun = near.length > 0 || elsewhere !== null ? undefined : beginnings(named).find(({ key }) => gazetteer.get(key, bound).some(isComune));
   if (begun !== undefined) return certain(gazetteer.get(begun.key, bound), localityKey(begun.rest));
-  // A comune that nobody knows is still the one that was meant: better no answer than one from another city.
+  // An unknown comune gives no result, because an address in another city would be wrong.
   return likely(near, null);
 }

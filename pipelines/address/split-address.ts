@@ -5,27 +5,27 @@
 import { findRoute, fold, normaliseFolded } from './normalise.ts';
 
 interface SplitAddress {
-  /** Normalised types that the street may have; empty: none was written. */
+  /** Normalised types that the street may have; empty if no type is written. */
   readonly streetTypes: readonly string[];
-  /** Different words of its name, normalised, ascending; empty: no street was written. */
+  /** Different words of its name, normalised, ascending; empty if no street is written. */
   readonly streetWords: readonly string[];
-  /** Null: none was written, or `SNC`. */
+  /** Null if no number is written, or for `SNC`. */
   readonly number: number | null;
-  /** Upper case, `A`, `BIS`, `3`; null: none. */
+  /** Upper case: `A`, `BIS`, `3`; null if there is none. */
   readonly exponent: string | null;
   readonly colour: 'ROSSO' | 'NERO' | null;
 }
 
 /** Longer texts are not addresses. The limit also bounds the time of the patterns below. */
 const LONGEST = 500;
-/** CAP at the end, `- 92019`, with comune and province before it where an export repeats them: `72013, CEGLIE MESSAPICA (BR) 72013`. */
+/** Matches a CAP at the end, `- 92019`, and comune and province before it if an export repeats them: `72013, CEGLIE MESSAPICA (BR) 72013`. */
 const POSTAL_CODE = /[\s,;-]*(?<!\d)\d{5}(?:\s*,?\s*[^,\d]*\([a-z]{2}\)\s*\d{0,5})?\s*$/;
 const NUMBER = '(?:n(?:[.°]|r\\.?|um(?:ero|\\.)?)?\\s*|civ(?:ico|\\.)?\\s*)?(\\d{1,5})(?:\\s?-\\s?\\d{1,5})?(?:\\s*[/\\\\-]?\\s*(bis|ter|quater|quinquies|[a-z]{1,2}|(?<=[/\\\\]\\s*)\\d{1,3}))?(?:\\s*[/\\\\-]?\\s*(ross[oa]|ner[oa]))?';
 const ALONE = new RegExp(`^\\s*${NUMBER}\\s*$`);
 const AT_END = new RegExp(`^(.*[^\\s\\d])[\\s]+${NUMBER}\\s*$`);
 const WITHOUT_NUMBER = /[\s,-]*(?<![a-z])(?:s\.?\s?n\.?\s?c\.?|s\.\s?n\.?|sn|senza\s+numero(?:\s+civico)?)\s*$/;
 
-/** @param address null: not published; one of more than 500 characters is read as none */
+/** @param address null if not published; longer texts than 500 characters count as no address */
 export function splitAddress(address: string | null): SplitAddress {
   const written = address === null || address.length > LONGEST ? '' : address;
   const text = fold(written).replace(/\s+/g, ' ').trim().replace(POSTAL_CODE, '').replace(/[\s,;-]+$/, '');
@@ -54,7 +54,7 @@ function cut(text: string): Cut {
   return { street: street.replace(/[\s,]+$/, ''), ...ending(found) };
 }
 
-/** `12R`, `12 ROSSO`: red where numbers are painted so; the database knows whether they are. */
+/** `12R`, `12 ROSSO`: red in comuni with red numbers, which the database knows. */
 function ending([number = '', exponent, colour]: readonly (string | undefined)[]): Pick<SplitAddress, 'number' | 'exponent' | 'colour'> {
   return {
     number: Number(number),

@@ -1,7 +1,7 @@
-/** Upper-case names of the publishers in Italian title case, for display. Letters and accents stay as they are published. */
+/** Upper-case names of the publishers in Italian title case, for display. Letters and accents stay unchanged. */
 import { ABBREVIATIONS, STREET_TYPES, roman } from './words.ts';
 
-/** Prepositions and conjunctions that stay small inside a name. Articles do not: `Via La Spezia`. */
+/** Prepositions and conjunctions that stay in lower case inside a name. Articles do not: `Via La Spezia`. */
 const SMALL: ReadonlySet<string> = new Set([
   'di', 'de', 'del', 'dello', 'della', 'dei', 'degli', 'delle', 'da', 'dal', 'dallo', 'dalla', 'dai', 'dagli', 'dalle', 'a', 'al', 'allo', 'alla', 'ai', 'agli',
   'alle', 'in', 'nel', 'nello', 'nella', 'nei', 'negli', 'nelle', 'su', 'sul', 'sullo', 'sulla', 'sui', 'sugli', 'sulle', 'con', 'per', 'tra', 'fra', 'e', 'ed',
@@ -10,7 +10,7 @@ const SMALL: ReadonlySet<string> = new Set([
 const SMALL_ELIDED: ReadonlySet<string> = new Set(['d', 'dell', 'nell', 'all', 'dall', 'sull', 'l']);
 const UPPER: ReadonlySet<string> = new Set(['ss', 'sp', 'sr', 'sc', 'snc']);
 
-/** `PIAZZA DELL'INDIPENDENZA` → `Piazza dell'Indipendenza`, `VIA XX SETTEMBRE` → `Via XX Settembre`. */
+/** Converts a name to title case: `PIAZZA DELL'INDIPENDENZA` → `Piazza dell'Indipendenza`, `VIA XX SETTEMBRE` → `Via XX Settembre`. */
 export function titleCase(name: string): string {
   const lower = name.toLocaleLowerCase('it');
   let first = true;

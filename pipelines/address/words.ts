@@ -1,9 +1,9 @@
 /**
  * The vocabulary of Italian addresses: street types, saints, titles, numerals. Lower case, without accents.
- * One table for both sides: street names when they are loaded, queries when they are read.
+ * Loaded street names and queries use the same tables.
  */
 
-/** Street types (DUG) whose canonical name is the word itself. */
+/** Street types (DUG) that are their own canonical names. */
 const PLAIN_TYPES: readonly string[] = [
   'via', 'viale', 'vialetto', 'viottolo', 'piazza', 'piazzale', 'piazzetta', 'corso', 'vicolo', 'vicoletto', 'vico', 'largo', 'larghetto',
   'strada', 'stradella', 'stradello', 'stradone', 'contrada', 'localita', 'frazione', 'borgo', 'borgata', 'cascina', 'traversa', 'salita',
@@ -32,7 +32,7 @@ const WRITTEN_TYPES: Readonly<Record<string, string>> = {
   fta: 'fondamenta', fondta: 'fondamenta', salizzada: 'salizada', 'rio terra': 'rio tera', cpo: 'campo',
   gall: 'galleria', vill: 'villaggio', qre: 'quartiere', quart: 'quartiere', rne: 'rione', reg: 'regione', staz: 'stazione',
   mass: 'masseria', sent: 'sentiero',
-  // First and last letters, as registers shorten.
+  // Abbreviations of registers: first and last letters.
   vtto: 'vialetto', strla: 'stradella', stda: 'strada', sda: 'strada', crso: 'corso', pzz: 'piazza', pzale: 'piazzale', pgta: 'passeggiata', pggta: 'passeggiata',
   cpllo: 'campiello', clle: 'calle', slta: 'salita', trva: 'traversa', trsa: 'traversa', cvne: 'circonvallazione', crcne: 'circonvallazione', cirne: 'circonvallazione',
   fne: 'frazione', frz: 'frazione', lta: 'localita', bta: 'borgata', brgo: 'borgo', vggio: 'villaggio', vgio: 'villaggio', qtre: 'quartiere', gllria: 'galleria', gria: 'galleria',
@@ -49,23 +49,23 @@ export const STREET_TYPES: ReadonlyMap<string, string> = new Map([
 /** `P.ta` is piazzetta or porta, `V.co` vico or vicolo, `L.go` largo or lungo: the second meaning is tried as well. */
 export const OTHER_TYPES: Readonly<Record<string, readonly string[]>> = { pta: ['porta'], ptta: ['porta'], vco: ['vicolo'] };
 
-/** Compounds whose end is the street type: `museumstrasse`, `romstr`. Longest first. */
+/** Endings of German compounds with the street type: `museumstrasse`, `romstr`. Longest first. */
 export const GERMAN_ENDINGS: readonly (readonly [string, string])[] = [
   ['promenade', 'promenade'], ['strasse', 'strasse'], ['gasse', 'gasse'], ['platz', 'platz'], ['allee', 'allee'], ['steig', 'steig'], ['ufer', 'ufer'],
   ['weg', 'weg'], ['str', 'strasse'],
 ];
 
-/** Roads that carry a number of their own. */
+/** Kinds of numbered roads. */
 export const ROUTES: Readonly<Record<string, string>> = {
   s: 'strada statale', p: 'strada provinciale', r: 'strada regionale', c: 'strada comunale',
 };
 
-/** All become `san`: the genders and the abbreviations are mixed up on both sides. */
+/** All forms become `san`, because registers and users mix genders and abbreviations. */
 export const SAINTS: ReadonlySet<string> = new Set([
   'san', 'santo', 'santa', 'sant', 'santi', 'sante', 'santissima', 'santissimo', 'ss', 'sts', 'st', 'sta', 'sankt', 'smo', 'sma', 'ssma', 'ssmo', 's',
 ]);
 
-/** Prepositions, articles and conjunctions, which both sides leave out at will. */
+/** Prepositions, articles and conjunctions, which registers and users often omit. */
 export const PARTICLES: ReadonlySet<string> = new Set([
   'di', 'de', 'del', 'dello', 'della', 'dei', 'degli', 'delle', 'dell', 'd', 'da', 'dal', 'dallo', 'dalla', 'dai', 'dagli', 'dalle', 'dall', 'a', 'al', 'allo',
   'alla', 'ai', 'agli', 'alle', 'all', 'ad', 'in', 'nel', 'nello', 'nella', 'nei', 'negli', 'nelle', 'nell', 'su', 'sul', 'sullo', 'sulla', 'sui', 'sugli',
@@ -73,7 +73,7 @@ export const PARTICLES: ReadonlySet<string> = new Set([
   'du', 'et', 'les',
 ]);
 
-/** Titles that stand before a name in one writing and not in another. */
+/** Titles before a name, which some texts omit. */
 export const TITLES: ReadonlySet<string> = new Set([
   'papa', 'don', 'dott', 'dottor', 'dottore', 'dr', 'ing', 'ingegner', 'ingegnere', 'prof', 'professor', 'professore', 'avv', 'avvocato', 'gen', 'generale',
   'cap', 'capitano', 'col', 'colonnello', 'mar', 'marllo', 'maresciallo', 'ten', 'tenente', 'sen', 'senatore', 'on', 'onle', 'onorevole', 'cav', 'cavaliere', 'comm',
@@ -84,7 +84,7 @@ export const TITLES: ReadonlySet<string> = new Set([
 export const ABBREVIATIONS: ReadonlyMap<string, string> = new Map(Object.entries({
   flli: 'fratelli', frlli: 'fratelli', fratlli: 'fratelli', gppe: 'giuseppe', gius: 'giuseppe', giov: 'giovanni', gbatta: 'giovanni battista', mte: 'monte',
   mti: 'monti', cte: 'conte', ppe: 'principe', mdonna: 'madonna', vitt: 'vittorio', eman: 'emanuele', franc: 'francesco',
-  // First and last letters, as registers shorten.
+  // Abbreviations of registers: first and last letters.
   nazle: 'nazionale', naz: 'nazionale', provle: 'provinciale', comle: 'comunale', regle: 'regionale', statle: 'statale', consle: 'consorziale', vicle: 'vicinale',
   nva: 'nuova', nvo: 'nuovo', vchia: 'vecchia', vcchia: 'vecchia', vchio: 'vecchio', vcchio: 'vecchio', gde: 'grande', infre: 'inferiore', supre: 'superiore', centle: 'centrale', cntrle: 'centrale', princle: 'principale', ppale: 'principale', indle: 'industriale', artle: 'artigianale', merle: 'meridionale',
   settle: 'settentrionale', occle: 'occidentale', orle: 'orientale', ferrria: 'ferrovia', stne: 'stazione', chsa: 'chiesa', cstllo: 'castello', cllo: 'castello', pnte: 'ponte',
@@ -97,7 +97,7 @@ export const MONTHS: ReadonlySet<string> = new Set([
   'gennaio', 'febbraio', 'marzo', 'aprile', 'maggio', 'giugno', 'luglio', 'agosto', 'settembre', 'ottobre', 'novembre', 'dicembre',
 ]);
 
-/** Words that a number precedes as often as a month: `cinque giornate`, `II traversa`. */
+/** Words that often follow a number, like months: `cinque giornate`, `II traversa`. */
 export const COUNTED: ReadonlySet<string> = new Set(['giornate', 'traversa', 'tratto', 'vico', 'strada', 'rampa', 'martiri', 'armata', 'alpini', 'bersaglieri', 'reggimento']);
 
 /** Types after which a letter I, V or X is a number: `vico I`, `traversa V`. */
@@ -127,7 +127,7 @@ export const WRITTEN_NUMBERS: ReadonlyMap<string, number> = new Map([
 const ONES = ['', 'i', 'ii', 'iii', 'iv', 'v', 'vi', 'vii', 'viii', 'ix'];
 const ROMANS: ReadonlyMap<string, number> = new Map(['', 'x', 'xx', 'xxx'].flatMap((tens, ten) => ONES.map((ones, one) => [tens + ones, ten * 10 + one] as const)).slice(1));
 
-/** Value 1–39 of a Roman numeral in lower case, else null. Larger ones are not written in street names; L, C, D, M make words. */
+/** Returns the value 1–39 of a Roman numeral in lower case, or null. Street names have no larger numerals, and L, C, D, M form ordinary words. */
 export function roman(word: string): number | null {
   return ROMANS.get(word) ?? null;
 }

@@ -1,4 +1,4 @@
-/** Sources of the sections of a publication: over all parcels of its region, and for groups of parcels that have other sources. */
+/** Finds the sources of a publication's sections: for all parcels of the region, and for groups of parcels with other sources. */
 import type { Database, Session } from '../db/index.ts';
 import { inWorkspace } from '../db/catalog.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -10,7 +10,7 @@ import type { Joined } from './join.ts';
 
 /** A source of a section's values, and its vintages. */
 interface Citation {
-  /** `*`: shown with every answer. */
+  /** `*` if it is shown with every answer. */
   readonly section: string;
   readonly source: RegisteredSource;
   readonly vintages: ReadonlySet<string>;
@@ -19,7 +19,7 @@ interface Citation {
 /** Sources of the parcels with the same facts in a section. */
 interface Cited {
   readonly section: string;
-  /** The section, a slash and facts as its `record.sql` names them. The section alone: all parcels that no other key names. */
+  /** Section, slash, and facts as in its `record.sql`. The section alone is the key of all parcels without another key. */
   readonly keys: readonly string[];
   /** Source → period. */
   readonly periods: ReadonlyMap<string, string>;
@@ -102,7 +102,7 @@ function take<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return found;
 }
 
-/** Returns the citations of a source by section. In a region a mandatory source has one more for every answer. */
+/** Returns the citations of a source by section. In a region, a mandatory source has an additional citation for every answer. */
 function citationsOfSource(source: RegisteredSource, bySection: ReadonlyMap<string, ReadonlyMap<string, Vintages>>, unit: number): Citation[] {
   const found = [...bySection].flatMap(([section, keys]): Citation[] => {
     const vintages = new Set([...keys.values()].flatMap((cited) => [...cited.get(source.id) ?? []]));

@@ -6,7 +6,7 @@ import { WHOLE, type Changes, type FieldFigures, type Figures, type IdentityFigu
 import { identityName, sliceName, type FieldGate, type Quantity, type TableGate } from '../contract/gate.ts';
 import type { Relation } from '../contract/sql-files.ts';
 
-/** A statistic that is refused. */
+/** A refused statistic. */
 export interface Violation {
   /** Section of the record that shows it, and its table. */
   readonly section: string;
@@ -28,11 +28,11 @@ const MOVED = 0.25;
 const LOST_ROWS = 2;
 /** Least number of rare values that are compared. */
 const RARE = 20;
-/** If values became this many times more, most of them are new and have no counterpart. */
+/** If a field has this many times more values, most of them are new and have no counterpart. */
 const GROWN = 2;
 /**
- * Least number of values for comparing a quantile. Two or three values decide the 95th percentile of fewer: when two of 80 roofs left, it moved
- * from 478 to 1,469 m² although nothing was wrong.
+ * Least number of values for comparing a quantile. In smaller samples two or three values determine the 95th percentile. When two of 80 roofs left, it moved
+ * from 478 to 1,469 m² without an error.
  */
 const ENOUGH = 50;
 /** Least number and least share of changed values for a comparison. A night changes 1 to 50 parcels; a corrupt file changes most rows. */
@@ -54,17 +54,17 @@ export interface Comparison {
   /** Empty if nothing is published. */
   readonly before: readonly Figures[];
   readonly after: readonly Figures[];
-  /** Current province of a comune; empty if the comune is not listed. */
+  /** Returns the current province of a comune; empty if the comune is not listed. */
   readonly provinceOf: (comune: string) => string;
   /** Name of a place in messages. Without a comune, the name of the province. */
   readonly nameOf: (province: string, comune: string | null) => string;
   /** Returns the statistics of several comuni together, for provinces whose comuni changed. */
   readonly among: (comuni: readonly string[]) => Promise<{ readonly before: readonly Figures[]; readonly after: readonly Figures[] }>;
-  /** Compares the values of a field one by one. Called only if a quantile is suspicious. @param comuni null: all */
+  /** Compares the values of a field one by one. It is called only if a quantile is suspicious. @param comuni null: all */
   readonly changes: (field: string, comuni: readonly string[] | null) => Promise<readonly Changes[]>;
 }
 
-/** A statistic, and when a place is refused because of it. */
+/** A statistic, and the condition for refusing a place. */
 interface Limit {
   readonly figure: string;
   readonly limit: string;
@@ -85,7 +85,7 @@ interface QuantileLimit extends Limit {
 interface GatedPlace {
   readonly slice: string;
   readonly province: string;
-  /** Null: the whole province. */
+  /** Null for the whole province. */
   readonly comune: string | null;
 }
 
@@ -228,13 +228,13 @@ function isPattern(lost: number, left: number): boolean {
   return lost >= LOST_ROWS - ROUNDING || left === 0;
 }
 
-/** More than one row and more than a tenth of the rows. */
+/** Refuses the loss of more than one row and more than a tenth of the rows. */
 const ROWS: Limit = {
   figure: 'rows', limit: percent(-ROWS_LOST), of: ({ rows }) => rows,
   refuses: ({ rows: before }, { rows: after }) => before > after && before - after >= ROWS_LOST * before - ROUNDING && isPattern(before - after, after),
 };
 
-/** A fifth of the rows lost its value, or too many rare values were lost. */
+/** Refuses the loss of values in a fifth of the rows, or of too many rare values. */
 function filled(name: string, field: FieldGate): Limit[] {
   const isTruth = field.kind === 'truth';
   const shareOf = shareOfValues(name);
@@ -256,7 +256,7 @@ function shareOfValues(name: string): (place: Figures) => number {
   return (place) => (place.rows === 0 ? NaN : valuesOf(place, name) / place.rows);
 }
 
-/** Values appear in most rows of a province where few rows had one. */
+/** Refuses new values in most rows of a province with few values before. */
 function gained(name: string, field: FieldGate): Limit[] {
   const gains = field.kind === 'presence' ? field.gains : undefined;
   if (gains === undefined) return [];
@@ -267,7 +267,7 @@ function gained(name: string, field: FieldGate): Limit[] {
   }];
 }
 
-/** Median and 95th percentile. A value beyond its limit is refused if the changed values do not explain it. */
+/** Limits median and 95th percentile. A value beyond its limit is refused if the changed values do not explain it. */
 function quantiles(name: string, { moves }: Quantity): QuantileLimit[] {
   const { by = MOVED, step } = moves ?? {};
   return ([['median', 'median'], ['p95', '95th percentile']] as const).map(([key, figure]) => ({
@@ -277,13 +277,13 @@ function quantiles(name: string, { moves }: Quantity): QuantileLimit[] {
       if (was.values === 0 || now.values === 0 || now.values > GROWN * was.values) return false;
       const from = was[key] ?? NaN;
       const far = Math.abs((now[key] ?? NaN) - from);
-      // Written so that NaN is beyond the limit, too.
+      // This form of the comparison also refuses NaN.
       return !(far === 0 || far < (by - ROUNDING) * Math.abs(from) || far < (step ?? 0));
     },
   }));
 }
 
-/** Values outside their bounds, unless as many are published: those were accepted earlier. */
+/** Refuses values outside their bounds, unless as many are published, because those were accepted earlier. */
 function outside(name: string, field: FieldGate): Limit[] {
   const within = field.kind === 'truth' ? undefined : field.within;
   if (within === undefined) return [];
@@ -294,7 +294,7 @@ function outside(name: string, field: FieldGate): Limit[] {
   }];
 }
 
-/** A median outside its bounds, unless the published median is outside, too. */
+/** Refuses a median outside its bounds, unless the published median is outside, too. */
 function typical(name: string, field: FieldGate): Limit[] {
   const usual = field.kind === 'quantity' ? field.typical : undefined;
   if (usual === undefined) return [];
@@ -305,7 +305,7 @@ function typical(name: string, field: FieldGate): Limit[] {
   }];
 }
 
-/** More than one row, a larger share than allowed and a larger share than published break an identity. */
+/** Refuses violations of an identity in more than one row, if their share exceeds the allowed and the published share. */
 function broken(figure: string, identity: string, most: number): Limit {
   const share = (place: Figures): number | null => {
     const { known, broken: count } = identityOf(place, identity);

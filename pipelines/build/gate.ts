@@ -87,7 +87,7 @@ export async function gate(database: Database, joined: Joined, { subject, accept
     log.warn(`${subject}: published although the quality gate refused (${acceptance.who}: ${acceptance.why}):\n${detail}`);
     return { figures, accepted: { ...acceptance, figures: violations } };
   }
-  throw new MappaleError(`${subject}: what was built differs suspiciously from what is published, or cannot be`, {
+  throw new MappaleError(`${subject}: the new data differs too much from the published data, or has impossible values`, {
     code: 'SUSPICIOUS', kind: 'checks', at: [...new Set(violations.map(({ relation }) => relation))].join(', '), detail, data: violations,
     hint: 'The published data is unchanged. Look at the files. If the change is real, run again with --accept "the reason".',
   });

@@ -36,7 +36,7 @@ interface Result {
   readonly digest: string;
 }
 
-/** One incremental build. It works in a schema of its own. A completed table moves into the unit's workspace together with its line in the ledger. */
+/** One incremental build. It works in a separate schema. A completed table moves into the unit's workspace together with its line in the ledger. */
 export class IncrementalBuild {
   readonly results = new Map<Relation, Result>();
   /** Schema in which `parcel` holds the changed parcels, and tables hold their rows of these parcels. */
@@ -52,9 +52,9 @@ export class IncrementalBuild {
   readonly #pending = new Map<Relation, Promise<void>>();
   /** Tables of the schema that later steps need. */
   readonly #kept = new Set<string>(['copied_member', 'changed_fid', 'changed_parcel', 'near_fid', 'near_parcel', 'sharing_fid', 'sharing_parcel', 'meeting_fid', 'meeting_parcel']);
-  /** Rows of members to copy; null until they are looked for. */
+  /** Number of rows of copied members; null until they are determined. */
   #paired: number | null = null;
-  /** Changed, new and removed parcels; null until they are looked for. */
+  /** Number of changed, new and removed parcels; null until they are determined. */
   #changed: number | null = null;
   /** Sets of parcels whose rows are affected by more than their own change, by distance or by column. */
   readonly #reached = new Map<string, string>();
@@ -70,7 +70,7 @@ export class IncrementalBuild {
     this.#copies = database.parallel > 1 ? pLimit(COPIES_AT_ONCE) : null;
   }
 
-  /** Makes a table by copying unchanged rows. @returns false if the table must be built whole */
+  /** Builds a table by copying unchanged rows. @returns false if the table must be built whole */
   async take(session: Session, product: Product): Promise<boolean> {
     if (!product.incremental) return false;
     const startedAt = performance.now();
@@ -94,7 +94,7 @@ export class IncrementalBuild {
     this.#log.debug(`  ${relation}: nothing changed`);
   }
 
-  /** Returns the table of changed, new and removed parcels; null if they are not known. */
+  /** Returns the table of changed, new and removed parcels; null if the changes are unknown. */
   get changed(): Place | null {
     return this.#changed === null ? null : { schema: this.schema, table: 'changed_fid' };
   }
@@ -161,7 +161,7 @@ export class IncrementalBuild {
     return same ? this.#reused(session, relation) : this.#complete(session, product, whole, { fids }, content);
   }
 
-  /** Returns false if another input was built whole in the end, so that its changed rows are not known. */
+  /** Returns false if another input was built whole, so that its changed rows are unknown. */
   #dependsOnlyOn({ file }: Product): boolean {
     return this.#products.filter(({ relation, stale }) => relation !== PARCELS && stale !== null && file.reads.includes(relation))
       .every(({ relation }) => this.results.has(relation));
@@ -176,7 +176,7 @@ export class IncrementalBuild {
     return result;
   }
 
-  /** Runs the table's own SQL on the inputs that `provide` makes. */
+  /** Runs the table's SQL on the inputs that `provide` creates. */
   async #run(session: Session, product: Product, provide: () => Promise<void>): Promise<void> {
     await lookIn(session, [this.schema, this.#build]);
     await session.transaction(async () => {
@@ -201,7 +201,7 @@ export class IncrementalBuild {
       await own.transaction(async () => {
         await complete(own, { schema: this.schema, table: from }, { schema: this.#build, table }, await this.#was(own, relation), by);
         const rows = await countRows(own, this.#build, table);
-        if (rows !== expected) throw new Error(`${file.file}: expected ${expected} rows, copied or rebuilt, found ${rows}: does its -- incremental: line say what it does?`);
+        if (rows !== expected) throw new Error(`${file.file}: expected ${expected} rows, copied or rebuilt, found ${rows}: its -- incremental: line may be wrong`);
         await noteBuilt(own, this.#unit, product);
       });
       await analyzeRoughly(own, this.#build, table);
@@ -233,12 +233,12 @@ export class IncrementalBuild {
     // Files with the same distance or the same layers share one set of parcels.
     const key = how.by === 'near' ? `${how.withinM} m` : how.by === 'sharing' ? how.column : how.layers.join(', ');
     if (how.by !== 'sharing' && this.#reached.get(how.by) === key) return how.by;
-    if (this.#reached.has(how.by)) throw new Error(`${file}: another file copies rows by ${how.by}, too: their tables would need names of their own`);
+    if (this.#reached.has(how.by)) throw new Error(`${file}: another file also copies rows by ${how.by}; their tables would have the same names`);
     this.#reached.set(how.by, key);
     if (how.by === 'near') await findNear(session, this.schema, await this.#was(session, PARCELS), how.withinM);
     else if (how.by === 'meeting') await findMeeting(session, this.schema, await this.#was(session, PARCELS), this.#inBuild(how.layers));
     else {
-      // Once for the changed parcels, which name the parcels that they share a feature with.
+      // Runs once for the changed parcels, to find the parcels that share a feature with them.
       await this.#run(session, product, () => provideParcelsOf(session, this.schema, 'changed_parcel'));
       const [parcels, rows] = [await this.#was(session, PARCELS), await this.#was(session, product.relation)];
       await findSharing(session, this.schema, parcels, rows, { table: tableOf(product.relation), column: how.column });
@@ -264,7 +264,7 @@ export class IncrementalBuild {
   /** @throws Error if the table is not published: a bug of the plan */
   #standing(relation: Relation): PublishedTable {
     const found = this.#published.get(relation);
-    if (found === undefined) throw new Error(`${relation} is built incrementally, and nothing of it is published`);
+    if (found === undefined) throw new Error(`${relation} is built incrementally, but it is not published`);
     return found;
   }
 }

@@ -179,7 +179,7 @@ function byTurn(a: Product, b: Product): number {
   return turn(a) - turn(b);
 }
 
-/** Returns workspaces of these units: of an interrupted run, a refused build, or a run that works now. */
+/** Returns workspaces of these units, which belong to an interrupted run, a refused build or a current run. */
 export async function leftBuilds(session: Session, units: readonly number[]): Promise<string[]> {
   const there = new Set(await schemasLike(session, 'build_'));
   return units.map(buildSchema).filter((schema) => there.has(schema));
@@ -212,7 +212,7 @@ export async function provideCurrentRows(
 ): Promise<void> {
   const source = sourceOfLayer(sources, layer);
   if (source === undefined) {
-    throw new MappaleError(`${layer} is read, and no source makes it`, {
+    throw new MappaleError(`${layer} is read, but no source fills it`, {
       code: 'LAYER_UNKNOWN', kind: 'bug', hint: 'The installation is not complete. Install the program again; if that does not help, report it.',
     });
   }

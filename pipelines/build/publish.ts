@@ -256,7 +256,7 @@ export async function withdraw(
     await fence(session, runId);
     const { current: publication } = await idsOf(session, unit);
     if (publication === null) throw await notPublished(session, unit);
-    // Nothing of a withdrawn region is served at any time. Its rows become history only when other rows replace them.
+    // No data of a withdrawn region is served, for any day. Its rows become history only when other rows replace them.
     return { publication, current: await publishedTables(session, unit), swap: await noteSwap(session, unit, null, []) };
   }, async (session, { publication, current, swap }) => {
     const tables = await exchange(session, unit, current, new Map());

@@ -15,7 +15,7 @@ type Seen = SeenFile & { readonly path: string; readonly sha256: string };
 
 const statement = statementsOf('sweep');
 
-/** The rasters of a workspace, by model and name. @param tiles view of the raster tiles */
+/** Returns the rasters of a workspace, by model and name. @param tiles view of the raster tiles */
 export async function tilesOf(session: Session, schema: string, tiles: string): Promise<Tile[]> {
   const rows = await session.query<TileRow & Record<string, unknown>>(statement('tiles', { tiles: { schema, table: tiles } }));
   if (rows.length === 0) return [];

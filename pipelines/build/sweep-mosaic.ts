@@ -46,7 +46,7 @@ interface Placed {
   readonly firstBlock: number;
 }
 
-/** Cache of decoded blocks, least recently used out first. Files are opened when a block is needed. */
+/** Cache of decoded blocks, which drops the least recently used blocks first. Files are opened when a block is needed. */
 export class Blocks {
   /** A requested block moves to the young half. When the young half is full it becomes the old half, and the old half is dropped. */
   #young = new Map<number, Block>();
@@ -117,7 +117,7 @@ export class Blocks {
     // The most recently used file is last.
     this.#open.delete(tile);
     if (raster === undefined) {
-      if (tile.open === null) throw new Error(`${tile.name} is read, and its file is gone`);
+      if (tile.open === null) throw new Error(`${tile.name} is read, but its file is gone`);
       for (const [other, opened] of this.#open) {
         if (this.#open.size < OPEN) break;
         this.#open.delete(other);
@@ -189,7 +189,7 @@ export class Mosaic {
   }
 
   /**
-   * Fills in cells of a row of the selected window; NaN where there are none.
+   * Writes cells of a row of the selected window; NaN for missing cells.
    * @param into receives the cells from its first element on
    * @param origin receives the number of the tile of each cell; null if not needed
    * @returns a promise only if something must be read
@@ -255,7 +255,7 @@ function isOnGridOf(first: Tile, tile: Tile): boolean {
 }
 
 /**
- * Groups tiles into mosaics: tiles with cells that coincide are one mosaic. Tiles on another grid are a mosaic of their own, which is read after it.
+ * Groups tiles into mosaics: tiles with cells that coincide are one mosaic. Tiles on another grid form a separate mosaic, which is read later.
  * @param tiles by model and name
  */
 export function mosaicsOf(tiles: readonly Tile[], blocks: Blocks): Mosaic[] {

@@ -24,7 +24,7 @@ const [A1, A2, A3, A4, A5] = [
 
 /**
  * @param epsg 4326, or a northern zone of UTM on WGS 84: 32601–32660
- * @throws RangeError of any other: no source has rasters in it
+ * @throws RangeError for any other code, because no source has rasters in it
  */
 export function projectionInto(epsg: number): Project {
   if (epsg === 4326) {
@@ -42,7 +42,7 @@ export function projectionInto(epsg: number): Project {
     const conformal = Math.sinh(Math.atanh(sin) - E * Math.atanh(E * sin));
     const xi = Math.atan2(conformal, Math.cos(from));
     const eta = Math.asinh(Math.sin(from) / Math.hypot(conformal, Math.cos(from)));
-    // The series Σ Aj sin 2j(ξ + iη) by Clenshaw's recurrence.
+    // Computes the series Σ Aj sin 2j(ξ + iη) by Clenshaw's recurrence.
     const [s, c, sh, ch] = [Math.sin(2 * xi), Math.cos(2 * xi), Math.sinh(2 * eta), Math.cosh(2 * eta)];
     const [re, im] = [2 * c * ch, -2 * s * sh];
     const [b4, b4i] = [A4 + re * A5, im * A5];

@@ -233,7 +233,7 @@ const DEGREES = 4326;
 const [A, E2] = [6_378_137, 0.00669437999014];
 const RADIAN = Math.PI / 180;
 
-/** Sizes of cells along the ellipsoid: the meridian's curvature to the north, the parallel's circle to the east. */
+/** Sets the size of cells on the ellipsoid, from the curvature of the meridian to the north and the circle of latitude to the east. */
 function measure(rows: { cellWidthM: number; cellHeightM: number }, { north, cellWidth, cellHeight }: Mosaic, row: number): void {
   const latitude = (north - (row + 0.5) * cellHeight) * RADIAN;
   const w2 = 1 - E2 * Math.sin(latitude) ** 2;

@@ -31,7 +31,7 @@ interface ShapeRow {
   readonly geom: Uint8Array | null;
 }
 
-/** Columns that the sweep fills itself, after `turn` and `id`. */
+/** Columns that the sweep fills, after `turn` and `id`. */
 const COUNTS: Columns = { model: 'int4', cells: 'int4', missing: 'int4', unread: 'bool' };
 const RUNS: Columns = { release_id: 'int4', position: 'int8', turn: 'int4', row_number: 'int4', first_column: 'int4', last_column: 'int4' };
 

@@ -38,7 +38,7 @@ function describe({ check, ok, found, hint, fix }: Finding): string {
   return [`${ok ? more.length === 0 ? 'ok  ' : 'note' : 'FAIL'} ${check}: ${found}`, ...more].join('\n     ');
 }
 
-/** A test of this machine or the database. It throws what is wrong. */
+/** A test of this machine or the database. It throws an error that describes the problem. */
 interface Check {
   readonly name: string;
   readonly run: (url: string) => Promise<string | Pick<Finding, 'found' | 'hint'>>;
@@ -80,10 +80,10 @@ async function sourceCount(): Promise<string> {
 
 function databaseVersion(url: string): Promise<string> {
   return looking(url, async (database) => {
-    if (database === null) return 'not there yet: the first load makes it';
+    if (database === null) return 'does not exist yet: the first load creates it';
     if ((await appliedFiles(database)) === null) {
       await checkServer(database, database.label);
-      return `${database.label}: empty, the first load makes what it needs`;
+      return `${database.label}: empty, the first load creates its tables`;
     }
     await requireCurrent(database, await loadSources());
     const { version } = await one<{ version: string }>(database, "select current_setting('server_version') || ', PostGIS ' || postgis_lib_version() as version");
@@ -151,7 +151,7 @@ const CHECKS: readonly Check[] = [
   { name: 'the database answers and is of this version', run: databaseVersion },
   { name: 'the server takes loads', run: serverSettings },
   { name: 'the database has every table, index, function and grant of this version', run: databaseObjects },
-  { name: 'published partitions are where the ledger says', run: publishedPartitions },
-  { name: 'the role of the server may ask and nothing else', run: serverRole },
-  { name: 'room on the disk of the embedded database', run: diskSpace },
+  { name: 'published partitions match the ledger', run: publishedPartitions },
+  { name: 'the role of the server may call the API functions only', run: serverRole },
+  { name: 'free space on the disk of the embedded database', run: diskSpace },
 ];

@@ -54,7 +54,7 @@ export function exportCommand(): Command {
     });
 }
 
-function describe({ out, beside: companions, parcels, columns, bytes, published_at: publishedAt, digest, note, seconds }: Exported): string {
+function describe({ out, companions, parcels, columns, bytes, published_at: publishedAt, digest, note, seconds }: Exported): string {
   return [
     `${out}: ${group(parcels)} parcels, ${columns} columns, ${group(bytes)} bytes, in ${seconds} s`,
     `  of the publication of ${publishedAt}, ${digest}`, ...(note === null ? [] : [`  ${note}`]), ...companions.map((path) => `  also written: ${path}`),

@@ -54,7 +54,7 @@ async function look(url: string): Promise<Found> {
     return await looking(url, async (database) => {
       if (database !== null) return published(database);
       await mustTakeDatabase(url.slice('pglite:'.length), 'new');
-      return { lines: [`${url}: not there yet, the first load makes it`], next: FIRST };
+      return { lines: [`${url}: does not exist yet, the first load creates it`], next: FIRST };
     });
   } catch (error) {
     if (!(error instanceof MappaleError)) throw error;
@@ -110,7 +110,7 @@ type Region = { readonly unit: number; readonly parcels: number; readonly days: 
 async function published(database: Database): Promise<Found> {
   if ((await appliedFiles(database)) === null) {
     await checkServer(database, database.label);
-    return { lines: [`${database.label}: empty, the first load makes what it needs`], next: FIRST };
+    return { lines: [`${database.label}: empty, the first load creates its tables`], next: FIRST };
   }
   try {
     await requireCurrent(database, await loadSources());

@@ -43,7 +43,7 @@ ${MAP_STYLE}`;
 export function regionPage(report: RegionReport, outlines: readonly Outline[]): string {
   const { region } = report;
   const parts: readonly (readonly [id: string, title: string, body: Html])[] = [
-    ['published', 'What is published', published(report)],
+    ['published', 'Published data', published(report)],
     ['records', 'Records: rows + rejects + duplicates', accounting(report.releases)],
     ['coverage', 'Coverage', coverage(report, outlines)],
     ['distributions', 'Distributions compared with the previous publication', distributions(report)],

@@ -39,7 +39,7 @@ interface RefreshWork {
   readonly data: readonly string[];
   /** ISTAT codes; null: all that have data or are published. */
   readonly regions: readonly number[] | null;
-  /** Makes the text below the report. */
+  /** Returns the text below the report. */
   readonly more?: () => Promise<string>;
 }
 
@@ -47,7 +47,7 @@ interface RefreshWork {
 export async function bringUpToDate(
   context: Context, name: string, { parallel, accept, force, concurrent, beside, json }: RefreshArguments, { data, regions, more = async () => '' }: RefreshWork,
 ): Promise<number> {
-  if (beside === true) context.log.warn('--beside is now --concurrent; the old name will be removed in the next version');
+  if (beside === true) context.log.warn('`--beside` is now called `--concurrent`; the old name will be removed in the next version');
   const report = await refresh(context, {
     command: name, data, regions, parallel, accept: acceptance(context, accept), force: force === true, concurrent: concurrent === true || beside === true,
   });

@@ -1,4 +1,4 @@
-/** What a server does alone and the process that keeps several does for them. */
+/** Functions that a single server and the primary process of several workers share. */
 import cluster from 'node:cluster';
 import { createServer } from 'node:net';
 import { isLoopback, LINK_MS, SignInLink } from '../../api/sign-in.ts';

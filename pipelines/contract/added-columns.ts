@@ -1,18 +1,18 @@
-/** Columns that a publisher added: their names, and a few of their values, fit to be shown and kept. */
+/** Columns that a publisher added: their names, and some of their values without private data. */
 import { MOST_SAMPLES } from '../formats/csv.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
 
-/** Characters of a sample. */
+/** Maximum length of a sample, in characters. */
 const SAMPLE_LENGTH = 40;
-/** Characters of a name. */
+/** Maximum length of a name, in characters. */
 const NAME_LENGTH = 120;
-/** Columns that are kept of one member: a file with more new names has another layout, or is hostile. */
+/** Maximum number of columns per member. A file with more new names has another layout or is hostile. */
 const MOST_COLUMNS = 1000;
 
 export interface SampledColumn {
   readonly column: string;
   readonly samples: readonly string[];
-  /** Where it was found first, as messages name it; empty: not said. */
+  /** Position at which it was found first, for messages; empty if unknown. */
   readonly at: string;
 }
 
@@ -32,13 +32,16 @@ export class AddedColumns {
     if (value !== '') samples.add(value);
   }
 
-  /** In the order in which they were reported. */
+  /** Returns the columns in the order in which they were reported. */
   list(): SampledColumn[] {
     return [...this.#found].map(([column, { samples, at }]) => ({ column, samples: [...samples], at }));
   }
 }
 
-/** One line without tax codes and control characters. Masked before it is cut: half a tax code would be a person's, too. */
+/**
+ * Returns a text on one line, without tax codes and control characters. Tax codes are masked before the text is cut, because half a tax code also identifies a
+ * person.
+ */
 function shown(text: string, length: number): string {
   const line = maskTaxCode(text).replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
   const letters = Array.from(line);

@@ -3,42 +3,42 @@ import { loadModule } from '../program.ts';
 import type { Region } from './regions.ts';
 
 /**
- * When a publisher issues: every day, or on days of the year (`MM-DD`, UTC) from which on something newer may be there. `watch` asks after
- * each of them, and for some weeks once a week.
+ * Publication cycle: every day, or days of the year (`MM-DD`, UTC) from which a newer file may exist. `watch` checks after each day, and then weekly for some
+ * weeks.
  */
 export type Cycle = 'daily' | readonly string[];
 
-/** For what is issued in each month, on a day that varies within its first half. */
+/** Cycle of files that are issued each month, on a varying day in the first half. */
 export const MONTHLY: Cycle = Array.from({ length: 12 }, (_, month) => `${String(month + 1).padStart(2, '0')}-16`);
 
 /** One edition of a file. */
 export interface Edition {
-  /** The file's own part of the address, behind `base`: `MOLISE.zip`. */
+  /** Part of the address after `base`: `MOLISE.zip`. */
   readonly path: string;
-  /** Its name in the data folder; one that the source's `names` know. */
+  /** Name in the data folder, which must match the source's `names`. */
   readonly name: string;
 }
 
-/** How a publisher gives one table in pages of CSV. */
+/** A table that the publisher serves as pages of CSV. */
 export interface Pages {
-  /** Column that identifies a record. Several rows of one record become one: the row with the most values. */
+  /** Column that identifies a record. If a record has several rows, the row with the most values is used. */
   readonly key: string;
-  /** Most pages that are asked for. */
+  /** Maximum number of requested pages. */
   readonly most: number;
-  /** @returns the part of the address behind `base` of the page that begins after `offset` rows */
+  /** @returns the part of the address after `base` for the page that begins after `offset` rows */
   readonly path: (offset: number) => string;
 }
 
 export interface RemoteFile {
-  /** Address without the file's part. `MAPPALE_<SOURCE>_URL` replaces it. */
+  /** Address without the part of the file. `MAPPALE_<SOURCE>_URL` replaces it. */
   readonly base: string;
-  /** The newest first: where the publisher has none (404) the next one is asked for. */
+  /** Newest first. If the publisher does not have an edition (404), the next one is requested. */
   readonly editions: readonly [Edition, ...Edition[]];
-  /** `base` is a page, and the file is what its first link leads to that looks so; its name is that of the link. */
+  /** If set, `base` is a page, and the file is the target of its first link that matches. The file keeps the name in the link. */
   readonly link?: RegExp;
-  /** The file is put together from pages. Its editions have one element, whose path is empty. */
+  /** If set, the file is assembled from pages. Its editions have one element with an empty path. */
   readonly pages?: Pages;
-  /** One of a grid, which the publisher may not have: a tile of nothing but sea. */
+  /** True if the publisher may not have the file, such as a tile of sea. */
   readonly optional?: boolean;
 }
 
@@ -61,11 +61,11 @@ interface Instructions {
   readonly cycle: Cycle;
   /** Returns instructions for the other files: where to click and what to save; null if there are none for the region. */
   readonly byHand?: (region: Region) => string | null;
-  /** The publisher wants a token, as this parameter of the query; it is taken from `MAPPALE_<SOURCE>_TOKEN`. Without it `byHand` is said. */
+  /** Query parameter for the publisher's token, from `MAPPALE_<SOURCE>_TOKEN`. Without a token, the instructions of `byHand` are printed. */
   readonly tokenParameter?: string;
-  /** Sent with each request, where the publisher turns away programs that do not. */
+  /** Headers of each request, for publishers that refuse requests without them. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Why it is downloaded only when it is named: what it would cost, and that others have it better. */
+  /** Reason why the source is downloaded only by name, such as its size or a better source. */
   readonly onlyNamed?: string;
 }
 
@@ -74,7 +74,7 @@ export const BROWSER: Readonly<Record<string, string>> = {
   'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0', accept: '*/*', 'accept-language': 'it-IT,it;q=0.9,en;q=0.8',
 };
 
-/** One file under one address for good. */
+/** Returns a file with a permanent address. */
 export function fixed(base: string, name: string, path: string = name): RemoteFile {
   return { base, editions: [{ path, name }] };
 }
@@ -84,7 +84,7 @@ export function loadDownload(id: string): Promise<Download> {
   return loadModule(`sources/${id}/download.ts`);
 }
 
-/** The last day on which the publisher may have issued something. @returns midnight UTC, not after `now` */
+/** Returns the last day on which the publisher may have issued a file. @returns midnight UTC, not after `now` */
 export function lastIssue(cycle: Cycle, now: Date): Date {
   const today = now.toISOString().slice(0, 10);
   if (cycle === 'daily') return new Date(today);
@@ -93,7 +93,7 @@ export function lastIssue(cycle: Cycle, now: Date): Date {
   return new Date(days.at(-1) ?? 0);
 }
 
-/** @param month of the year, 1–12, from which on the edition of a year is expected @returns years, the newest first */
+/** @param month of the year, 1–12, from which on the edition of a year is expected @returns years, newest first */
 export function yearsSince(today: Date, month: number): readonly [newest: number, before: number] {
   const year = today.getUTCMonth() + 1 >= month ? today.getUTCFullYear() : today.getUTCFullYear() - 1;
   return [year, year - 1];

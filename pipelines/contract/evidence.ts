@@ -1,5 +1,5 @@
 /**
- * Evidence of a source's format: what was seen in a publisher's real bytes, what in a header that somebody quotes verbatim, and what only in a document.
+ * Evidence for a source's format: real bytes of the publisher, a verbatim header, and documents.
  * `sources/<id>/notes.md` states the three in a section `## Evidence`, one list item each.
  */
 import { readFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { ROOT } from '../config.ts';
 import { inputError, type MappaleError } from '../errors.ts';
 
-/** Each with its dates; null: none. */
+/** Evidence with its dates; null if there is none. */
 export interface Evidence {
   readonly bytes: string | null;
   readonly header: string | null;
@@ -16,17 +16,17 @@ export interface Evidence {
 
 const HEADING = /^## Evidence$/m;
 const LABELS = ['Real bytes', 'Verbatim header', 'Document'] as const;
-/** A year, or the word for a text without a date. */
+/** Matches a year, or the word for a text without a date. */
 const DATED = /(?<!\d)(?:19|20)\d{2}(?!\d)|\bundated\b/;
 
-/** @throws input error `EVIDENCE_MALFORMED` for notes that lack the section, an item of it, or a date */
+/** @throws input error `EVIDENCE_MALFORMED` for notes without the section, an item or a date */
 export function evidenceOf(id: string): Evidence {
   return readEvidence(readFileSync(join(ROOT, 'sources', id, 'notes.md'), 'utf8'), `sources/${id}/notes.md`);
 }
 
 /**
  * @param notes text of the file
- * @param at how messages name the file
+ * @param at name of the file in messages
  * @throws input error `EVIDENCE_MALFORMED` unless the section has exactly three items, each `none` or a text with a date
  */
 export function readEvidence(notes: string, at: string): Evidence {
@@ -54,7 +54,7 @@ function malformed(at: string, detail: string): MappaleError {
   });
 }
 
-/** The three in one line, as `mappale sources` prints them. */
+/** Returns the evidence on one line, as `mappale sources` prints it. */
 export function evidenceLine({ bytes, header, document }: Evidence): string {
   return [bytes, header, document].map((value, index) => `${LABELS[index]?.toLowerCase() ?? ''}: ${value ?? 'none'}`).join('; ');
 }

@@ -1,10 +1,10 @@
 /**
- * Fingerprints of build results: versions, files, SQL without comments and layout, and the engine. They are kept as named facts, so that a difference can be
+ * Fingerprints of build results: versions, files, SQL without comments and layout, and the engine. They are stored as named facts, so that differences can be
  * explained. The digest of all facts is the fingerprint.
  */
 import { calledFunctions, effectiveDigest, factName, sha256, type SqlFile } from './sql-files.ts';
 
-/** Name of a thing → what it was: `GEOS` → `3.11`, the `factName` of a file → a digest, `version of …` → `3`. */
+/** Values of facts by name: `GEOS` → `3.11`, the `factName` of a file → a digest, `version of …` → `3`. */
 export type Facts = Readonly<Record<string, string>>;
 
 /** Engine facts; results from before they were recorded have none. */
@@ -14,7 +14,7 @@ export function digestOfFacts(facts: Facts): string {
   return sha256(JSON.stringify(Object.entries(facts).sort(([a], [b]) => (a < b ? -1 : 1))));
 }
 
-/** A file of SQL, with the functions that it calls. */
+/** Returns the facts of SQL files and of the functions that they call. */
 export function sqlFacts(...files: readonly SqlFile[]): Facts {
   return Object.fromEntries(files.flatMap((file): (readonly [string, string])[] => [
     ...(file.version === null ? [] : [[`version of ${factName(file)}`, String(file.version)] as const]),
@@ -71,7 +71,7 @@ export function whyChanged(before: Facts | null, now: Facts): string | null {
   return reasons.length === 0 ? null : reasons.join('; ');
 }
 
-/** So many things of one kind are named one by one. */
+/** Maximum number of facts of one kind that are named one by one. */
 const SHOWN = 3;
 
 const UNNOTED = 'an earlier version of the program made it, which did not note with what';

@@ -1,22 +1,22 @@
 /** Rules of the quality gate for a published table: statistics that a refresh may not change unnoticed, bounds of values, and sums that must agree. */
 
-/** How far a figure may go from what is published. Where a field says otherwise than the rule, it says why. */
+/** Allowed change of a statistic from the published value. A field with its own limits states the reason. */
 export interface Moves {
-  /** Median and 95th percentile: share of what they were, default 0.25. */
+  /** Allowed change of median and 95th percentile, as a share of the old value; default 0.25. */
   readonly by?: number;
-  /** A smaller absolute change of them is never suspicious. */
+  /** Smaller absolute changes are never suspicious. */
   readonly step?: number;
   readonly why: string;
 }
 
-/** A number that is measured or counted: its share of non-null, median and 95th percentile are watched. */
+/** A measured or counted number. The gate compares its share of non-null values, median and 95th percentile. */
 export interface Quantity {
   readonly kind: 'quantity';
-  /** Not a column but the quotient of two. */
+  /** Two columns, if the number is their quotient and not a column. */
   readonly of?: readonly [string, string];
-  /** No value lies outside; null: open. */
+  /** Bounds of all values; null for no bound. */
   readonly within?: readonly [number | null, number | null];
-  /** Nor does the median of a province, whatever is published: beyond it the unit is another. */
+  /** Bounds of a province's median, whatever is published. Beyond them the unit must be wrong. */
   readonly typical?: readonly [number, number];
   readonly moves?: Moves;
 }
@@ -27,30 +27,30 @@ interface Presence {
   readonly within?: readonly [number | null, number | null];
   /** For rare values: the share of them that a place must keep. */
   readonly keeps?: { readonly share: number; readonly why: string };
-  /** The share of a province's rows with a value may not rise by this much, where some had a value before. */
+  /** Limit for the rise of the share of rows with a value in a province that already had values. */
   readonly gains?: { readonly share: number; readonly why: string };
 }
 
-/** A bool: its share of true is watched. */
+/** A bool. The gate compares its share of true values. */
 export interface Truth {
   readonly kind: 'truth';
-  /** Rows that are true: a place keeps this share of them, too, however few they are. */
+  /** Share of the true rows that a place must keep, however few they are. */
   readonly keeps?: { readonly share: number; readonly why: string };
 }
 
 export type FieldGate = Quantity | Presence | Truth;
 
-/** Parts that make a whole, or stay below it, in each row where the whole is known. */
+/** Parts that add up to a whole, or do not exceed it, in each row with a known whole. */
 export interface Identity {
   readonly parts: readonly string[];
-  /** `=`: where all parts are known they make the whole; `<=`: those known do not pass it. */
+  /** `=`: the parts add up to the whole if all are known; `<=`: the known parts do not exceed it. */
   readonly is: '=' | '<=';
   readonly whole: string;
-  /** Share of a place's rows that may break it. */
+  /** Share of a place's rows that may violate the identity. */
   readonly most: number;
 }
 
-/** An identity between tables, which a file of SQL looks at: rows of slice, place, known, broken. */
+/** An identity between tables, checked by an SQL file that returns rows of slice, place, known, broken. */
 interface IdentityQuery {
   readonly file: string;
   /** Name of the violated rule. */
@@ -58,23 +58,23 @@ interface IdentityQuery {
   readonly most: number;
 }
 
-/** How a row's comune is known; `whole`: the table is one place. */
+/** Column with the comune of a row; `whole` if the table is a single place. */
 type PlacedBy = 'belfiore' | 'istat_code' | 'fid' | 'whole';
 
 export interface TableGate {
-  /** Section of the record that its values are seen in. */
+  /** Section of the record that shows its values. */
   readonly section: string;
   readonly by: PlacedBy;
-  /** Rows with different values of this column are never compared with each other; `presence`: those with a value, and those without. */
+  /** Column whose values separate rows: only rows with the same value are compared. `presence` separates rows with a value from rows without. */
   readonly slice?: { readonly column: string; readonly presence?: true; readonly show?: (value: string) => string };
   readonly fields: Readonly<Record<string, FieldGate>>;
-  /** Numbers and nullable columns that are not watched, each with the reason. */
+  /** Numbers and nullable columns without a gate, each with the reason. */
   readonly excused: Readonly<Record<string, string>>;
   readonly identities?: readonly Identity[];
   readonly queries?: readonly IdentityQuery[];
 }
 
-/** A table that is not watched as a whole, and why. */
+/** A table without a gate, and the reason. */
 export interface Unwatched {
   readonly unwatched: string;
 }
@@ -83,12 +83,12 @@ export const quantity = (more: Omit<Quantity, 'kind'> = {}): Quantity => ({ kind
 export const truth: Truth = { kind: 'truth' };
 export const presence = (more: Omit<Presence, 'kind'> = {}): Presence => ({ kind: 'presence', ...more });
 
-/** @returns the same field under each of the names */
+/** @returns the same field gate for each name */
 export function each<T extends FieldGate>(names: readonly string[], field: T): Record<string, T> {
   return Object.fromEntries(names.map((name) => [name, field]));
 }
 
-/** `male + female = population_total`. */
+/** Returns the name of an identity: `male + female = population_total`. */
 export function identityName({ parts, is, whole }: Identity): string {
   return `${(parts.length > 3 ? [parts[0], '…', parts.at(-1)] : parts).join(' + ')} ${is} ${whole}`;
 }

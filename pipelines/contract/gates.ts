@@ -5,7 +5,7 @@ import type { Table } from './section.ts';
 import { SECTIONS } from './sections.ts';
 import type { Relation } from './sql-files.ts';
 
-/** The gate of a section's table, column by column. */
+/** Builds the gate of a section's table, column by column. */
 function gateOfTable(section: string, { columns }: Table): TableGate {
   const gates = Object.entries(columns).map(([name, { gate }]) => ({ name, gate }));
   return {
@@ -20,9 +20,9 @@ export const GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   ...Object.fromEntries(SECTIONS.flatMap(({ name, tables }) => Object.entries(tables).map(([relation, table]) => [relation, gateOfTable(name, table)]))),
 };
 
-/** @returns null for a table that is not watched. @throws Error for a table that nobody declared: a bug */
+/** @returns null for a table without a gate. @throws Error for an undeclared table: a bug */
 export function gateOf(relation: Relation): TableGate | null {
   const gate = GATES[relation];
-  if (gate === undefined) throw new Error(`${relation} has no entry in sql/core/gates.ts, and no section states it`);
+  if (gate === undefined) throw new Error(`${relation} has no entry in sql/core/gates.ts and in no section`);
   return 'unwatched' in gate ? null : gate;
 }

@@ -1,4 +1,4 @@
-/** Italy's 20 regions: the unit of loading, publishing and rollback. Codes and names as ISTAT publishes them. */
+/** Italy's 20 regions, which are loaded, published and rolled back separately. Codes and names are ISTAT's. */
 
 export interface Region {
   /** ISTAT region code, 1–20. */
@@ -6,7 +6,7 @@ export interface Region {
   readonly name: string;
   /** Name on the command line: `valle-daosta`. */
   readonly slug: string;
-  /** Degrees that hold the region with its islands, rounded outwards: by them tiles of the publishers are chosen, nothing is cut by them. */
+  /** Box in degrees around the region with its islands, rounded outwards. It selects publishers' tiles, and no data is cut at it. */
   readonly box: Box;
 }
 
@@ -48,7 +48,7 @@ function key(text: string): string {
   return text.normalize('NFD').toLowerCase().replace(/[^a-z]/g, '');
 }
 
-/** Second names that publishers print after a slash or instead of the Italian one, and those that other languages have. */
+/** Second names that publishers print after or instead of the Italian name, and names in other languages. */
 const ALIASES: Readonly<Record<string, number>> = {
   valledaostavalleedaoste: 2, valleaosta: 2, trentinoaltoadigesudtirol: 4, trentinoaltoadigepatrento: 4,
   trentinoaltoadigepabolzano: 4, trentino: 4, altoadige: 4, sudtirol: 4,
@@ -57,13 +57,13 @@ const ALIASES: Readonly<Record<string, number>> = {
 
 const CODES: ReadonlyMap<string, number> = new Map([...REGIONS.map(({ name, code }) => [key(name), code] as const), ...Object.entries(ALIASES)]);
 
-/** Regions whose names are in the name of a file. */
+/** Returns the regions that a file name contains. */
 export function regionsInName(name: string): Region[] {
   const letters = key(name);
   return REGIONS.filter((region) => letters.includes(key(region.name)));
 }
 
-/** Region by code (`14`, `"14"`), slug or name in any spelling; undefined when there is none. */
+/** Finds a region by code (`14`, `"14"`), slug or name in any spelling; undefined if there is none. */
 export function findRegion(text: string | number): Region | undefined {
   const digits = String(text).trim();
   const code = /^\d{1,2}$/.test(digits) ? Number(digits) : CODES.get(key(digits));
@@ -82,28 +82,28 @@ const REGION_OF_PLATE: ReadonlyMap<string, number> = new Map(PLATES.flatMap((pla
 /** Plates of former provinces in `PLATES`, replaced by Forlì-Cesena, Pesaro e Urbino and Sud Sardegna. */
 const FORMER_PLATES: ReadonlySet<string> = new Set(['FO', 'PS', 'CI', 'OG', 'OT', 'VS']);
 
-/** Car plate codes of a region's provinces as they were from 2017 to 2025: 107 in Italy. */
+/** Returns the car plate codes of a region's provinces from 2017 to 2025, 107 in Italy. */
 export function platesOfRegion(code: number): string[] {
   return (PLATES[code - 1] ?? '').split(' ').filter((plate) => !FORMER_PLATES.has(plate));
 }
 
-/** @returns the code of the region in which a car plate code is or was a province's; null: no province has it */
+/** @returns the code of the region with a present or former province of this car plate code; null if there is none */
 export function regionOfPlate(plate: string): number | null {
   return REGION_OF_PLATE.get(plate.trim().toUpperCase()) ?? null;
 }
 
-/** Degrees, EPSG:4326. Italy with its seas. */
+/** Degrees, EPSG:4326. Box of Italy with its seas. */
 export const BOUNDS = { south: 35, north: 47.5, west: 6, east: 19 } as const;
 
-/** Parcels for which a region has room. SQL says the same in `core.region_of`, and where fids are given. */
+/** Size of a region's range of fids. `core.region_of` and the SQL that assigns fids contain the same number. */
 const FIDS_OF_REGION = 100_000_000;
 
-/** First fid of a region's range, which ends before the next region's first. */
+/** Returns the first fid of a region's range, which ends before the next region's first fid. */
 export function firstFid(region: number): number {
   return region * FIDS_OF_REGION;
 }
 
-/** @returns the code of the region whose range contains the fid; otherwise a number that is no region's code */
+/** @returns the code of the region with the fid in its range; otherwise a number that is not a region's code */
 export function regionOfFid(fid: number): number {
   return Math.floor(fid / FIDS_OF_REGION);
 }
@@ -115,7 +115,7 @@ export function unitName(unit: number): string {
   return name;
 }
 
-/** @returns what commands take for a unit, which no shell takes apart */
+/** @returns the name of a unit for commands, without characters that a shell interprets */
 export function unitSlug(unit: number): string {
   return findRegion(unit)?.slug ?? 'italia';
 }

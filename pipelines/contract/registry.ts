@@ -1,4 +1,4 @@
-/** Finds the sources by listing their folders; nothing is registered by hand. */
+/** Finds the sources by listing their folders, so that sources are not registered by hand. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../config.ts';
@@ -16,18 +16,18 @@ export interface RegisteredSource extends Source {
   readonly folder: string;
   /** Facts that determine the rows of a file: the manifest's version, the folder's SQL, and the engine once it is known. */
   readonly facts: Facts;
-  /** Digest of these. */
+  /** Digest of the facts. */
   readonly reader: string;
   readonly staging: SqlFile;
   readonly layer: SqlFile;
   readonly load: SqlFile;
-  /** Checks of this source alone; null if it has none. */
+  /** Checks of this source only; null if it has none. */
   readonly checks: SqlFile | null;
   /** SQL that lists the places of each file of a release; null if they follow from the columns that `places` names. */
   readonly placesOf: SqlFile | null;
 }
 
-/** All sources, by id. */
+/** Loads all sources, by id. */
 export async function loadSources(): Promise<RegisteredSource[]> {
   const folders = readdirSync(join(ROOT, 'sources'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && existsSync(moduleFile(join(ROOT, 'sources', entry.name, 'source.ts'))))
@@ -52,7 +52,7 @@ export function chooseSources<S extends { readonly id: string }>(sources: readon
   return ids === null ? sources : sources.filter(({ id }) => ids.includes(id));
 }
 
-/** One source by the name of its folder. */
+/** Loads a source by the name of its folder. */
 export async function registerSource(id: string): Promise<RegisteredSource> {
   const folder = join(ROOT, 'sources', id);
   const source = await loadModule<Source>(`sources/${id}/source.ts`);

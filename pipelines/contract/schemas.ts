@@ -6,20 +6,20 @@ import { KINDS } from './section.ts';
 export const nullable = <T>(schema: z.ZodType<T>, meaning: string): z.ZodType<T | null> => z.union([schema, z.null()]).describe(meaning);
 
 export const whole = z.int();
-/** Part of a whole. */
+/** Share of a whole, 0–1. */
 export const share = z.number().min(0).max(1);
 export const latitude = z.number().min(-90).max(90).describe('Degrees, EPSG:4326');
 export const longitude = z.number().min(-180).max(180).describe('Degrees, EPSG:4326');
 export const belfiore = z.string().regex(/^[A-Z]\d{3}$/).describe('Cadastral code of the comune: a letter and three digits');
 /** Half-year in answers: `2025_1`. */
 export const semester = z.string().regex(/^\d{4}_[12]$/);
-export const source = z.string().describe('What the block was made from, with the periods');
+export const source = z.string().describe('Sources of the block, with their periods');
 export const euroPerM2 = nullable(z.number().min(0), 'Euro per square metre; null: not quoted');
 export const euroPerM2Month = nullable(z.number().min(0), 'Euro per square metre and month; null: not quoted');
 
 export const municipality = z.strictObject({
   code: belfiore,
-  name: nullable(z.string(), 'Name; null: the comune is no longer in force'),
+  name: nullable(z.string(), 'Name; null: the comune no longer exists'),
   province: nullable(z.string(), 'Name of the province; null: as name'),
   region: nullable(z.string(), 'Name of the region; null: as name'),
 }).meta({ id: 'Municipality', description: 'Comune' });
@@ -35,9 +35,9 @@ export const geometry = z.union([
 
 export const kind = z.enum(KINDS).describe('Land, or a strip of road or water that is mapped like a parcel');
 
-/** The words for the coverage of a section at a parcel. They say why the section is empty. Sections that report coverage per field have other words. */
+/** Values of the coverage of a section at a parcel. They give the reason for an empty section. Sections that report coverage per field have other values. */
 export const coverageWord = z.enum(['mapped', 'not_mapped', 'not_loaded', 'not_applicable']);
-export const COVERAGE_MEANING = 'mapped: what is empty here is none here; not_mapped: the files loaded do not reach here; not_loaded: there are none; '
+export const COVERAGE_MEANING = 'mapped: empty means none here; not_mapped: the loaded files do not cover this place; not_loaded: no files are loaded; '
   + 'not_applicable: the section is not made for this kind of parcel';
 
 /** Fields that every answer has for a parcel. */

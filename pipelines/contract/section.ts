@@ -10,34 +10,37 @@ export type ParcelKind = (typeof KINDS)[number];
 export interface Section {
   /** Name of its folder, and of its block in the record. */
   readonly name: string;
-  /** Sections stand in the record in the order of these numbers. */
+  /** Sections are in the record in the order of these numbers. */
   readonly position: number;
   readonly title: string;
   /** Answered block: an object, a list, or null. */
   readonly block: z.ZodType;
   /** Kinds of parcel that the section is made for. For the others the block is empty and its coverage is `not_applicable`. */
   readonly kinds: readonly ParcelKind[];
-  /** Where the record says whether its sources reach the place: in `meta.coverage`, or field by field in the block, which then is made for every kind. */
+  /** Place of the coverage in the record: `meta.coverage`, or field by field in the block, which then exists for every kind of parcel. */
   readonly coverage: 'meta' | 'block';
-  /** Its files reach single places, so that coverage differs within a comune; not given: it is that of the comune, or what was found says it. */
+  /** True if coverage differs within a comune. If omitted, coverage follows from the comune or from the found features. */
   readonly reaches?: 'points';
-  /** It says names of comuni: their list is cited with it. */
+  /** True if the section contains names of comuni, so that the list of comuni is cited too. */
   readonly namesComuni?: true;
-  /** The tables that its `build` files make. */
+  /** Tables that its `build` files create. */
   readonly tables: Readonly<Record<Relation, Table>>;
   /** True if the section is in tables for which no sections were requested. */
   readonly usual?: true;
-  /** The block in one row of a table: name of the column, without the section's → where its value stands. In the order in which `columns.sql` gives them. */
+  /** Columns of the block in a table: column name without the section's name → position of the value in the block. In the order of `columns.sql`. */
   readonly flat: Readonly<Record<string, FlatColumn>>;
   readonly map: MapPanel;
-  /** How the map draws it; not given: not at all. */
+  /** Drawing on the map; omitted if the map does not draw the section. */
   readonly layer?: MapLayer;
 }
 
 /** A value of the block, in its answered form. */
 export interface FlatColumn {
   readonly type: Column['type'];
-  /** Path in the block, a dot leading into objects and lists: `0.name` of the first element, `length` how many there are; not given: the column's name. */
+  /**
+   * Path in the block, with a dot before fields of objects and lists: `0.name` of the first element, `length` for the number of elements. Default: the column's
+   * name.
+   */
   readonly of?: string;
 }
 
@@ -61,13 +64,13 @@ export interface Column {
   readonly gate?: FieldGate | string;
 }
 
-/** How the map's page tells the block. Fields that say enough by their names need nothing. */
+/** Texts with which the map shows the block. Fields with clear names need none. */
 interface MapPanel {
   /** Italian texts of the map. English texts are used for missing ones. */
   readonly italian?: {
     readonly title: string;
     readonly words?: Readonly<Record<string, string>>;
-    /** Words for values that are words. */
+    /** Texts for values that are words. */
     readonly values?: Readonly<Record<string, string>>;
     /** Headings of the list's columns, and the sentence above it. */
     readonly columns?: Readonly<Record<string, string>>;
@@ -83,40 +86,40 @@ interface MapPanel {
      */
     readonly evidence?: Readonly<Record<string, string>>;
   };
-  /** Words for names of fields. */
+  /** Texts for names of fields. */
   readonly words?: Readonly<Record<string, string>>;
   readonly units?: Readonly<Record<string, string>>;
-  /** Numbers that are names: shown digit by digit. */
+  /** Numbers that are codes, shown without separators. */
   readonly codes?: readonly string[];
   /** Fields to show first; the others follow in their order. */
   readonly first?: readonly string[];
-  /** Where the block is a list, or has one in a field. */
+  /** For blocks that are a list or contain one. */
   readonly list?: {
-    /** The list's field; without it the block is the list. */
+    /** Field with the list; omitted if the block is the list. */
     readonly field?: string;
     readonly caption?: string;
     readonly latestFirst?: true;
     /** Sentence above the table, with fields of its first row in braces. */
     readonly note?: string;
-    /** Fields shown, a dot leading into objects, each with its heading. */
+    /** Shown fields with their headings. A dot leads into objects. */
     readonly columns: Readonly<Record<string, string>>;
   };
 }
 
 /**
- * How the map draws the section: parcels coloured by one value. Colours keep apart for people who see some of them alike (ColorBrewer, and viridis for what has
- * no bad end), on light and on dark ground.
+ * How the map draws the section: parcels coloured by one value. Colours are distinguishable with colour blindness, on light and dark ground: ColorBrewer, and
+ * viridis for neutral scales.
  */
 export interface MapLayer {
   /** Title of the drawn value. */
   readonly title: string;
   /** Column of `flat` that has the value. */
   readonly value: string;
-  /** Column of `flat` that says what covers the place, in the words of `meta.coverage`; not given: `meta.coverage` itself. */
+  /** Column of `flat` with the coverage in the values of `meta.coverage`. Default: `meta.coverage` itself. */
   readonly coverage?: string;
   /** Unit of a number; absent for numbers without one. */
   readonly unit?: string;
-  /** Values of a category one by one, or where ranges of a number begin, smallest first; the first range has no beginning. */
+  /** Values of a category, or the starts of number ranges, smallest first; the first range has no start. */
   readonly classes: readonly ValueClass[] | readonly RangeClass[];
   /** Text for a covered place without a value. */
   readonly none: string;
@@ -130,17 +133,17 @@ export interface ValueClass {
 }
 
 export interface RangeClass {
-  /** Included; not given: whatever is less than the next one's. */
+  /** First value of the range, included; omitted for the lowest range. */
   readonly from?: number;
-  /** Where words say more than the numbers. */
+  /** Text in place of the numbers, if it is clearer. */
   readonly label?: string;
   readonly color: string;
 }
 
-/** @returns the unchanged section, checked by its type */
+/** @returns the unchanged section, checked by the compiler */
 export function defineSection(section: Section): Section {
   return section;
 }
 
-/** The key of tables that are kept by parcel. */
+/** The key column of tables by parcel. */
 export const FID: Column = { type: 'int4', description: 'Parcel identifier', gate: 'a key' };

@@ -7,7 +7,7 @@ import { SECTION_FOLDER, sectionFolders, type Relation } from './sql-files.ts';
 
 export const SECTIONS: readonly Section[] = (await Promise.all(sectionFolders().map(loadSection))).sort((a, b) => a.position - b.position);
 
-/** Their names, in the same order. */
+/** Names of the sections, in the same order. */
 export const SECTION_NAMES: readonly string[] = SECTIONS.map(({ name }) => name);
 
 async function loadSection(folder: string): Promise<Section> {
@@ -16,19 +16,19 @@ async function loadSection(folder: string): Promise<Section> {
   return section;
 }
 
-/** The table that says which parcels have a section; of `basic` every parcel that is published. */
+/** Returns the table with the parcels that have a section; for `basic` all published parcels. */
 export function tableOfSection(name: string): Relation {
   return name === 'basic' ? 'core.parcel' : `section.${name}`;
 }
 
-/** @param text comma-separated names; empty: all. @throws MappaleError `SECTION_UNKNOWN` (exit 2) */
+/** @param text comma-separated names; empty for all. @throws MappaleError `SECTION_UNKNOWN` (exit 2) */
 export function parseInclude(text: string | undefined): string[] {
   return text === undefined || text.trim() === '' ? [...SECTION_NAMES] : chooseSections(text);
 }
 
 /**
  * @param text comma-separated names
- * @param also what else is understood in their place, for people
+ * @param also other accepted values, for messages
  * @returns in the order of the record
  * @throws MappaleError `SECTION_UNKNOWN` (exit 2)
  */

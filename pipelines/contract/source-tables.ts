@@ -4,10 +4,10 @@ import type { Layer, Source } from './source.ts';
 import { parseSqlFile, type SqlFile } from './sql-files.ts';
 import { literal } from './sql-text.ts';
 
-/** Columns before those that a source states. */
+/** Columns before the source's columns. */
 const RECORD = { member_id: 'int4 not null', position: 'int8 not null' } as const satisfies Readonly<Record<string, Column>>;
 
-/** Columns before those of a layer, with their descriptions. */
+/** Returns the columns before a layer's columns, with their descriptions. */
 const provenance = (position: string): Layer['columns'] => ({
   release_id: ['int4 not null', 'Release of the row (ledger.release). Partition key.'],
   member_id: [RECORD.member_id, 'Member that the row was read from (ledger.member).'],

@@ -3,10 +3,10 @@
  *
  * Terminology
  * - source: one dataset of one publisher; a folder under `sources/`.
- * - file: something in a data folder, known by its sha256.
- * - member: a part of a file that holds records: the file itself, or an entry of a zip (`CB.zip/H833_X.zip/H833_X_ple.gml`).
+ * - file: a file in a data folder, identified by its sha256.
+ * - member: a part of a file with records: the file itself, or an entry of a zip (`CB.zip/H833_X.zip/H833_X_ple.gml`).
  * - record: one unit that the publisher counts: a CSV row, a GML feature, a KML placemark.
- * - release: one vintage of one source for one region (or for Italy), immutable, known by the sha256 of its files.
+ * - release: one vintage of one source for one region (or for Italy), immutable, identified by the sha256 of its files.
  * - row: a record that was accepted into a staging table. Records = rows + rejects + duplicates, for every member.
  */
 import type { Readable } from 'node:stream';
@@ -22,7 +22,7 @@ interface Attribution {
   /** SPDX-like short name: `CC-BY-4.0`. */
   readonly license: string;
   readonly url: string;
-  /** The words that a reader of the data must show. */
+  /** Attribution that users of the data must show. */
   readonly text: string;
   /** True for the three attributions that are in every answer. */
   readonly mandatory?: boolean;
@@ -30,8 +30,8 @@ interface Attribution {
 
 export interface Envelope {
   /**
-   * How many records the publisher's whole file has, by role: `{ comunale: { min: 7_500 } }`. `validate` says of a file under a whole
-   * name that it is outside; nothing is refused for it, because a first load covers what it reaches and a later one passes the gate.
+   * Number of records in the publisher's whole file, by role: `{ comunale: { min: 7_500 } }`. `validate` warns if a file with the name of a whole one is
+   * outside these bounds. No load refuses it, because the gate checks later loads.
    */
   readonly records?: Readonly<Record<string, { readonly min?: number; readonly max?: number }>>;
   /** Highest share of rejected records that may be published, 0–1. */
@@ -45,7 +45,7 @@ export interface Manifest {
   readonly version: number;
   readonly title: string;
   readonly attribution: Attribution;
-  /** How the vintage is read from the file, as text. */
+  /** Description of how the vintage follows from the file. */
   readonly vintageRule: string;
   /** Download addresses for people, including those that `fetch` uses from `download.ts`. */
   readonly downloads: readonly { readonly url: string; readonly note: string }[];
@@ -55,24 +55,24 @@ export interface Manifest {
   readonly crs: string | null;
   /** `newest`: a section uses the newest vintage only. `all`: every vintage counts (a time series). */
   readonly keep: 'newest' | 'all';
-  /** True when the layers are needed to make sense of other files (codes of comuni): loaded first, published as Italy. */
+  /** True if other files need these layers (codes of comuni). They are loaded first and published as Italy. */
   readonly reference?: boolean;
   /** Published fields that are not used, each with the reason. Any other unknown field is reported as `COLUMNS_ADDED`. */
   readonly ignored: Readonly<Record<string, string>>;
   /**
-   * Columns that some known files lack, as published (`*`: all of `ignored`), each with the reason. Without one of the others a file is refused with
+   * Columns that some known files lack, as published (`*`: all of `ignored`), each with the reason. A file without another known column is refused with
    * `COLUMNS_CHANGED`.
    */
   readonly optional?: Readonly<Record<string, string>>;
   readonly envelope: Envelope;
   /**
-   * Layer tables (stated in `layers.ts`, filled by load.sql) whose rows count as accepted records:
-   * one row per (member_id, position). Children (subdivided pieces, tokens) are not listed.
+   * Layer tables with rows that count as accepted records, one row per (member_id, position). `layers.ts` declares them and load.sql fills them. Children
+   * (subdivided pieces, tokens) are not listed.
    */
   readonly layers: readonly string[];
 }
 
-/** Input of `recognise`: a file in a data folder, with the listing of a zip. Reading is lazy. */
+/** Input of `recognise`: a file in a data folder, with the listing of a zip. Content is read only when it is needed. */
 export interface Probe {
   /** Absolute path. */
   readonly path: string;
@@ -81,43 +81,43 @@ export interface Probe {
   readonly size: number;
   /** First 64 KiB. */
   readonly head: Buffer;
-  /** Central directory when the file is a zip (also kmz, xlsx, gpkg.zip), else null. A broken zip throws before `recognise`. */
+  /** Central directory of a zip (also kmz, xlsx, gpkg.zip); null for other files. A broken zip throws before `recognise`. */
   readonly entries: readonly ZipEntry[] | null;
-  /** First 64 KiB of one entry, inflated. `path` may descend into nested zips: `CB.zip/H833_X.zip/H833_X_ple.gml`. */
+  /** Returns the first 64 KiB of one entry, inflated. `path` may descend into nested zips: `CB.zip/H833_X.zip/H833_X_ple.gml`. */
   headOf(path: string): Promise<Buffer>;
-  /** Listing of a zip inside the zip. */
+  /** Returns the listing of a zip inside the zip. */
   entriesOf(path: string): Promise<readonly ZipEntry[]>;
   /** Names of the files in the same folder (for the `.dbf` of a `.shp`). */
   readonly siblings: readonly string[];
-  /** First 64 KiB of a file in the same folder. */
+  /** Returns the first 64 KiB of a file in the same folder. */
   headOfSibling(name: string): Promise<Buffer>;
 }
 
 /** Result of recognising a file. */
 export interface Recognition {
-  /** Kind of file inside the source: `VALORI`, `ple`, `comunale`. */
+  /** Kind of file of the source: `VALORI`, `ple`, `comunale`. */
   readonly role: string;
   /** Sorts as text, newest last: `2024`, `2025_1`, `2026-07-01`. */
   readonly vintage: string;
-  /** ISTAT region code 1–20 when the file is regional; null when it is national or its rows say where they are. */
+  /** ISTAT region code 1–20 of a regional file; null for a national file, or if its rows state their places. */
   readonly region: number | null;
   /** Files in the same folder that belong to this one (`.dbf`, `.shx`, `.prj`, `.cpg`). */
   readonly sidecars?: readonly string[];
   /**
-   * The day that is written inside, or what else tells an issue from a later one of the same vintage: elaboration date of a title line,
-   * newest entry of a zip, number of a re-issue. Sorts as text among files of one source and role; left out when the file says none.
+   * Day in the file, or another value that distinguishes issues of one vintage: date in a title line, newest entry of a zip, number of a re-issue. Sorts as
+   * text among files of one source and role; omitted if the file has none.
    */
   readonly dated?: string;
   /** Part of the whole, if the rows do not state it: a tile (`E46N19`), a class with a separate file (`HPH`). */
   readonly place?: string;
   /**
-   * True when the publisher's packaging calls the file the whole of Italy or of its region; false for a part (one comune, one tile, an
-   * extract). Never told by size or content, see `packaging.ts`.
+   * True if the publisher's packaging names the file as the whole of Italy or of its region; false for a part (one comune, one tile, an extract). Size and
+   * content do not count, see `packaging.ts`.
    */
   readonly complete: boolean;
   /**
-   * Why a file that is surely this source's is left aside (another component, a companion table): it belongs to no release
-   * and is never read; the machine names it with this sentence, so that it is neither unknown nor lost silently.
+   * Reason why a file of this source is ignored (another component, a companion table). The file belongs to no release and is never read. Reports name it with
+   * this sentence.
    */
   readonly ignored?: string;
 }
@@ -130,47 +130,47 @@ export interface InputFile {
   readonly vintage: string;
   readonly region: number | null;
   readonly size: number;
-  /** Bytes from the start; for plain files. */
+  /** Returns the bytes of a plain file from the start. */
   open(): Readable;
-  /** Random access to a zip. @throws `ZIP_*` input errors. */
+  /** Opens the file as a zip. @throws `ZIP_*` input errors. */
   zip(): Promise<ZipArchive>;
 }
 
 export interface Position {
-  /** Line number (1-based), byte offset or feature number, as the source's notes say. */
+  /** Line number (1-based), byte offset or feature number, as described in the source's notes. */
   readonly position: number;
 }
 
-/** Why a record was not accepted. `code` is stable and snake_case: `reference_malformed`. */
+/** Reason why a record was not accepted. `code` is stable and snake_case: `reference_malformed`. */
 export interface Reject {
   readonly position: number;
   readonly code: string;
-  /** expected … found …, in one line. */
+  /** `expected … found …` on one line. */
   readonly message: string;
-  /** The record as published, so that it can be tried again. Text is stored as UTF-8; bytes that are not UTF-8 are kept escaped. */
+  /** The record as published, so that `rejects --retry` can read it again. Text is stored as UTF-8; bytes that are not UTF-8 are kept escaped. */
   readonly raw: string | Buffer;
 }
 
-/** Receives the records of one member. The machine writes provenance, counts and flushes. */
+/** Receives the records of one member. The program writes provenance, counts and flushes. */
 export interface MemberSink {
-  /** Provenance key; it is written in front of every row. */
+  /** Provenance key, which is written before every row. */
   readonly memberId: number;
-  /** Writer of one staging table's rows, positioned on this member. Hot readers write fields on it directly. */
+  /** Returns the writer of a staging table's rows for this member. Fast readers write fields to it directly. */
   writer(table: string): RowWriter;
-  /** Convenience: one row from values in column order. Counts one accepted record. */
+  /** Writes one row from values in column order, and counts one accepted record. */
   row(table: string, position: number, values: readonly unknown[]): void;
-  /** One record that cannot be used; counts one. */
+  /** Records a reject, and counts one record. */
   reject(reject: Reject): void;
   /** Skips a record that is not an error: a duplicate, or a place outside Italy. Counts one. */
   duplicate(position: number, code: string, raw?: string | Buffer): void;
   /**
-   * A column or property that the reader does not know, next to all that it knows; counts nothing. Called again with values of the first records that have
-   * one: the machine keeps a few, masked and cut.
+   * Reports an unknown column or property next to all known ones. Is called again with values of the first records that have one. The program keeps a few
+   * values, masked and cut.
    */
   added(column: string, sample?: string): void;
-  /** Wait until the database has taken what was written; call once per chunk of input, outside the hot loop. */
+  /** Waits until the database has received the written rows. Call it once per chunk of input, outside the inner loop. */
   drain(): Promise<void> | undefined;
-  /** How many records the member holds by an independent count (lines split, features opened). Called once, at the end. */
+  /** Ends the member with its number of records by an independent count (lines, features). Called once. */
   close(records: number): Promise<void>;
 }
 
@@ -180,32 +180,31 @@ export interface MemberFacts {
   /** CRC-32 of the zip entry, if any: unchanged members are reused by it. */
   readonly crc32?: number;
   readonly size?: number;
-  /** ISTAT region code, where the packaging inside the file says it: a zip of Italy holds one of each region. */
+  /** ISTAT region code, if the packaging inside the file states it: a zip of Italy has a member for each region. */
   readonly region?: number;
   /** Text before and after a raw record that makes it a readable file (`rejects --retry`). */
   readonly envelope?: { readonly before: string; readonly after: string };
 }
 
 export interface Sink {
-  /** Opens the next member; the one before must be closed. */
+  /** Opens the next member. The previous member must be closed. */
   member(facts: MemberFacts): Promise<MemberSink>;
   /**
-   * True when an earlier release already holds this very member (same path, CRC and size, same reader), so that its rows
-   * will be copied inside the database and need not be parsed.
+   * Returns true if an earlier release has the same member (same path, CRC, size and reader). Its rows are then copied inside the database and not parsed.
    */
   reuse(facts: MemberFacts): Promise<boolean>;
-  /** Returns what `reuse` will return, for readers that work ahead, without recording anything. A sink that never reuses omits it. */
+  /** Returns what `reuse` will return, for readers that work ahead, without recording anything. Omitted by sinks that never reuse members. */
   reusable?(facts: MemberFacts): boolean;
   /**
-   * Notes a part of the file that is known and not read, with the reason. A sink that reports nothing leaves it out.
+   * Records a known part of the file that is not read, with the reason. Omitted by sinks without reports.
    * @param path of the part inside the file
    */
   aside?(path: string, reason: string): void;
-  /** Progress by bytes of the (compressed) file. */
+  /** Reports progress in bytes of the (compressed) file. */
   progress(bytes: number): void;
 }
 
-/** SQL type of a column of a layer, with `not null` and `default '…'` behind it, and the description of the column. */
+/** SQL type of a layer's column, followed by `not null` and `default '…'`, and the description of the column. */
 type LayerColumn = readonly [type: string, description: string];
 
 /** Columns of a layer by name, in their order. */
@@ -275,7 +274,7 @@ export interface Source {
    * empty, an error page, or changed, and not as a foreign file.
    */
   readonly names: readonly RegExp[];
-  /** Staging tables by name, each `raw_<thing>`, with their columns behind `member_id` and `position`. */
+  /** Staging tables by name, `raw_<thing>`, with their columns after `member_id` and `position`. */
   readonly tables: Readonly<Record<string, Columns>>;
   /** Layer tables, filled by load.sql. */
   readonly layers: Layers;
@@ -284,7 +283,7 @@ export interface Source {
    * columns, or from `places.sql` if the source has that file. In layers that are not named here a file is replaced as a whole.
    */
   readonly places?: Readonly<Record<string, PlaceColumns>>;
-  /** Columns that identify a row of a layer inside one file, whatever members it has. */
+  /** Columns that identify a row of a layer inside one file, across its members. */
   readonly unique?: Readonly<Record<string, readonly string[]>>;
   /**
    * Codes of the duplicates of staging tables: if rows of one file repeat the key in `keys`, the first one counts, and the others are in the table
@@ -293,16 +292,18 @@ export interface Source {
   readonly repeats?: Readonly<Record<string, string>>;
   /** Columns that identify a row of a staging table, by table: `validate` reports a file that repeats a key. */
   readonly keys?: Readonly<Record<string, readonly string[]>>;
-  /** Is this file mine? By content, never by its place; null when not. May throw an input error for a broken file that is surely mine. */
+  /**
+   * Recognises a file of this source by its content, never by its folder; null for other files. May throw an input error for a damaged file of this source.
+   */
   recognise(probe: Probe): Promise<Recognition | null>;
-  /** Streams one file's records into the sink, in constant memory. */
+  /** Streams the records of one file into the sink, in constant memory. */
   read(file: InputFile, sink: Sink): Promise<void>;
 }
 
 const NAME = /^[a-z][a-z0-9_]*$/;
 const LAYER_TYPE = /^[a-z][a-z0-9]*(?:\[\]|\([a-z]+, \d+\))?(?: not null)?(?: default '[a-z]+')?$/;
 
-/** Declares a source. Checks what the types cannot. @throws Error for a name or type that is not plain SQL */
+/** Declares a source, and checks rules that types cannot express. @throws Error for a name or type that is not plain SQL */
 export function defineSource(source: Source): Source {
   const refuse = (expected: string, found: string | undefined): void => {
     if (found !== undefined) throw new Error(`${source.manifest.id}: expected ${expected}, found ${found}`);

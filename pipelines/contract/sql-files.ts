@@ -1,4 +1,4 @@
-/** SQL files as the machine sees them: plain text with a header that says what they read and write. */
+/** Reads SQL files: plain text with a header that states the relations that they read and write. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -6,7 +6,7 @@ import { ROOT } from '../config.ts';
 import { IS_COMPILED } from '../program.ts';
 import { effectiveSql, normalSql } from './sql-text.ts';
 
-/** A table by schema and name, as headers write it: `layer.boundary`. */
+/** Name of a table with its schema: `layer.boundary`. */
 export type Relation = `${string}.${string}`;
 
 /**
@@ -35,7 +35,7 @@ export interface SqlFile {
   readonly writes: readonly Relation[];
   /** Extent of the tables that one run builds: a region, or Italy. */
   readonly unit: 'region' | 'italy';
-  /** Codes of the only regions that it makes its table for, in the place of the file that makes it for all others; null: it says none. */
+  /** Codes of the regions for which this file builds its table instead of the general file; null for a general file. */
   readonly regions: readonly number[] | null;
   readonly incremental: Incremental | null;
   /** Version of a file that builds a published table; raised by one with every change of the result. Null for other files. */
@@ -45,11 +45,11 @@ export interface SqlFile {
   readonly parcels: 'one' | 'comune';
   /** For a section's `attribution.sql`: the sources whose use it reports. */
   readonly cites: readonly string[];
-  /** File in the same folder that sweeps rasters, between the statements above and below the line that names it; null without a sweep. */
+  /** File in the same folder that sweeps rasters, at the line that names it; null without a sweep. */
   readonly sweep: string | null;
-  /** The statements of the file, with those of its steps in their place. */
+  /** The statements of the file, including those of its steps. */
   readonly text: string;
-  /** The same in the order in which they run. */
+  /** The statements in the order in which they run. */
   readonly parts: readonly SqlPart[];
   /** SHA-256 of the text. */
   readonly sha256: string;
@@ -74,12 +74,12 @@ export function sha256(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Reads one file. @throws Error when the header lacks a line: a bug of the project, found by the architecture test. */
+/** Reads an SQL file. @throws Error if the header lacks a line: a bug of the project, which the architecture test finds. */
 export function readSqlFile(path: string): SqlFile {
   return parseSqlFile(relative(ROOT, path), readFileSync(path, 'utf8'));
 }
 
-/** Folder of the steps: statements that several files run, each by a line `-- step: <name>.sql`. */
+/** Folder of the steps, which several files run by a line `-- step: <name>.sql`. */
 const STEP_FOLDER = 'sql/steps';
 
 /** Splits a file at its lines `-- step:` and `-- sweep:`. */
@@ -95,7 +95,7 @@ function partsOf(file: string, text: string): SqlPart[] {
   });
 }
 
-/** A text as if it were this file. @throws Error when the header lacks a line */
+/** Parses a text as the content of a file. @throws Error if the header lacks a line */
 export function parseSqlFile(file: string, text: string): SqlFile {
   const parts = partsOf(file, text);
   const whole = text.replace(/^-- step: (\S+)\n/gm, (_, name: string) => readSqlFile(join(ROOT, STEP_FOLDER, name)).text);
@@ -141,30 +141,31 @@ export function incrementalOf(value: string | null, file: string): Incremental |
     + `"without a change under the same feature of layer.<name>, …", "-- incremental: rows of members of layer.<name>, …" or "-- incremental: content", found "${value}"`);
 }
 
-/** All `.sql` files of a folder, by name; none when the folder is missing. */
+/** Returns all `.sql` files of a folder, by name; none if the folder is missing. */
 export function readSqlFolder(folder: string): SqlFile[] {
   const path = join(ROOT, folder);
   if (!existsSync(path)) return [];
   return readdirSync(path).filter((name) => name.endsWith('.sql')).sort().map((name) => readSqlFile(join(path, name)));
 }
 
-/** Folder of the sections, each in a folder of its own. */
+/** Folder with a folder for each section. */
 export const SECTION_FOLDER = 'sql/sections';
 
-/** Names of the sections' folders. */
+/** Returns the names of the sections' folders. */
 export function sectionFolders(): string[] {
   return readdirSync(join(ROOT, SECTION_FOLDER), { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name).sort();
 }
 
 /**
- * The files of one kind of all sections, by section: `build.sql` makes the section's table and `build_<name>.sql` another one that would go with it,
- * `record.sql` the functions of its block, `columns.sql` that of its columns, `explain.sql`, `attribution.sql` and `checks.sql` what these words say.
+ * Returns the files of one kind of all sections, by section. `build.sql` builds the section's table, and `build_<name>.sql` another table of the section.
+ * `record.sql` has the functions of its block, and `columns.sql` the function of its columns. The other kinds are `explain.sql`, `attribution.sql` and
+ * `checks.sql`.
  */
 export function readSectionFiles(kind: 'build' | 'record' | 'columns' | 'explain' | 'attribution' | 'checks'): SqlFile[] {
   return sectionFolders().flatMap((folder) => readSqlFolder(`${SECTION_FOLDER}/${folder}`)).filter(({ file }) => new RegExp(`/${kind}(_[a-z0-9_]+)?\\.sql$`).test(file));
 }
 
-/** All files that make published tables. */
+/** Returns all files that build published tables. */
 export function tableFiles(): SqlFile[] {
   return [...readSqlFolder('sql/core'), ...readSectionFiles('build')];
 }
@@ -177,8 +178,8 @@ export function tableFilesOf(unit: number): SqlFile[] {
 }
 
 /**
- * Returns the ledger's name of a file that builds a table. It follows from the table and not from the path, so that moving a file makes nothing stale.
- * `sql/sections/<section>/build.sql`, which makes `section.<name>`, is `sql/sections/<name>.sql`.
+ * Returns the ledger's name of a file that builds a table. The name follows from the table and not from the path, so that moving a file makes no table stale.
+ * `sql/sections/<section>/build.sql`, which builds `section.<name>`, is `sql/sections/<name>.sql`.
  */
 export function factName({ file, section, writes }: SqlFile): string {
   const [made] = writes;
@@ -195,7 +196,7 @@ export function computedDigests(): Readonly<Record<string, string>> {
   return Object.fromEntries([...digests].sort());
 }
 
-/** Texts are taken apart once: the same files are asked for every region. */
+/** Digests are cached, because every region uses the same files. */
 function digestOf(text: string, form: (text: string) => string): string {
   const key = sha256(`${form.name} ${text}`);
   const digest = digests.get(key) ?? sha256(form(text));
@@ -203,10 +204,10 @@ function digestOf(text: string, form: (text: string) => string): string {
   return digest;
 }
 
-/** Read once: every file that makes something is asked which of them it calls. */
+/** Read once, because every file that builds a table is searched for calls of them. */
 let read: readonly SqlFile[] | undefined;
 
-/** Functions of `sql/functions` that a file calls, directly or through others: they decide what it makes as much as its own text. */
+/** Returns the functions of `sql/functions` that a file calls, directly or through others. They affect its result as much as its own text. */
 export function calledFunctions(file: SqlFile): SqlFile[] {
   const functions = read ??= readSqlFolder('sql/functions');
   const called = new Set<SqlFile>();
@@ -222,12 +223,12 @@ export function calledFunctions(file: SqlFile): SqlFile[] {
   return [...called];
 }
 
-/** Digest of what a file does: comments, layout and descriptions aside. */
+/** Returns the digest of a file without comments, layout and descriptions. */
 export function effectiveDigest(file: SqlFile): string {
   return digestOf(file.text, effectiveSql);
 }
 
-/** The named queries of a checks file. */
+/** Returns the named queries of a checks file. */
 export function readChecks(file: SqlFile): Check[] {
   return file.text.split(/^-- check: */m).slice(1).map((part) => {
     const [name = '', ...lines] = part.split('\n');
@@ -239,7 +240,7 @@ export function readChecks(file: SqlFile): Check[] {
   });
 }
 
-/** Name of a relation without its schema. */
+/** Returns the name of a relation without its schema. */
 export function tableOf(relation: Relation): string {
   return relation.slice(relation.indexOf('.') + 1);
 }

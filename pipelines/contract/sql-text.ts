@@ -1,8 +1,8 @@
-/** SQL as it counts: without comments and layout. Two texts with the same words do the same thing. */
+/** Compares SQL without comments and layout. Two texts with the same words have the same effect. */
 
 /**
- * Parts of a text: comments, those that nest, blanks, strings, quoted names, dollar quotes, words, numbers, operators, single signs. Groups: comment, what
- * opens one that nests, blanks, dollar quote.
+ * Matches the parts of a text: comments, nested comments, blanks, strings, quoted names, dollar quotes, words, numbers, operators, single signs. Groups:
+ * comment, start of a nested comment, blanks, dollar quote.
  */
 const PART = new RegExp([
   String.raw`(--[^\n]*)`,
@@ -56,12 +56,12 @@ function commentEnd(text: string, from: number): number {
   return sign.lastIndex;
 }
 
-/** The text with one space between its parts. */
+/** Returns the text with one space between its parts. */
 export function normalSql(text: string): string {
   return sqlParts(text).join(' ');
 }
 
-/** The same without statements that only describe (`comment on …`): what decides which rows come out. */
+/** Returns the same without statements that do not affect rows (`comment on …`). */
 export function effectiveSql(text: string): string {
   const statements: string[] = [];
   let statement: string[] = [];
@@ -78,7 +78,7 @@ export function effectiveSql(text: string): string {
   return statements.join(' ; ');
 }
 
-/** Quotes a text of the program. */
+/** Returns a text of the program as an SQL literal. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

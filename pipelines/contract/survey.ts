@@ -8,9 +8,9 @@ import { sha256 } from './sql-files.ts';
 export interface Stamp {
   /** Bytes. */
   readonly size: number;
-  /** When its content changed, milliseconds since 1970; a copy may keep it. */
+  /** Time when its content changed, in milliseconds since 1970. A copy may keep it. */
   readonly modifiedMs: number;
-  /** When the system last wrote anything of it, microseconds since 1970; nobody can set it. */
+  /** Time when the system last wrote the file or its metadata, in microseconds since 1970. No program can set it. */
   readonly changedUs: number;
 }
 
@@ -41,23 +41,23 @@ export interface Located {
   readonly region: number | null;
   readonly complete: boolean;
   readonly files: readonly LocatedFile[];
-  /** Digest of the files' content and roles; their names and places do not count. */
+  /** Digest of the files' content and roles, without their names and paths. */
   readonly content: string;
 }
 
 export interface Survey {
   readonly releases: readonly Located[];
-  /** Files that a source knows and does not read, with its reason. */
+  /** Files that a source recognises but does not read, with the reason. */
   readonly aside: readonly { readonly path: string; readonly source: string; readonly reason: string }[];
   /** Files that no source reads. */
   readonly unknown: readonly string[];
-  /** Entries that are no files, cannot be opened or cannot be read; a message each. */
+  /** Entries that are not files or cannot be opened or read, each with a message. */
   readonly broken: readonly BrokenEntry[];
 }
 
 /** Result of an earlier survey of a file, so that an unchanged file can be skipped. */
 export interface SeenFile extends Omit<Stamp, 'changedUs'> {
-  /** Null: it was seen before this was noted. */
+  /** Null for surveys before this was recorded. */
   readonly changedUs: number | null;
   readonly sha256: string | null;
   readonly recognition: { readonly source: string; readonly recognition: Recognition } | null;
@@ -68,7 +68,7 @@ export interface SeenFiles {
   set(path: string, seen: SeenFile): void;
 }
 
-/** Files of one source, vintage and region as a release. */
+/** Returns the release of files of one source, vintage and region. */
 export function releaseOf({ source, vintage, region }: Pick<Located, 'source' | 'vintage' | 'region'>, files: readonly LocatedFile[]): Located {
   return {
     source, vintage, region,

@@ -43,7 +43,7 @@ export async function lookIn(session: Session, schemas: readonly string[]): Prom
 }
 
 /**
- * Work inside a workspace: unqualified names are its tables; memory as bulk work needs it.
+ * Runs work inside a workspace, with its tables under unqualified names and memory settings for bulk work.
  * @throws MappaleError `SESSIONS_NOT_KEPT` (exit 6) behind a pooler that keeps only transactions
  */
 export async function inWorkspace<T>(database: Database, schema: string, work: (session: Session) => Promise<T>): Promise<T> {
@@ -86,7 +86,7 @@ export interface LayerRows {
   readonly files: readonly { readonly fileId: number; readonly releaseId: number }[];
   /** Files that are current for some places only. */
   readonly parts: readonly FilePart[];
-  /** Columns of the layer with series and place; null: the layer has none, and so no parts. */
+  /** Columns of the layer with series and place; null if the layer has none, and therefore no parts. */
   readonly columns: PlaceColumns | null;
 }
 
@@ -104,7 +104,7 @@ export async function provideLayer(session: Session, schema: string, relation: R
     rows.push(workspace('rows_of_files', { ...names, releases: distinct(files.map(({ releaseId }) => releaseId)), files: distinct(files.map(({ fileId }) => fileId)) }));
   }
   if (parts.length > 0) {
-    if (columns === null) throw new Error(`${relation} has no column that tells which of its rows are current`);
+    if (columns === null) throw new Error(`${relation} has no column that shows which of its rows are current`);
     const pairs = parts.flatMap(({ fileId, places }) => places.map((each) => ({ fileId, ...each })));
     await session.query(workspace('note_places', names), [layer, pairs.map(({ fileId }) => fileId), pairs.map(({ series }) => series), pairs.map(({ place }) => place)]);
     rows.push(workspace('rows_of_places', { ...names, releases: distinct(parts.map(({ releaseId }) => releaseId)), series: columns.series ?? [], place: columns.place }));
@@ -141,7 +141,7 @@ export async function recordPlaces(session: Session, schema: string, layer: stri
   }), [layer]);
 }
 
-/** Members of which a row says, in these columns, what one of another member of the same file says. */
+/** Returns members with a row that repeats these columns of another member of the same file. */
 export async function repeatingMembers(session: Session, schema: string, layer: string, columns: readonly string[]): Promise<number[]> {
   const rows = await session.query<{ id: number }>(workspace('repeating_members', { schema, layer, columns }));
   return rows.map(({ id }) => id);
@@ -283,7 +283,7 @@ interface Bound {
 
 /** @throws Error for a parent with another partitioning: a bug of a migration */
 export async function splitOf(session: Session, relation: Relation): Promise<Split> {
-  if (!(await hasRelation(session, relation))) throw new Error(`${relation} is written by a SQL file but made by no migration`);
+  if (!(await hasRelation(session, relation))) throw new Error(`${relation} is written by an SQL file but no migration creates it`);
   const key = await partitionKey(session, schemaOf(relation), tableOf(relation));
   switch (key) {
     case null: return 'whole';
@@ -317,7 +317,7 @@ export async function proveBound(session: Session, { schema, table }: Place, par
   const tables = [ident(schemaOf(parent), tableOf(parent)), ident(schema, table)];
   const different = await session.query<{ name: string; wanted: string; found: string }>(catalog('differing_columns'), tables);
   if (different.length > 0) {
-    throw new Error(`${parent} has other columns than the file that makes it: ${different.map(({ name, wanted, found }) => `${name} should be ${wanted}, is ${found}`).join('; ')}`);
+    throw new Error(`${parent} has other columns than the file that builds it: ${different.map(({ name, wanted, found }) => `${name} should be ${wanted}, is ${found}`).join('; ')}`);
   }
   await runEach(session, catalog('prove'), [...tables, split === 'whole' ? null : boundOf(split, key).check]);
 }
@@ -424,7 +424,7 @@ async function makeParcels(session: Session, schema: string, which: Reach, state
   await make(session, 'parcels', { schema, table: `${which}_parcel`, rows: { sql: copiedRows(statement, { schema, ...names }) } });
 }
 
-/** A way to find the parcels around others. */
+/** A method to find the parcels around others. */
 interface Reached {
   readonly which: 'near' | 'meeting';
   /** Creates the table `found` with the fids around given parcels. */

@@ -19,8 +19,8 @@ export async function runChecks(session: Session, checks: readonly Check[]): Pro
   for (const check of checks) {
     await session.query('begin');
     try {
-      await session.script(`declare offences no scroll cursor for\n${check.sql}`, check.file);
-      const rows = await session.query('fetch 1000 from offences');
+      await session.script(`declare violations no scroll cursor for\n${check.sql}`, check.file);
+      const rows = await session.query('fetch 1000 from violations');
       if (rows.length > 0) violations.push({ ...check, rows: Math.min(rows.length, COUNTED), samples: rows.slice(0, SAMPLES) });
     } finally {
       await session.query('rollback');

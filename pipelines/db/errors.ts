@@ -26,18 +26,18 @@ export const SERVER_ERRORS: Readonly<Record<string, Meaning>> = {
   42501: { means: 'the role lacks a privilege', hint: 'Use the role that loaded the database in DATABASE_URL. To load a new database, the role needs the right to create schemas.', fix: 'export DATABASE_URL=postgres://ROLE:PASSWORD@HOST:5432/DATABASE' },
   53100: {
     means: 'the disk of the server is full', fix: 'npx mappale prune',
-    hint: 'The disk of the server is full. Free room, then run the same command again: nothing published was touched. What earlier runs left half-made is freed by prune.',
+    hint: 'The disk of the server is full. Free space, then run the same command again. Published data is unchanged. Prune also removes unfinished data of earlier runs.',
   },
   53200: { means: 'the server ran out of memory', hint: 'The server ran out of memory. Lower work_mem or --parallel, then run the same command again.' },
-  '57P01': { means: 'the server closed the connection', hint: 'The server closed the connection. Run the same command again: nothing published was touched.' },
-  '57P02': { means: 'the server went down', hint: 'The server went down. When it is up, run the same command again: nothing published was touched.' },
+  '57P01': { means: 'the server closed the connection', hint: 'The server closed the connection. Run the same command again. Published data is unchanged.' },
+  '57P02': { means: 'the server went down', hint: 'The server went down. When it is up, run the same command again. Published data is unchanged.' },
   '57P03': { means: 'the server is starting or stopping', hint: 'The server is starting or stopping. Run the same command again in a minute.' },
   58030: { means: 'the server could not read or write its disk', hint: 'The server could not read or write its disk. Check its log and free disk space, then run the same command again.' },
   ECONNREFUSED: { means: 'no server answers at this address', hint: 'Start the server, or unset DATABASE_URL to use the embedded database.', fix: 'sudo systemctl start postgresql' },
   ENOENT: { means: 'this folder has no server socket', hint: 'Start the server, or use the folder of its socket.', fix: 'sudo systemctl start postgresql' },
   ENOTFOUND: { means: 'there is no such host', hint: 'Check the host name in DATABASE_URL.', fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE' },
   EAI_AGAIN: { means: 'the host name cannot be looked up now', hint: 'Check the host name in DATABASE_URL, and the network.', fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE' },
-  CONNECTION_LOST: { means: 'the connection to the database was lost', hint: 'Check that the server is running, then run the same command again: nothing published was touched.' },
+  CONNECTION_LOST: { means: 'the connection to the database was lost', hint: 'Check that the server is running, then run the same command again. Published data is unchanged.' },
 };
 
 /** Codes and messages of a lost connection, from the system and the driver. */

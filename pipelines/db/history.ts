@@ -28,7 +28,7 @@ export async function makeHistory(session: Session): Promise<void> {
   const tables = await record.tables(session);
   const names = tables.map(({ relation }) => tableOf(relation));
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new Error(`two tables that a record reads are called ${twice}: their history would be one`);
+  if (twice !== undefined) throw new Error(`two tables that a record reads are called ${twice}, so their histories would collide`);
   for (const table of tables) await followTable(session, table);
   const past = [
     statement('begin_past'), ...tables.map(seenOf),
@@ -62,8 +62,8 @@ async function followTable(session: Session, table: RecordTable): Promise<void> 
   if (table.key.length === 0) columns.push(`${ident(DIGEST)} int8`);
   await session.query(statement('keep', { history, columns: { sql: columns.join(',\n  ') }, key: keyOf(table) }));
   await runEach(session, statement('follow'), [from, to, [...content, DIGEST, ...OWN]]);
-  await session.script(statement('describe', { history, description: `What ${relation} held and no longer does, one row for each time that a row of its key was in force` }), `${HISTORY_FILE}, describe`);
-  await runEach(session, statement('describe_columns'), [from, to, 'Digest of the row, which stands for a key']);
+  await session.script(statement('describe', { history, description: `Former rows of ${relation}, one row for each period in which a row of its key was current` }), `${HISTORY_FILE}, describe`);
+  await runEach(session, statement('describe_columns'), [from, to, 'Digest of the row, used as its key']);
   if (table.key.length > 0) return;
   for (const [index, { columns: sought }] of (await session.query<{ columns: readonly string[] }>(statement('sought'), [from])).entries()) {
     await session.query(statement('index', { history, index: `${history.table}_sought_${index + 1}`, columns: sought }));
@@ -79,7 +79,7 @@ function seenOf(table: RecordTable): string {
   });
   return statement('seen', {
     table: tableOf(relation), typed: list(null), shown: list('t'), kept: list('t'), from: { schema: schemaOf(relation), table: tableOf(relation) }, history: historyOf(relation), relation,
-    swap: swapOf(table), same: sameKey(table, 't', digestOfRow(content)), description: `The table ${relation} as it was at the moment that the transaction looks at`,
+    swap: swapOf(table), same: sameKey(table, 't', digestOfRow(content)), description: `The table ${relation} at the past moment that the transaction reads`,
   });
 }
 
@@ -89,7 +89,7 @@ function swapOf({ relation, split }: RecordTable): Part {
     case null: return { sql: statement('swap_of_italy', { relation }) };
     case 'LIST (region_code)': return { sql: statement('swap_of_region', { relation, unit: { sql: 't.region_code' } }) };
     case 'RANGE (fid)': return { sql: statement('swap_of_region', { relation, unit: { sql: 'core.region_of(t.fid)' } }) };
-    default: throw new Error(`${relation} is partitioned by ${split}, expected region_code or fid: its history would not know whose swaps are its own`);
+    default: throw new Error(`${relation} is partitioned by ${split}, expected region_code or fid: its history could not be assigned to swaps`);
   }
 }
 
@@ -109,7 +109,7 @@ export interface Standing {
   readonly digest: string;
 }
 
-/** The change of one table in a swap. Null: there is no such table. */
+/** The change of one table in a swap. Null if there is no such table. */
 interface Exchange {
   readonly relation: Relation;
   readonly leaving: Standing | null;

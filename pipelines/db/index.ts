@@ -8,7 +8,7 @@ export { databaseError } from './errors.ts';
 export { serverFacts } from './server-facts.ts';
 export { ident, one, type Access, type CopyIn, type Database, type Row, type Session } from './types.ts';
 
-/** Opens a database, runs work and always closes the database. Parameters as for `openDatabase`. */
+/** Opens a database, runs work and always closes the database. The parameters are those of `openDatabase`. */
 export async function onDatabase<T>(url: string, access: Access, work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase(url, access);
   try {
@@ -26,7 +26,7 @@ export async function onDatabase<T>(url: string, access: Access, work: (database
 export async function openDatabase(url: string, access: Access = 'write'): Promise<Database> {
   if (url.startsWith('postgres://') || url.startsWith('postgresql://')) return openPostgres(url, access);
   if (url.startsWith('pglite:')) return openPglite(url.slice('pglite:'.length), access);
-  throw new MappaleError('DATABASE_URL is of no kind that is known', {
+  throw new MappaleError('DATABASE_URL has an unknown scheme', {
     code: 'DATABASE_URL_UNKNOWN', kind: 'usage', at: 'DATABASE_URL (not shown: it may hold a password)', detail: 'expected postgres://user:password@host:port/database or pglite:<folder>, found another beginning',
     hint: `${/(?:^|\s)(?:host|hostaddr|port|dbname|user|password)\s*=/i.test(url) ? 'Write the address in the form postgres://user:password@host:port/database' : 'Correct it'}, or unset it to use the embedded database.`, fix: 'unset DATABASE_URL',
   });

@@ -203,7 +203,7 @@ async function runParts(session: Session, parts: readonly Part[]): Promise<strin
   return parts.map(({ file }) => `${file.file}: ${file.purpose}`);
 }
 
-/** Applies the layers of sources. @param onLoss what to do where rows would be lost */
+/** Applies the layers of sources. @param onLoss is called if rows would be lost */
 async function applyLayers(session: Session, open: readonly Part[], before: Applied, onLoss: 'drop' | 'keep'): Promise<{ steps: readonly string[]; losses: readonly Loss[] }> {
   const steps: string[] = [];
   const losses: Loss[] = [];
@@ -217,7 +217,7 @@ async function applyLayers(session: Session, open: readonly Part[], before: Appl
   return { steps, losses };
 }
 
-/** Makes all functions of the interface again. */
+/** Creates all API functions again. */
 async function replaceInterface(session: Session, parts: readonly Part[]): Promise<void> {
   await session.script(server('new_interface'), 'sql/statements/server.sql');
   await runParts(session, parts.filter(({ kind }) => kind === 'interface'));
@@ -257,16 +257,16 @@ async function lossOf(session: Session, source: RegisteredSource, why: readonly 
 
 /** Returns the error that lists rows that cannot be kept. */
 function lossError(losses: readonly Loss[]): MappaleError {
-  return new MappaleError('the database cannot be brought to this version with all its rows', {
+  return new MappaleError('the database cannot be upgraded to this version with all its rows', {
     code: 'MIGRATION_LOSES', kind: 'usage', at: losses.map(({ source }) => `sources/${source}`).join(', '), detail: losses.map(describeLoss).join('\n          '),
-    hint: 'Nothing was done. Put files that are gone back first; a refresh after it reads them again.', fix: 'npx mappale migrate --yes',
+    hint: 'Nothing was changed. First restore missing files, so that the next refresh reads them again.', fix: 'npx mappale migrate --yes',
   });
 }
 
 export function describeLoss({ source, why, releases, rows, files, gone }: Loss): string {
   const list = releases.map(({ vintage, region }) => `${vintage}${region === null ? '' : ` ${unitName(region)}`}`);
-  return `${source}: ${why.join('; ')}. Lost would be ${group(rows)} rows of ${list.length} release${list.length === 1 ? '' : 's'} (${list.join(', ')}); of their ${files} file${files === 1 ? '' : 's'} `
-    + (gone.length === 0 ? 'all lie where they were read' : `${gone.length} no longer lie${gone.length === 1 ? 's' : ''} where they were read, and nothing brings their rows back: ${gone.join(', ')}`);
+  return `${source}: ${why.join('; ')}. The upgrade would lose ${group(rows)} rows of ${list.length} release${list.length === 1 ? '' : 's'} (${list.join(', ')}); of their ${files} file${files === 1 ? '' : 's'} `
+    + (gone.length === 0 ? 'all still exist' : `${gone.length} no longer exist${gone.length === 1 ? 's' : ''}, so their rows cannot be read again: ${gone.join(', ')}`);
 }
 
 /** Checks the versions and extensions of the server. @throws MappaleError `POSTGRES_TOO_OLD`, `EXTENSION_MISSING`, `POSTGIS_TOO_OLD` */

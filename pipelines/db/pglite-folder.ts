@@ -39,12 +39,12 @@ export async function inspectFolder(folder: string): Promise<'database' | 'nothi
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return 'nothing';
     if (code === 'ENOTDIR') throw refuse('a file, or a path below one', 'Name another path in DATABASE_URL.');
-    throw refuse(`one that cannot be looked into (${code ?? ''})`, 'Give this user the right to read and write it, or name another path in DATABASE_URL.');
+    throw refuse(`a folder that cannot be read (${code ?? ''})`, 'Give this user the right to read and write it, or name another path in DATABASE_URL.');
   }
   if (names.length === 0) return 'nothing';
   const strangers = names.filter((name) => !OF_A_CLUSTER.test(name));
   if (!names.includes('PG_VERSION') ? !unfinished || strangers.length > 0 : unfinished && strangers.length > 0) {
-    throw refuse(`one that holds ${strangers.slice(0, 3).join(', ') || names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''}`, 'Name a folder that does not exist yet.');
+    throw refuse(`a folder with ${strangers.slice(0, 3).join(', ') || names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''}`, 'Name a folder that does not exist yet.');
   }
   if (unfinished) return 'half-made';
   // PGlite writes no `postmaster.opts`, so the folder belongs to a server.
@@ -117,7 +117,7 @@ export async function giveFolderBack(folder: string): Promise<void> {
   await releaseLock(lockOf(folder));
 }
 
-/** Path of the file that is there while a database is being made. */
+/** Returns the path of the file that exists while a database is being created. */
 export function unfinishedMark(folder: string): string {
   return `${folder}.unfinished`;
 }

@@ -169,7 +169,7 @@ const unwinding = {
     let engine: Engine = {};
     const uncaught = (): number => {
       const { ___cxa_uncaught_exceptions: count } = engine;
-      if (count === undefined) throw new Error('this version of PGlite does not say when a statement was broken off');
+      if (count === undefined) throw new Error('this version of PGlite does not report when a statement stopped early');
       return count();
     };
     return { emscriptenOpts: { ...options, preRun: [...(options.preRun ?? []), (made: Engine) => void (engine = made)] }, namespaceObj: { uncaught } };
@@ -205,8 +205,8 @@ export async function openPglite(folder: string, access: 'read' | 'write'): Prom
     throw new MappaleError('the embedded database cannot be opened', {
       code: 'PGLITE_BROKEN', kind: 'database', at: folder, detail: error instanceof Error ? error.message : String(error),
       hint: existsSync(unfinished)
-        ? 'It was not yet made. Look whether the disk is full or broken, then run the same command again.'
-        : 'Look whether the disk is full or broken. To begin anew, put the folder aside and load again, or set DATABASE_URL to a PostgreSQL server.',
+        ? 'The database was not created. Check whether the disk is full or damaged, then run the same command again.'
+        : 'Check whether the disk is full or damaged. To start again, move the folder away and load again, or set DATABASE_URL to a PostgreSQL server.',
       fix: existsSync(unfinished) ? undefined : `mv ${quoted(folder)} ${quoted(`${folder}.aside`)}`,
       cause: error,
     });

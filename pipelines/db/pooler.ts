@@ -13,7 +13,7 @@ import { first } from './types.ts';
 /** Longest wait for a server connection of the pooler. */
 const WAIT_MS = 5000;
 
-/** How long held transactions wait for the next answer. */
+/** Time in milliseconds that held transactions wait for the next answer. */
 const PATIENCE_MS = 200;
 
 /** Connections that hold transactions. A pool with fewer server connections is found at once. */

@@ -11,7 +11,7 @@ import { serverFacts, serverFaults, SESSION_SETTINGS } from './server-facts.ts';
 import { repairedAt, resolveAddress, type ServerAddress } from './server-address.ts';
 import { ident, type Access, type CopyIn, type Database, type Row, type Session } from './types.ts';
 
-// int8 as number where it fits (ids, counts), numeric stays text unless a query asks for float8.
+// Returns int8 as a number (ids, counts). numeric stays text unless a query casts it to float8.
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : BigInt(text);
@@ -21,7 +21,7 @@ class PostgresSession extends OneSession {
   readonly #client: pg.ClientBase;
   readonly #settings: readonly string[];
 
-  /** @param settings set again after a reset: those that the connection did not start with */
+  /** @param settings to set again after a reset, because the connection did not start with them */
   constructor(client: pg.ClientBase, settings: readonly string[]) {
     super();
     this.#client = client;
@@ -36,7 +36,7 @@ class PostgresSession extends OneSession {
     }
   }
 
-  /** Where that fails the connection is lost, which the next one who gets it is told. */
+  /** If that fails, the connection is lost, and its next user gets the error. */
   async reset(): Promise<void> {
     await this.#client.query('reset all').catch(() => undefined);
     if (this.#settings.length > 0) await applySettings(this.#client, this.#settings, 'session').catch(() => undefined);
@@ -102,7 +102,7 @@ class PooledSession extends PostgresSession {
     }
   }
 
-  /** Nothing: settings end with each transaction. */
+  /** Does nothing, because settings end with each transaction. */
   override async reset(): Promise<void> {}
 }
 
@@ -124,7 +124,7 @@ class PostgresCopy implements CopyIn {
       this.#failed ??= error;
       this.#wake();
     });
-    // Listened to once for all: a COPY drains thousands of times, and a listener for each would stay until its end.
+    // One listener for the whole COPY, because it drains thousands of times and each listener would stay until its end.
     this.#stream.on('drain', () => this.#wake());
     this.#stream.on('close', () => this.#wake());
     this.#stream.write(COPY_HEADER);
@@ -164,7 +164,7 @@ class PostgresCopy implements CopyIn {
   }
 }
 
-/** Where connections get our settings: in the options that they start with, in their session, or in each transaction. */
+/** Where connections set the program's settings: in their startup options, in the session, or in each transaction. */
 interface Settings {
   readonly scope: 'startup' | 'session' | 'transaction';
   readonly settings: readonly string[];
@@ -187,7 +187,7 @@ class Postgres extends SessionDatabase {
     this.#settings = scope === 'startup' ? [] : settings;
   }
 
-  /** Connects, with our settings if they last for the session. */
+  /** Connects, with the program's settings if they last for the session. */
   async #client(): Promise<pg.PoolClient> {
     let client: pg.PoolClient | undefined;
     try {
@@ -211,7 +211,7 @@ class Postgres extends SessionDatabase {
       broken = false;
       return result;
     } finally {
-      // After a failure nobody knows what state it is in.
+      // After a failure the state of the connection is unknown.
       client.release(broken);
     }
   }
@@ -227,24 +227,24 @@ class Postgres extends SessionDatabase {
   }
 }
 
-/** Of every session. What is published is committed with `synchronous_commit` on; the rest is made again after a crash. */
+/** Settings of every session. Publications are committed with `synchronous_commit` on. Other data is built again after a crash. */
 const SETTINGS = [
   'jit=off', 'synchronous_commit=off',
   ...SESSION_SETTINGS, 'statement_timeout=0',
-  // A machine that vanished without a word gives its lock back after two minutes.
+  // The server releases the lock of an unreachable machine after two minutes.
   'tcp_keepalives_idle=60', 'tcp_keepalives_interval=15', 'tcp_keepalives_count=4',
 ];
-/** A process that was killed: its statement ends within a second, and does not stand in the way of the next run until it is done. */
+/** The server ends the statement of a killed process within a second, so that it does not block the next run. */
 const WATCH_CLIENT = 'client_connection_check_interval=1s';
 
-/** Connects. @throws MappaleError `DATABASE_URL_UNREADABLE`, `SQL_*` when no server answers, `SESSIONS_NOT_KEPT`, and those of `serverFaults` */
+/** Connects. @throws MappaleError `DATABASE_URL_UNREADABLE`, `SQL_*` if no server answers, `SESSIONS_NOT_KEPT`, and the errors of `serverFaults` */
 export async function openPostgres(url: string, access: Access): Promise<Database> {
   const address = await resolveAddress(url);
   const settings = [...SETTINGS, ...(access === 'read' ? ['default_transaction_read_only=on'] : [])];
   try {
     return await connect(address, [...settings, WATCH_CLIENT], access);
   } catch (error) {
-    // A server on Windows cannot watch its clients, and says so.
+    // A server on Windows cannot detect lost clients, and refuses the setting.
     if (error instanceof MappaleError && error.code === 'SQL_22023') return connect(address, settings, access);
     throw error;
   }

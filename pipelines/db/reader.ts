@@ -1,6 +1,6 @@
 /**
- * A database as the server sees it: functions of the schema `api`, nothing else. On PostgreSQL with connections of its own, prepared
- * statements and the rights of the role `mappale_api`; on PGlite with the one connection that there is.
+ * The database interface of the server, which calls functions of the schema `api` only. On PostgreSQL it has its own connections, prepared statements and the
+ * rights of the role `mappale_api`. On PGlite it uses the only connection.
  */
 import { createHash } from 'node:crypto';
 import pg from 'pg';
@@ -14,30 +14,30 @@ import { statementsOf } from './statements.ts';
 import { first, one, type Database, type Row } from './types.ts';
 
 interface ReaderOptions {
-  /** Connections kept open for answers; a third as many count requests. */
+  /** Number of connections for answers. A third as many connections count requests. */
   readonly connections: number;
-  /** The server cancels what takes longer. */
+  /** Longer statements are cancelled by the server. */
   readonly statementTimeoutMs: number;
 }
 
 /** Connections of one kind. */
 export interface Pool {
-  /** `answers`, or `counts` of requests. */
+  /** `answers`, or `counts` for counting requests. */
   readonly name: 'answers' | 'counts';
-  /** Connections that are open, those of them that do nothing, and questions that wait for one. */
+  /** Open connections, idle connections, and requests that wait for a connection. */
   readonly size: number;
   readonly idle: number;
   readonly waiting: number;
 }
 
-/** Connections that count requests, beside those for answers: counting takes a fraction of what an answer takes. */
+/** Returns the number of connections for counting requests. Counting takes much less time than answering. */
 function countingOf(connections: number): number {
   return Math.ceil(connections / 3);
 }
 
 /**
  * @param connections for answers, of all processes together
- * @returns those of each of so many processes, so that all of theirs, counting included, are no more than one process would open; 0: too few to share
+ * @returns the connections of each of several processes, so that all together, including counting, do not exceed those of one process; 0 if there are too few
  */
 export function connectionsOfEach(connections: number, processes: number): number {
   const room = Math.floor((connections + countingOf(connections)) / processes);
@@ -46,11 +46,11 @@ export function connectionsOfEach(connections: number, processes: number): numbe
 
 export interface Reader {
   readonly engine: Database['engine'];
-  /** True: works with the rights of `mappale_api`; false: with those of whoever logged in. */
+  /** True if it has the rights of `mappale_api`; false if it has the rights of the login. */
   readonly restricted: boolean;
-  /** Who logged in, which a session may always go back to: a superuser, an owner of the tables, or neither; null: nobody does. */
+  /** Rights of the login, to which a session can always return: superuser, owner of the tables, or neither; null without a login. */
   readonly login: 'superuser' | 'owner' | 'ordinary' | null;
-  /** Questions that are worked on at the same time; further ones wait. */
+  /** Number of parallel requests. Further requests wait. */
   readonly parallel: number;
   /**
    * Calls a function: `select … from api.f($1, …)`, in a read-only transaction.
@@ -58,19 +58,19 @@ export interface Reader {
    * @throws MappaleError (kind `database`)
    */
   call<T extends Row>(statement: string, parameters: readonly unknown[]): Promise<T>;
-  /** The same for a function that counts: of requests, of bad keys. Everything else may write nothing. */
+  /** Calls a function that counts requests or bad keys. All other functions are read-only. */
   count<T extends Row>(statement: string, parameters: readonly unknown[]): Promise<T>;
   /**
-   * Opens all connections for answers, and does this once on each. Nothing on PGlite.
-   * @throws MappaleError (kind `database`), also where not all could be opened: then after it was done on the others
+   * Opens all connections for answers, and runs work once on each. Does nothing on PGlite.
+   * @throws MappaleError (kind `database`), also if some connections could not be opened, after the work on the others
    */
   onEach(work: (connection: Reader) => Promise<void>): Promise<void>;
-  /** What its connections do now; none on PGlite. */
+  /** Returns the state of its connections; empty on PGlite. */
   pools(): readonly Pool[];
   close(): Promise<void>;
 }
 
-/** @param database opened; on PGlite the reader uses it, and leaves it open */
+/** @param database open database, which the reader uses on PGlite and leaves open */
 export async function openReader(database: Database, url: string, options: ReaderOptions): Promise<Reader> {
   return database.engine === 'pglite' ? embeddedReader(database) : openPostgresReader(url, options);
 }
@@ -95,7 +95,7 @@ function embeddedReader(database: Database): Reader {
 
 /**
  * Opens the connections of a server.
- * @throws MappaleError `SQL_*` when the server does not answer
+ * @throws MappaleError `SQL_*` if the server does not answer
  */
 export async function openPostgresReader(url: string, { connections, statementTimeoutMs }: ReaderOptions): Promise<Reader> {
   const address = await resolveAddress(url);
@@ -103,7 +103,7 @@ export async function openPostgresReader(url: string, { connections, statementTi
   const settings = servingSettings({ citus, restricted, statementTimeoutMs });
   const open = (max: number, more: readonly string[]): pg.Pool => openPool(address, pooled ? [] : [...settings, ...more], {
     max, application_name: 'mappale server', connectionTimeoutMillis: 2000,
-    // The limit of the server comes first. This one is for a server that no longer answers.
+    // The limit of the server is shorter. This limit is for a server that no longer answers.
     query_timeout: statementTimeoutMs + 2000,
     // A connection is slow until its plans are cached, so it is kept.
     idleTimeoutMillis: 0,
@@ -141,7 +141,7 @@ function servingSettings(login: { readonly citus: boolean; readonly restricted: 
   return [
     // An answer takes a millisecond, and starting parallel workers takes ten. The planner would start them to find a point among a million parcels.
     'jit=off', 'max_parallel_workers_per_gather=0', ...SESSION_SETTINGS,
-    // Citus cannot plan several steps without values. It gives such a plan a high price, so that the planner avoids it unless it is forced.
+    // Citus cannot plan several steps without values. It gives such a plan a high cost, so that the planner avoids it unless it is forced.
     `plan_cache_mode=${login.citus ? 'auto' : 'force_generic_plan'}`,
     `statement_timeout=${Math.trunc(login.statementTimeoutMs)}`, ...(login.restricted ? [`role=${ROLE}`] : []),
   ];
@@ -209,13 +209,13 @@ function stateOf(name: Pool['name'], { totalCount, idleCount, waitingCount }: pg
 interface Login {
   readonly restricted: boolean;
   readonly login: 'superuser' | 'owner' | 'ordinary';
-  /** The database may lie on several nodes. */
+  /** True if the database may be on several nodes. */
   readonly citus: boolean;
   /** A connection pooler is between the program and the server. */
   readonly pooled: boolean;
 }
 
-/** Whether the role exists and whoever logs in is a member of it, and what else the login may. */
+/** Returns whether the role exists and the login is a member of it, and the other rights of the login. */
 async function whoLogsIn(connectionString: string): Promise<Login> {
   const client = new pg.Client({ connectionString, application_name: 'mappale server', connectionTimeoutMillis: 5000 });
   client.on('error', () => undefined);

@@ -81,6 +81,6 @@ export async function makeRegionSchema(session: Session, schema: string, title: 
   const isNew = (await session.query(statement('made'), [[schema]])).length === 0;
   const read = new Set(split.map(({ relation }) => relation));
   const own = isNew ? functions.over(schema, (relation) => (read.has(relation) ? `${schema}.${tableOf(relation)}` : null)) : [];
-  const begin = isNew ? ['set local check_function_bodies = off', statement('begin', { schema, description: `The interface's functions of a record, made from the same text over the tables of ${title}` })] : [];
+  const begin = isNew ? ['set local check_function_bodies = off', statement('begin', { schema, description: `The API functions of a record, created from the same text over the tables of ${title}` })] : [];
   await session.script([...begin, ...views, ...own].map((each) => `${each};\n`).join('\n'), REGION_SCHEMAS_FILE);
 }

@@ -1,5 +1,5 @@
 /**
- * Changes layers to what their source states, without losing rows. The stated tables are created in a schema of their own, and the difference is applied. If
+ * Changes layers to what their source states, without losing rows. The stated tables are created in a separate schema, and the difference is applied. If
  * rows cannot be kept, the reasons are returned and nothing changes.
  */
 import { schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
@@ -14,7 +14,7 @@ const catalog = statementsOf('catalog');
 interface Reshaped {
   /** Steps that were done, as text. Empty if at most comments changed. */
   readonly steps: readonly string[];
-  /** Reasons why rows cannot be kept. If there is any, nothing was done. */
+  /** Reasons why rows cannot be kept. If there are reasons, nothing was changed. */
   readonly losses: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export async function reshapeLayers(session: Session, file: SqlFile, former: rea
       if (file.writes.some((relation) => tableOf(relation) === table) || !(await hasRelation(session, `${STANDING}.${table}`))) continue;
       await dropWorkspaces(session);
       await session.query(`drop table ${ident(STANDING, table)}`);
-      steps.push(`layer.${table}: dropped, nothing makes it any more`);
+      steps.push(`layer.${table}: dropped, because the source no longer has it`);
     }
     if (losses.length > 0) throw new Kept();
     await dropSchema(session, 'layer');
@@ -101,7 +101,7 @@ async function follow(session: Session, relation: Relation): Promise<{ steps: st
   const indexes = await both(session, table, catalog('plain_indexes'));
   for (const { name } of indexes.over) await session.query(`drop index ${ident(STANDING, name)}`);
   for (const { definition } of indexes.lacking) await session.query(definition.replace(' ON USING', ` ON ${standing} USING`));
-  if (indexes.over.length + indexes.lacking.length > 0) steps.push('its indexes made anew');
+  if (indexes.over.length + indexes.lacking.length > 0) steps.push('its indexes created again');
   return { steps, losses };
 }
 
@@ -110,7 +110,7 @@ interface Named extends Record<string, unknown> {
   readonly definition: string;
 }
 
-/** Returns the objects that an existing table has in excess, and those that it lacks. */
+/** Returns the surplus objects of an existing table, and the objects that it lacks. */
 async function both(session: Session, table: string, query: string): Promise<{ over: Named[]; lacking: Named[] }> {
   const wanted = await session.query<Named>(query, [ident('layer', table)]);
   const found = await session.query<Named>(query, [ident(STANDING, table)]);

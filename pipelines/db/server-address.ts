@@ -47,10 +47,10 @@ export async function resolveAddress(url: string): Promise<ServerAddress> {
 export function serverAddress(url: string, settings: LibpqSettings = libpqSettings()): ServerAddress {
   // `postgres://me@/italy?host=/run/postgresql` has no host before the path, but `URL` needs one after a user.
   const [parsed] = [url, url.replace('@/', `@${NO_HOST}/`)].filter((each) => URL.canParse(each)).map((each) => new URL(each));
-  if (parsed === undefined || /\s/.test(url)) throw unreadable('an address that cannot be taken apart');
+  if (parsed === undefined || /\s/.test(url)) throw unreadable('an address that cannot be parsed');
   const query = url.slice(url.indexOf('?') + 1 || url.length);
   // An unescaped sign ends its part of the address early, so the rest of a password could be read as host or database.
-  if (parsed.hash !== '' || parsed.pathname.includes('@') || parsed.pathname.lastIndexOf('/') > 0 || query.includes('@')) throw unreadable('@, /, ? or # where none can stand');
+  if (parsed.hash !== '' || parsed.pathname.includes('@') || parsed.pathname.lastIndexOf('/') > 0 || query.includes('@')) throw unreadable('@, /, ? or # in the wrong position');
   const hasHost = (parsed.hostname !== '' && parsed.hostname !== NO_HOST) || parsed.searchParams.has('host');
   completeAddress(parsed, hasHost ? 'stated' : 'missing', settings);
   const options = parsed.searchParams.getAll('options').join(' ');
@@ -62,7 +62,7 @@ export function serverAddress(url: string, settings: LibpqSettings = libpqSettin
   } catch (error) {
     // The driver reads the certificate files that the address names.
     const { code, syscall } = error as NodeJS.ErrnoException;
-    throw unreadable(syscall === undefined ? 'an address that the driver cannot take apart' : `a certificate or key that cannot be read (${code ?? ''})`);
+    throw unreadable(syscall === undefined ? 'an address that the driver cannot parse' : `a certificate or key that cannot be read (${code ?? ''})`);
   }
   const { host, port, database, user } = client;
   const place: ServerPlace = { host, port, database: database ?? user ?? '', user: user ?? '' };

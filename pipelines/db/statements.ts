@@ -37,7 +37,7 @@ export function statementsOf(file: string): (statement: string, names?: Names) =
     if (text === undefined) throw new Error(`sql/statements/${file}.sql has no statement ${statement}`);
     return text.replace(NAME, (found, quote: string, of: string | undefined, name: string) => {
       const value = names[name];
-      if (value === undefined) throw new Error(`sql/statements/${file}.sql: ${statement} was given nothing for ${found}`);
+      if (value === undefined) throw new Error(`sql/statements/${file}.sql: ${statement} needs a value for ${found}`);
       if (typeof value === 'object' && 'sql' in value) return value.sql;
       if (typeof value === 'object' && 'schema' in value) return ident(value.schema, value.table);
       const each = quote === "'" ? literal : (one: Literal): string => (of === undefined ? ident(String(one)) : `${of}.${ident(String(one))}`);

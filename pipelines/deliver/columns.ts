@@ -1,4 +1,4 @@
-/** Sections as columns of a table: names, types and what they mean, and the values of many parcels at once. */
+/** Sections as columns of a table: names, types, descriptions, and the values of many parcels. */
 import { z } from 'zod';
 import { COVERAGE_MEANING } from '../contract/schemas.ts';
 import type { Section, FlatColumn } from '../contract/section.ts';
@@ -7,10 +7,10 @@ import { chooseSections, SECTIONS, SECTION_NAMES } from '../contract/sections.ts
 export type Cell = string | number | boolean | null;
 
 export interface OutputColumn {
-  /** With the section's name before it, but for `basic`; unit last. */
+  /** Name with the section before it, except for `basic`, and the unit last. */
   readonly name: string;
   readonly type: FlatColumn['type'];
-  /** With the meaning of null. */
+  /** Description, including the meaning of null. */
   readonly description: string;
 }
 
@@ -35,7 +35,7 @@ function chosen(sections: readonly string[]): readonly Section[] {
 }
 
 /**
- * @param text names separated by commas, or `all`; not given: the usual ones. `basic` is always among them
+ * @param text names separated by commas, or `all`; omitted for the usual sections. `basic` is always included
  * @returns in the order of the record
  * @throws MappaleError `SECTION_UNKNOWN` (exit 2)
  */
@@ -51,12 +51,12 @@ function meaningOf(block: z.ZodType, path: string): string {
   let schema = plain(block);
   for (const step of path.split('.')) {
     if (schema instanceof z.ZodArray) {
-      if (step === 'length') return 'How many there are; null: not known, or not applicable';
+      if (step === 'length') return 'Number of elements; null: not known, or not applicable';
       schema = plain(schema.element as z.ZodType);
       if (/^\d+$/.test(step)) continue;
     }
     const field = schema instanceof z.ZodObject ? (schema.shape[step] as z.ZodType | undefined) : undefined;
-    if (field === undefined) throw new Error(`there is no ${path} in the block`);
+    if (field === undefined) throw new Error(`the block has no field ${path}`);
     const described = descriptionOf(field);
     if (described !== undefined) meanings.push(described);
     schema = plain(field);
@@ -68,7 +68,7 @@ function descriptionOf(schema: z.ZodType): string | undefined {
   return schema.description ?? (schema instanceof z.ZodOptional ? descriptionOf(schema.def.innerType as z.ZodType) : undefined);
 }
 
-/** Without what makes it optional or null. */
+/** Returns the schema without optional and nullable wrappers. */
 function plain(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodOptional) return plain(schema.def.innerType as z.ZodType);
   if (schema instanceof z.ZodUnion) {
@@ -78,14 +78,14 @@ function plain(schema: z.ZodType): z.ZodType {
   return schema;
 }
 
-/** Asks a function of the schema `api` for its one row. */
+/** Calls a function of the schema `api` that returns one row. */
 export type Ask = <T extends Record<string, unknown>>(statement: string, parameters: readonly unknown[]) => Promise<T>;
 
 /** Result of such a function. */
 export type AnswerRows = {
-  /** The publications that it was found in. */
+  /** Publications that the answer comes from. */
   readonly publication: string;
-  /** JSON text; null: nothing. */
+  /** JSON text; null if nothing was found. */
   readonly answer: string | null;
 };
 
@@ -118,7 +118,7 @@ export function cellsOf(answer: string | null, sections: readonly string[]): Rea
     const counts = Object.values(section.flat).findIndex(({ of }) => of === 'length');
     for (const [fid, coverage, values] of found[section.name] ?? []) {
       let row = cells.get(fid);
-      // Where `basic` is asked for it comes first, and has every parcel that there is.
+      // `basic` comes first if it is requested, and has every published parcel.
       if (row === undefined) cells.set(fid, row = new Array<Cell>(width).fill(null));
       if (values !== null) for (let index = 0; index < own; index += 1) row[at + index] = values[index] ?? null;
       // Where the files reach, nothing is none.

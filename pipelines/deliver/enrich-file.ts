@@ -1,4 +1,4 @@
-/** A CSV file in, the same rows with columns added out. */
+/** Adds columns to the rows of a CSV file. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -21,15 +21,15 @@ interface EnrichWork {
   readonly from: string;
   readonly out: string;
   readonly sections: readonly string[];
-  /** Null: the only key that the table has. */
+  /** Null to use the only key of the table. */
   readonly by: Key | null;
-  /** Columns in which text that a spreadsheet would run as a formula gets an apostrophe in front. */
+  /** Columns in which an apostrophe is put before text that a spreadsheet would run as a formula. */
   readonly guard: 'none' | 'added' | 'all';
 }
 
 export interface EnrichedFile {
   readonly out: string;
-  /** Metadata file: meanings of the columns, and the licences. */
+  /** Path of the metadata file with the columns and the licences. */
   readonly metadata: string;
   readonly by: Key;
   readonly key_columns: readonly string[];
@@ -45,8 +45,8 @@ export interface EnrichedFile {
 const NAMES: Readonly<Record<Delimiter, string>> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' };
 
 /**
- * All rows are of one publication, without keeping others from being published meanwhile: where one comes into force the work begins again.
- * @throws MappaleError `PUBLICATION_CHANGED` (exit 6), `KEY_MISSING`, `KEY_AMBIGUOUS` (exit 2); those of the table (exit 3) and of the database
+ * Enriches a file from one publication. A new publication is not blocked: if it becomes current, the work starts again.
+ * @throws MappaleError `PUBLICATION_CHANGED` (exit 6), `KEY_MISSING`, `KEY_AMBIGUOUS` (exit 2); errors of the table (exit 3) and of the database
  */
 export function enrichFile(database: Database, log: Log, work: EnrichWork): Promise<EnrichedFile> {
   return sameThroughout(log, () => enrichOnce(database, log, work));

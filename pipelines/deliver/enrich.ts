@@ -1,4 +1,4 @@
-/** Rows of a table of others with what is published of the parcels that they name: as many rows come out as went in, in their order. */
+/** Adds published data to the rows of a table, by the parcels that they name. The output has the same rows in the same order. */
 import type { CsvRecord } from '../formats/csv.ts';
 import { ahead } from '../together.ts';
 import { columnsOf, rowsOf, type Ask, type Cell, type OutputColumn } from './columns.ts';
@@ -6,30 +6,30 @@ import { readKey, type FoundKey, type Named } from './keys.ts';
 import { gazetteerOf, matchColumns, placesOf, STATUSES, unmatched, type Placed, type Status } from './places.ts';
 import { publicationChanged } from './publication.ts';
 
-/** Rows of one question to the database. Searching an address takes milliseconds, everything else a few microseconds. */
+/** Rows per query to the database. Searching an address takes milliseconds, other keys take a few microseconds. */
 export const BATCH = { row: 5_000, street: 250 } as const;
 
 interface EnrichOptions {
   readonly ask: Ask;
   readonly key: FoundKey;
-  /** How many columns the table has. */
+  /** Number of columns of the table. */
   readonly width: number;
   readonly sections: readonly string[];
-  /** Batches that are worked on at the same time. */
+  /** Number of parallel batches. */
   readonly parallel: number;
-  /** Rows of a batch; not given: as `BATCH` has it. */
+  /** Rows of a batch; default: `BATCH`. */
   readonly batch?: number;
 }
 
 const OWN: readonly OutputColumn[] = [
-  { name: 'status', type: 'text', description: `How the row ended: ${Object.entries(STATUSES).map(([status, meaning]) => `${status}: ${meaning}`).join('; ')}` },
-  { name: 'reason', type: 'text', description: 'Why, for people; null: the status says it all' },
-  { name: 'candidates', type: 'int4', description: 'Parcels, or places of an address, that are as good as the one given' },
+  { name: 'status', type: 'text', description: `Result of the row: ${Object.entries(STATUSES).map(([status, meaning]) => `${status}: ${meaning}`).join('; ')}` },
+  { name: 'reason', type: 'text', description: 'Reason as text; null: the status is sufficient' },
+  { name: 'candidates', type: 'int4', description: 'Number of equally good parcels or addresses' },
 ];
 
 /**
  * Columns that are added to a table.
- * @param header of the table: what it has already gets the program's name before it, twice where that is taken, too, so that nothing is hidden
+ * @param header header of the table; an added column with an existing name gets the program's name as a prefix, repeated until it is unique
  */
 export function addedColumns(header: readonly string[], key: FoundKey, sections: readonly string[]): readonly OutputColumn[] {
   const taken = new Set(header);
@@ -45,7 +45,7 @@ export interface EnrichedRow {
 
 /**
  * @yields the rows of a batch, in their order
- * @throws MappaleError `PUBLICATION_CHANGED` (exit 6): later rows would be of another publication than earlier ones; those of the table and of the database
+ * @throws MappaleError `PUBLICATION_CHANGED` (exit 6) if later rows would come from another publication; errors of the table and of the database
  */
 export async function* enriched(records: AsyncIterable<CsvRecord>, options: EnrichOptions): AsyncGenerator<readonly EnrichedRow[], void, undefined> {
   const gazetteer = gazetteerOf(options.ask);

@@ -1,4 +1,7 @@
-/** A region's parcels as a file for other programs: streamed in the order of a Hilbert curve, of one publication, the same bytes for the same publication. */
+/**
+ * Exports the parcels of a region to a file, streamed in the order of a Hilbert curve. All rows come from one publication, and the same publication gives the
+ * same bytes.
+ */
 import { stat, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { firstFid, type Region } from '../contract/regions.ts';
@@ -20,7 +23,7 @@ import { EXPORTED_ZOOMS, regionTile } from './tiles.ts';
 
 const statement = statementsOf('deliver');
 
-/** Parcels of one question to the database: with more of them nothing is quicker, and what several questions hold at a time is most of the memory. */
+/** Parcels per query to the database. Larger batches are not faster, and the batches of parallel queries use most of the memory. */
 const BATCH = 1_000;
 
 interface ExportedRow {
@@ -44,7 +47,7 @@ export interface ExportFacts {
   readonly licences: readonly Licence[];
   /** Name and version of this program. */
   readonly createdBy: string;
-  /** Whether CSV keeps texts that spreadsheet programs take for formulas. */
+  /** True if CSV keeps text that spreadsheet programs would run as formulas. */
   readonly verbatim: boolean;
 }
 
@@ -59,14 +62,14 @@ export interface Format {
   /** Ending of the file name, without a dot. */
   readonly ending: string;
   readonly mediaType: string;
-  /** Name of the column that holds geometries; null: none does. */
+  /** Name of the geometry column; null if there is none. */
   readonly geometry: string | null;
-  /** Columns of some sections that it holds; not given: all. */
+  /** Returns the columns that the format writes; omitted if it writes all. */
   columns?(sections: readonly string[]): readonly OutputColumn[];
   /**
-   * Writes everything to a path. @param rows may be read once @param tiles the same as tiles of a map, read instead
-   * @returns what it did that people should know, null: nothing
-   * @throws MappaleError what the format lacks on this machine
+   * Writes everything to a path. @param rows can be read only once @param tiles the same parcels as map tiles, for formats that use tiles
+   * @returns a note for the user, or null
+   * @throws MappaleError if this machine lacks a requirement of the format
    */
   write(path: string, facts: ExportFacts, rows: AsyncIterable<readonly ExportedRow[]>, tiles: AsyncIterable<RegionTile>): Promise<string | null>;
   /** Writes an additional file next to the exported one. */
@@ -85,7 +88,7 @@ interface ExportWork {
 export interface Exported {
   readonly out: string;
   /** Additional files. */
-  readonly beside: readonly string[];
+  readonly companions: readonly string[];
   readonly parcels: number;
   readonly columns: number;
   readonly bytes: number;
@@ -97,8 +100,8 @@ export interface Exported {
 }
 
 /**
- * All of it is of one publication, without keeping others from being published meanwhile: where one comes into force the work begins again.
- * @throws MappaleError `NOT_PUBLISHED`, `NOTHING_TO_EXPORT` (exit 2), `PUBLICATION_CHANGED` (exit 6); those of the format and of the database
+ * Exports a region from one publication. A new publication is not blocked: if it becomes current, the work starts again.
+ * @throws MappaleError `NOT_PUBLISHED`, `NOTHING_TO_EXPORT` (exit 2), `PUBLICATION_CHANGED` (exit 6); errors of the format and of the database
  */
 export function exportRegion(database: Database, log: Log, work: ExportWork): Promise<Exported> {
   return sameThroughout(log, () => exportOnce(database, log, work));
@@ -128,7 +131,7 @@ async function exportOnce(database: Database, log: Log, { region, sections, form
     return { note: told, bytes: size, sha256: digest, companions: [stac, ...(metadata === undefined ? [] : [metadata])] };
   }, `.${format.ending}`);
   return {
-    out, beside: companions, parcels: facts.parcels, columns: facts.columns.length, bytes, sha256,
+    out, companions, parcels: facts.parcels, columns: facts.columns.length, bytes, sha256,
     published_at: facts.publishedAt, digest: facts.digest, note, seconds: Math.round(secondsSince(startedAt) * 100) / 100,
   };
 }
@@ -146,7 +149,7 @@ async function look(
     database, statement('order'), [firstFid(region.code), firstFid(region.code + 1)],
   );
   if (found.fids === null) {
-    throw new MappaleError(`${region.name} has no parcels`, { code: 'NOTHING_TO_EXPORT', kind: 'usage', detail: 'expected parcels, found addresses alone', hint: 'Load its cadastral map first.', fix: `npx mappale load-region ${region.slug} --data FOLDER` });
+    throw new MappaleError(`${region.name} has no parcels`, { code: 'NOTHING_TO_EXPORT', kind: 'usage', detail: 'expected parcels, found only addresses', hint: 'Load its cadastral map first.', fix: `npx mappale load-region ${region.slug} --data FOLDER` });
   }
   const bytes = Buffer.from(found.fids.buffer, found.fids.byteOffset, found.fids.byteLength);
   const fids = Int32Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readInt32BE(index * 4));
@@ -162,7 +165,7 @@ async function look(
 
 type Drawing = { readonly fid: number; readonly wkb: Uint8Array } & Readonly<Record<'west' | 'south' | 'east' | 'north', number>>;
 
-/** Batches in order, while the next ones are asked for. @throws MappaleError `PUBLICATION_CHANGED` */
+/** Yields batches in order, and requests the next ones in advance. @throws MappaleError `PUBLICATION_CHANGED` */
 async function* batchesOf(
   database: Database, fids: Int32Array, sections: readonly string[], digest: string, region: number,
 ): AsyncGenerator<readonly ExportedRow[], void, undefined> {
@@ -171,7 +174,7 @@ async function* batchesOf(
   yield* ahead(database.parallel, starts, (at) => batchOf(database, [...fids.subarray(at, at + BATCH)], sections, { digest, region, tags }));
 }
 
-/** Columns and drawings of one moment: a swap waits for the end of the transaction. */
+/** Reads columns and geometries in one transaction, for which a swap waits. */
 function batchOf(
   database: Database, fids: readonly number[], sections: readonly string[],
   { digest, region, tags }: { readonly digest: string; readonly region: number; readonly tags: Set<string> },
@@ -191,7 +194,7 @@ function batchOf(
 }
 
 /**
- * Tiles that have something in them, in the order of their numbers. Where there is nothing, nothing is looked for further in.
+ * Yields the tiles with content, in the order of their numbers. The subtiles of an empty tile are not read.
  * @throws MappaleError `PUBLICATION_CHANGED`
  */
 async function* tilesOf(
@@ -213,7 +216,7 @@ async function* tilesOf(
     const parents: TileNumber[] = [];
     for await (const { tile, bytes } of ahead(database.parallel, found, look)) {
       if (bytes !== null) yield { tile, bytes };
-      // Parcels are first looked for where they are first drawn: a region may have no boundaries.
+      // Parcels are searched from their first zoom on, because a region may have no boundaries.
       if (bytes !== null || z < parcels) parents.push(tile);
     }
     found = inOrder(parents.flatMap((tile) => quartersOf(tile)).filter((tile) => isWithin(tile, extent)));

@@ -17,7 +17,7 @@ import type { ExportFacts, Format } from './export.ts';
 import { csvLine, guardedCells } from './table.ts';
 import { drawnColumns, EXPORTED_ZOOMS, MOST_FEATURES, TILE_LAYERS } from './tiles.ts';
 
-/** Features that go to GDAL's thread at a time. */
+/** Number of features per message to GDAL's thread. */
 const FEATURES = 500;
 
 /** Returns the metadata of a file as text. */
@@ -51,7 +51,7 @@ const csv: Format = {
       for await (const batch of rows) yield batch.map(({ cells }) => csvLine(guardedCells(cells, guardedFrom), ',')).join('');
     };
     await pipeline(Readable.from(lines()), createWriteStream(path));
-    return 'without geometries: the representative points stand in centroid_lat and centroid_lng';
+    return 'without geometries: the representative points are in centroid_lat and centroid_lng';
   },
   async writeMetadata(path, { title, columns, licences, publishedAt }) {
     const metadata = metadataPath(path);
@@ -65,7 +65,7 @@ const GDAL_TYPES: Readonly<Record<OutputColumn['type'], GeoPackageLayer['fields'
   int2: 'integer', int4: 'integer', int8: 'integer', float8: 'real', text: 'string', bool: 'integer',
 };
 
-/** Written by GDAL, in its thread. @param described names of the layer's options for its title and what it says of itself */
+/** Returns a format that GDAL writes in its thread. @param described names of the layer's options for title and description */
 function byGdal(format: WrittenFormat, described: readonly [title: string, about: string]): Format['write'] {
   return async (path, facts, rows) => {
     const { columns, title } = facts;
@@ -98,7 +98,7 @@ function byGdal(format: WrittenFormat, described: readonly [title: string, about
   };
 }
 
-/** GDAL says that it could not write, and hardly ever why. */
+/** Returns the error for a failed write, because GDAL rarely gives the reason. */
 function notWritten(path: string, format: WrittenFormat, error: Error): MappaleError {
   return new MappaleError('GDAL could not write the file', {
     code: 'FILE_NOT_WRITTEN', kind: 'usage', at: path, detail: `expected a whole ${format}, found: ${error.message}`,
@@ -107,7 +107,7 @@ function notWritten(path: string, format: WrittenFormat, error: Error): MappaleE
   });
 }
 
-/** A GeoPackage has a column `fid` of its own, the number of a row. */
+/** Returns the name of a field. A GeoPackage has its own column `fid`, the number of a row. */
 function layerField(name: string): string {
   return name === 'fid' ? 'parcel_fid' : name;
 }
@@ -126,7 +126,7 @@ const pmtiles: Format = {
     const file = new PmtilesFile(path, {
       bounds: extent, minzoom: comuni, maxzoom: last,
       metadata: {
-        name: title, description: `${title} with their comuni; values as their records say them`, type: 'overlay',
+        name: title, description: `${title} with their comuni; values as in their records`, type: 'overlay',
         attribution: [...new Set(licences.map(({ attribution }) => attribution))].join('; '),
         vector_layers: [
           { id: 'comuni', minzoom: comuni, maxzoom: last, fields: TILE_LAYERS.find(({ name }) => name === 'comuni')?.fields ?? {} },
@@ -141,7 +141,7 @@ const pmtiles: Format = {
     } finally {
       await file.abort();
     }
-    return `parcels from zoom ${parcels} on, where a tile has more than ${MOST_FEATURES} of them the largest; nearer than zoom ${last} they are drawn from its tiles`;
+    return `parcels from zoom ${parcels} on, only the largest if a tile has more than ${MOST_FEATURES}; zooms above ${last} are drawn from its tiles`;
   },
 };
 

@@ -1,9 +1,9 @@
-/** Which columns of a table say which parcel a row is about, and what a row says there. */
+/** Finds the key columns of a table, and reads the key of each row. */
 import { normaliseHeader } from '../formats/csv.ts';
 import { BOUNDS, plainReference } from '../contract/regions.ts';
 import { MappaleError } from '../errors.ts';
 
-/** How the rows of a table name parcels. */
+/** Kinds of keys with which rows name parcels. */
 export const KEYS = ['fid', 'reference', 'parcel', 'point', 'street'] as const;
 
 export type Key = (typeof KEYS)[number];
@@ -34,9 +34,9 @@ const COLUMNS = {
 
 export interface FoundKey {
   readonly key: Key;
-  /** Place of each column in a row, by our name; of an optional one that is not there −1. */
+  /** Index of each column in a row, by the project's name; −1 for a missing optional column. */
   readonly at: Readonly<Record<string, number>>;
-  /** The columns as the header has them. */
+  /** Column names in the header. */
   readonly columns: readonly string[];
 }
 
@@ -44,7 +44,7 @@ function matchKey(header: readonly string[], key: Key): FoundKey | null {
   const names = header.map(normaliseHeader);
   const at: Record<string, number> = {};
   for (const [name, { called, optional }] of Object.entries(COLUMNS[key]) as [string, KeyColumn][]) {
-    // The first spelling that occurs: a table may have both code and name.
+    // The first spelling that occurs counts, because a table may have both code and name.
     at[name] = [name, ...called].map((spelling) => names.indexOf(spelling)).find((index) => index !== -1) ?? -1;
     if (at[name] === -1 && optional !== true) return null;
   }
@@ -55,29 +55,29 @@ function matchKey(header: readonly string[], key: Key): FoundKey | null {
 export const KEY_HELP: string = KEYS.map((key) => `${key}: ${(Object.entries(COLUMNS[key]) as [string, KeyColumn][])
   .map(([name, { optional }]) => (optional === true ? `[${name}]` : name)).join(',')}`).join('; ');
 
-/** Whether a header has the columns of some key. */
+/** Returns whether a header has the columns of any key. */
 export function hasKey(header: readonly string[]): boolean {
   return KEYS.some((key) => matchKey(header, key) !== null);
 }
 
 /**
- * @param asked the kind of key; null: the only one that the header has
- * @param at how messages name the table
+ * @param asked kind of key; null to use the only one in the header
+ * @param at name of the table in messages
  * @throws MappaleError `KEY_MISSING`, `KEY_AMBIGUOUS` (exit 2)
  */
 export function findKey(header: readonly string[], asked: Key | null, at: string): FoundKey {
   const found = (asked === null ? KEYS : [asked]).flatMap((key) => matchKey(header, key) ?? []);
   const [first] = found;
   if (first === undefined) {
-    throw new MappaleError('no columns of the table say which parcels its rows are about', {
+    throw new MappaleError('the table has no key columns', {
       code: 'KEY_MISSING', kind: 'usage', at, detail: `expected the columns of ${asked === null ? 'one key' : `the key ${asked}`} (${KEY_HELP}), found ${header.slice(0, 30).join(', ') || 'none'}`,
-      hint: 'Rename a column to one of these; optional ones stand in brackets.',
+      hint: 'Rename a column to one of these. Optional columns are in brackets.',
     });
   }
   if (found.length > 1) {
-    throw new MappaleError('the columns of the table say in several ways which parcels its rows are about', {
+    throw new MappaleError('the table has several keys', {
       code: 'KEY_AMBIGUOUS', kind: 'usage', at, detail: `expected one key, found ${found.map(({ key, columns }) => `${key} (${columns.join(', ')})`).join(', ')}`,
-      hint: `Say which is to count: --by ${first.key}`,
+      hint: `Choose one: --by ${first.key}`,
     });
   }
   const names = header.map(normaliseHeader);
@@ -85,7 +85,7 @@ export function findKey(header: readonly string[], asked: Key | null, at: string
   if (twice !== undefined) {
     throw new MappaleError('two columns of the table have the same name', {
       code: 'KEY_AMBIGUOUS', kind: 'usage', at, detail: `expected one column ${twice}, found ${header.filter((name) => normaliseHeader(name) === normaliseHeader(twice)).join(', ')}`,
-      hint: 'Nobody can tell which says what parcel a row is about. Rename or remove one.',
+      hint: 'The key of a row is ambiguous. Rename or remove one column.',
     });
   }
   return first;
@@ -103,9 +103,9 @@ interface Unreadable {
   readonly invalid: string;
 }
 
-/** @param fieldOf text of a column by our name; empty: it is empty or not there */
+/** @param fieldOf returns the text of a column by the project's name; empty if it is empty or missing */
 export function readKey(key: Key, fieldOf: (name: string) => string): Named | Unreadable {
-  // The database has no such character, and would refuse the other rows with this one.
+  // The database cannot store this character, and would refuse the whole batch.
   const nul = Object.keys(COLUMNS[key]).find((name) => fieldOf(name).includes('\0'));
   if (nul !== undefined) return unreadable(nul, 'text, found a NUL in it', '\0');
   switch (key) {
@@ -134,12 +134,12 @@ function unreadable(column: string, expected: string, found: string): Unreadable
   return { invalid: found === '' ? `${column} is empty` : `${column}: expected ${expected}` };
 }
 
-/** Programs that know no empty cell in a column of whole numbers write them as `13.0`. */
+/** Removes a zero fraction: some programs write whole numbers as `13.0` if the column has empty cells. */
 function withoutFraction(text: string): string {
   return text.replace(/^(\d+)[.,]0+$/, '$1');
 }
 
-/** Degrees with a point or, as spreadsheets of Italy write them, a comma. */
+/** Parses degrees with a decimal point, or with a comma as in Italian spreadsheets. */
 function degrees(text: string): number {
   return /^[+-]?\d{1,3}([.,]\d{1,17})?$/.test(text) ? Number(text.replace(',', '.')) : NaN;
 }
@@ -158,7 +158,7 @@ function readPoint(latitude: string, longitude: string): Named | Unreadable {
 }
 
 function readParcel(comune: string, section: string, foglio: string, particella: string): Named | Unreadable {
-  // Forms pad them with zeros, which the map does not.
+  // Forms pad numbers with zeros, but the map does not.
   const [sheet, label] = [foglio, particella].map((text) => withoutFraction(text).replace(/^0+(?=\d)/, '')) as [string, string];
   if (comune === '' || comune.length > 100) return unreadable('comune', 'at most 100 characters', comune);
   if (!/^([A-Za-z]|_?)$/.test(section)) return unreadable('sezione', 'one letter', section);

@@ -1,17 +1,17 @@
-/** Parcels of what rows name, a batch at a time: each kind of key is one question to the database. */
+/** Finds the parcels of rows, one batch at a time, with one query for each kind of key. */
 import { findCity, parseQuery, type ComuneHit, type FindComune, type Names, type Reading } from '../address/parse-query.ts';
 import { unitName } from '../contract/regions.ts';
 import type { Ask, Cell, OutputColumn, AnswerRows } from './columns.ts';
 import type { Key, Named } from './keys.ts';
 
-/** How a row ended. */
+/** Results of a row. */
 export const STATUSES = {
   found: 'one parcel',
-  ambiguous: 'several are as good; the first is given: at a point the smallest, of a reference that of the smallest fid, of an address the best',
-  approximate: 'of an address only the street or a number nearby was found: no parcel is given',
-  not_found: 'none, where parcels are published',
-  not_loaded: 'the place lies in a region that is not published',
-  gone: 'the fid was published once, and is no longer',
+  ambiguous: 'several parcels match equally well and the first is used: the smallest at a point, the smallest fid of a reference, the best of an address',
+  approximate: 'only the street or a nearby number of the address was found; no parcel is returned',
+  not_found: 'no parcel, in a published region',
+  not_loaded: 'the place is in a region that is not published',
+  gone: 'the fid was published earlier',
   invalid: 'the row names no place',
 } as const;
 
@@ -20,9 +20,9 @@ export type Status = keyof typeof STATUSES;
 /** Result of looking up a row's key. */
 export interface Placed {
   readonly status: Status;
-  /** For people; null: the status says it all. */
+  /** Reason as text; null if the status is sufficient. */
   readonly reason: string | null;
-  /** Parcels that are as good. */
+  /** Number of equally good parcels. */
   readonly candidates: number;
   readonly fid: number | null;
   /** Cells of `matchColumns`. */
@@ -30,32 +30,32 @@ export interface Placed {
 }
 
 const MATCHED: readonly OutputColumn[] = [
-  { name: 'match_type', type: 'text', description: 'Matched part of the address: number, number_without_exponent, nearest_number or street; null: nothing' },
-  { name: 'match_score', type: 'float8', description: 'How much of the address agrees, 0–1; null: nothing was found' },
-  { name: 'matched_address', type: 'text', description: 'The address that was found; null: none' },
-  { name: 'matched_address_id', type: 'int8', description: 'PROGRESSIVO_ACCESSO of ANNCSU; null: none was found' },
-  { name: 'matched_lat', type: 'float8', description: 'Latitude of the access, EPSG:4326; null: none was found' },
-  { name: 'matched_lng', type: 'float8', description: 'Longitude of the access, EPSG:4326; null: none was found' },
+  { name: 'match_type', type: 'text', description: 'Matched part of the address: number, number_without_exponent, nearest_number or street; null: no match' },
+  { name: 'match_score', type: 'float8', description: 'Similarity of the address, 0–1; null: no match' },
+  { name: 'matched_address', type: 'text', description: 'Found address; null: no match' },
+  { name: 'matched_address_id', type: 'int8', description: 'PROGRESSIVO_ACCESSO of ANNCSU; null: no match' },
+  { name: 'matched_lat', type: 'float8', description: 'Latitude of the access, EPSG:4326; null: no match' },
+  { name: 'matched_lng', type: 'float8', description: 'Longitude of the access, EPSG:4326; null: no match' },
 ];
 
-/** Columns that a kind of key has of its own. */
+/** Returns the additional columns of a kind of key. */
 export function matchColumns(key: Key): readonly OutputColumn[] {
   return key === 'street' ? MATCHED : [];
 }
 
-/** @returns cells of `matchColumns` where nothing was found */
+/** @returns cells of `matchColumns` without a match */
 export function unmatched(key: Key): readonly Cell[] {
   return matchColumns(key).map(() => null);
 }
 
 /** Rows of a batch, in their order. */
 export interface Places {
-  /** The publications that they were found in; empty: nothing was asked. */
+  /** Publications that the results come from; empty if no query was needed. */
   readonly publications: readonly string[];
   readonly placed: readonly Placed[];
 }
 
-/** The gazetteer of one run: what many rows ask is asked once, and together. */
+/** Returns the gazetteer of a run, which asks for each name only once and combines queries of many rows. */
 export function gazetteerOf(ask: Ask): FindComune {
   return gathered(async (keys, names) => {
     const { hits } = await ask<{ hits: readonly ComuneHit[] }>('select hits from api.find_comunes($1, $2)', [keys, names === 'similar']);
@@ -63,7 +63,7 @@ export function gazetteerOf(ask: Ask): FindComune {
   });
 }
 
-/** Names that are kept; beyond these all are asked again. */
+/** Maximum number of cached names. When it is reached, the cache is cleared. */
 const REMEMBERED = 100_000;
 
 function gathered(find: FindComune): FindComune {
@@ -73,7 +73,7 @@ function gathered(find: FindComune): FindComune {
   const soon = (names: Names): Promise<Map<string, ComuneHit[]>> => {
     let answer = asked.get(names);
     if (answer === undefined) {
-      // All rows of a batch are read up to their next question before it goes out.
+      // The query is sent after all rows of the batch have added their names.
       answer = new Promise<void>((resolve) => void setImmediate(resolve)).then(async () => {
         const keys = [...wanted.get(names) ?? []];
         asked.delete(names);
@@ -107,7 +107,7 @@ function gathered(find: FindComune): FindComune {
 type Line = readonly [place: number, fid: number | null, candidates: number, region: number | null, ...more: readonly unknown[]];
 
 /**
- * @param named all of one kind of key
+ * @param named keys of one kind
  * @throws MappaleError (kind `database`)
  */
 export async function placesOf(ask: Ask, key: Key, named: readonly Named[], gazetteer: FindComune): Promise<Places> {
@@ -153,7 +153,7 @@ function placedBy([, fid, candidates, region, ...more]: Line, otherwise: Placed)
 const ABROAD = 0;
 
 function unpublished(region: number): Pick<Placed, 'status' | 'reason'> {
-  return { status: 'not_loaded', reason: region === ABROAD ? 'it lies in no region that is published' : `${unitName(region)} is not published` };
+  return { status: 'not_loaded', reason: region === ABROAD ? 'it is in no published region' : `${unitName(region)} is not published` };
 }
 
 async function placesOfLabels(ask: Ask, named: readonly (Named & { key: 'parcel' })[], gazetteer: FindComune): Promise<Places> {
@@ -203,6 +203,6 @@ function addressed(fid: number | null, candidates: number, address: FoundAddress
   const match = [type, score, text, id, latitude, longitude];
   if (type === 'nearest_number' || type === 'street') return { status: 'approximate', reason: null, candidates, fid: null, match };
   if (candidates > 1) return { status: 'ambiguous', reason: `${candidates} places`, candidates, fid, match };
-  if (fid === null) return { status: 'not_found', reason: 'the address is known, and no parcel within 15 m has it', candidates: 0, fid, match };
+  if (fid === null) return { status: 'not_found', reason: 'the address is known, but no parcel within 15 m has it', candidates: 0, fid, match };
   return { status: 'found', reason: null, candidates, fid, match };
 }

@@ -1,14 +1,14 @@
-/** Long reads that are of one publication, and keep no other from coming into force: they look whether one did, and begin again. */
+/** Long reads from one publication that do not block new publications. If a new publication becomes current, the read starts again. */
 import { MappaleError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
-/** How often a read begins. */
+/** Maximum number of attempts. */
 const TRIES = 3;
 
 /** Exit 6. @throws never; it builds the error. */
 export function publicationChanged(): MappaleError {
-  return new MappaleError('another publication came into force while this was under way', {
-    code: 'PUBLICATION_CHANGED', kind: 'database', detail: 'expected all values to be of one publication, found two', hint: 'Run the same command again; nothing was written.',
+  return new MappaleError('another publication became current during this command', {
+    code: 'PUBLICATION_CHANGED', kind: 'database', detail: 'expected all values from one publication, found two', hint: 'Run the same command again; nothing was written.',
   });
 }
 
@@ -19,7 +19,7 @@ export async function sameThroughout<T>(log: Log, work: () => Promise<T>): Promi
       return await work();
     } catch (error) {
       if (!(error instanceof MappaleError && error.code === 'PUBLICATION_CHANGED') || attempt === TRIES) throw error;
-      log.warn('another publication came into force: beginning again, so that everything is of one');
+      log.warn('another publication became current: starting again, so that all values come from one publication');
     }
   }
 }

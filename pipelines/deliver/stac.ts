@@ -6,13 +6,13 @@ interface Asset {
   /** Name without folder, because the file is in the item's folder. */
   readonly name: string;
   readonly mediaType: string;
-  /** Its column of geometries; null: it has none. */
+  /** Geometry column; null if there is none. */
   readonly geometry: string | null;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** Where it is put. */
+/** Returns the path of the STAC item. */
 export function stacPath(path: string): string {
   return `${path}.stac.json`;
 }
@@ -34,7 +34,7 @@ export function stacItem(facts: ExportFacts, { name, mediaType, geometry, bytes,
     bbox: extent,
     properties: {
       datetime: publishedAt, created: publishedAt, updated: publishedAt, title,
-      // Several, each of a part of the columns.
+      // There are several licences, each for some of the columns.
       license: 'other',
       attribution: [...new Set(licences.map(({ attribution }) => attribution))].join('; '),
       providers: [...holders.map((holder) => ({ name: holder, roles: ['producer', 'licensor'] })), { name: createdBy, roles: ['processor'] }],

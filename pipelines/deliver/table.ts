@@ -1,4 +1,4 @@
-/** Tables of others: read as they come, with the delimiter and encoding that they have, and written as CSV. */
+/** Reads users' tables with their delimiter and encoding, and writes CSV. */
 import { openCsv, peekRows, type CsvOptions, type CsvReader } from '../formats/csv.ts';
 import type { Cell } from './columns.ts';
 
@@ -6,7 +6,7 @@ export type Delimiter = CsvOptions['delimiter'];
 
 const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
 
-/** Bytes in which a header ends. */
+/** Maximum size of a header, in bytes. */
 const HEAD_BYTES = 65_536;
 
 export interface Table extends CsvReader {
@@ -15,7 +15,7 @@ export interface Table extends CsvReader {
 
 /**
  * Opens a CSV table with unknown delimiter and encoding.
- * @param at how messages name it
+ * @param at name of the table in messages
  * @param fits accepts a header; if none is accepted, the delimiter with the most columns is used
  * @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`, `COLUMNS_TOO_MANY`, `ENCODING_WRONG`
  */
@@ -39,7 +39,7 @@ export async function openTable(stream: AsyncIterable<Buffer>, at: string, fits:
   return { ...await openCsv(all(), { at, delimiter }), delimiter };
 }
 
-/** A line of CSV as RFC 4180 has it, ended by a line feed; null is an empty field. */
+/** Returns a line of CSV (RFC 4180) with a line feed at its end; null is an empty field. */
 export function csvLine(cells: readonly Cell[], delimiter: Delimiter): string {
   return `${cells.map((cell) => csvField(cell, delimiter)).join(delimiter)}\n`;
 }
@@ -50,11 +50,11 @@ function csvField(cell: Cell, delimiter: Delimiter): string {
   return text.includes(delimiter) || /["\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** First characters by which a spreadsheet program takes a text for a formula. */
+/** Matches the first characters of text that a spreadsheet program would run as a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 const NUMBER = /^[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:e[+-]?\d+)?$/i;
 
-/** Puts an apostrophe in front of a text that a spreadsheet program would run as a formula. Numbers stay as they are. */
+/** Puts an apostrophe in front of a text that a spreadsheet program would run as a formula. Numbers stay unchanged. */
 export function withoutFormula(cell: Cell): Cell {
   return typeof cell === 'string' && FORMULA.test(cell) && !NUMBER.test(cell) ? `'${cell}` : cell;
 }

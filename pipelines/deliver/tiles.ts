@@ -1,6 +1,6 @@
 /**
- * Tiles of the map: comuni, roads and water, parcels, and each section that says how it is drawn. The database gives rows, and they are written as tiles here,
- * on both engines alike: one of them cannot write tiles, and the other one would not be much quicker.
+ * Builds the tiles of the map: comuni, roads and water, parcels, and each section with a drawing. The database returns rows, and this module writes the tiles
+ * for both engines. PGlite cannot write tiles, and PostgreSQL would not be much faster.
  */
 import { firstFid } from '../contract/regions.ts';
 import { KINDS, type MapLayer, type ParcelKind, type RangeClass, type Section, type ValueClass } from '../contract/section.ts';
@@ -11,10 +11,10 @@ import { cellsOf, columnsOf, type Ask, type Cell, type OutputColumn } from './co
 /** Media type of a tile. */
 export const TILE_TYPE = 'application/vnd.mapbox-vector-tile';
 
-/** Most parcels of a tile: of more the largest. At the lowest zoom that shows them a town has some thousands in one. */
+/** Maximum number of parcels in a tile. If there are more, the largest are kept. At the lowest zoom with parcels a town has some thousands in a tile. */
 export const MOST_FEATURES = 10_000;
 
-/** From which zoom on, and up to which; larger ones are drawn from the tiles of the highest. */
+/** First and last zoom of each layer. Higher zooms are drawn from the tiles of the last one. */
 const ZOOMS = { comuni: [8, 14], ground: [13, 16], parcels: [14, 16] } as const;
 
 /** A layer of vector tiles. */
@@ -23,11 +23,11 @@ interface TileLayer {
   readonly title: string;
   readonly minzoom: number;
   readonly maxzoom: number;
-  /** Kinds of parcel that are in it; null: it is of comuni. */
+  /** Kinds of parcel in the layer; null for comuni. */
   readonly kinds: readonly ParcelKind[] | null;
-  /** The section that it draws, and how; null: drawings alone. */
+  /** Drawn section and its style; null for geometries only. */
   readonly section: { readonly name: string; readonly layer: MapLayer } | null;
-  /** Names of what its features say, each with what it is. */
+  /** Properties of its features, with their descriptions. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -43,7 +43,7 @@ export const TILE_LAYERS: readonly TileLayer[] = [
   { name: 'ground', title: 'Roads and water', ...between(ZOOMS.ground), kinds: ['road', 'water'], section: null, fields: PARCEL_FIELDS },
   {
     name: 'parcels', title: 'Parcels', ...between(ZOOMS.parcels), kinds: KINDS, section: null,
-    fields: { ...PARCEL_FIELDS, label: 'Number of the parcel, as the map shows it' },
+    fields: { ...PARCEL_FIELDS, label: 'Label of the parcel on the map' },
   },
   ...SECTIONS.flatMap(layerOf),
 ];
@@ -55,7 +55,7 @@ function between([minzoom, maxzoom]: readonly [number, number]): Pick<TileLayer,
 function layerOf({ name, title, kinds, layer }: Section): TileLayer[] {
   if (layer === undefined) return [];
   const fields = {
-    fid: PARCEL_FIELDS.fid, value: layer.title, coverage: 'Where there is no value: mapped, there is none; partial, not all maps cover the place; not_mapped, not_loaded',
+    fid: PARCEL_FIELDS.fid, value: layer.title, coverage: 'Coverage without a value: mapped, none here; partial, not all maps cover the place; not_mapped, not_loaded',
   };
   return [{ name, title, ...between(ZOOMS.parcels), kinds, section: { name, layer }, fields }];
 }
@@ -64,7 +64,7 @@ function layerOf({ name, title, kinds, layer }: Section): TileLayer[] {
 export interface Tile {
   /** The publications that it was found in. */
   readonly publication: string;
-  /** Null: nothing is there. */
+  /** Null for an empty tile. */
   readonly bytes: Buffer | null;
 }
 
@@ -92,10 +92,10 @@ function drawnParcels(ask: Ask, tile: TileNumber, kinds: readonly string[], sect
   return ask<Drawn>('select publication, facts, drawings, told from api.tile_parcels($1, $2, $3, $4, $5)', parameters);
 }
 
-/** Zooms at which a map of a region in one file has parcels: what is nearer is drawn from the last. */
+/** Zooms of an exported file. Higher zooms are drawn from the last one. */
 export const EXPORTED_ZOOMS = { comuni: ZOOMS.comuni[0], parcels: ZOOMS.parcels[0], last: ZOOMS.parcels[0] + 1 } as const;
 
-/** Columns of a region's parcels that are drawn: what they are, and of each section its value, and what covers the place where there is none. */
+/** Returns the drawn columns of a region's parcels: facts of the parcel, and for each section its value, or its coverage without a value. */
 export function drawnColumns(sections: readonly string[]): readonly OutputColumn[] {
   const names = new Set(['fid', 'label', 'kind', ...drawnNames(sections).flatMap(({ value, coverage }) => [value, coverage])]);
   return columnsOf(['basic', ...sections]).filter(({ name }) => names.has(name));
@@ -107,7 +107,7 @@ function drawnNames(sections: readonly string[]): readonly { readonly value: str
   ]));
 }
 
-/** A tile of one region with its comuni, and its parcels with what is drawn of sections. @throws MappaleError (kind `database`) */
+/** Returns a tile of one region with its comuni, and its parcels with the drawn values of sections. @throws MappaleError (kind `database`) */
 export async function regionTile(ask: Ask, region: number, sections: readonly string[], tile: TileNumber): Promise<Tile> {
   const outlines = await drawnComuni(ask, tile, region);
   const parts: Buffer[] = [];
@@ -131,7 +131,7 @@ export async function regionTile(ask: Ask, region: number, sections: readonly st
       parts.push(vectorTile(tile, 'parcels', features, drawings));
     }
   }
-  // Layers stand one after the other.
+  // Layers follow each other in the tile.
   return { publication: outlines.publication, bytes: parts.length === 0 ? null : Buffer.concat(parts) };
 }
 
@@ -159,12 +159,12 @@ function valued(facts: string, told: string | null, { name, layer }: { readonly 
   });
 }
 
-/** A class of a layer as the map's legend has it. */
+/** A class of a layer in the map's legend. */
 interface LegendClass {
   readonly value?: string | boolean;
-  /** Included; null: none. */
+  /** Lower bound, included; null if there is none. */
   readonly from?: number | null;
-  /** Not included; null: none. */
+  /** Upper bound, not included; null if there is none. */
   readonly to?: number | null;
   readonly label: string;
   readonly color: string;
@@ -190,7 +190,7 @@ export interface Legend {
 
 const NUMBER = new Intl.NumberFormat('en');
 
-/** Pale, so that what there is stands out; and a grey that no class has. */
+/** A pale colour for none, so that values are visible, and a grey that no class uses. */
 const [NONE, NOT_MAPPED] = ['#ffffff', '#6b6b6b'];
 
 export const LEGENDS: readonly Legend[] = TILE_LAYERS.map(({ name, title, minzoom, maxzoom, kinds, section, fields }) => {
@@ -201,7 +201,7 @@ export const LEGENDS: readonly Legend[] = TILE_LAYERS.map(({ name, title, minzoo
   return {
     ...common, kind: isCategory ? 'category' : 'number', value: layer.title, unit: layer.unit ?? null,
     classes: isCategory ? (layer.classes as readonly ValueClass[]) : ranges(layer.classes),
-    none: { label: layer.none, color: NONE }, not_mapped: { label: 'Not mapped: the files loaded do not reach here', color: NOT_MAPPED },
+    none: { label: layer.none, color: NONE }, not_mapped: { label: 'Not mapped: the loaded files do not cover this place', color: NOT_MAPPED },
     not_applicable: KINDS.filter((kind) => kinds?.includes(kind) === false),
   };
 });

@@ -1,5 +1,5 @@
 /**
- * HTTP client for one publisher: one connection, its own handling of redirects, retries for busy servers.
+ * HTTP client for one publisher: one connection, redirects, and retries for busy servers.
  *
  * Uses undici's `request` instead of Node's `fetch`. `request` returns the bytes as sent. `fetch` decompresses them silently, and then
  * `Content-Length` and ranges do not match the file. `request` also allows connection limits and timeouts.
@@ -129,7 +129,7 @@ export class Publisher {
   }
 
   #unreachable(url: string, error: unknown): MappaleError {
-    const through = this.#proxies.http === null && this.#proxies.https === null ? 'Where it reaches the internet through a proxy only, set HTTPS_PROXY=http://PROXY:PORT. ' : 'HTTPS_PROXY and HTTP_PROXY say through which proxy; NO_PROXY, which hosts are asked without. ';
+    const through = this.#proxies.http === null && this.#proxies.https === null ? 'If this machine needs a proxy, set HTTPS_PROXY=http://PROXY:PORT. ' : 'HTTPS_PROXY and HTTP_PROXY set the proxy, and NO_PROXY the hosts without a proxy. ';
     return inputError('the publisher cannot be reached', {
       code: 'DOWNLOAD_UNREACHABLE', at: this.#hide(url), detail: `expected an answer, found: ${this.#hide(reasonOf(error))}`,
       hint: `Check the internet connection and open the address in a browser. Then run the command again; downloaded files are kept. ${through}`.trim(), cause: error,
@@ -154,10 +154,10 @@ export class Publisher {
       await discard(answer);
       const next = URL.canParse(target, url) ? new URL(target, url) : null;
       if (next === null || !/^https?:$/.test(next.protocol)) {
-        throw this.#redirected(first, `a redirect to ${JSON.stringify(this.#hide(target).slice(0, 200))}`, 'That is no address of the web. Open the publisher\'s page in a browser: the file may have moved.');
+        throw this.#redirected(first, `a redirect to ${JSON.stringify(this.#hide(target).slice(0, 200))}`, 'This is not a web address. Open the publisher\'s page in a browser: the file may have moved.');
       }
       if (next.protocol !== 'https:' && new URL(url).protocol === 'https:') {
-        throw this.#redirected(first, `one from https to ${this.#hide(next.href)}`, 'What would come could be changed on its way. Download it in a browser if you trust it, and put it into the data folder.');
+        throw this.#redirected(first, `one from https to ${this.#hide(next.href)}`, 'The file could be changed in transit. Download it in a browser if you trust it, and put it into the data folder.');
       }
       url = next.href;
     }
@@ -209,7 +209,7 @@ export class Publisher {
   }
 
   #busy(url: string, { status }: Answer, asked: number | null): MappaleError {
-    const until = asked === null || asked <= LONGEST_WAIT ? 'for longer than was waited' : `with the wish to be left alone for ${duration(asked)}`;
+    const until = asked === null || asked <= LONGEST_WAIT ? 'for longer than the program waits' : `with the wish to be left alone for ${duration(asked)}`;
     return inputError('the publisher is busy', {
       code: 'DOWNLOAD_BUSY', at: this.#hide(url), detail: `expected the file, found status ${status}, ${until}`, hint: 'Run the command again later. Downloaded files are kept, and partial downloads continue.',
     });

@@ -392,7 +392,7 @@ async function receive(path: string, found: Found, wanted: Wanted, around: Surro
     let answer = attempt === 0 && found.whole !== null ? found.whole : await around.publisher.ask(found.url, headers, wanted.bounds);
     const other = offset === 0 ? null : isOther(answer, version, offset);
     if (other !== null) {
-      around.note(`${name}: ${other}: what came before is given up, and it begins again`);
+      around.note(`${name}: ${other}: the received part is dropped, and the download starts again`);
       if (answer.status !== 200) {
         giveUp(answer);
         answer = await around.publisher.ask(found.url, headersOf(wanted, {}), wanted.bounds);
@@ -436,10 +436,10 @@ function incomplete(at: string, size: number, expected: number | null, error: un
 /** Returns why an answer is not the rest of the same file. Null if it is the rest, or for statuses with their own error. */
 function isOther(answer: Answer, expected: Version, offset: number): string | null {
   if (answer.status === 200) return 'the publisher replaced it meanwhile, or sends files from their beginning only';
-  if (answer.status === 416) return 'the publisher has no more bytes of it';
+  if (answer.status === 416) return 'the publisher has no further bytes of the file';
   if (answer.status !== 206) return null;
   const range = rangeOf(answer);
-  if (range?.start !== offset) return 'the publisher sends another part than was asked for';
+  if (range?.start !== offset) return 'the publisher sends another part than requested';
   const [etag, modified] = [answer.headers['etag'] ?? null, answer.headers['last-modified'] ?? null];
   if ((range.total ?? expected.bytes) !== expected.bytes || etag !== expected.etag || (etag === null && modified !== expected.last_modified)) return 'the publisher replaced it meanwhile';
   return null;
@@ -449,7 +449,7 @@ function isOther(answer: Answer, expected: Version, offset: number): string | nu
 interface Writing {
   readonly path: string;
   readonly url: string;
-  /** Bytes that are there already. */
+  /** Number of bytes that the file already has. */
   readonly start: number;
   readonly expected: Version;
 }
@@ -519,7 +519,7 @@ async function accept(part: string, answer: Answer, { source, folder }: Wanted, 
   try {
     const found = await recognise({ path: part, size: await sizeOf(part) }, around.sources);
     if (found?.source === source.id && found.recognition.ignored === undefined) return found.recognition;
-    const what = found === null ? 'one that no source reads' : found.source === source.id ? `one that is left aside${answer.elsewhere ? '' : `: ${found.recognition.ignored ?? ''}`}` : `one of ${found.source}`;
+    const what = found === null ? 'one that no source reads' : found.source === source.id ? `one that is ignored${answer.elsewhere ? '' : `: ${found.recognition.ignored ?? ''}`}` : `one of ${found.source}`;
     throw inputError('the publisher sent another file', {
       code: 'DOWNLOAD_OTHER', at: name, detail: `expected a file of ${source.id}, found ${what}`,
       hint: `Nothing was stored, and the existing file stays. The publisher may have changed the file. Download it manually, save it as ${join(folder, name)} and check it.`,

@@ -129,7 +129,7 @@ async function fetchAll(context: FetchContext, options: FetchOptions): Promise<F
   return { folder: options.folder, dryRun: options.dryRun, sources, seconds: secondsSince(startedAt), failures: [...new Set(failures)] };
 }
 
-/** Hides secrets in all lines but those of progress, which hold none. */
+/** Hides secrets in all log lines except progress lines, which contain none. */
 function hidingLog(log: Log, hide: (text: string) => string): Log {
   return {
     ...log,
@@ -252,7 +252,7 @@ async function tasksOf({ sources, settings }: FetchContext, { regions, folder, o
     for (const region of regions) {
       const files = needsToken ? [] : declared.files?.(region, new Date(clock.now())) ?? [];
       if (files.length === 0) continue;
-      const why = declared.onlyNamed !== undefined && only === null ? `only when it is named: ${declared.onlyNamed}` : await leave?.(source.id, declared, region) ?? null;
+      const why = declared.onlyNamed !== undefined && only === null ? `only if it is named: ${declared.onlyNamed}` : await leave?.(source.id, declared, region) ?? null;
       if (why !== null) reasons.push(why);
       else {
         slugs.push(region.slug);

@@ -82,7 +82,7 @@ export async function writeAsked(folder: string, region: string, at: Date): Prom
   await writeJson(askedFile(folder), { ...(await readJson(askedFile(folder), ASKED)), [region]: at.toISOString() });
 }
 
-/** Reads JSON. A missing file, or one in another form, gives null. */
+/** Reads JSON. Returns null for a missing or malformed file. */
 async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T | null> {
   try {
     return schema.safeParse(JSON.parse(await readFile(path, 'utf8'))).data ?? null;

@@ -107,7 +107,7 @@ async function collect(address: string, url: string, wanted: Wanted, pages: Page
     }
     if (rows.size === known) {
       if (header === null || latest === null) throw otherPage(at, wanted, page, 'expected rows, found none');
-      if (page.records.length > 0) around.note(`${at}: all its records came before, so it is taken for the end`);
+      if (page.records.length > 0) around.note(`${at}: all its records came before, so it counts as the end`);
       return { text: tableText(header, rows), received, answer: latest };
     }
     header ??= page.header;

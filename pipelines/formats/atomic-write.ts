@@ -8,39 +8,39 @@ import { quoted, retyped, withOption } from '../typed.ts';
 import { isFull } from './file-error.ts';
 
 /**
- * A place that a file may be renamed to. Looked at before long work begins.
- * @param option by which it was named
+ * Checks that a file can be written to a path. Runs before long work begins.
+ * @param option option that names the path
  * @throws MappaleError `FOLDER_MISSING`, `FOLDER_UNWRITABLE`, `NOT_A_FILE_NAME` (exit 2)
  */
 export async function mustBePlace(path: string, option = '--out'): Promise<void> {
   const folder = dirname(path);
   if (!await stat(folder).then((found) => found.isDirectory(), () => false)) {
-    throw new MappaleError('there is no folder to write to', { code: 'FOLDER_MISSING', kind: 'usage', at: folder, hint: 'Make it, or name another one.', fix: `mkdir -p ${quoted(folder)}` });
+    throw new MappaleError('there is no folder to write to', { code: 'FOLDER_MISSING', kind: 'usage', at: folder, hint: 'Create it, or name another one.', fix: `mkdir -p ${quoted(folder)}` });
   }
   const there = await stat(path).catch(() => null);
   const found = basename(path) === '-' ? 'standard output' : there?.isDirectory() === true ? 'a folder' : there !== null && !there.isFile() ? 'a device or a pipe' : null;
   if (found !== null) {
-    throw new MappaleError('what is written is a file', {
+    throw new MappaleError('the output must be a file', {
       code: 'NOT_A_FILE_NAME', kind: 'usage', at: path, detail: `expected the name of a file, found ${found}`, hint: 'Name a file: a temporary file is written to the same folder and renamed when it is complete.',
       fix: retyped(withOption(option, there?.isDirectory() === true ? join(path, 'FILE') : 'FILE'), `ls ${quoted(folder)}`),
     });
   }
   if (!await access(folder, constants.W_OK).then(() => true, () => false)) {
-    throw new MappaleError('nothing may be written to the folder', {
-      code: 'FOLDER_UNWRITABLE', kind: 'usage', at: folder, detail: 'expected one that this user may write to', hint: 'Name another one, or get the right to write there.', fix: `ls -ld ${quoted(folder)}`,
+    throw new MappaleError('the folder is not writable', {
+      code: 'FOLDER_UNWRITABLE', kind: 'usage', at: folder, detail: 'expected a folder that this user may write to', hint: 'Name another folder, or allow this user to write there.', fix: `ls -ld ${quoted(folder)}`,
     });
   }
 }
 
-/** Behind the name that a file will have, with the number of the process and what libraries put there. */
+/** Follows the final name of an unfinished file, before the process id and suffixes of libraries. */
 const MARK = '.unfinished-';
 
-/** Whether a name is one that a file has while it is written here. */
+/** Returns whether a name belongs to an unfinished file. */
 export function isBeingWritten(name: string): boolean {
   return pidOf(name, name.lastIndexOf(MARK)) > 0;
 }
 
-/** @param at where the mark stands @returns NaN: it is none of ours */
+/** @param at position of the mark @returns NaN if the file is not from this program */
 function pidOf(name: string, at: number): number {
   return at < 0 ? NaN : Number.parseInt(name.slice(at + MARK.length), 10);
 }
@@ -48,7 +48,7 @@ function pidOf(name: string, at: number): number {
 /** Unfinished files, to remove when a signal ends the process. */
 const unfinished = new Set<string>();
 
-/** Ctrl-C leaves nothing behind; then the signal does what it would have done. */
+/** Removes unfinished files on Ctrl-C, then raises the signal again. */
 function leave(signal: NodeJS.Signals): void {
   for (const path of unfinished) rmSync(path, { recursive: true, force: true });
   process.kill(process.pid, signal);
@@ -57,9 +57,9 @@ function leave(signal: NodeJS.Signals): void {
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * @param write gets the path to write to, which no other process has, and is done when everything is written; when it fails nothing stays
- * @param ending of that path, for writers that look at it
- * @throws MappaleError `DISK_FULL` (exit 2); what `write` throws
+ * @param write writes everything to the given path, which is unique to this process; if it fails, the file is removed
+ * @param ending extension of that path, for writers that depend on it
+ * @throws MappaleError `DISK_FULL` (exit 2); errors of `write`
  */
 export async function writeAtomically<T>(path: string, write: (unfinished: string) => Promise<T>, ending = ''): Promise<T> {
   const own = `${path}${MARK}${process.pid}${ending}`;

@@ -12,7 +12,7 @@ export type ColumnType = 'text' | 'int2' | 'int4' | 'int8' | 'float8' | 'bool' |
 /** Type of a column in its table. A geometry may state its kind and SRID: `geometry(multipolygon, 6706) not null`. */
 export type Column = ColumnType | `geometry(${string})` | `${ColumnType | `geometry(${string})`} not null`;
 
-/** Columns of one staging table, in COPY order, without `member_id` and `position`, which come first in every one. */
+/** Columns of a staging table, in COPY order, without `member_id` and `position`, which always come first. */
 export type Columns = Readonly<Record<string, Column>>;
 
 /** Returns the types that COPY writes for these columns. */
@@ -20,14 +20,14 @@ export function typesOf(columns: Columns): ColumnType[] {
   return Object.values(columns).map((column) => column.replace(/\([^()]*\)| not null/g, '') as ColumnType);
 }
 
-/** Chunks leave when they reach this size; the last row of a chunk may make it larger. */
+/** Chunks are flushed when they reach this size. The last row may exceed it. */
 const CHUNK_BYTES = 65_536;
-/** Room for that last row; a longer one makes the buffer grow. Twice the chunk would be twice the work of the garbage collector. */
+/** Space for that last row. A longer row makes the buffer grow. Twice the chunk would be twice the work of the garbage collector. */
 const LAST_ROW_BYTES = 8_192;
 
 /** `PGCOPY\n\377\r\n\0`, flags, header extension length. */
 export const COPY_HEADER: Buffer = Buffer.from([0x50, 0x47, 0x43, 0x4f, 0x50, 0x59, 0x0a, 0xff, 0x0d, 0x0a, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-/** A field count of −1. */
+/** The trailer is a field count of −1. */
 export const COPY_TRAILER: Buffer = Buffer.from([0xff, 0xff]);
 
 /** Days between 1970-01-01 and PostgreSQL's epoch, 2000-01-01. */
@@ -69,17 +69,17 @@ export class RowWriter {
   readonly #flush: (chunk: Buffer) => void;
   readonly #chunkBytes: number;
   #rowStart = 0;
-  /** Rows ended since the writer was made. */
+  /** Number of completed rows. */
   rows = 0;
-  /** Stamped on every row. */
+  /** Written to every row. */
   memberId = 0;
   buffer: Buffer;
   length = 0;
 
   /**
    * @param columns staging columns without `member_id` and `position`
-   * @param flush takes a chunk of whole rows, without header and trailer; it owns the buffer from then on
-   * @param chunkBytes another size of chunks
+   * @param flush receives a chunk of whole rows, without header and trailer, and owns its buffer
+   * @param chunkBytes size of chunks
    */
   constructor(columns: Columns, flush: (chunk: Buffer) => void, chunkBytes: number = CHUNK_BYTES) {
     this.#types = typesOf(columns);
@@ -88,7 +88,7 @@ export class RowWriter {
     this.buffer = Buffer.allocUnsafeSlow(chunkBytes + LAST_ROW_BYTES);
   }
 
-  /** Makes room for `bytes` more bytes at `length`. */
+  /** Ensures space for `bytes` more bytes at `length`. */
   ensure(bytes: number): void {
     const needed = this.length + bytes;
     if (needed <= this.buffer.length) return;
@@ -113,18 +113,18 @@ export class RowWriter {
     this.length = buffer.writeUInt32BE(position % 4_294_967_296, at);
   }
 
-  /** Takes back the row that was begun. */
+  /** Discards the current row. */
   abandon(): void {
     this.length = this.#rowStart;
   }
 
-  /** Ends the row; it leaves with its chunk. */
+  /** Ends the row, and flushes a full chunk. */
   end(): void {
     this.rows += 1;
     if (this.length >= this.#chunkBytes) this.flush();
   }
 
-  /** Hands over what is there. */
+  /** Flushes the buffered rows. */
   flush(): void {
     if (this.length === 0) return;
     const chunk = this.buffer.subarray(0, this.length);
@@ -134,7 +134,7 @@ export class RowWriter {
     this.#flush(chunk);
   }
 
-  /** Takes over whole rows of the same table that another writer made; this writer's `memberId` is stamped on them. */
+  /** Appends whole rows of another writer of the same table, with the `memberId` of this writer. */
   append(chunk: Buffer): void {
     this.flush();
     for (let at = 0; at < chunk.length; this.rows += 1) {
@@ -186,7 +186,7 @@ export class RowWriter {
     this.length = this.buffer.writeInt32BE(days, this.buffer.writeInt32BE(4, this.length));
   }
 
-  /** Text from a string. NUL characters cannot be stored: the caller rejects them. */
+  /** Writes text from a string. The caller rejects NUL characters, which cannot be stored. */
   text(value: string): void {
     this.ensure(4 + value.length * 3);
     const written = this.buffer.write(value, this.length + 4, 'utf8');
@@ -194,13 +194,13 @@ export class RowWriter {
     this.length += 4 + written;
   }
 
-  /** Text from bytes that are known to be valid UTF-8; also for EWKB. */
+  /** Writes text from valid UTF-8 bytes; also for EWKB. */
   bytes(source: Uint8Array, start: number = 0, end: number = source.length): void {
     const size = end - start;
     this.ensure(4 + size);
     const at = this.buffer.writeInt32BE(size, this.length);
     if (size < 24) {
-      // A call costs more than so few bytes.
+      // For so few bytes a loop is faster than a call.
       for (let i = 0; i < size; i += 1) this.buffer[at + i] = source[start + i] ?? 0;
     } else {
       this.buffer.set(source.subarray(start, end), at);
@@ -208,7 +208,7 @@ export class RowWriter {
     this.length = at + size;
   }
 
-  /** @param oid of the type of its elements in PostgreSQL */
+  /** @param oid oid of the element type in PostgreSQL */
   array(oid: number, type: ColumnType, values: readonly unknown[]): void {
     const sizeAt = this.length;
     this.ensure(24);
@@ -221,13 +221,13 @@ export class RowWriter {
     this.buffer.writeInt32BE(this.length - sizeAt - 4, sizeAt);
   }
 
-  /** One field by its column type; null and undefined become null. @throws TypeError for a value of another kind. */
+  /** Writes a field by its column type; null and undefined become null. @throws TypeError for a value of another kind. */
   value(type: ColumnType, value: unknown): void {
     if (value === null || value === undefined) this.null();
     else ENCODERS[type](this, value);
   }
 
-  /** A whole row from values in column order. */
+  /** Writes a row from values in column order. */
   row(position: number, values: readonly unknown[]): void {
     if (values.length !== this.#types.length) {
       throw new TypeError(`row has ${values.length} values, its table ${this.#types.length} columns`);
@@ -243,8 +243,8 @@ export class RowWriter {
 }
 
 /**
- * Goes through whole rows without header and trailer.
- * @param onField takes a field (0 member_id, 1 position, then the columns), where its bytes begin and how many they are (−1: null), and the row's position
+ * Reads whole rows without header and trailer.
+ * @param onField receives the field number (0 member_id, 1 position, then the columns), offset and length of its bytes (−1: null), and the row's position
  */
 export function readRows(
   chunk: Buffer, onField: (field: number, at: number, size: number, position: number) => void, onRow?: (position: number) => void,

@@ -1,7 +1,6 @@
-/** Which CRS a file means. */
+/** Determines the CRS of a file. */
 /**
- * EPSG numbers by the names that ESRI, GDAL and OGC writers give a CRS in a .prj without authority; keys are
- * lower case with everything but letters and digits taken out.
+ * EPSG numbers by the names of ESRI, GDAL and OGC writers in a .prj without authority. Keys are in lower case and have only letters and digits.
  */
 const CRS_BY_NAME: Readonly<Record<string, number>> = {
   gcswgs1984: 4326, wgs84: 4326, wgs1984: 4326, wgs84longitudelatitude: 4326, wgs84crs84: 4326,
@@ -29,9 +28,9 @@ for (const zone of [32, 33, 34]) {
 }
 
 /**
- * EPSG number of a CRS in WKT 1 (OGC or ESRI) or WKT 2: by the authority at its root, else by its name.
+ * Returns the EPSG number of a CRS in WKT 1 (OGC or ESRI) or WKT 2, by the authority at its root, or else by its name.
  * Northing-easting CRSs resolve to their easting-northing twin, because files of this kind store easting first; 3D ones to 2D.
- * @returns null when neither is known
+ * @returns null if neither is known
  */
 export function epsgOfWkt(wkt: string): number | null {
   const text = wkt.trim();
@@ -45,8 +44,8 @@ export function epsgOfWkt(wkt: string): number | null {
 }
 
 /**
- * EPSG number of a CRS by its name as GeoJSON and OGC services write it: `urn:ogc:def:crs:EPSG::3035`, `urn:ogc:def:crs:OGC:1.3:CRS84`, `EPSG:3035`,
- * `http://www.opengis.net/def/crs/EPSG/0/3035`. @returns null when it is not known
+ * Returns the EPSG number of a CRS by its name in GeoJSON and OGC services: `urn:ogc:def:crs:EPSG::3035`, `urn:ogc:def:crs:OGC:1.3:CRS84`, `EPSG:3035`,
+ * `http://www.opengis.net/def/crs/EPSG/0/3035`. @returns null if it is not known
  */
 export function epsgOfName(name: string): number | null {
   const code = /(?:^|[:/])EPSG(?:[:/][\d.]*)?[:/](\d+)$/i.exec(name.trim())?.[1];

@@ -1,6 +1,6 @@
 /**
- * CSV record by record: decoding, header matching and line numbers for sources of up to some million records.
- * The parser is csv-parse; what the publishers vary — encoding, header spelling, extra columns — is settled here.
+ * Reads CSV record by record: decoding, header matching and line numbers, for sources of up to some million records. The parser is csv-parse. This module
+ * handles encodings, header spellings and additional columns.
  */
 import { isAscii } from 'node:buffer';
 import { Readable, pipeline } from 'node:stream';
@@ -10,17 +10,17 @@ import { MappaleError, inputError } from '../errors.ts';
 import { ODD_TEXT, withoutDoubles } from './malformed-text.ts';
 import { isUtf8 } from './streams.ts';
 
-/** A quote that is never closed would swallow the rest of the file; no record of a publisher comes near this size. */
+/** Maximum size of a record, because an unclosed quote would include the rest of the file. Publishers' records are much shorter. */
 const MAX_RECORD_CHARACTERS = 1_048_576;
 
-/** The widest tables of the publishers have some hundred. */
+/** Maximum number of columns. The widest tables of publishers have some hundred. */
 const MOST_COLUMNS = 2_000;
 
 export interface CsvOptions {
-  /** How messages name the file: `Elenco.csv` or `outer.zip!inner.csv`. */
+  /** Name of the file in messages: `Elenco.csv` or `outer.zip!inner.csv`. */
   readonly at: string;
   readonly delimiter: ';' | ',' | '\t' | '|';
-  /** Null when the publisher quotes nothing: then a quote is an ordinary character. Default `"`. */
+  /** Null if the publisher does not use quotes, so that a quote is an ordinary character. Default `"`. */
   readonly quote?: '"' | null;
 }
 
@@ -40,11 +40,11 @@ export interface CsvReader {
   /** 1-based number of the header's last line. */
   readonly headerLine: number;
   /**
-   * The records in file order; empty lines are passed over. May be called once.
+   * Yields the records in file order, without empty lines. Can be called only once.
    * @throws input errors `CSV_MALFORMED`, `ENCODING_WRONG`
    */
   records(): AsyncIterable<CsvRecord>;
-  /** Frees the stream when not all records are read. */
+  /** Closes the stream if not all records are read. */
   close(): void;
 }
 
@@ -69,7 +69,7 @@ export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions
     skip_empty_lines: true,
     max_record_size: MAX_RECORD_CHARACTERS,
   });
-  // The callback is there to take the error, which reaches the iteration below through the parser.
+  // The callback prevents an unhandled error. The parser passes the error to the iteration below.
   pipeline(Readable.from(decoded(stream, at)), parser, () => undefined);
   const iterator = (parser as AsyncIterable<Parsed, undefined>)[Symbol.asyncIterator]();
   const next = async (): Promise<Parsed | null> => {
@@ -148,14 +148,14 @@ interface Piece {
 }
 
 /**
- * Bytes to text, strictly: a byte that the encoding does not have is an error, never a replacement character. The text is UTF-8 when it has its byte order
- * mark or its first bytes beyond ASCII are valid, windows-1252 otherwise; UTF-16 no publisher changes to, and spreadsheets do.
+ * Decodes bytes strictly: an invalid byte is an error, never a replacement character. The text is UTF-8 if it has a byte order mark or its first bytes beyond
+ * ASCII are valid UTF-8, and otherwise windows-1252. UTF-16 is refused, because only spreadsheet programs write it.
  */
 async function* decoded(stream: AsyncIterable<Buffer>, at: string): AsyncGenerator<string, void, undefined> {
   let decoder: TextDecoder | null = null;
   /** Bytes not yet decoded, because more are needed to know the encoding. */
   let held: Buffer = Buffer.alloc(0);
-  /** Line ends in the text so far, and its last character: what was decoded wrongly may lie across two chunks. */
+  /** Number of line ends so far, and the last character, because wrongly decoded text may span two chunks. */
   let lines = 0;
   let last = '';
   const wrong = (line: number, found: string, cause?: unknown): MappaleError => inputError('the file has another encoding than its publisher uses', {
@@ -170,12 +170,12 @@ async function* decoded(stream: AsyncIterable<Buffer>, at: string): AsyncGenerat
   const textOf = ({ bytes, final }: Piece): string => {
     let text: string;
     try {
-      // Whole texts of windows-1252 are read as Latin-1 by some versions of Node, streams are not; it has no letters of several bytes.
+      // Decoded as a stream, because some versions of Node decode whole texts of windows-1252 as Latin-1.
       text = decoder === null ? bytes.toString('latin1') : decoder.decode(bytes, { stream: !final || decoder.encoding === 'windows-1252' });
     } catch (error) {
       throw wrong(lines + 1 + linesBeforeFault(bytes), 'bytes that utf-8 does not have', error);
     }
-    // Single names that were encoded twice are the publishers' own; whether all are is asked of the rows.
+    // Publishers have single names that were encoded twice. A file with only such names is detected among the rows.
     const seen = withoutDoubles(last + text);
     const odd = ODD_TEXT.exec(seen);
     if (odd !== null) {
@@ -191,7 +191,7 @@ async function* decoded(stream: AsyncIterable<Buffer>, at: string): AsyncGenerat
   }
   for await (const { bytes, final } of pieces()) {
     held = Buffer.alloc(0);
-    // ASCII decides nothing.
+    // ASCII text does not show the encoding.
     const beyond = decoder !== null || isAscii(bytes) ? -1 : bytes.findIndex((byte) => byte > 0x7f);
     if (beyond !== -1 && !final && bytes.length - beyond < 4) {
       // A UTF-8 character has up to four bytes.
@@ -210,10 +210,10 @@ function countLines(text: string): number {
   return lines;
 }
 
-/** Lines that end before the first that is not UTF-8. */
+/** Returns the number of lines before the first byte that is not UTF-8. */
 function linesBeforeFault(bytes: Buffer): number {
   let start = 0;
-  // The rest of a character that was cut.
+  // The rest of a divided character.
   while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
   for (let lines = 0; ; lines += 1) {
     const end = bytes.indexOf(0x0a, start);
@@ -223,8 +223,8 @@ function linesBeforeFault(bytes: Buffer): number {
 }
 
 /**
- * A column's name without what the publishers vary: case, accents, footnote marks such as `(2)`, line breaks, apostrophes, other
- * punctuation. `"Codice Catastale del\n Comune (3)"` → `codice_catastale_del_comune`; a column without a name → `''`.
+ * Normalises a column name: removes case, accents, footnote marks such as `(2)`, line breaks, apostrophes and other punctuation. `"Codice Catastale del\n
+ * Comune (3)"` → `codice_catastale_del_comune`; a column without a name → `''`.
  */
 export function normaliseHeader(name: string): string {
   return name
@@ -237,7 +237,7 @@ export function normaliseHeader(name: string): string {
 }
 
 /**
- * Reads the first lines of a table from its first bytes, to recognise a file and never to read it. csv-parse returns nothing of a row that ends inside
+ * Reads the first lines of a table from its first bytes, only for recognising a file. csv-parse returns nothing of a row that ends inside
  * quotes, and takes three times as long (measured on the first bytes of published files).
  * @param head first bytes, in any encoding that publishers or spreadsheet programs use
  * @returns cells as published, without quotes; the last row may be cut
@@ -267,18 +267,18 @@ export function peekRows(head: Buffer, delimiter: CsvOptions['delimiter'], rows:
   return found;
 }
 
-/** Text of a file's first bytes: UTF-16 by its mark, UTF-8 when it is valid, else windows-1252. */
+/** Decodes a file's first bytes: UTF-16 by its mark, UTF-8 if valid, otherwise windows-1252. */
 function peekText(head: Buffer): string {
   let text = peeked.get(head);
   if (text === undefined) peeked.set(head, text = decodeHead(head));
   return text;
 }
 
-/** Every source looks at the same bytes. */
+/** Cached, because every source reads the same bytes. */
 const peeked = new WeakMap<Buffer, string>();
 
 function decodeHead(head: Buffer): string {
-  // As a stream: see `Decoder`. A letter that is cut at the end is left out.
+  // Decoded as a stream, see `Decoder`. A divided letter at the end is left out.
   const decode = (encoding: string, bytes: Buffer): string => new TextDecoder(encoding).decode(bytes, { stream: true });
   if (head[0] === 0xff && head[1] === 0xfe) return decode('utf-16le', head);
   if (head[0] === 0xfe && head[1] === 0xff) return decode('utf-16le', Buffer.from(head.subarray(0, head.length & ~1)).swap16());
@@ -291,10 +291,10 @@ function decodeHead(head: Buffer): string {
  */
 export type Editions = Readonly<Record<string, readonly string[]>>;
 
-/** Share of an edition's columns that a changed header must have to be known for what it is. */
+/** Share of an edition's columns by which a changed header is still recognised. */
 const RESEMBLING = 0.6;
 
-/** Is this the header of one of these editions, perhaps changed? Then reading it says how. */
+/** Returns whether this is the header of an edition, possibly changed. Reading then reports the change. */
 export function resembles(found: readonly string[], editions: Editions): boolean {
   const wanted = Object.values(editions).map((columns) => columns.filter((column) => column !== ''));
   // Most other tables have too few cells.
@@ -305,20 +305,20 @@ export function resembles(found: readonly string[], editions: Editions): boolean
 }
 
 export interface ExpectedColumns<K extends string> {
-  /** Our name → the publisher's spellings, compared after `normaliseHeader`; a final `*` matches any ending. */
+  /** Publisher's spellings by the project's name, compared after `normaliseHeader`. A final `*` matches any ending. */
   readonly mapped: Readonly<Record<K, string | readonly string[]>>;
   /** Mapped columns that some known files lack. */
   readonly optional?: readonly NoInfer<K>[];
-  /** Published columns that are not used (same spelling rules) → why. The key `''` allows columns without a name. */
+  /** Unused published columns (same spelling rules), with reasons. The key `''` allows columns without a name. */
   readonly ignored: Readonly<Record<string, string>>;
   /**
-   * Ignored columns (keys of `ignored`, `*` for all) that some known files lack, with the reason; all others must be there. Where `editions` is given, they
-   * decide.
+   * Ignored columns (keys of `ignored`, `*` for all) that some known files lack, with the reason. All others are required. If `editions` is set, it determines
+   * the required columns.
    */
   readonly mayLack?: Readonly<Record<string, string>> | undefined;
   /** All columns of each known edition, used or not. The header must have all columns of one edition, in any order. */
   readonly editions?: Editions;
-  /** Names that are data, like a column for each day: any number of them, none is an addition. */
+  /** Pattern of column names that are data, such as a column for each day. They are never additions. */
   readonly data?: RegExp;
   /** How messages name the file. */
   readonly at: string;
@@ -326,27 +326,27 @@ export interface ExpectedColumns<K extends string> {
 
 /** A column that no known edition has. */
 interface AddedColumn {
-  /** As published; `column 12` where it has no name. */
+  /** Name as published; `column 12` if it has none. */
   readonly name: string;
   /** Index in the record. */
   readonly index: number;
 }
 
-/** The part of a `MemberSink` that takes added columns. */
+/** The part of a `MemberSink` for added columns. */
 export interface AddedColumnSink {
   added(column: string, sample?: string): void;
 }
 
-/** Values of an added column that are shown to people. */
+/** Maximum number of sample values of an added column. */
 export const MOST_SAMPLES = 3;
 
-/** The columns of a file that were found by their names. */
+/** Columns of a file, found by their names. */
 export class FoundColumns<K extends string> {
-  /** Our name → index in the record; −1 for an optional column that the file lacks. */
+  /** Index in the record by the project's name; −1 for a missing optional column. */
   readonly indexes: Readonly<Record<K, number>>;
   readonly added: readonly AddedColumn[];
   #sink: AddedColumnSink | null = null;
-  /** Samples that are still wanted, in the order of `added`. */
+  /** Number of samples still needed, in the order of `added`. */
   #wanted: number[] = [];
 
   constructor(indexes: Readonly<Record<K, number>>, added: readonly AddedColumn[]) {
@@ -362,7 +362,7 @@ export class FoundColumns<K extends string> {
     return this;
   }
 
-  /** Reports the values that a record has in added columns, until there are enough. @param valueOf value by index in the record */
+  /** Reports a record's values in added columns, until there are enough samples. @param valueOf value by index in the record */
   sample(valueOf: (index: number) => unknown): void {
     if (this.#sink === null || this.#wanted.length === 0) return;
     for (const [each, { name, index }] of this.added.entries()) {
@@ -377,9 +377,8 @@ export class FoundColumns<K extends string> {
 }
 
 /**
- * Finds each column by its name, in any position: the one rule for the columns of every format. Columns that nothing known is called are additions, which
- * the caller reports with `reportTo`.
- * @throws input error `COLUMNS_CHANGED` with the columns that are missing, doubled, or of another edition
+ * Finds each column by its name, in any position, for all formats. Columns with unknown names are additions, which the caller reports with `reportTo`.
+ * @throws input error `COLUMNS_CHANGED` with the missing or doubled columns, and columns of another edition
  */
 export function expectColumns<K extends string>(found: readonly string[], expected: ExpectedColumns<K>): FoundColumns<K> {
   const names = found.map(normaliseHeader);
@@ -389,7 +388,7 @@ export function expectColumns<K extends string>(found: readonly string[], expect
   const again = found.filter((_, index) => names[index] !== '' && !taken.has(index) && !isData(index) && names.indexOf(names[index] ?? '') < index);
   doubled.push(...new Set(again.map((name) => `"${name}"`)));
   const { lacking, strays, edition } = compareWithEditions(names, expected);
-  // A mapped column is named as we call it and as the publisher does, once.
+  // Messages give both names of a mapped column.
   const lost = [...missing, ...lacking.filter((column) => !column.split('|').some((each) => missed.has(normaliseHeader(each)))).map((column) => column.split('|').map((each) => `"${each}"`).join(' or '))];
   const isKnown = knownBy(expected);
   const added = found.flatMap((name, index): AddedColumn[] => (taken.has(index) || isKnown(name) ? [] : [{ name: name.trim() === '' ? `column ${index + 1}` : name.replace(/\s+/g, ' ').trim(), index }]));
@@ -402,7 +401,7 @@ export function expectColumns<K extends string>(found: readonly string[], expect
   throw columnsChanged(expected.at, `expected ${edition === null ? 'the known columns' : `the columns of edition ${edition}`}, found ${parts.join('; ')}`);
 }
 
-/** The error of a file whose columns are not the known ones. */
+/** Returns the error for a file with changed columns. */
 export function columnsChanged(at: string, detail: string): MappaleError {
   return inputError('the columns have changed', {
     code: 'COLUMNS_CHANGED', at, detail,
@@ -410,7 +409,7 @@ export function columnsChanged(at: string, detail: string): MappaleError {
   });
 }
 
-/** @returns whether a column of this name is known, in whatever edition */
+/** @returns whether a column of this name is known in any edition */
 export function knownBy({ mapped, ignored, editions = {}, data }: Omit<ExpectedColumns<string>, 'at'>): (name: string) => boolean {
   const patterns = [...Object.values(mapped).flat(), ...Object.keys(ignored), ...Object.values(editions).flat()];
   return (name) => {
@@ -421,11 +420,11 @@ export function knownBy({ mapped, ignored, editions = {}, data }: Omit<ExpectedC
 
 interface Mapped<K extends string> {
   readonly indexes: Record<K, number>;
-  /** Mapped columns that are not there, as messages name them, and all their spellings, normalised. */
+  /** Missing mapped columns with their names for messages, and all their normalised spellings. */
   readonly missing: readonly string[];
   readonly missed: ReadonlySet<string>;
   readonly doubled: string[];
-  /** Indexes of all columns that are mapped. */
+  /** Indexes of all mapped columns. */
   readonly taken: ReadonlySet<number>;
 }
 
@@ -450,7 +449,7 @@ function findMapped<K extends string>(found: readonly string[], names: readonly 
 }
 
 interface Difference {
-  /** The edition that the header is compared with; null: there are none, or it has all columns of one. */
+  /** Edition that the header is compared with; null if there are no editions, or if the header matches one. */
   readonly edition: string | null;
   /** Columns of the edition that the header lacks. */
   readonly lacking: readonly string[];
@@ -459,8 +458,7 @@ interface Difference {
 }
 
 /**
- * The header must have all columns of one edition. A column that only another edition has must come with all others of that edition: alone it shows that
- * one of them was removed.
+ * The header must have all columns of one edition. A column of another edition requires all columns of that edition, because otherwise one of them was removed.
  */
 function compareWithEditions<K extends string>(names: readonly string[], { editions, ignored, mayLack = {} }: ExpectedColumns<K>): Difference {
   if (editions === undefined) {
@@ -486,7 +484,7 @@ function compareWithEditions<K extends string>(names: readonly string[], { editi
   return { edition: nearest?.edition ?? null, lacking: nearest?.lacking ?? [], strays: strays.filter((index) => nearest?.has.has(index) !== true) };
 }
 
-/** Spellings of the sources are compared with every file of a folder: each is normalised once. */
+/** Cached, because spellings are compared with every file of a folder. */
 const spellings = new Map<string, readonly { readonly normal: string; readonly open: boolean }[]>();
 
 /** @param pattern spellings separated by `|`; a final `*` matches any ending @param name normalised */
@@ -496,7 +494,7 @@ function matchesName(pattern: string, name: string): boolean {
   return known.some(({ normal, open }) => (open ? name.startsWith(normal) : name === normal));
 }
 
-/** The mapped fields of a record by our names; an optional column that is not there gives `''`. Added columns are sampled. */
+/** Returns the mapped fields of a record by the project's names; `''` for a missing optional column. Added columns are sampled. */
 export function fieldsOf<K extends string>(values: readonly string[], columns: FoundColumns<K>): Record<K, string> {
   const { indexes } = columns;
   const fields = {} as Record<K, string>;

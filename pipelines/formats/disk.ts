@@ -1,9 +1,9 @@
-/** Room on a disk. */
+/** Free space on a disk. */
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Bytes that this user may still write where `path` lies or will lie. */
+/** Returns the bytes that this user can still write on the disk of a path. */
 export async function freeBytes(path: string): Promise<number> {
   let place = path;
   while (!existsSync(place)) place = dirname(place);

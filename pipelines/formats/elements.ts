@@ -1,51 +1,53 @@
-/** Elements of a long XML document, one after another, each as a tree with the text that it was read from: only one is in memory at a time. */
+/** Reads the elements of a long XML document one after another, each as a tree with its text. Only one element is in memory at a time. */
 import { SaxesParser } from 'saxes';
 import { MappaleError } from '../errors.ts';
 import { MOST_DEPTH } from './xml.ts';
 
-/** An element; names are local, as written behind the prefix. */
+/** An element. Names are without their prefix. */
 export interface Element {
   readonly name: string;
-  /** By name as written. */
+  /** Attributes by their written name. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly children: readonly Element[];
-  /** Its own text in one piece. */
+  /** Text of the element, without the text of its children. */
   readonly text: string;
-  /** Where it begins in the document, and where it ends, in UTF-16 units. */
+  /** Start and end in the document, in UTF-16 units. */
   readonly start: number;
   readonly end: number;
 }
 
 export interface FoundElement {
   readonly element: Element;
-  /** First fault inside of it; null when it is well-formed. */
+  /** First fault inside the element; null if it is well-formed. */
   readonly fault: string | null;
   /** Returns the unchanged text of an element of the tree. */
   readonly raw: (element: Element) => string;
-  /** Line and column of its end, `12:40`. */
+  /** Line and column of the end: `12:40`. */
   readonly place: string;
 }
 
 interface ElementHandler {
   /** Name of a wanted element in messages: `a placemark`. */
   readonly what: string;
-  /** UTF-16 units that may stand between two tags, and in a wanted element. */
+  /** Maximum length of text between two tags, and of a wanted element, in UTF-16 units. */
   readonly most: { readonly text: number; readonly element: number };
-  /** True where a fault in one wanted element breaks the document, false where it is that element's own. */
+  /** True if a fault in a wanted element breaks the document, false if it affects only that element. */
   readonly strict: boolean;
-  /** Is the tree of this element wanted? Asked of each that is not inside of a wanted one. */
+  /** Returns whether the tree of this element is wanted. Called for each element outside wanted ones. */
   wants(name: string, around: string | undefined): boolean;
   found(found: FoundElement): void;
-  /** A fault outside of wanted elements, a bound, a document that ends early: the rest cannot be trusted. */
+  /** Is called for a fault outside wanted elements, an exceeded limit, or an early end. The rest of the document is unusable. */
   broken(message: string): void;
 }
 
-/** The parser is fed in pieces of this many UTF-16 units, and asked after each what it holds. */
+/** The parser gets pieces of this many UTF-16 units, and its buffered text is measured after each. */
 const PIECE = 65_536;
-/** To parse with an instance of the class itself takes three times as long (measured: saxes 6 on Node 20, with all these handlers). */
+/**
+ * A subclass is used because parsing with an instance of the class itself takes three times as long (measured: saxes 6 on Node 20, with all these handlers).
+ */
 class Parser extends SaxesParser {}
 
-/** How much is kept of the text of an element that is too long. */
+/** Maximum kept text of an element that is too long. */
 const EXCERPT_CHARS = 65_536;
 
 interface Open extends Element {
@@ -60,13 +62,13 @@ interface Open extends Element {
  */
 export class ElementReader {
   readonly #parser = new Parser();
-  /** UTF-16 units since the last event, which is all that the parser holds. */
+  /** UTF-16 units since the last event, which is the text that the parser buffers. */
   #held = 0;
   readonly #handler: ElementHandler;
-  /** Names of the open elements around wanted ones, and the open elements of a wanted one, itself first. */
+  /** Names of the open elements around wanted ones, and the open elements of the wanted one, itself first. */
   readonly #around: string[] = [];
   readonly #open: Open[] = [];
-  /** Text since the wanted element began, or a tag that is cut; and its first character's place in the document. */
+  /** Text since the start of the wanted element or of a divided tag, and the position of its first character. */
   #kept = '';
   #keptFrom = 0;
   #fault: string | null = null;
@@ -82,7 +84,7 @@ export class ElementReader {
     for (const event of ['xmldecl', 'processinginstruction', 'doctype', 'comment'] as const) parser.on(event, seen);
     let start = 0;
     parser.on('opentagstart', ({ name }) => {
-      // The parser stands behind the character that ends the name.
+      // The parser is after the character that ends the name.
       start = parser.position - name.length - 2;
     });
     parser.on('opentag', ({ name, attributes }) => {
@@ -103,7 +105,7 @@ export class ElementReader {
     parser.on('error', ({ message }) => this.#fail(message));
   }
 
-  /** Where it stands, `12:40`. */
+  /** Returns the current position: `12:40`. */
   get place(): string {
     return `${this.#parser.line}:${this.#parser.column}`;
   }
@@ -148,7 +150,7 @@ export class ElementReader {
     else this.#fault ??= message;
   }
 
-  /** Beyond a bound the parser cannot go on; what the handler throws is its own. */
+  /** Runs work of the parser, which cannot continue beyond a limit. Errors of the handler are passed on. */
   #attempt(work: () => void): void {
     try {
       work();

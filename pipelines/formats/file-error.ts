@@ -7,19 +7,19 @@ import { MappaleError, inputError } from '../errors.ts';
 const NOT_OF_THE_FILE: readonly string[] = ['EMFILE', 'ENFILE', 'ENOMEM'];
 const FULL: readonly (string | undefined)[] = ['ENOSPC', 'EDQUOT'];
 
-/** Is this what the system says when a disk or a quota is full? */
+/** Returns whether a system error means a full disk or quota. */
 export function isFull(error: unknown): boolean {
   return FULL.includes((error as NodeJS.ErrnoException | null)?.code);
 }
 
-/** A disk that filled up: the folder that a command writes to, or the one for temporary files. */
+/** Returns the error for a full disk of the output folder or of temporary files. */
 export function diskFull({ path, message }: NodeJS.ErrnoException): MappaleError {
   return new MappaleError('the disk is full', {
-    code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected room, found: ${message}`, hint: 'Free room there, then run the same command again.', fix: 'npx mappale prune',
+    code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected free space, found: ${message}`, hint: 'Free space there, then run the same command again.', fix: 'npx mappale prune',
   });
 }
 
-/** Is this what the system says where this user may not read or write? */
+/** Returns whether a system error means a missing permission. */
 export function isForbidden(error: unknown): boolean {
   const { code = '', syscall } = error as NodeJS.ErrnoException;
   // On a read-only disk, `mkdir` with parents reports a missing folder.
@@ -27,8 +27,8 @@ export function isForbidden(error: unknown): boolean {
 }
 
 /**
- * @param at how the file is named in messages
- * @returns an input error with its reason, or `DISK_FULL` (exit 2); null: it is not the system that speaks, or not of this file
+ * @param at name of the file in messages
+ * @returns an input error with its reason, or `DISK_FULL` (exit 2); null if it is not a system error of this file
  */
 export function fileError(error: unknown, at: string): MappaleError | null {
   if (error instanceof MappaleError) return error;
@@ -37,16 +37,16 @@ export function fileError(error: unknown, at: string): MappaleError | null {
   const { code, syscall, message } = error as NodeJS.ErrnoException;
   if (code === undefined || syscall === undefined || NOT_OF_THE_FILE.includes(code)) return null;
   const [words, name, found, hint] = FILE_WORDS[code]
-    ?? ['it cannot be read', 'FILE_UNREADABLE', message, 'Look whether its disk is whole and connected, then copy or download the file again.'];
+    ?? ['the file cannot be read', 'FILE_UNREADABLE', message, 'Check whether its disk is intact and connected, then copy or download the file again.'];
   return inputError(words, { code: name, at, detail: `expected a file that can be read, found ${found.replace('{user}', userName)}`, hint, cause: error });
 }
 
 const FORBIDDEN = [
-  'it may not be read', 'FILE_UNREADABLE', 'one that {user} may not read',
+  'the file may not be read', 'FILE_UNREADABLE', 'one that {user} may not read',
   'Give this user the right to read it (chmod u+rX, or chown), or take it out of the folder.',
 ] as const;
 
-/** By the system's code: what is wrong, our code, what was found, what to do. */
+/** Message, error code, found text and hint, by the system's error code. */
 export const FILE_WORDS: Readonly<Record<string, readonly [string, string, string, string]>> = {
   EACCES: FORBIDDEN,
   EPERM: FORBIDDEN,
@@ -55,8 +55,8 @@ export const FILE_WORDS: Readonly<Record<string, readonly [string, string, strin
 };
 
 /**
- * A pipe would be waited for without end, and a device has none.
- * @param at how it is named in messages
+ * Reading a pipe may never end, and a device has no end.
+ * @param at name of the file in messages
  */
 export function notAFile(info: Stats, at: string): MappaleError {
   const kinds = [
@@ -64,8 +64,8 @@ export function notAFile(info: Stats, at: string): MappaleError {
     [info.isCharacterDevice() || info.isBlockDevice(), 'a device'],
   ] as const;
   const found = kinds.find(([is]) => is)?.[1] ?? 'something else';
-  return inputError('it is not a file', {
-    code: 'NOT_A_FILE', at, detail: `expected a file, found ${found}`, hint: 'Give the file itself. Save the output of a pipe or a device to a file first.',
+  return inputError('the path is not a file', {
+    code: 'NOT_A_FILE', at, detail: `expected a file, found ${found}`, hint: 'Use the file itself. Save the output of a pipe or a device to a file first.',
   });
 }
 

@@ -10,9 +10,9 @@ export interface GdalLayer {
   readonly spatial: boolean;
   readonly fields: readonly VectorField[];
   readonly featureCount: number;
-  /** WKT of the CRS; null when the file states none. */
+  /** WKT of the CRS; null if the file states none. */
   readonly wkt: string | null;
-  /** EPSG number where the file states it without WKT; null: it states another name. */
+  /** EPSG number if the file states it without WKT; null if it states another name. */
   readonly epsg?: number | null;
 }
 
@@ -21,9 +21,9 @@ export interface GdalFeature {
   /** In the order of the layer's fields. */
   readonly values: readonly VectorValue[];
   readonly ewkb: Uint8Array | null;
-  /** GDAL says that there is no geometry. */
+  /** True if GDAL reports no geometry. */
   readonly missing: boolean;
-  /** Why `ewkb` is null although there is a geometry. */
+  /** Reason why `ewkb` is null although there is a geometry. */
   readonly geometryError: string | null;
 }
 

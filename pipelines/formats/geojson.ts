@@ -1,6 +1,6 @@
 /**
- * GeoJSON (RFC 7946, and the `crs` member of 2008) feature by feature, without GDAL. The file is read twice: fields may appear in any feature, and the CRS may
- * be written behind the features. Only one feature is in memory at a time.
+ * Reads GeoJSON (RFC 7946, and the `crs` member of 2008) feature by feature, without GDAL. The file is read twice, because fields may appear in any feature,
+ * and the CRS may follow the features. Only one feature is in memory at a time.
  */
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
@@ -11,13 +11,13 @@ import type { GdalBatch, GdalFeature, GdalLayer } from './gdal.ts';
 import type { VectorField, VectorReader, VectorValue } from './vector.ts';
 import { geoJsonWkb, toEwkb } from './wkb.ts';
 
-/** A batch has so many features at most. */
+/** Maximum number of features in a batch. */
 const BATCH_FEATURES = 500;
-/** The text outside the features may hold so much. */
+/** Maximum size of the text outside the features. */
 const OUTSIDE_BYTES = 16_777_216;
 
 const [QUOTE, BACKSLASH, COLON, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('"\\:[]{}');
-/** Depth of the members of a feature: in the document, in its list. */
+/** Depth of a feature's members in the document. */
 const FEATURE_DEPTH = 3;
 const BLANK = new Set(Buffer.from(' \t\r\n,'));
 
@@ -37,11 +37,11 @@ function damaged(at: string, found: string, cause?: unknown): MappaleError {
 /** An element of the list of features. */
 interface Part {
   readonly bytes: Buffer;
-  /** Names of members in the element and in the objects directly in it, repeated ones too. */
+  /** Number of member names in the element and in the objects directly in it, including repeated ones. */
   readonly names: number;
 }
 
-/** Cuts a document into the elements of its `features`, and what is outside of them. */
+/** Splits a document into the elements of its `features` and the rest. */
 class Splitter {
   /** Text of the document with an empty list in place of the features. */
   readonly outside: Buffer[] = [];
@@ -50,11 +50,11 @@ class Splitter {
   #depth = 0;
   #inString = false;
   #escaped = false;
-  /** Bytes of the last string directly in the document: a key, when a colon follows. */
+  /** Bytes of the last string directly in the document, which is a key if a colon follows. */
   #string: number[] = [];
   #key = '';
   #inFeatures = false;
-  /** Pieces of the open element; null: none is open. */
+  /** Pieces of the open element; null if none is open. */
   #element: Buffer[] | null = null;
   /** Names so far in the open element and in the objects directly in it. */
   #names = 0;
@@ -63,7 +63,7 @@ class Splitter {
     this.#at = at;
   }
 
-  /** Whether the document was closed. */
+  /** Returns whether the document is complete. */
   get isComplete(): boolean {
     return this.#depth === 0 && !this.#inString && this.outside.length > 0;
   }
@@ -145,7 +145,7 @@ function parse(bytes: Buffer, at: string): Json {
   }
 }
 
-/** JSON has no word for what is not a finite number; programs that write one anyway mean that there is no value. */
+/** Replaces NaN and infinities, which JSON does not allow and some programs write for no value, by null. */
 function withoutNaN(text: string): string {
   const parts: string[] = [];
   for (let at = 0; at < text.length;) {
@@ -167,12 +167,12 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** Returns how many names the members of a feature have, and of the objects directly in it. */
+/** Returns the number of member names of a feature and of the objects directly in it. */
 function namesIn(feature: JsonObject): number {
   return Object.values(feature).reduce<number>((sum, value) => sum + (isObject(value) ? Object.keys(value).length : 0), Object.keys(feature).length);
 }
 
-/** Returns a name that a feature, or an object directly in it, has twice; null: none. `JSON.parse` keeps only the last of two. */
+/** Returns a name that a feature, or an object directly in it, has twice; null if there is none. `JSON.parse` keeps only the last of two. */
 function repeatedName(feature: Buffer): string | null {
   const open: Set<string>[] = [];
   const json = feature.toString('utf8');
@@ -195,9 +195,9 @@ function repeatedName(feature: Buffer): string | null {
 }
 
 interface FeatureHandler {
-  /** Takes what is outside the features, after the last one. */
+  /** Receives the rest of the document, after the last feature. */
   readonly document: (outside: JsonObject) => void;
-  /** Takes a name that a feature has twice among its properties. */
+  /** Receives a name that a feature has twice among its properties. */
   readonly repeated: (name: string) => void;
 }
 
@@ -230,13 +230,13 @@ async function* featuresOf(path: string, at: string, { document, repeated }: Fea
   document(outside);
 }
 
-/** Members of a feature that are fields: its properties, and an `id` that is text. */
+/** Returns the members of a feature that are fields: its properties, and a text `id`. */
 function* membersOf({ id, properties }: JsonObject): Generator<[string, Json]> {
   if (typeof id === 'string' && !(isObject(properties) && 'id' in properties)) yield ['id', id];
   if (isObject(properties)) for (const [name, value] of Object.entries(properties)) yield [name, value ?? null];
 }
 
-/** Types of a field's values, as far as features were read. */
+/** Widens the type of a field by a value. */
 function widen(known: VectorField['type'] | undefined, value: Json): VectorField['type'] | undefined {
   if (value === null) return known;
   const type = typeof value === 'boolean' || Number.isInteger(value) ? 'integer' : typeof value === 'number' ? 'real' : 'string';
@@ -251,7 +251,7 @@ function valueOf(value: Json | undefined, type: VectorField['type']): VectorValu
   return type === 'string' ? String(value) : Number(value);
 }
 
-/** The CRS that a document names; lon/lat in WGS 84 without one. Null: it names one that is not known. */
+/** Returns the CRS of a document; lon/lat in WGS 84 by default, and null for an unknown name. */
 function crsOf({ crs }: JsonObject): number | null {
   if (crs === undefined) return 4326;
   const name = isObject(crs) && isObject(crs['properties']) ? crs['properties']['name'] : undefined;
@@ -260,8 +260,8 @@ function crsOf({ crs }: JsonObject): number | null {
 
 /**
  * Opens a GeoJSON file.
- * @param at how messages name the file
- * @throws input errors `VECTOR_UNREADABLE`, `ENCODING_WRONG`; what the system says of the file
+ * @param at name of the file in messages
+ * @throws input errors `VECTOR_UNREADABLE`, `ENCODING_WRONG`; system errors of the file
  */
 export async function openGeoJson(path: string, at: string): Promise<VectorReader> {
   const types = new Map<string, VectorField['type'] | undefined>();
@@ -274,7 +274,7 @@ export async function openGeoJson(path: string, at: string): Promise<VectorReade
     for (const [name, value] of membersOf(feature)) types.set(name, widen(types.get(name), value));
   }
   const { name, crs } = found.document;
-  // A name that is there twice is given twice: the rule of columns refuses it.
+  // A repeated name is listed twice, so that the check of columns refuses it.
   const fields = [...types, ...[...twice].map((field) => [field, types.get(field)] as const)].map(([field, type = 'string']): VectorField => ({ name: field, type }));
   const layer: GdalLayer = {
     name: typeof name === 'string' && name !== '' ? name : basename(path, extname(path)),

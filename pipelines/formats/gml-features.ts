@@ -1,18 +1,18 @@
-/** Features of a GML document by their simple properties, streamed: for tables that a web service prints as GML. Geometries are passed over. */
+/** Streams the simple properties of GML features, for tables that a web service returns as GML. Geometries are skipped. */
 import { inputError, type MappaleError } from '../errors.ts';
 import { ElementReader } from './elements.ts';
 import { utf8Text } from './streams.ts';
 
-/** Elements around features: WFS 2.0 and 1.x, GML 3.1 with all features in one. */
+/** Elements around features: WFS 2.0 and 1.x, GML 3.1 with one element for all features. */
 const AROUND = ['member', 'featureMember', 'featureMembers'];
 const MAX_FEATURE_CHARS = 1_000_000;
 
 interface GmlFeature {
   /** From 1. */
   readonly number: number;
-  /** Names of these properties in their order, repeated ones too. */
+  /** Names of the properties in their order, including repeated ones. */
   readonly names: readonly string[];
-  /** Properties without elements in them, by local name as written, white space around values taken off. */
+  /** Properties without child elements, by local name, with trimmed values. */
   readonly properties: ReadonlyMap<string, string>;
   /** Unchanged text of the feature's element. */
   readonly raw: string;
@@ -21,9 +21,9 @@ interface GmlFeature {
 }
 
 /**
- * @param at how the document is named in messages
+ * @param at name of the document in messages
  * @param each is called for every feature, and may throw an input error
- * @param after is called between pieces of the stream, and may ask to wait
+ * @param after is called between pieces of the stream, and may return a promise to wait for
  * @returns the number of features
  * @throws input error `XML_BROKEN` with line and column
  */

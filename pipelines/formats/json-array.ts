@@ -1,15 +1,15 @@
-/** JSON lists of any length, element by element: only one element is in memory at a time. The parser is stream-json. */
+/** Reads JSON lists of any length, with one element in memory at a time. The parser is stream-json. */
 import { Readable, Transform, pipeline } from 'node:stream';
 import { MappaleError, inputError } from '../errors.ts';
 import { columnsChanged } from './csv.ts';
 import { utf8Text } from './streams.ts';
 
 /**
- * The elements of a document that is one list, in file order, as `JSON.parse` would give them. UTF-8, with or without mark.
+ * Yields the elements of a document that is a list, in file order, like `JSON.parse`. The encoding is UTF-8, with or without byte order mark.
  * @param stream the file's bytes
- * @param at how messages name the file
- * @throws input errors `JSON_MALFORMED`, `ENCODING_WRONG`, `COLUMNS_CHANGED` for an object with a repeated name; elements shortly before the fault may not
- *   have come
+ * @param at name of the file in messages
+ * @throws input errors `JSON_MALFORMED`, `ENCODING_WRONG`, `COLUMNS_CHANGED` for an object with a repeated name; elements shortly before the fault may be
+ * missing
  */
 export async function* jsonArray(stream: AsyncIterable<Buffer>, at: string): AsyncGenerator {
   const wrongEncoding = (cause: unknown): MappaleError => inputError('the JSON is not in UTF-8', {
@@ -18,7 +18,7 @@ export async function* jsonArray(stream: AsyncIterable<Buffer>, at: string): Asy
   // Imported here, because commands that read no files start faster without the parser.
   const [{ parser: jsonParser }, { streamArray }] = await Promise.all([import('stream-json/parser.js'), import('stream-json/streamers/stream-array.js')]);
   const parser = streamArray.asStream();
-  // The callback is there to take the error, which reaches the iteration below through the parser.
+  // The callback prevents an unhandled error. The parser passes the error to the iteration below.
   pipeline(Readable.from(utf8Text(stream, wrongEncoding)), jsonParser.asStream({ packKeys: true }), refusingRepeated(at), parser, () => undefined);
   try {
     for await (const { value } of parser as AsyncIterable<{ readonly value: unknown }>) yield value;
@@ -38,7 +38,7 @@ interface Token {
   readonly value?: unknown;
 }
 
-/** Passes the tokens of a document on. Of two members with one name nobody can say which is meant, and the parser would keep the second. */
+/** Passes on the tokens of a document and refuses repeated names. A repeated name is ambiguous, and the parser would keep its second value. */
 function refusingRepeated(at: string): Transform {
   /** Names in each open object; null for an open list. */
   const open: (Set<string> | null)[] = [];
@@ -62,7 +62,7 @@ function refusingRepeated(at: string): Transform {
   });
 }
 
-/** The parser's own errors are known by their words only. */
+/** Errors of the parser can be recognised by their text only. */
 function isSyntax(error: unknown): error is Error {
   return error instanceof Error && /^(?:Parser |Top-level object )/.test(error.message);
 }

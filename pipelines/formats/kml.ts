@@ -1,7 +1,6 @@
 /**
- * Placemarks of a KML file, streamed: constant memory but for one placemark. For files whose text is not always what XML asks for:
- * an ampersand that starts no entity and control characters are read as text.
- * Holes stay holes (`innerBoundaryIs`), every part of a `MultiGeometry` is kept.
+ * Streams the placemarks of a KML file, with one placemark in memory at a time. Bare ampersands and control characters, which XML does not allow, are read as
+ * text. Holes (`innerBoundaryIs`) and all parts of a `MultiGeometry` are kept.
  */
 import { ElementReader, type Element, type FoundElement } from './elements.ts';
 
@@ -11,9 +10,9 @@ export type Ring = readonly number[];
 export interface Part {
   /** Outer ring first. */
   readonly rings: readonly Ring[];
-  /** Why it cannot be used, `code: expected … found …`; null when it can. */
+  /** Reason why it cannot be used, `code: expected … found …`; null if it can be used. */
   readonly fault: string | null;
-  /** Holes without area, left out. */
+  /** Holes without area, which are left out. */
   readonly refusedHoles: readonly { readonly fault: string; readonly raw: string }[];
   /** Unchanged text of the `<Polygon>` element. */
   readonly raw: string;
@@ -24,12 +23,12 @@ export interface Placemark {
   readonly number: number;
   readonly name: string;
   readonly description: string;
-  /** Names of `ExtendedData` in their order, repeated ones too. */
+  /** Names of `ExtendedData` in their order, including repeated ones. */
   readonly names: readonly string[];
   /** `ExtendedData`: `CODCOM`, `CODZONA`, `LINKZONA`. */
   readonly data: ReadonlyMap<string, string>;
   readonly parts: readonly Part[];
-  /** First XML fault inside the placemark; null when it is well-formed. */
+  /** First XML fault inside the placemark; null if it is well-formed. */
   readonly fault: string | null;
   /** Unchanged text of the whole element. */
   readonly raw: string;
@@ -37,27 +36,27 @@ export interface Placemark {
 
 interface KmlHandler {
   placemark(placemark: Placemark): void;
-  /** A fault outside placemarks, or a document that ends early: the rest cannot be trusted. */
+  /** Is called for a fault outside placemarks or an early end. The rest of the document is unusable. */
   broken(message: string): void;
 }
 
-/** An ampersand that starts no entity (`SANT&ANTONIO`): a parser would swallow everything up to the next semicolon. */
+/** Matches an ampersand that starts no entity (`SANT&ANTONIO`). A parser would read up to the next semicolon. */
 const BARE_AMPERSAND = /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)/g;
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
-/** A placemark may be as long as this: a million positions. The longest zones of the publishers have some ten thousand. */
+/** Maximum length of a placemark: a million positions. The longest published zones have some ten thousand. */
 export const PLACEMARK_CHARS = 32 * 1024 * 1024;
-/** A tag or an entity is kept together at the border of two chunks, up to this length. */
+/** Maximum length of a tag or entity that is kept together across two chunks. */
 const MAX_TAG_CHARS = 4096;
-/** Longest placemark; the bound of a text is the same. */
+/** Limits of a placemark and of a text. */
 const MOST = { text: PLACEMARK_CHARS, element: PLACEMARK_CHARS };
 
 export class KmlReader {
   readonly #reader: ElementReader;
   /** Text that was not parsed yet: an incomplete tag or entity. */
   #rest = '';
-  /** Placemarks found so far: the count of records. */
+  /** Number of placemarks so far, which is the count of records. */
   placemarks = 0;
-  /** Files that an index names (provincial KMZ). */
+  /** Number of files in an index (provincial KMZ). */
   networkLinks = 0;
 
   constructor(handler: KmlHandler) {
@@ -126,7 +125,7 @@ function partOf(polygon: Element, raw: FoundElement['raw']): Part {
       else if (kind === 'inner' && rings.length === 0) fault ??= 'ring_missing: expected the outer ring first, found an inner one';
       else rings.push(ring);
     } else if (kind === 'inner' && ring.startsWith('ring_too_short')) {
-      // A hole without area takes nothing away from the part around it.
+      // A hole without area does not change the part around it.
       const hole = `<innerBoundaryIs><LinearRing><coordinates>${text}</coordinates></LinearRing></innerBoundaryIs>`;
       refusedHoles.push({ fault: ring, raw: `<Polygon>${hole}</Polygon>` });
     } else {
@@ -145,7 +144,7 @@ function partOf(polygon: Element, raw: FoundElement['raw']): Part {
 }
 
 /**
- * `lon,lat,0 lon,lat,0 …` as numbers; a ring that is not closed is closed.
+ * Parses `lon,lat,0 lon,lat,0 …`, and closes an open ring.
  * @returns the ring, or its fault as `code: expected … found …`
  */
 export function parseCoordinates(text: string): Ring | string {

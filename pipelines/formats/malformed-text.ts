@@ -1,4 +1,4 @@
-/** Text that wrong decoding leaves behind, told from what the publishers write. */
+/** Distinguishes wrongly decoded text from unusual text of the publishers. */
 import { isUtf8 } from 'node:buffer';
 import { readRows, typesOf, type Columns } from './copy.ts';
 
@@ -9,25 +9,25 @@ import { readRows, typesOf, type Columns } from './copy.ts';
  */
 export const ODD_TEXT = /[\ufffd\u0080-\u009f\u00fe\u00ff\u00de\u00f0\u00d0]|[\u00c2\u00c3][\u0080-\u00bf\u02c6\u2030\u0152\u2019\u201d\u20ac\u2122]/;
 
-/** `Ã¬` for `ì`, once or twice over, in any case of letters: the publishers have single ones themselves. */
+/** Matches text that was encoded two or three times, such as `Ã¬` for `ì`, in any case. Publishers have single cases in their files. */
 const DOUBLY_ENCODED = /[\u00c2\u00c3\u00e2\u00e3][\u0080-\u00bf\u02c6\u2030\u0152\u2019\u201d\u20ac\u2122]/g;
 
-/** Text without what was encoded twice; what is odd in the rest has lost letters. */
+/** Removes text that was encoded twice. Malformed text in the rest has lost letters. */
 export function withoutDoubles(text: string): string {
   return text.replace(DOUBLY_ENCODED, '');
 }
 
-/** Is this published record text in no encoding that is read? */
+/** Returns whether a published record is text in an unknown encoding. */
 export function isMalformedRecord(raw: string | Buffer): boolean {
   return (typeof raw !== 'string' && !isUtf8(raw)) || ODD_TEXT.test(raw.toString());
 }
 
 const EXAMPLES = 3;
-/** Different texts that are remembered: enough to know what a file is like. */
+/** Maximum number of different texts to remember, enough to judge a file. */
 const DIFFERENT = 2_000;
-/** So many different doubly encoded texts a publisher has of his own, … */
+/** Number of different doubly encoded texts that a publisher's file may have, … */
 const OWN_TEXTS = 2;
-/** … or this share of all that go beyond ASCII: the street lists of 2026 have 5 %, a file that was saved wrongly has most. */
+/** … or this share of all texts beyond ASCII. The street lists of 2026 have 5 %, and a wrongly saved file has most. */
 const OWN_SHARE = 0.2;
 /** First bytes of `Ã`, `Â` and `â€` in UTF-8. */
 const MARKS = [Buffer.from([0xc3, 0x83]), Buffer.from([0xc3, 0x82]), Buffer.from([0xc3, 0xa2, 0xe2])];
@@ -37,14 +37,14 @@ export function mayBeDoubled(bytes: Buffer): boolean {
   return MARKS.some((mark) => bytes.includes(mark));
 }
 
-/** Looks for odd text among rows in binary COPY format; only texts that are not ASCII are decoded. */
+/** Finds malformed text among rows in binary COPY format. Only texts beyond ASCII are decoded. */
 export class MalformedText {
   readonly #texts: ReadonlySet<number>;
   readonly #lists: ReadonlySet<number>;
-  /** Texts beyond ASCII, and those of them that are odd. */
+  /** Number of texts beyond ASCII, and of malformed texts among them. */
   seen = 0;
   odd = 0;
-  /** Is there one whose letters are lost, not only encoded twice? */
+  /** True if a text has lost letters, not only a double encoding. */
   damaged = false;
   readonly examples: { readonly at: string; readonly text: string }[] = [];
   readonly #seen = new Set<string>();
@@ -56,7 +56,7 @@ export class MalformedText {
     this.#lists = fieldsOf('text[]');
   }
 
-  /** Was the file encoded twice as a whole? Single names like `IÂ° MAGGIO` are the publisher's own, and are kept. */
+  /** Returns whether the whole file was encoded twice. Single names like `IÂ° MAGGIO` come from the publisher and are kept. */
   get throughout(): boolean {
     return this.#odd.size > OWN_TEXTS && this.#odd.size / this.#seen.size > OWN_SHARE;
   }

@@ -1,6 +1,6 @@
 /**
- * GeoParquet 1.1, a row group at a time: geometries as WKB, a column of boxes that covers them, and what the file says of itself. Each row group goes to the
- * disk when it is written: what is kept is where it lies.
+ * Writes GeoParquet 1.1 by row groups: geometries as WKB, a column with their boxes, and metadata. Each row group is written to disk at once, and only its
+ * position is kept in memory.
  */
 import * as zlib from 'node:zlib';
 import { ParquetWriter, fileWriter } from 'hyparquet-writer';
@@ -41,7 +41,7 @@ const TYPES: Readonly<Record<ParquetType, Omit<SchemaElement, 'name'>>> = {
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } }, bool: { type: 'BOOLEAN' },
 };
 
-/** Rows of a row group: some megabytes, which a reader of a box skips or reads as a whole. */
+/** Rows of a row group: some megabytes, which readers of a box read or skip as a whole. */
 const ROW_GROUP = 20_000;
 
 const SIDES = ['xmin', 'ymin', 'xmax', 'ymax'] as const;
@@ -62,7 +62,7 @@ export class GeoParquetFile {
   #boxes: object[] = [];
   #geometries: Uint8Array[] = [];
 
-  /** @param path is made, or written over */
+  /** @param path is created or overwritten */
   constructor(path: string, { columns, extent, metadata, createdBy }: ParquetFacts) {
     this.#columns = columns;
     this.#cells = columns.map(() => []);
@@ -90,7 +90,7 @@ export class GeoParquetFile {
     });
   }
 
-  /** Rows behind those that were added before. They are kept by column, as they will be written, until they make a row group. */
+  /** Adds rows. They are buffered by column until they fill a row group. */
   async add(rows: readonly ParquetRow[]): Promise<void> {
     for (const { cells, wkb, extent } of rows) {
       for (const [index, { type }] of this.#columns.entries()) {
@@ -115,13 +115,13 @@ export class GeoParquetFile {
       columnData: [
         ...this.#columns.map(({ name }, index) => ({ name, data: cells[index] ?? [] })),
         { name: 'bbox', data: boxes },
-        // Every geometry is another: a dictionary of them would be looked for in vain.
+        // Geometries are all different, so they get no dictionary.
         { name: 'geometry', data: geometries, encoding: 'PLAIN', statistics: false },
       ],
     });
   }
 
-  /** Writes where everything lies; only then it is a file that can be read. */
+  /** Writes the footer, which makes the file readable. */
   async close(): Promise<void> {
     await this.#write();
     await this.#writer.finish();

@@ -1,7 +1,7 @@
 /**
- * PMTiles 3: all tiles of a map in one file that is read by ranges of bytes. Tiles come in the order of their numbers and are written as they come; what must
- * be known of each to find it again is kept until the end, and two that are alike stand in the file once. The first 16 KiB hold header and root directory, as
- * readers expect; metadata and other directories stand behind the tiles, where their size need not be known before.
+ * Writes PMTiles 3: all tiles of a map in one file, which clients read by ranges of bytes. Tiles are written in the order of their numbers. Their directory
+ * entries are kept until the end, and equal tiles are stored once. The first 16 KiB have header and root directory, as readers expect. Metadata and other
+ * directories follow the tiles, because their size is not known before.
  */
 import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
@@ -13,15 +13,15 @@ const pack = promisify(gzip);
 
 const HEADER_BYTES = 127;
 
-/** A reader looks for header and root here. */
+/** Size of the part in which readers expect header and root. */
 const FRONT_BYTES = 16_384;
 
 const MOST_ROOT_BYTES = FRONT_BYTES - HEADER_BYTES;
 
-/** Entries of a leaf directory, to begin with. */
+/** Initial number of entries in a leaf directory. */
 const LEAF_ENTRIES = 4_096;
 
-/** Numbers that the format has for gzip, and for Mapbox Vector Tiles. */
+/** Codes of the format for gzip and for Mapbox Vector Tiles. */
 const [GZIP, MVT] = [2, 1];
 
 interface PmtilesFacts {
@@ -36,18 +36,18 @@ interface Entry {
   readonly id: number;
   readonly offset: number;
   readonly length: number;
-  /** Tiles in a row that have this content; 0: it is a leaf directory. */
+  /** Number of consecutive tiles with this content; 0 for a leaf directory. */
   run: number;
 }
 
-/** Number of a tile: zoom after zoom, and along a Hilbert curve in each. */
+/** Returns the number of a tile: by zoom, and along a Hilbert curve in each zoom. */
 export function tileId({ z, x, y }: TileNumber): number {
   let id = (4 ** z - 1) / 3;
   let [column, row] = [x, y];
   for (let side = 2 ** (z - 1); side >= 1; side /= 2) {
     const [right, down] = [(column & side) > 0, (row & side) > 0];
     id += side * side * (right ? (down ? 2 : 3) : down ? 1 : 0);
-    // Each quarter is the whole curve, turned.
+    // Each quarter is the rotated whole curve.
     if (!down) {
       if (right) [column, row] = [side - 1 - column, side - 1 - row];
       [column, row] = [row, column];
@@ -70,7 +70,7 @@ export class PmtilesFile {
     this.#facts = facts;
   }
 
-  /** @param tile uncompressed; its number must be greater than all before @throws Error where it is not: a bug */
+  /** @param tile uncompressed; its number must be greater than all before @throws Error for a smaller number: a bug */
   async add(number: TileNumber, tile: Buffer): Promise<void> {
     this.#file ??= await open(this.#path, 'w');
     const id = tileId(number);
@@ -90,7 +90,7 @@ export class PmtilesFile {
     else this.#entries.push({ id, ...place, run: 1 });
   }
 
-  /** Writes what finds the tiles. */
+  /** Writes directories, metadata and header. */
   async close(): Promise<void> {
     this.#file ??= await open(this.#path, 'w');
     const { root, leaves } = directories(this.#entries);
@@ -105,7 +105,7 @@ export class PmtilesFile {
     await this.abort();
   }
 
-  /** Gives up; who made the path takes the file away. */
+  /** Closes the file without completing it. The caller removes the file. */
   async abort(): Promise<void> {
     const file = this.#file;
     this.#file = null;
@@ -119,7 +119,7 @@ export class PmtilesFile {
     header.writeUInt8(3, 7);
     const places = [HEADER_BYTES, rootBytes, ...metadata, ...leaves, FRONT_BYTES, this.#bytes, this.#tiles, this.#entries.length, this.#known.size];
     for (const [index, value] of places.entries()) header.writeBigUInt64LE(BigInt(value), 8 + index * 8);
-    // The tiles lie in the order of their numbers.
+    // The tiles are in the order of their numbers.
     for (const [index, value] of [1, GZIP, GZIP, MVT, minzoom, maxzoom].entries()) header.writeUInt8(value, 96 + index);
     for (const [index, degrees] of bounds.entries()) header.writeInt32LE(Math.round(degrees * 1e7), 102 + index * 4);
     header.writeUInt8(minzoom, 118);
@@ -132,7 +132,7 @@ async function writeAll(file: FileHandle, bytes: Buffer, position: number): Prom
   for (let done = 0; done < bytes.length;) done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
 }
 
-/** The root, with leaves where it would be too large. */
+/** Returns the root directory, with leaf directories if it would be too large. */
 function directories(entries: readonly Entry[]): { root: Buffer; leaves: Buffer } {
   const alone = directory(entries);
   if (alone.length <= MOST_ROOT_BYTES) return { root: alone, leaves: Buffer.alloc(0) };
@@ -151,7 +151,7 @@ function directories(entries: readonly Entry[]): { root: Buffer; leaves: Buffer 
   }
 }
 
-/** Columns of the entries one after the other, packed. */
+/** Serialises the entries column by column, compressed. */
 function directory(entries: readonly Entry[]): Buffer {
   const bytes: number[] = [];
   const varint = (value: number): void => {
@@ -165,7 +165,7 @@ function directory(entries: readonly Entry[]): Buffer {
   for (const { length } of entries) varint(length);
   for (const [index, { offset }] of entries.entries()) {
     const before = entries[index - 1];
-    // 0: where the one before ends.
+    // 0 means the end of the previous entry.
     varint(before !== undefined && offset === before.offset + before.length ? 0 : offset + 1);
   }
   return gzipSync(Buffer.from(bytes), { level: constants.Z_BEST_COMPRESSION });

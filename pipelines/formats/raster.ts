@@ -1,6 +1,6 @@
 /**
- * Rasters without GDAL: a GeoTIFF (`tiff.ts`) or a tile of VIIRS in HDF5 (`viirs-hdf5.ts`), plain or inside a zip, read block by block. Only what
- * can be placed on the ground without doubt is opened; everything else is refused by name.
+ * Reads rasters without GDAL, block by block: a GeoTIFF (`tiff.ts`) or a VIIRS tile in HDF5 (`viirs-hdf5.ts`), plain or inside a zip. Rasters without an
+ * unambiguous position are refused by name.
  */
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,9 +18,9 @@ export interface RasterGrid {
   readonly width: number;
   /** Cells from north to south. */
   readonly height: number;
-  /** As GDAL states it, of cells' corners: west, width of a cell, 0, north, 0, minus its height. The first row is the northernmost. */
+  /** Transform in GDAL's form, for corners of cells: west, width of a cell, 0, north, 0, minus its height. The first row is the northernmost. */
   readonly transform: readonly [west: number, cellWidth: number, rowRotation: 0, north: number, columnRotation: 0, minusCellHeight: number];
-  /** As the file states it; null: it states none. */
+  /** Value for no data as stated in the file; null if it states none. */
   readonly noData: number | null;
   readonly sampleType: SampleType;
   /** Natural blocks: the file's tiles, or strips of its rows. */
@@ -30,12 +30,11 @@ export interface RasterGrid {
 
 export type Cells = Float32Array | Float64Array;
 
-/** An open raster. Close it: it may lie in a temporary file. */
+/** An open raster. Close it, because it may be in a temporary file. */
 export interface Raster {
   readonly grid: RasterGrid;
   /**
-   * @returns all cells of a block, row by row from its north-west; NaN where there is no value: beyond the raster's edge, no data, not a number,
-   * infinite, or −9999, which is never one
+   * @returns all cells of a block, row by row from its north-west; NaN without a value: beyond the raster's edge, no data, not a number, infinite, or −9999
    * @throws input errors `RASTER_DAMAGED`
    */
   readBlock(column: number, row: number): Promise<Cells>;
@@ -45,7 +44,7 @@ export interface Raster {
 const TIFF_MARKS = ['49492a00', '4d4d002a', '49492b00', '4d4d002b'];
 const HDF5_MARK = '894844460d0a1a0a';
 
-/** Is this how a raster of a kind that is read begins? */
+/** Returns whether the first bytes are those of a supported raster. */
 export function isRaster(head: Buffer): boolean {
   const mark = head.toString('hex', 0, 8);
   return mark === HDF5_MARK || TIFF_MARKS.some((each) => mark.startsWith(each));
@@ -54,14 +53,14 @@ export function isRaster(head: Buffer): boolean {
 /**
  * @param path of the file
  * @param member path inside a zip; the member is kept in a temporary file until the raster is closed
- * @throws input errors `RASTER_*` with the reason, those of `ZipArchive`; MappaleError `TEMP_FULL` (exit 2)
+ * @throws input errors `RASTER_*` with the reason, errors of `ZipArchive`; MappaleError `TEMP_FULL` (exit 2)
  */
 export async function openRaster(path: string, member: string = ''): Promise<Raster> {
   if (member === '') return openPlain(path, basename(path), basename(path));
   const folder = await mkdtemp(join(tmpdir(), 'mappale-raster-'));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
-    // A name of its own: the member's may be longer than this file system takes.
+    // Another name, because the member's name may be too long for this file system.
     const spooled = join(folder, 'member');
     const zip = await ZipArchive.open(path);
     try {
@@ -78,8 +77,8 @@ export async function openRaster(path: string, member: string = ''): Promise<Ras
 }
 
 /**
- * @param at how it is named in messages
- * @param name as published, which says the place of some
+ * @param at name of the raster in messages
+ * @param name published name, which contains the position of some rasters
  */
 async function openPlain(path: string, at: string, name: string): Promise<Raster> {
   const handle = await open(path, 'r');
@@ -98,7 +97,7 @@ async function openPlain(path: string, at: string, name: string): Promise<Raster
         hint: 'Download the file again; a page of a login or an error may have been saved under its name.',
       });
     }
-    // Its library is large, and most runs have no such file.
+    // Imported here, because the library is large and most runs have no such file.
     const { openViirs } = await import('./viirs-hdf5.ts');
     return await openViirs(path, at, name);
   } finally {

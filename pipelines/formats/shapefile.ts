@@ -21,7 +21,7 @@ export interface Shapefile {
   readonly shx: string;
 }
 
-/** Read at a time. */
+/** Number of bytes to read at a time. */
 const BATCH_BYTES = 1_048_576;
 const DELETED = 0x2a;
 const HEADER_BYTES = 100;
@@ -29,7 +29,7 @@ const FILE_CODE = 9994;
 
 /**
  * @param path of the .shp
- * @param label how it is named in messages
+ * @param label name in messages
  * @throws input errors `SIDECAR_MISSING`, `SHAPEFILE_TRUNCATED`, `SHAPEFILE_INCONSISTENT`, `DBF_HEADER`, `VECTOR_UNREADABLE`, `ENCODING_UNKNOWN`, `NOT_A_FILE`
  */
 export async function inspectShapefile(path: string, label: string): Promise<Shapefile> {
@@ -37,7 +37,7 @@ export async function inspectShapefile(path: string, label: string): Promise<Sha
     const found = await sidecar(path, part);
     if (found !== null) return found;
     throw inputError('shapefile is not complete', {
-      code: 'SIDECAR_MISSING', at: label, detail: `expected a ${part} in the same folder, found none`, hint: 'Give all files of the shapefile: .shp, .shx, .dbf, .prj.',
+      code: 'SIDECAR_MISSING', at: label, detail: `expected a ${part} in the same folder, found none`, hint: 'Provide all files of the shapefile: .shp, .shx, .dbf, .prj.',
     });
   };
   const shx = await needed('.shx');
@@ -49,7 +49,7 @@ export async function inspectShapefile(path: string, label: string): Promise<Sha
       code: 'VECTOR_UNREADABLE', at: label, detail: `expected a header of 100 bytes that starts with 9994, found ${found}`, hint: 'Download the file again.',
     });
   }
-  // Lengths count 16-bit words; files above 4 GiB wrap, and are then only checked by their index.
+  // Lengths count 16-bit words. They wrap in files above 4 GiB, which are checked only by their index.
   const declared = main.readUInt32BE(24) * 2;
   const shpSize = (await stat(path)).size;
   if (shpSize < declared) throw truncated(label, `expected ${declared} bytes by its header, found ${shpSize}`);
@@ -65,7 +65,7 @@ export async function inspectShapefile(path: string, label: string): Promise<Sha
   if (table.records !== records) {
     throw inputError('files of the shapefile disagree', {
       code: 'SHAPEFILE_INCONSISTENT', at: label, detail: `expected as many records in .dbf as in .shx, found ${table.records} and ${records}`,
-      hint: 'The files are not of one delivery. Download all of them again.',
+      hint: 'The files are from different deliveries. Download all of them again.',
     });
   }
   const cpg = (await sidecarText(path, '.cpg', 64, 'latin1'))?.trim() ?? '';
@@ -78,16 +78,16 @@ export async function inspectShapefile(path: string, label: string): Promise<Sha
   };
 }
 
-/** Why GDAL gave a record without geometry; null when it really has none. @param record from 0 */
+/** Returns the reason why GDAL read no geometry of a record; null if the record has none. @param record from 0 */
 export async function whyNoGeometry({ shp, shx }: Shapefile, record: number): Promise<string | null> {
   const index = await bytesAt(shx, HEADER_BYTES + record * 8, 8);
   const header = await bytesAt(shp, index.readUInt32BE(0) * 2, 12);
-  if (header.length < 12) return `record ${record + 1} lies outside the file`;
+  if (header.length < 12) return `record ${record + 1} is outside the file`;
   const type = header.readInt32LE(8);
   return type === 0 ? null : `record ${record + 1} (shape type ${type}) cannot be read`;
 }
 
-/** At most `count` bytes of a file. */
+/** Returns at most `count` bytes of a file. */
 export async function bytesAt(path: string, position: number, count: number): Promise<Buffer> {
   const handle = await open(path, 'r');
   try {
@@ -99,8 +99,8 @@ export async function bytesAt(path: string, position: number, count: number): Pr
 }
 
 /**
- * Path of the sibling with this extension in either case, as GDAL looks for it.
- * @throws input error `NOT_A_FILE`: GDAL would wait for a pipe
+ * Returns the path of the sibling with this extension in upper or lower case, like GDAL.
+ * @throws input error `NOT_A_FILE`, because GDAL would wait for a pipe
  */
 async function sidecar(path: string, extension: string): Promise<string | null> {
   const stem = basename(path, extname(path));
@@ -117,14 +117,14 @@ async function sidecarText(path: string, extension: string, most: number, encodi
   return found === null ? null : (await bytesAt(found, 0, most)).toString(encoding);
 }
 
-/** dBASE language driver ids that say something; 0x00 says nothing and 0x57 only "the writer's ANSI". */
+/** Encodings by dBASE language driver id. 0x00 is undefined and 0x57 means the writer's ANSI code page. */
 const LANGUAGE_DRIVER: Readonly<Record<number, string>> = { 0x01: 'CP437', 0x02: 'CP850', 0x03: 'CP1252' };
 
 function encodingName(cpg: string, label: string): string {
   const name = cpg.toUpperCase().replace(/^(ANSI|OEM|CP|WINDOWS)[ _-]*(?=\d)/, '');
   if (/^(UTF-?8|65001|(US-?)?ASCII)$/.test(name)) return 'UTF-8';
   const iso = /^(?:ISO[ _-]*)?8859[-_ ]*(\d{1,2})$/.exec(name)?.[1];
-  // The bytes 0x80–0x9F are controls in ISO 8859-1 and letters in what Windows programs call by that name.
+  // The bytes 0x80–0x9F are controls in ISO 8859-1, but letters in the encoding that Windows programs call ISO 8859-1.
   if (iso !== undefined) return iso === '1' ? 'CP1252' : `ISO-8859-${iso}`;
   if (/^(437|850|852|1250|1252)$/.test(name)) return `CP${name}`;
   throw inputError('encoding of the shapefile is not known', {
@@ -137,7 +137,7 @@ interface DbfFacts {
   readonly records: number;
   readonly deleted: number;
   readonly languageDriver: number;
-  /** Every text is valid UTF-8, but for a character that the field's width cut. */
+  /** True if every text is valid UTF-8, except for a character that the field's width cut. */
   readonly utf8: boolean;
 }
 
@@ -148,7 +148,7 @@ async function inspectDbf(path: string, label: string): Promise<DbfFacts> {
   const records = header.readUInt32LE(4);
   const start = header.readUInt16LE(8);
   const length = header.readUInt16LE(10);
-  // A record has at least its mark of deletion.
+  // A record has at least its deletion mark.
   if (length === 0 || start < 33) {
     throw inputError('table of the shapefile cannot be read', {
       code: 'DBF_HEADER', at: label, detail: `expected a .dbf with a header and records, found a header of ${start} and records of ${length} bytes`,

@@ -1,4 +1,4 @@
-/** Streams of bytes, and the text in them: strictly, so that a byte that UTF-8 does not have is never a replacement character. */
+/** Reads streams of bytes and their text. Decoding is strict: an invalid byte never becomes a replacement character. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 
@@ -12,7 +12,7 @@ export function isUtf8(bytes: Uint8Array, extent: 'whole' | 'cut'): boolean {
   }
 }
 
-/** The text of a stream. @param wrong makes the error of bytes that UTF-8 does not have */
+/** Returns the text of a stream. @param wrong returns the error for invalid UTF-8 */
 export async function* utf8Text(stream: AsyncIterable<Buffer>, wrong: (cause: unknown) => Error): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const decode = (bytes?: Buffer): string => {
@@ -26,7 +26,7 @@ export async function* utf8Text(stream: AsyncIterable<Buffer>, wrong: (cause: un
   yield decode();
 }
 
-/** A stream that tells of the bytes of each piece before it gives it. */
+/** Reports the bytes of each piece of a stream before yielding it. */
 export async function* counted(stream: AsyncIterable<Buffer>, count: (bytes: number) => void): AsyncGenerator<Buffer, void, undefined> {
   for await (const chunk of stream) {
     count(chunk.length);
@@ -34,7 +34,7 @@ export async function* counted(stream: AsyncIterable<Buffer>, count: (bytes: num
   }
 }
 
-/** SHA-256 of a file of any size, in hexadecimal digits. */
+/** Returns the SHA-256 of a file in hexadecimal digits. */
 export async function sha256OfFile(path: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path, { highWaterMark: 1_048_576 })) hash.update(chunk as Buffer);

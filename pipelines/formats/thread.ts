@@ -1,25 +1,25 @@
-/** The far side of `threads.ts`: what runs in a thread. */
+/** The part of `threads.ts` that runs in a thread. */
 import { isMainThread, parentPort, type MessagePort } from 'node:worker_threads';
 import { MappaleError, type ErrorFacts } from '../errors.ts';
 
-/** A thread stands still when it is this far ahead of what was taken from it. */
+/** A thread waits when its messages are this far ahead of the consumer. */
 const AHEAD_KIB = 8 * 1024;
 
-/** To a thread: one task. */
+/** Message to a thread: one task. */
 export interface Order<Task> {
   readonly task: Task;
-  /** KiB that were taken of what the task posted. */
+  /** KiB of the task's messages that were consumed. */
   readonly taken: Int32Array;
 }
 
-/** From a thread, in its order. */
+/** Messages from a thread, in their order. */
 export type Posted<Message> =
   | { readonly kind: 'message'; readonly message: Message; readonly kib: number }
   | { readonly kind: 'done' }
   /** `facts` of an error that the program foresees; another one as it is. */
   | { readonly kind: 'failed'; readonly error: unknown; readonly facts: ErrorFacts | null };
 
-/** Where a task leaves what it makes. */
+/** Posts the results of a task. */
 export class Outbox<Message> {
   readonly #port: MessagePort;
   readonly #taken: Int32Array;
@@ -30,14 +30,14 @@ export class Outbox<Message> {
     this.#taken = taken;
   }
 
-  /** @param bytes what the message counts for in how far the thread is ahead. @param moved memory that goes over instead of a copy */
+  /** @param bytes size of the message for the limit. @param moved memory to transfer instead of copying */
   post(message: Message, bytes: number = 0, moved: readonly ArrayBuffer[] = []): void {
     const kib = Math.ceil(bytes / 1024);
     this.#postedKib += kib;
     this.#port.postMessage({ kind: 'message', message, kib } satisfies Posted<Message>, moved);
   }
 
-  /** Stands still while too much of what was posted has not been taken. */
+  /** Waits while too many bytes of messages are not consumed. */
   wait(): void {
     for (;;) {
       const taken = Atomics.load(this.#taken, 0);
@@ -47,7 +47,7 @@ export class Outbox<Message> {
   }
 }
 
-/** Takes tasks, one after another, for as long as the thread lives. */
+/** Runs tasks one after another until the thread ends. */
 export function serve<Task, Message>(work: (task: Task, out: Outbox<Message>) => Promise<void>): void {
   if (isMainThread || parentPort === null) throw new Error('this module runs in a thread');
   const port = parentPort;

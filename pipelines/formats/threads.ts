@@ -8,10 +8,10 @@ import { MappaleError } from '../errors.ts';
 import { IS_COMPILED, moduleFile } from '../program.ts';
 import type { Order, Posted } from './thread.ts';
 
-/** One task, and what came of it so far. */
+/** One task and its results so far. */
 class Part<Task, Message> {
   readonly task: Task;
-  /** How errors name it. */
+  /** Name of the task in errors. */
   readonly at: string;
   readonly taken = new Int32Array(new SharedArrayBuffer(4));
   readonly #posted: Posted<Message>[] = [];
@@ -33,7 +33,7 @@ class Part<Task, Message> {
         if (posted.kind === 'done') return;
         if (posted.kind === 'failed') throw posted.facts === null ? posted.error : new MappaleError(String(posted.error), posted.facts);
         yield posted.message;
-        // Taken when the next one is asked for.
+        // A message counts as consumed when the next one is requested.
         Atomics.add(this.taken, 0, posted.kib);
         Atomics.notify(this.taken, 0);
       }
@@ -42,12 +42,12 @@ class Part<Task, Message> {
   }
 }
 
-/** Threads that run one module. Close them, or let them end with the process. */
+/** Threads that run a module. Close them, or they end with the process. */
 export class Threads<Task, Message> {
   /** Task of each running thread. */
   readonly #threads = new Map<Worker, Part<Task, Message> | null>();
   readonly #waiting: Part<Task, Message>[] = [];
-  /** Why the last thread that ended did so. */
+  /** Reason why the last thread ended. */
   #reason = '';
 
   /** @param module TypeScript that calls `serve` of `thread.ts` */
@@ -72,8 +72,8 @@ export class Threads<Task, Message> {
 
   /**
    * Begins a task as soon as a thread is free, in the order of the calls.
-   * @param at how errors name it
-   * @returns what it posts; an error of the task comes out there
+   * @param at name of the task in errors
+   * @returns its messages; iteration throws an error of the task
    */
   start(task: Task, at: string): AsyncGenerator<Message, void, undefined> {
     const part = new Part<Task, Message>(task, at);
@@ -100,7 +100,7 @@ export class Threads<Task, Message> {
     if (this.#threads.size === 0) for (const part of this.#waiting.splice(0)) this.#fail(part);
   }
 
-  /** A thread that ended takes its task with it; the others go on, so that the error names the right one. */
+  /** Fails the task of an ended thread. Other tasks continue, so that the error names the right one. */
   #ended(thread: Worker, reason: string): void {
     const part = this.#threads.get(thread);
     if (!this.#threads.delete(thread)) return;
@@ -114,8 +114,8 @@ export class Threads<Task, Message> {
       kind: 'failed',
       error: 'a thread that reads files ended',
       facts: {
-        code: 'THREAD_ENDED', kind: 'bug', at: part.at, detail: `expected it to read all that it was given, found: ${this.#reason}`,
-        hint: 'Run the same command again, with more memory if there is any. If it fails again, please report it with the file.',
+        code: 'THREAD_ENDED', kind: 'bug', at: part.at, detail: `expected it to read its whole input, found: ${this.#reason}`,
+        hint: 'Run the same command again, with more memory if possible. If it fails again, please report it with the file.',
       },
     });
   }

@@ -1,5 +1,5 @@
 /**
- * Blocks of a TIFF as they are packed: DEFLATE and LZW, and the predictors that make numbers easier to pack. Facts: TIFF 6.0, sections 13 and 14;
+ * Unpacks blocks of a TIFF: DEFLATE, LZW and predictors. Facts: TIFF 6.0, sections 13 and 14;
  * Adobe's Technical Note 3 (2005).
  */
 import { endianness } from 'node:os';
@@ -8,19 +8,19 @@ import { inflate } from 'node:zlib';
 
 export type Compression = 'none' | 'lzw' | 'deflate';
 
-/** By their number in the file; Adobe's DEFLATE and the older one are the same. */
+/** Compressions by their code. Adobe's DEFLATE and the older code are the same. */
 export const COMPRESSIONS: Readonly<Record<number, Compression>> = { 1: 'none', 5: 'lzw', 8: 'deflate', 32_946: 'deflate' };
 
 export interface Packing {
   readonly compression: Compression;
-  /** 1: none; 2: each number less the one before it in its row; 3: the same of bytes, those of equal weight together. */
+  /** 1: none; 2: differences of the numbers in a row; 3: differences of bytes, grouped by significance. */
   readonly predictor: number;
   /** Byte order of the file. */
   readonly little: boolean;
   readonly sampleBytes: number;
   /** Numbers of a row. */
   readonly width: number;
-  /** Bytes that must come out at least, and may come out at most. */
+  /** Minimum and maximum number of unpacked bytes. */
   readonly least: number;
   readonly most: number;
 }
@@ -28,7 +28,7 @@ export interface Packing {
 const LITTLE = endianness() === 'LE';
 const inflated = promisify<Buffer, { maxOutputLength: number }, Buffer>(inflate);
 
-/** @returns whole rows in the machine's byte order, aligned for their numbers. @throws Error with what is wrong */
+/** @returns whole rows in the machine's byte order, aligned for their numbers. @throws Error that describes the damage */
 export async function unpack(packed: Buffer, packing: Packing): Promise<Buffer> {
   const { compression, predictor, little, sampleBytes, width, least, most } = packing;
   const found = compression === 'none' ? packed : compression === 'lzw' ? unpackLzw(packed, most) : await inflated(packed, { maxOutputLength: most });
@@ -43,7 +43,7 @@ export async function unpack(packed: Buffer, packing: Packing): Promise<Buffer> 
   return bytes;
 }
 
-/** Numbers must lie at multiples of their size, and small buffers are parts of others. */
+/** Returns aligned bytes, because numbers must start at multiples of their size and small buffers share memory. */
 function aligned(bytes: Buffer): Buffer {
   if (bytes.byteOffset % 8 === 0) return bytes;
   const moved = Buffer.allocUnsafeSlow(bytes.length);
@@ -57,7 +57,7 @@ function swap(bytes: Buffer, sampleBytes: number): void {
   else if (sampleBytes === 8) bytes.swap64();
 }
 
-/** Predictor 2: sums wrap as the numbers do. */
+/** Undoes predictor 2. Sums wrap like the numbers. */
 function sumUp({ buffer, byteOffset, length }: Buffer, width: number, sampleBytes: number): void {
   const count = length / sampleBytes;
   const at = [buffer as ArrayBuffer, byteOffset, count] as const;
@@ -76,7 +76,7 @@ function sumUp({ buffer, byteOffset, length }: Buffer, width: number, sampleByte
   }
 }
 
-/** Predictor 3: in a row the first bytes of all numbers stand first, the most significant ones, in little-endian files. */
+/** Undoes predictor 3: a row begins with the most significant bytes of all numbers. Only little-endian files are read. */
 function gatherFloats(bytes: Buffer, width: number, sampleBytes: number): void {
   const rowBytes = width * sampleBytes;
   const row = Buffer.alloc(rowBytes);
@@ -99,13 +99,13 @@ const LONGEST = 12;
 const CODES = 1 << LONGEST;
 
 /**
- * LZW as TIFF writes it: the most significant bit first, codes one bit longer one code early.
- * @returns at most so many bytes, which may be fewer where the codes end early
- * @throws Error for codes that say nothing
+ * Decodes the LZW of TIFF: most significant bit first, and longer codes one code early.
+ * @returns at most this number of bytes, or fewer if the codes end early
+ * @throws Error for invalid codes
  */
 export function unpackLzw(packed: Buffer, most: number): Buffer {
   const output = Buffer.allocUnsafeSlow(most);
-  // A code refers to bytes that were written before: their offset and length.
+  // A code refers to earlier bytes by offset and length.
   const from = new Int32Array(CODES);
   const lengths = new Int32Array(CODES);
   let written = 0;
@@ -135,7 +135,7 @@ export function unpackLzw(packed: Buffer, most: number): Buffer {
       output[written] = code;
       written += 1;
     } else {
-      // The code that is just being made: what was before, and its first byte again.
+      // The code that is being defined: the previous bytes and their first byte again.
       const known = code < next || (code === next && before >= 0);
       if (!known) throw new Error(`code ${code} before it was made`);
       const length = code < next ? lengths[code] ?? 0 : written - before + 1;

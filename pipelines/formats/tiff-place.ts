@@ -1,4 +1,4 @@
-/** Where a GeoTIFF's cells lie on the ground. Facts: OGC GeoTIFF 1.1 (19-008r4), clauses 7 and annex C. */
+/** Determines the position of a GeoTIFF's cells. Facts: OGC GeoTIFF 1.1 (19-008r4), clauses 7 and annex C. */
 import { epsgOfWkt } from './crs.ts';
 import type { RasterGrid } from './raster.ts';
 import type { Image } from './tiff-tags.ts';
@@ -13,14 +13,14 @@ const KEY = {
 
 const PROJECTED = 1;
 const GEOGRAPHIC = 2;
-/** Coordinates of a cell are those of its middle. */
+/** Coordinates of a cell are its centre. */
 const PIXEL_IS_POINT = 2;
 const USER_DEFINED = 32_767;
 const TRANSVERSE_MERCATOR = 1;
 const METRE = 9001;
 /** Codes of UTM projections without a datum: 16000 + zone in the north. */
 const UTM_NORTH = 16_000;
-/** First EPSG number of a datum's UTM zones of the north, by the number of its geographic CRS and of the datum. */
+/** First EPSG number of a datum's northern UTM zones, by the code of its geographic CRS or datum. */
 const UTM_OF_DATUM: Readonly<Record<number, number>> = { 4326: 32_600, 6326: 32_600, 4258: 25_800, 6258: 25_800 };
 
 type Keys = ReadonlyMap<number, number | string>;
@@ -47,7 +47,7 @@ async function keysOf(image: Image): Promise<Keys> {
 
 function epsgOf(image: Image, keys: Keys): number {
   const model = keys.get(KEY.modelType);
-  // Some writers leave the model open and describe a projection nevertheless.
+  // Some writers omit the model but describe a projection.
   const isProjected = model === PROJECTED || (model !== GEOGRAPHIC && [KEY.projected, KEY.method].some((key) => keys.has(key)));
   const stated = keys.get(isProjected ? KEY.projected : KEY.geographic);
   const found = typeof stated === 'number' && Number.isInteger(stated) && stated > 0 && stated !== USER_DEFINED ? stated
@@ -55,11 +55,11 @@ function epsgOf(image: Image, keys: Keys): number {
       : namedIn(keys, [KEY.geographicCitation, KEY.citation]);
   if (found !== null) return found;
   const names = [KEY.projectedCitation, KEY.geographicCitation, KEY.citation].flatMap((key) => keys.get(key) ?? []);
-  throw image.file.refused('RASTER_CRS', 'the raster does not say where on the earth it is', 'a CRS with its EPSG number, or one of UTM by its parameters',
-    keys.size === 0 ? 'none' : `one that is not known${names.length === 0 ? '' : `, called ${JSON.stringify(names[0])}`}`, 'Where you know it, write it into the file: gdal_edit.py -a_srs EPSG:32632 FILE');
+  throw image.file.refused('RASTER_CRS', 'the raster has no known CRS', 'a CRS with its EPSG number, or one of UTM by its parameters',
+    keys.size === 0 ? 'none' : `an unknown CRS${names.length === 0 ? '' : `, called ${JSON.stringify(names[0])}`}`, 'If you know the CRS, write it into the file: gdal_edit.py -a_srs EPSG:32632 FILE');
 }
 
-/** A zone of UTM that is written by its parameters; null: it is none. */
+/** Returns the EPSG number of a UTM zone that is given by parameters; null for other projections. */
 function utmOf(keys: Keys): number | null {
   const base = UTM_OF_DATUM[Number(keys.get(KEY.geographic))] ?? UTM_OF_DATUM[Number(keys.get(KEY.datum))];
   if (base === undefined || (keys.get(KEY.linearUnit) ?? METRE) !== METRE) return null;
@@ -71,7 +71,7 @@ function utmOf(keys: Keys): number | null {
   return isUtm ? base + zone : null;
 }
 
-/** By name, as programs that know no numbers write it: `PCS Name = WGS_1984_UTM_Zone_32N`, `ESRI PE String = PROJCS[…]`. */
+/** Returns the CRS by its name, for programs that write no codes: `PCS Name = WGS_1984_UTM_Zone_32N`, `ESRI PE String = PROJCS[…]`. */
 function namedIn(keys: Keys, places: readonly number[]): number | null {
   for (const place of places) {
     const text = String(keys.get(place) ?? '');
@@ -90,7 +90,7 @@ function wktIn(text: string): string | undefined {
   return start === -1 || end < start ? undefined : text.slice(start, end + 1);
 }
 
-/** @param cell whether the place of a cell is its middle or its north-western corner */
+/** @param cell whether the position of a cell is its centre or its north-western corner */
 async function transformOf(image: Image, cell: 'point' | 'area'): Promise<RasterGrid['transform']> {
   const { file } = image;
   const matrix = await image.numbers(TAG.transformation);
@@ -106,16 +106,16 @@ async function transformOf(image: Image, cell: 'point' | 'area'): Promise<Raster
   }
   const found = [west, across, rowRotation, north, columnRotation, down];
   if (!found.every(Number.isFinite) || across === 0 || (down === 0 && rowRotation === 0)) {
-    const why = tie !== null && tie.length > 6 ? `${tie.length / 6} points in the ground and no grid` : 'none';
-    throw file.refused('RASTER_PLACE', 'the raster does not say where its cells lie', 'the place of its corner and the size of a cell', why,
-      'Give the file as published; a program that saves an image may leave its place out.');
+    const why = tie !== null && tie.length > 6 ? `${tie.length / 6} ground control points and no grid` : 'none';
+    throw file.refused('RASTER_PLACE', 'the raster does not state the position of its cells', 'the position of its corner and the size of a cell', why,
+      'Use the file as published; programs that save images may omit the position.');
   }
   if (rowRotation !== 0 || columnRotation !== 0 || across < 0) {
     throw file.refused('RASTER_ROTATED', 'the raster is rotated or sheared', 'columns that run east and rows that run south', `transform ${found.join(' ')}`,
-      'Give the file as published, or turn it yourself: gdalwarp OLD.tif NEW.tif');
+      'Use the file as published, or rotate it: gdalwarp OLD.tif NEW.tif');
   }
   if (down > 0) {
-    throw file.refused('RASTER_SOUTH_UP', 'the raster\'s first row is its southernmost', 'rows that run south', `transform ${found.join(' ')}`, 'Turn it round: gdalwarp OLD.tif NEW.tif');
+    throw file.refused('RASTER_SOUTH_UP', 'the raster\'s first row is its southernmost', 'rows that run south', `transform ${found.join(' ')}`, 'Flip it: gdalwarp OLD.tif NEW.tif');
   }
   // A point represents the square around it.
   const shift = cell === 'point' ? 0.5 : 0;

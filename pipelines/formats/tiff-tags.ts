@@ -1,6 +1,6 @@
 /**
- * The directories of a TIFF: which tags its images have, and their values. Every claim of a header is first checked against the
- * file's size. Facts: TIFF 6.0 (1992); BigTIFF (2007).
+ * Reads the directories of a TIFF: the tags of its images and their values. Every size in a header is first compared with the file's size. Facts: TIFF 6.0
+ * (1992); BigTIFF (2007).
  */
 import type { FileHandle } from 'node:fs/promises';
 import { inputError, type MappaleError } from '../errors.ts';
@@ -25,7 +25,7 @@ export class RasterFile {
     this.at = at;
   }
 
-  /** @throws input error `RASTER_DAMAGED` where offset and length are no whole numbers within the file */
+  /** @throws input error `RASTER_DAMAGED` unless offset and length are whole numbers within the file */
   async bytes(offset: number, length: number, what: string): Promise<Buffer> {
     const isWithin = Number.isSafeInteger(offset) && Number.isSafeInteger(length) && offset >= 0 && length >= 0 && offset + length <= this.size;
     if (!isWithin) throw this.damaged(`${what} of ${length} bytes at byte ${offset}`, `a file of ${this.size} bytes`);
@@ -46,7 +46,7 @@ export class RasterFile {
   }
 }
 
-/** Where the values of a tag lie, and how they are written. */
+/** Position and type of a tag's values. */
 interface Field {
   readonly type: number;
   readonly count: number;
@@ -60,7 +60,7 @@ export interface Directory {
   readonly next: number;
 }
 
-/** Numbers as the file writes them. */
+/** Reads numbers in the file's byte order. */
 export class TiffReader {
   readonly file: RasterFile;
   readonly little: boolean;
@@ -72,10 +72,10 @@ export class TiffReader {
     this.#big = big;
   }
 
-  /** An offset or a count of 8 bytes; one that no file can have is damage. */
+  /** Reads an offset or a count of 8 bytes. An impossible value means damage. */
   #long(bytes: Buffer, at: number): number {
     const value = Number(this.little ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at));
-    if (!Number.isSafeInteger(value)) throw this.file.damaged('a number that a file can have', String(value));
+    if (!Number.isSafeInteger(value)) throw this.file.damaged('a possible file size or offset', String(value));
     return value;
   }
 
@@ -122,17 +122,17 @@ export class TiffReader {
     return { fields, next: this.#big ? this.#long(bytes, count * entryBytes) : this.number(bytes, 4, count * entryBytes) };
   }
 
-  /** Values of a field, from one on. */
+  /** Returns values of a field, starting at one of them. */
   async numbers({ type, count, offset }: Field, what: string): Promise<Float64Array> {
     const size = TYPE_BYTES[type];
-    // Without a size no file is too short for a count of billions.
+    // Values of unknown size cannot be compared with the file's size.
     if (size === undefined) throw this.file.damaged('a number', `values of type ${type} in ${what}`);
     const bytes = await this.file.bytes(offset, size * count, what);
     return Float64Array.from({ length: count }, (_, index) => this.number(bytes, type, index * size));
   }
 }
 
-/** The tags of one image. */
+/** Tags of one image. */
 export class Image {
   readonly #reader: TiffReader;
   readonly #fields: ReadonlyMap<number, Field>;
@@ -159,7 +159,7 @@ export class Image {
 
   /**
    * Returns the first value of a tag that holds a size, a count or a code.
-   * @throws input error `RASTER_DAMAGED` for a value that is negative or no whole number
+   * @throws input error `RASTER_DAMAGED` for a negative or fractional value
    */
   async whole(tag: number, otherwise: number): Promise<number> {
     const value = (await this.numbers(tag))?.[0] ?? otherwise;
@@ -174,11 +174,11 @@ export class Image {
     return (await this.#reader.file.bytes(field.offset, field.count, `tag ${tag}`)).toString('latin1').replace(/\0[^]*$/, '');
   }
 
-  /** Returns the offset or the size of each block, as the file writes them. `RasterFile.bytes` checks them when a block is read. */
+  /** Returns the offset or the size of each block, as written in the file. `RasterFile.bytes` checks them when a block is read. */
   async table(tag: number, blocks: number): Promise<Float64Array> {
     const field = this.#fields.get(tag);
     if (field === undefined || field.count < blocks || blocks > MOST_BLOCKS) {
-      throw this.#reader.file.damaged(`tag ${tag} to say where ${blocks} blocks are`, `${field?.count ?? 'none'}`);
+      throw this.#reader.file.damaged(`tag ${tag} with the position of ${blocks} blocks`, `${field?.count ?? 'none'}`);
     }
     return this.#reader.numbers({ ...field, count: blocks }, 'table of blocks');
   }

@@ -1,5 +1,5 @@
 /**
- * GeoTIFF and BigTIFF, either byte order: the first image of the file, one band, as the blocks it is stored in. Memory is bounded by one block.
+ * Reads GeoTIFF and BigTIFF in either byte order: the blocks of the first image, with one band. Memory is bounded by one block.
  * Facts: TIFF 6.0 (1992) with its Technical Notes 1 and 3; OGC GeoTIFF 1.1 (19-008r4); GDAL's tags 42112 and 42113.
  */
 import type { FileHandle } from 'node:fs/promises';
@@ -17,11 +17,11 @@ const TAG = {
 const MOST_IMAGES = 64;
 /** A mask of the image, among the flags of NewSubfileType. */
 const MASK = 4;
-/** The finest grid of the whole earth that is published has 1,296,000 columns (1″). */
+/** The finest published grid of the earth has 1,296,000 columns (1″). */
 const MOST_CELLS_ACROSS = 4_000_000;
-/** A block that is unpacked: a tile of 50 km of 10 m cells in one strip has 100 MB. */
+/** Maximum size of an unpacked block. A tile of 50 km with 10 m cells in one strip has 100 MB. */
 const MOST_BLOCK_BYTES = 256 * 1024 * 1024;
-/** Rows that are stored as they are can be had by themselves, however many make a strip. */
+/** Uncompressed rows are read in blocks of this size, whatever the size of a strip. */
 const PLAIN_BLOCK_BYTES = 1_048_576;
 
 const ARRAYS = {
@@ -32,12 +32,12 @@ const ARRAYS = {
 const SAMPLES: Readonly<Record<string, SampleType>> = {
   '1/8': 'uint8', '1/16': 'uint16', '1/32': 'uint32', '2/8': 'int8', '2/16': 'int16', '2/32': 'int32', '3/32': 'float32', '3/64': 'float64',
 };
-/** Numbers that a float of 32 bits cannot hold. */
+/** Types that do not fit into a float of 32 bits. */
 const WIDE: readonly SampleType[] = ['int32', 'uint32', 'float64'];
 
 /**
  * @param handle of the file, which the raster closes
- * @param at how it is named in messages
+ * @param at name of the raster in messages
  * @throws input errors `RASTER_BANDS`, `RASTER_COMPRESSION`, `RASTER_CRS`, `RASTER_DAMAGED`, `RASTER_MASK`, `RASTER_NO_DATA`, `RASTER_PLACE`,
  * `RASTER_ROTATED`, `RASTER_SAMPLES`, `RASTER_SCALE`, `RASTER_SOUTH_UP`, `RASTER_TOO_LARGE`
  */
@@ -84,14 +84,14 @@ export async function openTiff(handle: FileHandle, at: string): Promise<Raster> 
   };
 }
 
-/** A mask says of cells that they are none although they have a value. @throws input error `RASTER_MASK` */
+/** Refuses a mask, which excludes cells that have a value. @throws input error `RASTER_MASK` */
 async function refuseMask(reader: TiffReader, first: Directory): Promise<void> {
   const seen = new Set<number>();
   for (let { next } = first; next !== 0 && !seen.has(next) && seen.size < MOST_IMAGES;) {
     seen.add(next);
     const directory = await reader.directory(next);
     if (((await new Image(reader, directory).whole(TAG.subfileType, 0)) & MASK) !== 0) {
-      throw reader.file.refused('RASTER_MASK', 'the raster has a mask', 'a number that says where there is no value', 'an internal mask',
+      throw reader.file.refused('RASTER_MASK', 'the raster has a mask', 'a number for no data', 'an internal mask',
         'Write the mask into the cells: gdalwarp -dstnodata -9999 OLD.tif NEW.tif');
     }
     ({ next } = directory);
@@ -101,13 +101,13 @@ async function refuseMask(reader: TiffReader, first: Directory): Promise<void> {
 async function sampleTypeOf(image: Image): Promise<SampleType> {
   const bands = await image.whole(TAG.bands, 1);
   if (bands !== 1) {
-    throw image.file.refused('RASTER_BANDS', 'the raster has several bands', 'one band', String(bands), 'Take out the one that is meant: gdal_translate -b 1 OLD.tif NEW.tif');
+    throw image.file.refused('RASTER_BANDS', 'the raster has several bands', 'one band', String(bands), 'Extract the right one: gdal_translate -b 1 OLD.tif NEW.tif');
   }
   const [format, bits] = [await image.whole(TAG.sampleFormat, 1), await image.whole(TAG.bits, 1)];
   const type = SAMPLES[`${format}/${bits}`];
   if (type === undefined || await image.whole(TAG.fillOrder, 1) !== 1) {
     const kind = ['sample format 0', 'unsigned integers', 'integers', 'floats'][format] ?? `sample format ${format}`;
-    throw image.file.refused('RASTER_SAMPLES', 'the raster has cells of a kind that is not read', 'integers of 8, 16 or 32 bits or floats of 32 or 64', `${bits} bits of ${kind}`,
+    throw image.file.refused('RASTER_SAMPLES', 'the raster has cells of an unsupported type', 'integers of 8, 16 or 32 bits or floats of 32 or 64', `${bits} bits of ${kind}`,
       'Convert it: gdal_translate -ot Float32 OLD.tif NEW.tif');
   }
   return type;
@@ -116,7 +116,7 @@ async function sampleTypeOf(image: Image): Promise<SampleType> {
 interface Blocks {
   readonly width: number;
   readonly height: number;
-  /** @returns the bytes of so many rows, unpacked and in the machine's order; null: the block was never written */
+  /** @returns the unpacked bytes of the rows, in the machine's byte order; null if the block was never written */
   read(column: number, row: number, rows: number): Promise<Buffer | null>;
 }
 
@@ -132,11 +132,11 @@ async function blocksOf(
   const compression = COMPRESSIONS[code];
   const predictor = compression === 'none' ? 1 : await image.whole(TAG.predictor, 1);
   if (compression === undefined || ![1, 2, 3].includes(predictor) || (predictor === 3 && !sampleType.startsWith('float'))) {
-    throw file.refused('RASTER_COMPRESSION', 'the raster is compressed in a way that is not read', 'none, LZW or DEFLATE, with predictor 1, 2, or 3 of floats',
+    throw file.refused('RASTER_COMPRESSION', 'the raster has an unsupported compression', 'none, LZW or DEFLATE, with predictor 1, 2, or 3 of floats',
       `number ${code}, predictor ${predictor}`, 'Recompress it: gdal_translate -co COMPRESS=DEFLATE OLD.tif NEW.tif');
   }
   if (predictor === 3 && !little) {
-    throw file.refused('RASTER_COMPRESSION', 'the raster may mean two things', 'floats with predictor 3 in a little-endian file', 'a big-endian file, which libtiff 4.5 itself reads back with other numbers than it wrote',
+    throw file.refused('RASTER_COMPRESSION', 'the values of the raster are ambiguous', 'floats with predictor 3 in a little-endian file', 'a big-endian file, which libtiff 4.5 reads back with other numbers than it wrote',
       'Recompress the original: gdal_translate -co COMPRESS=DEFLATE OLD.tif NEW.tif');
   }
   const rowBytes = blockWidth * sampleBytes;
@@ -159,7 +159,7 @@ async function blocksOf(
       const before = (row % parts) * blockHeight * rowBytes;
       const least = (tiled ? blockHeight : rows) * rowBytes;
       const packed = compression === 'none' ? least : size;
-      // Bytes that were packed are hardly ever more than those that are not.
+      // Packed bytes are rarely larger than unpacked bytes.
       if ((compression === 'none' && before + least > size) || packed > 2 * rowBytes * blockHeight + 65_536) throw file.damaged(`a block of ${least} bytes`, `${size} bytes`);
       const bytes = await file.bytes(offset + before, packed, 'block');
       return unpack(bytes, { compression, predictor, little, sampleBytes, width: blockWidth, least, most: rowBytes * blockHeight }).catch((error: unknown) => {
@@ -169,7 +169,7 @@ async function blocksOf(
   };
 }
 
-/** The largest divisor that is not above a number, at least 1. */
+/** Returns the largest divisor up to a limit, at least 1. */
 function divisor(of: number, most: number): number {
   let found = Math.max(1, Math.min(of, most));
   while (of % found !== 0) found -= 1;
@@ -184,15 +184,15 @@ async function scalingOf(image: Image): Promise<{ readonly scale: number; readon
   if (scale === undefined && offset === undefined) return null;
   const found = { scale: Number(scale ?? 1), offset: Number(offset ?? 0) };
   if (Number.isFinite(found.scale) && Number.isFinite(found.offset) && found.scale !== 0) return found.scale === 1 && found.offset === 0 ? null : found;
-  throw image.file.refused('RASTER_SCALE', 'the raster\'s scale is no number', 'a scale and an offset', JSON.stringify([scale, offset]), 'Write its values as they are: gdal_translate -unscale OLD.tif NEW.tif');
+  throw image.file.refused('RASTER_SCALE', 'the raster\'s scale is not a number', 'a scale and an offset', JSON.stringify([scale, offset]), 'Write unscaled values: gdal_translate -unscale OLD.tif NEW.tif');
 }
 
-/** NaN is never a value, so that a file that calls it so says nothing. @throws input error `RASTER_NO_DATA` */
+/** Returns the value for no data. NaN is never a value, so declaring it has no effect. @throws input error `RASTER_NO_DATA` */
 async function noDataOf(image: Image): Promise<number | null> {
   const text = (await image.text(TAG.noData))?.trim() ?? '';
   if (text === '' || /^[+-]?nan(?:\(\w*\))?$|^-?1[.,]#/i.test(text)) return null;
   if (/^[+-]?inf(?:inity)?$/i.test(text)) return null;
   const value = Number(text);
   if (!Number.isNaN(value)) return value;
-  throw image.file.refused('RASTER_NO_DATA', 'the raster\'s sign for "no value" is no number', 'a number or nan', JSON.stringify(text.slice(0, 40)), 'Correct it: gdal_edit.py -a_nodata -9999 FILE');
+  throw image.file.refused('RASTER_NO_DATA', 'the raster\'s value for no data is not a number', 'a number or nan', JSON.stringify(text.slice(0, 40)), 'Correct it: gdal_edit.py -a_nodata -9999 FILE');
 }

@@ -1,18 +1,18 @@
 /**
- * Writes Mapbox Vector Tiles 2.1 from geometries in TWKB, as PostGIS returns them: integers of 1e-7 degrees, each the difference to the one before. Both
+ * Writes Mapbox Vector Tiles 2.1 from geometries in TWKB, as PostGIS returns them: integers of 1e-7 degrees, each the difference from the previous one. Both
  * engines can write TWKB, but only one of them can write tiles.
  */
 
 /** Units of a tile's side. */
 const EXTENT = 4096;
 
-/** Units by which drawings reach over the sides, so that no side shows as a line. */
+/** Margin around a tile in units, so that its sides are not visible as lines. */
 const BUFFER = 64;
 
 /** Highest zoom of a tile's number. */
 export const HIGHEST_ZOOM = 22;
 
-/** TWKB is asked for with so many decimals of a degree. */
+/** TWKB is requested with 7 decimals of a degree. */
 const PER_DEGREE = 1e7;
 
 export interface TileNumber {
@@ -24,7 +24,7 @@ export interface TileNumber {
 export type TileValue = string | number | boolean;
 
 export interface TileFeature {
-  /** Whole and not negative; null: it has none. */
+  /** Whole and not negative; null if it has none. */
   readonly id: number | null;
   readonly tags: Readonly<Record<string, TileValue>>;
 }
@@ -37,19 +37,19 @@ export function boxOfTile({ z, x, y }: TileNumber): readonly [number, number, nu
   return [longitude(x - more), latitude(y + 1 + more), longitude(x + 1 + more), latitude(y - more)];
 }
 
-/** The tile that has a point. */
+/** Returns the tile that contains a point. */
 export function tileAt(z: number, lng: number, lat: number): TileNumber {
   const side = 2 ** z;
   const within = (value: number): number => Math.min(side - 1, Math.max(0, Math.floor(value)));
   return { z, x: within(columnOf(lng) * side), y: within(rowOf(lat) * side) };
 }
 
-/** Degrees that a unit of a tile is wide. */
+/** Returns the width of a unit of a tile in degrees. */
 export function unitDegrees(z: number): number {
   return 360 / 2 ** z / EXTENT;
 }
 
-/** Web Mercator, 0–1 from west to east and from north to south. */
+/** Returns the Web Mercator coordinate, 0–1 from west to east and from north to south. */
 function columnOf(lng: number): number {
   return lng / 360 + 0.5;
 }
@@ -61,8 +61,8 @@ function rowOf(lat: number): number {
 
 /**
  * Writes a tile of one layer.
- * @param drawings TWKB of polygons with 7 decimals, one after the other: one for each feature
- * @throws Error for drawings that are none, or not as many as the features: a bug
+ * @param drawings TWKB of polygons with 7 decimals, one after the other, one for each feature
+ * @throws Error for invalid geometries, or another number of geometries than features: a bug
  */
 export function vectorTile(tile: TileNumber, name: string, features: readonly TileFeature[], drawings: Uint8Array): Buffer {
   const keys = new Map<string, number>();
@@ -79,7 +79,7 @@ export function vectorTile(tile: TileNumber, name: string, features: readonly Ti
     feature.packed(4, commands);
     layer.bytes(2, feature.done());
   }
-  if (!reader.ended) throw new Error('there are more drawings than features');
+  if (!reader.ended) throw new Error('there are more geometries than features');
   for (const key of keys.keys()) layer.bytes(3, Buffer.from(key));
   for (const value of values.keys()) layer.bytes(4, valueOf(JSON.parse(value) as TileValue));
   layer.number(5, EXTENT);
@@ -91,7 +91,7 @@ export function vectorTile(tile: TileNumber, name: string, features: readonly Ti
 
 const POLYGON = 3;
 
-/** Number of something in the order in which it came first. */
+/** Returns the number of a text, in the order of first occurrence. */
 function numberOf(known: Map<string, number>, each: string): number {
   let number = known.get(each);
   if (number === undefined) known.set(each, number = known.size);
@@ -112,7 +112,7 @@ type Ring = number[];
 
 const [MOVE_TO, LINE_TO, CLOSE_PATH] = [1, 2, 7];
 
-/** @param polygons rings of each, in degrees; the outer one first */
+/** @param polygons rings of each polygon, in degrees, the outer ring first */
 function commandsOf(polygons: readonly (readonly Ring[])[], { z, x, y }: TileNumber): number[] {
   const side = 2 ** z * EXTENT;
   const [left, top] = [x * EXTENT, y * EXTENT];
@@ -123,7 +123,7 @@ function commandsOf(polygons: readonly (readonly Ring[])[], { z, x, y }: TileNum
       const row = Math.round(rowOf((ring[at + 1] as number) / PER_DEGREE) * side - top);
       if (column !== points.at(-2) || row !== points.at(-1)) points.push(column, row);
     }
-    // The last point is the first again.
+    // The last point equals the first.
     while (points.length > 2 && points[0] === points.at(-2) && points[1] === points.at(-1)) points.length -= 2;
     return points;
   };
@@ -158,7 +158,7 @@ function commandsOf(polygons: readonly (readonly Ring[])[], { z, x, y }: TileNum
   return commands;
 }
 
-/** Twice the area; positive where the points go clockwise as they are seen, with rows downwards. */
+/** Returns twice the area; positive if the points are clockwise on the screen, with rows downwards. */
 function areaOf(ring: Ring): number {
   let area = 0;
   for (let at = 0; at < ring.length; at += 2) {
@@ -178,7 +178,7 @@ function zigzag(value: number): number {
   return value < 0 ? -2 * value - 1 : 2 * value;
 }
 
-/** TWKB of areas, one after the other. */
+/** Reads TWKB of areas, one after the other. */
 class Twkb {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -191,7 +191,7 @@ class Twkb {
     return this.#at === this.#bytes.length;
   }
 
-  /** Rings of the polygons of the next drawing. Lines and points, which remain where a side of the tile is only touched, are none. */
+  /** Returns the rings of the next geometry's polygons. Lines and points, which remain if a geometry only touches the side of the tile, are ignored. */
   polygons(): Ring[][] {
     const [kind, has] = [this.#byte(), this.#byte()];
     if (kind >> 4 !== 14 || (has & ~EMPTY) !== 0) throw new Error(`expected TWKB with 7 decimals and without extras, found ${kind}, ${has}`);
@@ -227,7 +227,7 @@ class Twkb {
     return this.#points(this.#varint(), point);
   }
 
-  /** @param point the one before, which the last of them becomes */
+  /** @param point the previous point, which becomes the last point read */
   #points(count: number, point: [number, number]): Ring {
     const ring: Ring = new Array<number>(count * 2);
     for (let at = 0; at < ring.length; at += 2) {
@@ -240,7 +240,7 @@ class Twkb {
 
   #byte(): number {
     const byte = this.#bytes[this.#at];
-    if (byte === undefined) throw new Error('TWKB ends inside of a drawing');
+    if (byte === undefined) throw new Error('TWKB ends inside a geometry');
     this.#at += 1;
     return byte;
   }
@@ -260,10 +260,10 @@ class Twkb {
   }
 }
 
-/** Flag of TWKB: there is nothing in it. */
+/** Flag of TWKB for an empty geometry. */
 const EMPTY = 16;
 
-/** Fields of a protocol buffer, one after the other. */
+/** Writes fields of a protocol buffer, one after the other. */
 class Bytes {
   #buffer = Buffer.allocUnsafe(256);
   #length = 0;

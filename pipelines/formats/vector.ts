@@ -39,9 +39,9 @@ export interface VectorFeature {
   /** 1-based ordinal of reading; use it as the record's position. */
   readonly position: number;
   readonly properties: Readonly<Record<string, VectorValue>>;
-  /** EWKB, little-endian, XY, with the layer's SRID; null when there is none or it cannot be used. */
+  /** EWKB, little-endian, XY, with the layer's SRID; null if there is no usable geometry. */
   readonly ewkb: Buffer | null;
-  /** Why `ewkb` is null although the file has a geometry there; null otherwise. */
+  /** Reason why `ewkb` is null although the file has a geometry; null otherwise. */
   readonly geometryError: string | null;
 }
 
@@ -89,10 +89,10 @@ export function gdal<Name extends Call['name']>(at: string, name: Name, ...args:
 }
 
 /**
- * Opens a vector file. A zip's entry is unpacked to the temporary folder first (random access through deflate is slow, and
- * the unpacking verifies size and CRC-32); `close` removes it.
- * @throws `GDAL_MISSING` (usage); input errors `VECTOR_FORMAT`, `SIDECAR_MISSING`, `SHAPEFILE_TRUNCATED`, `SHAPEFILE_INCONSISTENT`,
- *   `GPKG_TRUNCATED`, `VECTOR_UNREADABLE`, `ENCODING_UNKNOWN`, and those of the zip; `THREAD_ENDED` (bug)
+ * Opens a vector file. An entry of a zip is first unpacked to the temporary folder, because random access in deflated data is slow, and unpacking verifies size
+ * and CRC-32. `close` removes the files.
+ * @throws `GDAL_MISSING` (usage); input errors `VECTOR_FORMAT`, `SIDECAR_MISSING`, `SHAPEFILE_TRUNCATED`, `SHAPEFILE_INCONSISTENT`, `GPKG_TRUNCATED`,
+ * `VECTOR_UNREADABLE`, `ENCODING_UNKNOWN`, and errors of the zip; `THREAD_ENDED` (bug)
  */
 export async function openVector(path: VectorPath): Promise<VectorDataset> {
   const label = typeof path === 'string' ? basename(path) : `${path.zip.label}!${path.entry}`;
@@ -114,7 +114,7 @@ async function openFile(path: string, label: string, folder: string | null): Pro
   const extension = extname(path).toLowerCase();
   const drivers = DRIVERS[extension];
   if (drivers === undefined) {
-    throw inputError('vector format is not read', {
+    throw inputError('vector format is not supported', {
       code: 'VECTOR_FORMAT', at: label, detail: `expected ${Object.keys(DRIVERS).join(', ')}, found ${extension === '' ? 'no extension' : extension}`,
       hint: 'Use the downloaded file, unchanged and under its original name.',
     });
@@ -151,7 +151,7 @@ async function unpack(zip: ZipArchive, entry: string, folder: string): Promise<s
     if (other !== undefined) {
       throw inputError('two members of the zip are the same part of a shapefile', {
         code: 'ZIP_MEMBER_REPEATED', at: `${zip.label}!${other.path}`, detail: `expected one ${part} of it, found ${found.path} and ${other.path}`,
-        hint: 'Nobody can tell which is meant. Download the zip again, or pack it again with the right one.',
+        hint: 'The right one is unknown. Download the zip again, or pack it again with the right one.',
       });
     }
     await zip.spool(found.path, join(folder, `${name}${part}`));
@@ -170,7 +170,7 @@ async function unpackGeodatabase(zip: ZipArchive, entry: string, folder: string)
   for (const { path, isFolder } of zip.entries) {
     const name = path.slice(entry.length + 1);
     if (isFolder || !path.startsWith(`${entry}/`) || !GEODATABASE_FILE.test(name)) continue;
-    // One folder on some systems, two files on others.
+    // Names that are equal on some systems differ on others.
     const key = name.toLowerCase();
     if (names.has(key)) {
       throw inputError('two members of the zip are the same part of a geodatabase', {
@@ -184,7 +184,7 @@ async function unpackGeodatabase(zip: ZipArchive, entry: string, folder: string)
   return target;
 }
 
-/** A GeoPackage is an SQLite file; its header counts its pages (SQLite, "Database File Format", 1.3). */
+/** Checks a GeoPackage: the header of the SQLite file states its number of pages (SQLite, "Database File Format", 1.3). */
 async function inspectGeoPackage(path: string, label: string): Promise<void> {
   const { size } = await stat(path);
   const header = await bytesAt(path, 0, 100);
@@ -195,7 +195,7 @@ async function inspectGeoPackage(path: string, label: string): Promise<void> {
   }
   const page = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
   const pages = header.readUInt32BE(28);
-  // The page count is only kept by writers that also set "version valid for" to the change counter.
+  // The page count is valid only if "version valid for" equals the change counter.
   if (header.readUInt32BE(24) === header.readUInt32BE(92) && size < page * pages) {
     throw inputError('GeoPackage is cut short', {
       code: 'GPKG_TRUNCATED', at: label, detail: `expected ${pages} pages of ${page} bytes by its header, found ${size} bytes`,
@@ -206,12 +206,12 @@ async function inspectGeoPackage(path: string, label: string): Promise<void> {
 
 export class VectorLayer {
   readonly name: string;
-  /** False for a table of attributes only. */
+  /** False for a table without geometries. */
   readonly spatial: boolean;
   readonly fields: readonly VectorField[];
   /** Features that the file declares. */
   readonly featureCount: number;
-  /** How errors name it. */
+  /** Name of the layer in errors. */
   readonly at: string;
   readonly #wkt: string | null;
   readonly #epsg: number | null | undefined;
@@ -228,7 +228,7 @@ export class VectorLayer {
   }
 
   /**
-   * EPSG number of the layer's own CRS; 0 when the layer is not spatial.
+   * EPSG number of the layer's CRS; 0 for a layer without geometries.
    * @throws input errors `CRS_MISSING`, `CRS_UNKNOWN`.
    */
   get srid(): number {
@@ -236,7 +236,7 @@ export class VectorLayer {
     if (typeof this.#epsg === 'number') return this.#epsg;
     const wkt = this.#wkt?.trim() ?? '';
     if (wkt === '') {
-      throw inputError('CRS of the layer is not said', {
+      throw inputError('CRS of the layer is not stated', {
         code: 'CRS_MISSING', at: this.at, detail: 'expected a .prj or a CRS in the file, found none',
         hint: 'Put the publisher\'s .prj into the folder of the file.',
       });
@@ -257,9 +257,9 @@ export class VectorDataset {
   /** Folder with the unpacked files, or null. */
   readonly #folder: string | null;
   #closed = false;
-  /** How the file is named in messages. */
+  /** Name of the file in messages. */
   readonly label: string;
-  /** Encoding of text; null where the format fixes UTF-8. */
+  /** Encoding of text; null if the format requires UTF-8. */
   readonly encoding: string | null;
   readonly layers: readonly VectorLayer[];
 
@@ -272,20 +272,20 @@ export class VectorDataset {
     this.layers = reader.layers.map((layer) => new VectorLayer(layer, shapefile, label));
   }
 
-  /** The layer of that name, or the only spatial one. @throws input error `LAYER_MISSING`. */
+  /** Returns the layer of that name, or the only spatial layer. @throws input error `LAYER_MISSING`. */
   layer(name?: string): VectorLayer {
     const [found, another] = this.layers.filter((layer) => (name === undefined ? layer.spatial : layer.name === name));
     if (found !== undefined && another === undefined) return found;
     const names = this.layers.map((layer) => layer.name).join(', ') || 'none';
-    throw inputError('vector file has not the layer', {
+    throw inputError('vector file does not have the layer', {
       code: 'LAYER_MISSING', at: this.label, detail: `expected ${name ?? 'one spatial layer'}, found ${names}`,
-      hint: 'Download the file again, and look whether the publisher has changed it.',
+      hint: 'Download the file again, and check whether the publisher has changed it.',
     });
   }
 
   /**
-   * Streams one layer in file order; the memory is that of two batches.
-   * @throws input error `FEATURES_MISSING` when fewer or more come than the file declares.
+   * Streams one layer in file order, with two batches in memory.
+   * @throws input error `FEATURES_MISSING` if the number of features differs from the declared one.
    */
   async *features(which: string | VectorLayer): AsyncGenerator<VectorFeature> {
     const layer = this.layer(typeof which === 'string' ? which : which.name);
@@ -297,7 +297,7 @@ export class VectorDataset {
         throw unreadable(at, error);
       });
       ended = batch.ended;
-      // The next ones are read while these are used.
+      // The next batch is read while this one is used.
       if (!ended) coming = read('next');
       for (const feature of batch.features) {
         position += 1;
@@ -320,7 +320,7 @@ export class VectorDataset {
     return { fid, position, properties, ewkb: null, geometryError: why };
   }
 
-  /** Frees the file and removes what was unpacked for it. */
+  /** Closes the file and removes unpacked files. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

@@ -1,6 +1,6 @@
 /**
- * The annual composite of VIIRS in HDF5 (VNP46A4, VJ146A4), by h5wasm: HDF5's own library as WebAssembly. A tile is 10° wide and high; the file gives no
- * place that GDAL understands, so that its tile's column and row in the name say it. Facts: Black Marble User Guide 2.0 (NASA, 2024).
+ * Reads the annual composite of VIIRS in HDF5 (VNP46A4, VJ146A4) with h5wasm, HDF5's library as WebAssembly. A tile is 10° wide and high. The position of a
+ * tile comes from the column and row in its name, because GDAL does not understand the file's own position. Facts: Black Marble User Guide 2.0 (NASA, 2024).
  */
 import { Dataset, File, ready } from 'h5wasm/node';
 import { inputError, type MappaleError } from '../errors.ts';
@@ -15,17 +15,17 @@ const COLUMNS = 36;
 const ROWS = 18;
 /** A tile has 2,400 cells of 15″; a tile more than twice as fine belongs to another product. */
 const MOST_CELLS_ACROSS = 6_000;
-/** Rows of a block where the file has no chunks. */
+/** Rows of a block if the file has no chunks. */
 const PLAIN_ROWS = 64;
-/** Types by NumPy's letters; the files are written on machines of this byte order. */
+/** Types by NumPy's letters. The files have this byte order. */
 const TYPES: Readonly<Record<string, SampleType>> = { '<H': 'uint16', '<h': 'int16', '<f': 'float32', '<d': 'float64' };
 /** Scale and fill by the user guide, for a file without attributes: collection 1 has integers, collection 2 has floats. */
 const INTEGERS = { scale: 0.1, noData: 65_535 };
 const FLOATS = { scale: 1, noData: -999.9 };
 
 /**
- * @param at how it is named in messages
- * @param name as published, with the tile's place
+ * @param at name of the raster in messages
+ * @param name published name, with the tile's position
  * @throws input errors `RASTER_CONTENT`, `RASTER_DAMAGED`, `RASTER_PLACE`, `RASTER_SAMPLES`, `RASTER_TOO_LARGE`
  */
 export async function openViirs(path: string, at: string, name: string): Promise<Raster> {
@@ -56,7 +56,7 @@ export async function openViirs(path: string, at: string, name: string): Promise
   }
 }
 
-/** Makes the error of a file that cannot be used. */
+/** Returns the error for an unusable file. */
 type Refuse = (code: string, message: string, expected: string, found: string, hint: string) => MappaleError;
 
 /** Calls the library. @throws input error `RASTER_DAMAGED` in place of its errors */
@@ -75,7 +75,7 @@ function unlessDamaged<T>(at: string, read: () => T): T {
 function tileIn(name: string, refused: Refuse): readonly [column: number, row: number] {
   const [, column = NaN, row = NaN] = (PLACE.exec(name) ?? []).map(Number);
   if (column < COLUMNS && row < ROWS) return [column, row];
-  throw refused('RASTER_PLACE', 'the name does not say the tile\'s place', 'column and row of the tile, as in h19v04', JSON.stringify(name), 'Give the file the name it was published with.');
+  throw refused('RASTER_PLACE', 'the name does not contain the tile\'s position', 'column and row of the tile, as in h19v04', JSON.stringify(name), 'Use the published name of the file.');
 }
 
 /** Size of a dataset and of its blocks, in cells, and how its numbers are stored. */
@@ -118,7 +118,7 @@ function blockReader(dataset: Dataset, { width, height, sampleType, blockWidth, 
 
 interface Facts {
   readonly shape: readonly number[];
-  /** Null: the rows stand one behind the other. */
+  /** Null if rows are stored one after the other. */
   readonly chunks: readonly number[] | null;
   readonly dtype: unknown;
   readonly scale: number;
@@ -141,7 +141,7 @@ function factsOf(dataset: Dataset): Facts {
   };
 }
 
-/** The innermost of what the library says, in one line. */
+/** Returns the innermost message of the library on one line. */
 function reasonOf(error: unknown): string {
   const lines = (error instanceof Error ? error.message : String(error)).split('\n');
   const innermost = lines.filter((line) => /^\s*#\d+:/.test(line)).at(-1) ?? lines[0] ?? '';

@@ -8,7 +8,7 @@ const PROLOG = [['<!--', '-->'], ['<?xml', '>']] as const;
 /** Text of firewalls, which answer with status 200. */
 const FIREWALL = /web application firewall/i;
 
-/** Bytes of a page that are looked at. */
+/** Number of bytes of a page that are searched. */
 export const PAGE_BYTES = 65_536;
 
 export function isPage(head: Buffer): boolean {

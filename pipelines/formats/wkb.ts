@@ -1,8 +1,8 @@
-/** Geometries in well-known binary, little-endian, XY. */
+/** Reads and converts geometries in well-known binary, little-endian, XY. */
 
 /** Flag of EWKB: an SRID follows the type. */
 const WITH_SRID = 0x20000000;
-/** WKB type of a collection that must hold simple members → what it is when they are linear. */
+/** Simple WKB types of collections with linear members, by the WKB type of the collection. */
 const LINEAR: Readonly<Record<number, number>> = { 11: 5, 12: 6 };
 
 /**
@@ -47,12 +47,12 @@ export function walkWkb<T>(wkb: Buffer, position: (at: number) => T | null, geom
 }
 
 /**
- * Numbers must be finite, types simple features. MultiCurve and MultiSurface of straight members, as some desktop programs write, become
+ * Numbers must be finite, types simple features. Converts MultiCurve and MultiSurface with straight members, as some desktop programs write them, to
  * MultiLineString and MultiPolygon, in place.
- * @returns null, or what is wrong
+ * @returns null, or a description of the error
  */
 export function checkWkb(wkb: Buffer): string | null {
-  // An exponent of all ones is an infinity or not a number; cheaper than reading the double.
+  // An exponent of all ones is an infinity or NaN. This test is faster than reading the double.
   const isNumber = (at: number): boolean => (wkb.readUInt16LE(at + 6) & 0x7ff0) !== 0x7ff0;
   return walkWkb(wkb, (at) => (isNumber(at) && isNumber(at + 8) ? null : 'a coordinate is not a number'), (type, at) => {
     const linear = LINEAR[type];
@@ -61,7 +61,7 @@ export function checkWkb(wkb: Buffer): string | null {
   });
 }
 
-/** EWKB of PostGIS, in memory of its own: the SRID, and its flag, on the outermost geometry only. */
+/** Converts to EWKB of PostGIS in a new buffer, with SRID and flag on the outermost geometry only. */
 export function toEwkb(wkb: Buffer, srid: number): Buffer {
   const ewkb = Buffer.allocUnsafeSlow(wkb.length + 4);
   ewkb[0] = 1;
@@ -75,8 +75,8 @@ export function toEwkb(wkb: Buffer, srid: number): Buffer {
 const GEOJSON_TYPES: Readonly<Record<string, number>> = { Point: 1, LineString: 2, Polygon: 3, MultiPoint: 4, MultiLineString: 5, MultiPolygon: 6 };
 
 /**
- * WKB of a geometry of GeoJSON, XY: further ordinates are left out.
- * @returns text with what is wrong where there is no such geometry
+ * Converts a geometry of GeoJSON to WKB, XY. Further ordinates are left out.
+ * @returns a description of the error for an invalid geometry
  */
 export function geoJsonWkb(geometry: unknown): Buffer | string {
   const { type, coordinates, geometries } = geometry as { readonly type?: unknown; readonly coordinates?: unknown; readonly geometries?: unknown };
@@ -113,7 +113,7 @@ function header(type: number, count: number | null): Buffer {
 function geometryParts(type: number, coordinates: unknown): Buffer[] {
   if (type === 1) return [header(1, null), positionsOf([coordinates])];
   const members = listOf(coordinates);
-  // Members of a multi geometry are geometries of their own; those of a polygon are rings.
+  // Members of a multi geometry are geometries. Members of a polygon are rings.
   if (type > 3) return [header(type, members.length), ...members.flatMap((member) => geometryParts(type - 3, member))];
   if (type === 2) return [header(2, members.length), positionsOf(members)];
   return [header(3, members.length), ...members.flatMap((ring) => {

@@ -1,25 +1,25 @@
 /**
- * Rows of an Excel workbook (.xlsx), streamed: the sheet is never held, only its distinct texts are.
- * Format: ECMA-376 part 1 (SpreadsheetML). Cells come as the file writes them: a number cell as its digits (`42`, `70010000001`,
- * `6.3E11`), a text cell as its text; formulas as their stored result. Dates stay numbers: the publishers read here use none.
+ * Streams the rows of an Excel workbook (.xlsx). Only the distinct texts of a sheet are in memory.
+ * Format: ECMA-376 part 1 (SpreadsheetML). Cells are returned as written in the file: a number cell as its digits (`42`, `70010000001`,
+ * `6.3E11`), a text cell as its text; formulas as their stored result. Dates stay numbers, because the publishers use none.
  */
 import { inputError, type MappaleError } from '../errors.ts';
 import { ElementReader, type Element } from './elements.ts';
 import { counted, utf8Text } from './streams.ts';
 import type { ZipArchive } from './zip.ts';
 
-/** Rows handed over at a time. */
+/** Number of rows in a batch. */
 const BATCH_ROWS = 512;
 /** Number of columns of a sheet in Excel 2007 and later. */
 const MOST_COLUMNS = 16_384;
 const MOST_ROWS = 1_048_576;
-/** Columns that may be filled; the widest tables of the publishers have some hundred. */
+/** Maximum number of filled columns. The widest tables of publishers have some hundred. */
 const MOST_FILLED = 2_000;
-/** Excel's own limit is 32,767 in a cell; written out, one of them may take six. */
+/** Excel's limit is 32,767 characters in a cell. An escaped character may take six. */
 const CELL_CHARS = 262_144;
-/** A row, or another element that is held at once. */
+/** Maximum size of a row or another element in memory. */
 const ELEMENT_CHARS = 16_777_216;
-/** Distinct texts of a workbook, which are held: a million names of streets have 20 million characters. */
+/** Maximum number of distinct texts in memory. A million street names have 20 million characters. */
 const MOST_TEXTS = 2_000_000;
 const TEXTS_CHARS = 100_000_000;
 const MOST_SHEETS = 500;
@@ -31,20 +31,20 @@ export interface XlsxSheet {
 }
 
 export interface XlsxRow {
-  /** As the sheet numbers it, from 1. */
+  /** Number of the row in the sheet, from 1. */
   readonly number: number;
-  /** By column, A first; null for an empty cell. Cells after the last filled one are missing. */
+  /** Cells by column, from A; null for an empty cell. Cells after the last filled one are missing. */
   readonly cells: readonly (string | null)[];
 }
 
-/** Some rows, and how much of the sheet has been read. */
+/** Some rows, and the part of the sheet that was read. */
 interface XlsxBatch {
   readonly rows: readonly XlsxRow[];
   /** Inflated bytes of the sheet so far. */
   readonly bytes: number;
 }
 
-/** An open workbook; it lives as long as its archive. */
+/** An open workbook. It can be used while its archive is open. */
 export class Workbook {
   readonly #archive: ZipArchive;
   readonly sheets: readonly XlsxSheet[];
@@ -79,7 +79,7 @@ export class Workbook {
 
   /**
    * Streams a sheet in batches of rows; rows without any value are left out.
-   * @param counter counts the rows by itself, see `XlsxRowCounter`
+   * @param counter counts the rows independently, see `XlsxRowCounter`
    * @throws input error `XLSX_UNREADABLE` with the sheet's name
    */
   async *rows(sheet: XlsxSheet, counter?: XlsxRowCounter): AsyncGenerator<XlsxBatch> {
@@ -102,14 +102,14 @@ export class Workbook {
 }
 
 /**
- * The first rows of a sheet from the first bytes of its two files, for recognising a workbook.
- * @param texts first bytes of `xl/sharedStrings.xml`; a text that lies beyond them is given as null
- * @returns at most `count` rows; fewer when the bytes do not reach
+ * Reads the first rows of a sheet from the first bytes of its two files, for recognising a workbook.
+ * @param texts first bytes of `xl/sharedStrings.xml`; a later text is returned as null
+ * @returns at most `count` rows, or fewer if the bytes end before
  */
 export function firstRows(sheet: Buffer, texts: Buffer | null, count: number): readonly XlsxRow[] {
   const found: string[] = [];
   const rows: XlsxRow[] = [];
-  // Bytes that end anywhere: what was complete before their end, or before a fault, has been taken; reading says what is wrong.
+  // Complete rows before the end of the bytes or before a fault are used. Reading the file reports faults.
   const readHead = (bytes: Buffer, name: string, take: (element: Element) => void): void => {
     try {
       elementReader(name, 'head', take).write(new TextDecoder('utf-8').decode(bytes, { stream: true }));
@@ -123,8 +123,7 @@ export function firstRows(sheet: Buffer, texts: Buffer | null, count: number): r
 }
 
 /**
- * Counts the rows that hold a value, apart from the parser on purpose, so that the two can disagree: looks for the tags `row`, `v` and `t`
- * as text.
+ * Counts the rows with a value without the parser, by searching the tags `row`, `v` and `t` as text. So an error of the parser is detected.
  */
 export class XlsxRowCounter {
   #rest = '';
@@ -151,11 +150,11 @@ export class XlsxRowCounter {
 function unreadable(at: string, reason: string, cause?: unknown): MappaleError {
   return inputError('workbook cannot be read', {
     code: 'XLSX_UNREADABLE', at, detail: `expected an Excel workbook (.xlsx), found: ${reason}`,
-    hint: 'Download the file again; do not save it with another program.', cause,
+    hint: 'Download the file again, and do not save it with another program.', cause,
   });
 }
 
-/** Reads the elements of this name. @throws input error `XLSX_UNREADABLE` of what is broken, and of what `take` throws */
+/** Reads the elements of this name. @throws input error `XLSX_UNREADABLE` for a malformed part, and for errors of `take` */
 function elementReader(name: string, at: string, take: (element: Element) => void): ElementReader {
   return new ElementReader({
     strict: true,
@@ -169,13 +168,13 @@ function elementReader(name: string, at: string, take: (element: Element) => voi
   });
 }
 
-/** Text of a part of the workbook. @throws input error `XLSX_UNREADABLE` */
+/** Returns the text of a part of the workbook. @throws input error `XLSX_UNREADABLE` */
 async function* textOf(archive: ZipArchive, path: string, count: (bytes: number) => void = () => undefined): AsyncGenerator<string, void, undefined> {
   const stream = (await archive.stream(path)) as AsyncIterable<Buffer>;
   yield* utf8Text(counted(stream, count), (cause) => unreadable(`${archive.label}!${path}`, 'bytes that UTF-8 does not have', cause));
 }
 
-/** The elements of this name in a small part. */
+/** Returns the elements of this name in a small part. */
 async function elementsOf(archive: ZipArchive, path: string, name: string): Promise<Element[]> {
   const found: Element[] = [];
   const reader = elementReader(name, `${archive.label}!${path}`, (element) => found.push(element));
@@ -184,11 +183,11 @@ async function elementsOf(archive: ZipArchive, path: string, name: string): Prom
   return found;
 }
 
-/** `sharedStrings.xml`: one `si` per text. */
+/** Reads `sharedStrings.xml`, with one `si` per text. */
 async function readTexts(archive: ZipArchive): Promise<readonly string[]> {
   const path = 'xl/sharedStrings.xml';
   const texts: string[] = [];
-  // A workbook whose texts are all inline has no such file.
+  // A workbook with inline texts only has no such file.
   if (!archive.entries.some((entry) => entry.path === path)) return texts;
   let characters = 0;
   const reader = elementReader('si', `${archive.label}!${path}`, (element) => {
@@ -214,9 +213,9 @@ function contentOf({ children }: Element): string | null {
 }
 
 /**
- * Makes a row of each `<row>` that holds a value.
+ * Converts each `<row>` with a value to a row.
  * @param extent `cut`: the texts are the first ones of the file
- * @throws Error what would be lost or guessed
+ * @throws Error for a value that would be lost or guessed
  */
 function rowTaker(texts: readonly string[], extent: 'whole' | 'cut', take: (row: XlsxRow) => void): (row: Element) => void {
   let number = 0;
@@ -225,7 +224,7 @@ function rowTaker(texts: readonly string[], extent: 'whole' | 'cut', take: (row:
     const declared = row.attributes['r'];
     number = declared === undefined ? before + 1 : Number(declared);
     if (!Number.isInteger(number) || number <= before || number > MOST_ROWS) {
-      throw new Error(`a row numbered ${JSON.stringify(declared ?? String(number))} behind row ${before}`);
+      throw new Error(`a row numbered ${JSON.stringify(declared ?? String(number))} after row ${before}`);
     }
     const cells: (string | null)[] = [];
     let column = -1;
@@ -241,15 +240,15 @@ function rowTaker(texts: readonly string[], extent: 'whole' | 'cut', take: (row:
   };
 }
 
-/** Column of the next cell, from 0. @throws Error what stands nowhere, or where something stands, would be lost */
+/** Returns the column of the next cell, from 0. @throws Error for a cell without a position, or at a position with another cell */
 function columnBehind(before: number, reference: string | undefined, row: number): number {
   const column = reference === undefined ? before + 1 : columnOf(reference, row);
   if (column < 0 || column >= MOST_COLUMNS) throw new Error(`a cell with the reference ${JSON.stringify(reference ?? `${MOST_COLUMNS + 1}th`)} in row ${row}`);
-  if (column <= before) throw new Error(`cell ${String(reference)} behind one of column ${before + 1} of row ${row}`);
+  if (column <= before) throw new Error(`cell ${String(reference)} after one of column ${before + 1} of row ${row}`);
   return column;
 }
 
-/** @returns undefined for an empty cell; null for a text that lies beyond those that are known */
+/** @returns undefined for an empty cell; null for an unknown text */
 function valueOf(cell: Element, texts: readonly string[], extent: 'whole' | 'cut', at: string): string | null | undefined {
   const text = contentOf(cell);
   if (text === null) {
@@ -263,7 +262,7 @@ function valueOf(cell: Element, texts: readonly string[], extent: 'whole' | 'cut
   return shared ?? null;
 }
 
-/** `AB12` → 27. @returns −1 for what is no reference, or one of another row */
+/** `AB12` → 27. @returns −1 for an invalid reference, or a reference to another row */
 function columnOf(reference: string, row: number): number {
   const parts = /^([A-Z]{1,3})([1-9]\d*)$/.exec(reference);
   if (parts === null || Number(parts[2]) !== row) return -1;

@@ -24,20 +24,20 @@ export class XmlError extends Error {
 export interface XmlElement {
   /** `prefix:local` with the caller's prefix of the namespace, `local` without one, `{uri}local` for a namespace unknown to the caller. */
   readonly name: string;
-  /** By name as above; namespace declarations are left out. */
+  /** Attributes by the same kind of name, without namespace declarations. */
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: XmlElement[];
-  /** The element's own text in one piece. */
+  /** Text of the element, without the text of its children. */
   text: string;
-  /** Where its start tag begins. */
+  /** Position of its start tag. */
   readonly place: Place;
 }
 
-/** Elements in one another; the publishers' documents have some ten. */
+/** Maximum nesting of elements. The publishers' documents have about ten levels. */
 export const MOST_DEPTH = 100;
 const XMLNS = 'http://www.w3.org/2000/xmlns/';
 
-/** Comments, CDATA and processing instructions, which may hold anything, and the ampersands outside of them that begin no entity. */
+/** Matches comments, CDATA and processing instructions, which may contain anything, and the ampersands outside them that begin no entity. */
 const BARE_AMPERSAND = /<!--[^]*?(?:-->|$)|<!\[CDATA\[[^]*?(?:\]\]>|$)|<\?[^]*?(?:\?>|$)|&(?![^\s;&<>"']{1,64};)/g;
 
 /** Parses one element, fed in pieces that each end with `>`. */
@@ -46,9 +46,9 @@ export class XmlElementParser {
   readonly #prefixOf: ReadonlyMap<string, string>;
   readonly #open: XmlElement[] = [];
   #root: XmlElement | null = null;
-  /** Where the element ended, in UTF-16 units; −1 before. */
+  /** End of the element in UTF-16 units; −1 before it is known. */
   #end = -1;
-  /** How a comment or the like began that is still open, and the last two characters of it. */
+  /** Start of an open comment, CDATA or instruction, and its last two characters. */
   #unclosed = '';
 
   /**
@@ -60,7 +60,7 @@ export class XmlElementParser {
     this.#parser = new SaxesParser({ xmlns: true, additionalNamespaces: { ...inForce } });
     let place: Place = { line: 1, column: 1 };
     this.#parser.on('opentagstart', ({ name }) => {
-      // The parser stands behind the name here, on its line.
+      // The parser is after the name here, on the same line.
       place = { line: this.#parser.line, column: Math.max(1, this.#parser.column - name.length - 1) };
     });
     this.#parser.on('opentag', (tag) => this.#enter(tag, place));
@@ -74,10 +74,10 @@ export class XmlElementParser {
 
   /**
    * @returns the complete element and its length in UTF-16 units; null if more text is needed
-   * @throws XmlError where the text is not well-formed; the parser cannot be used afterwards
+   * @throws XmlError if the text is not well-formed; the parser cannot be used afterwards
    */
   write(text: string): { readonly element: XmlElement; readonly length: number } | null {
-    // The parser would look for the semicolon of an ampersand up to the end of the document.
+    // The parser would search the semicolon of an ampersand up to the end of the document.
     const bare = this.#bareAmpersand(text);
     const found = this.#feed(bare < 0 ? text : text.slice(0, bare));
     if (found === null && bare >= 0) throw new XmlError('an ampersand that begins no entity', { line: this.#parser.line, column: this.#parser.column + 1 });
@@ -88,8 +88,7 @@ export class XmlElementParser {
     try {
       this.#parser.write(text);
     } catch (error) {
-      // The parser tells of an end before it compares the name: an error at this very place is about the end tag,
-      // a later one about what comes after the element.
+      // The parser reports an end before it compares the name. An error at this position concerns the end tag, and a later error the text after the element.
       if (this.#end < 0 || this.#parser.position === this.#end) throw xmlError(error, this.#parser);
     }
     return this.#end < 0 || this.#root === null ? null : { element: this.#root, length: this.#end };
@@ -133,25 +132,25 @@ export class XmlElementParser {
   }
 }
 
-/** A document's root element, from its start tag. */
+/** The root element of a document, from its start tag. */
 export interface XmlRoot {
   /** As written. */
   readonly name: string;
   readonly uri: string;
   readonly local: string;
-  /** Prefix → URI; `''` for the default one. */
+  /** URIs by prefix; `''` is the default namespace. */
   readonly namespaces: Readonly<Record<string, string>>;
   /** By name as written. */
   readonly attributes: ReadonlyMap<string, string>;
   readonly isEmpty: boolean;
 }
 
-/** Everything up to and with the root's start tag, byte by byte, so that its end is known exactly. UTF-8, with or without mark. */
+/** Parses everything up to the end of the root's start tag, byte by byte, so that its end is exact. The encoding is UTF-8, with or without byte order mark. */
 export class XmlPrologueParser {
   readonly #parser = new SaxesParser({ xmlns: true });
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   root: XmlRoot | null = null;
-  /** Text that was read, without byte order mark. */
+  /** Text so far, without byte order mark. */
   text = '';
   /** `1.0`; null without declaration. */
   version: string | null = null;
@@ -174,7 +173,7 @@ export class XmlPrologueParser {
     });
   }
 
-  /** @returns how many of the bytes belong to the prologue; the others are not looked at. @throws XmlError */
+  /** @returns the number of bytes that belong to the prologue; the others are not parsed. @throws XmlError */
   write(bytes: Uint8Array): number {
     let used = 0;
     while (used < bytes.length && this.root === null) {
@@ -196,7 +195,7 @@ export class XmlPrologueParser {
   }
 }
 
-/** True for well-formed comments, processing instructions and white space only: what may stand around a root element. */
+/** Returns true for well-formed comments, processing instructions and white space only, which are allowed around a root element. */
 export function isXmlMisc(text: string): boolean {
   try {
     new SaxesParser({ xmlns: true }).write(`<root/>${text}`).close();

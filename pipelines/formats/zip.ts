@@ -1,8 +1,8 @@
 /**
- * Zips, and zips inside zips, by random access. An inner zip that is stored is read in place; one that is deflated is
- * inflated into memory when small and into a temporary file otherwise, when there is room for it. Bytes before the first header (a self-extracting
- * program, what a server put in front) and behind the last are passed over: a zip is where its central directory says.
- * Every entry's CRC-32 and size are verified: a damaged zip is an error, never fewer rows.
+ * Reads zips, and zips inside zips, by random access. A stored inner zip is read in place. A deflated one is inflated into memory if it is small, and otherwise
+ * into a temporary file if there is enough space. Bytes before the first header (a self-extracting program, a server message) and after the last one are
+ * ignored, because the central directory states the position of a zip. CRC-32 and size of every entry are verified, so a damaged zip is an error and never
+ * gives fewer rows.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, mkdtemp, rm, type FileHandle } from 'node:fs/promises';
@@ -17,22 +17,22 @@ import { freeBytes } from './disk.ts';
 import { isFull } from './file-error.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
 
-/** Inner zips up to this many bytes are held in memory; a reader that works ahead has several open. */
+/** Inner zips up to this size are kept in memory. A reader that works ahead has several open. */
 const IN_MEMORY_BYTES = 8 * 1024 * 1024;
 const HEAD_BYTES = 65_536;
-/** Largest entry that is read as a whole: the parts of a workbook that describe its structure. */
+/** Largest entry that is read as a whole, for the structure of a workbook. */
 const WHOLE_BYTES = 64 * 1024 * 1024;
-/** A zip of Italy has 8,000 comuni in its provinces, the fullest of them 350. */
+/** A zip of Italy has 8,000 comuni in its provinces, and the largest province has 350. */
 const MOST_MEMBERS = 100_000;
 /** Longest file name and path of common file systems. Sources match names against patterns that rely on these bounds. */
 const NAME_CHARACTERS = 255;
 const PATH_CHARACTERS = 4_096;
-/** A zip of Italy, in it regions, provinces, comuni: and one more than anybody packs. */
+/** Maximum nesting: Italy, regions, provinces, comuni, and one more level. */
 const DEPTH = 5;
-/** Text of the publishers shrinks to a tenth, the most even to a fortieth; what shrinks more, and is large, only says that it is. */
+/** Maximum compression ratio. Published text shrinks to a tenth, at most to a fortieth. A large entry with a higher ratio is a bomb. */
 const RATIO = 250;
 const RATIO_FROM_BYTES = 64 * 1024 * 1024;
-/** Left over on the disk of temporary files. */
+/** Bytes to leave free on the disk of temporary files. */
 const SPARE_BYTES = 64 * 1024 * 1024;
 /** Signatures of APPNOTE.TXT, the description of the format. */
 const LOCAL_HEADER = 0x04034b50;
@@ -49,11 +49,11 @@ const END_RECORD_MARK = Buffer.from('PK\u0005\u0006', 'latin1');
 const END_RECORD_BYTES = 22;
 const END_RECORD_64_BYTES = 56;
 const END_LOCATOR_64_BYTES = 20;
-/** The end record and its longest comment, and the records of large zips in front of it. */
+/** Size of the end record with its longest comment and the preceding records of large zips. */
 export const TAIL_BYTES = END_RECORD_BYTES + 0xffff + END_LOCATOR_64_BYTES + END_RECORD_64_BYTES;
-/** Bytes leave the inflater in pieces of at most this many: larger ones do not stay in the processor's cache until they are read. */
+/** Maximum size of inflated pieces. Larger pieces leave the processor's cache before they are read. */
 const INFLATED_BYTES = 262_144;
-/** Entries up to this many bytes are inflated in one call, in a fifth of the time of a stream. Only the zips of the largest cities are larger. */
+/** Entries up to this size are inflated in one call, which takes a fifth of the time of a stream. Only the zips of the largest cities are larger. */
 const AT_ONCE_BYTES = 32 * 1024 * 1024;
 
 export interface ZipEntry {
@@ -67,12 +67,12 @@ export interface ZipEntry {
   readonly isFolder: boolean;
 }
 
-/** A stretch of a file, or memory. */
+/** A range of a file, or memory. */
 type Stretch = { readonly path: string; readonly start: number; readonly end: number } | Uint8Array;
 
-/** Where an entry lies, and what it must be. Plain data, so that another thread can read the entry while its archive is open. */
+/** Position of an entry, and its expected size and CRC-32. Plain data, so that another thread can read the entry while its archive is open. */
 export interface EntryExtent {
-  /** How errors name it: `MOLISE.zip!CB.zip`. */
+  /** Name in errors: `MOLISE.zip!CB.zip`. */
   readonly at: string;
   readonly deflated: boolean;
   readonly compressed: Stretch;
@@ -80,7 +80,7 @@ export interface EntryExtent {
   readonly crc32: number;
 }
 
-/** Positioned bytes: a stretch of an open file, or of memory. yauzl reads from them, too. */
+/** Positioned reading in a range of an open file or in memory, also for yauzl. */
 class Bytes extends yauzl.RandomAccessReader {
   readonly #of: { readonly handle: FileHandle; readonly path: string } | Buffer;
   readonly #start: number;
@@ -97,11 +97,11 @@ class Bytes extends yauzl.RandomAccessReader {
     return new Bytes(this.#of, this.#start + start, size);
   }
 
-  /** Fewer than asked for where they end. */
+  /** Returns fewer bytes than requested at the end. */
   async at(position: number, length: number): Promise<Buffer> {
     const from = this.#start + position;
     const count = Math.max(0, Math.min(length, this.size - position));
-    // A position that a file claims may be no number that a read takes.
+    // A position in a damaged file may not be a valid number for a read.
     if (count === 0 || !Number.isSafeInteger(from) || from < 0) return Buffer.alloc(0);
     if (this.#of instanceof Uint8Array) return this.#of.subarray(from, from + count);
     const { buffer, bytesRead } = await this.#of.handle.read(Buffer.allocUnsafe(count), 0, count, from);
@@ -126,22 +126,22 @@ class Bytes extends yauzl.RandomAccessReader {
 interface Place {
   readonly start: number;
   readonly end: number;
-  /** Members as the end record counts them, in 16 bits. */
+  /** Number of members in the end record, in 16 bits. */
   readonly entries: number;
-  /** Bytes of the central directory; null where the record for large zips does not stand where it should. */
+  /** Size of the central directory; null if the record for large zips is not at its position. */
   readonly directoryBytes: number | null;
 }
 
 /**
- * Where a zip lies among bytes: offsets in it count from its own start, or, where a tool has corrected them, from the first byte.
- * @returns null when there is no end record that fits
+ * Finds the start of a zip in its file. Offsets count from that start, or from the first byte if a tool has corrected them.
+ * @returns null if there is no matching end record
  */
 async function placeOf(bytes: Bytes): Promise<Place | null> {
   if (bytes.size < END_RECORD_BYTES) return null;
   const tailAt = Math.max(0, bytes.size - TAIL_BYTES);
   const tail = await bytes.at(tailAt, TAIL_BYTES);
   if (tailAt + tail.length !== bytes.size) return null;
-  // A negative offset would be counted from the end.
+  // A negative offset would count from the end.
   const markBefore = (offset: number): number => (offset < 0 ? -1 : tail.lastIndexOf(END_RECORD_MARK, offset));
   for (let at = markBefore(tail.length - END_RECORD_BYTES); at >= 0; at = markBefore(at - 1)) {
     const end = tailAt + at + END_RECORD_BYTES + tail.readUInt16LE(at + 20);
@@ -161,13 +161,13 @@ async function placeOf(bytes: Bytes): Promise<Place | null> {
     if (directory >= stated && (entries === 0 || (await bytes.signatureAt(directory)) === CENTRAL_HEADER)) {
       return { start: directory - stated, end, entries, directoryBytes: size };
     }
-    // Something lies between the directory and its end.
+    // There are bytes between the directory and the end record.
     if ((await bytes.signatureAt(stated)) === CENTRAL_HEADER) return { start: 0, end, entries, directoryBytes: size };
   }
   return null;
 }
 
-/** Is this file a zip, whatever it is called? One that was cut short is, by its first bytes; one with bytes in front, by its last. */
+/** Returns whether a file is a zip, whatever its name. A truncated zip is recognised by its first bytes, and a zip after other bytes by its last ones. */
 export async function isZip(path: string): Promise<boolean> {
   const handle = await open(path, 'r');
   try {
@@ -193,25 +193,25 @@ function opened(stretch: Stretch): Readable {
   return start === end ? Readable.from([]) : createReadStream(path, { start, end: end - 1, highWaterMark: 262_144 });
 }
 
-/** Inflated bytes of an entry, not verified. @param pieceBytes in which they leave the inflater. @throws input error `ZIP_UNREADABLE` */
+/** Returns the inflated bytes of an entry, without verification. @param pieceBytes maximum size of inflated pieces. @throws input error `ZIP_UNREADABLE` */
 async function* inflate({ at, deflated, compressed }: EntryExtent, pieceBytes: number): AsyncGenerator<Buffer, void, undefined> {
   const source = opened(compressed);
   try {
     // The last stream reports errors; the callback needs none.
     yield* deflated ? joined(source, createInflateRaw({ chunkSize: pieceBytes }), () => undefined) : source;
   } catch (error) {
-    // The inflater's own error says neither where nor what to do.
+    // The inflater's error has neither position nor hint.
     throw unreadable(at, error);
   } finally {
     source.destroy();
   }
 }
 
-/** All of an entry that is deflated; null: it has more than its size, and the inflater's stream is to say where. @throws input error `ZIP_UNREADABLE` */
+/** Returns all inflated bytes of an entry; null if it has more than its size, so that the stream reports the position. @throws input error `ZIP_UNREADABLE` */
 async function inflateAtOnce({ at, compressed, size }: EntryExtent): Promise<Buffer | null> {
   try {
     const packed = compressed instanceof Uint8Array ? compressed : await readStretch(compressed);
-    // One byte more, so that all of it fits into one piece of memory.
+    // One byte more, so that the result is one piece.
     return inflateRawSync(packed, { chunkSize: Math.max(64, size + 1), maxOutputLength: Math.max(1, size) });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return null;
@@ -230,7 +230,7 @@ async function readStretch({ path, start, end }: { readonly path: string; readon
 }
 
 /**
- * Inflated bytes of an entry, verified: it ends well only when they are those that the central directory promises.
+ * Returns the inflated bytes of an entry, and verifies them with the central directory at the end.
  * @throws input errors `ZIP_DAMAGED`, `ZIP_UNREADABLE`
  */
 export async function* inflated(extent: EntryExtent): AsyncGenerator<Buffer, void, undefined> {
@@ -261,21 +261,21 @@ function hex(crc: number): string {
   return (crc >>> 0).toString(16).padStart(8, '0');
 }
 
-/** An open zip. Close it; inner archives close with it. */
+/** An open zip. Closing it closes its inner archives. */
 export class ZipArchive {
-  /** Bytes of the zip, with offsets from its start. */
+  /** Reads bytes of the zip, with offsets from its start. */
   readonly #bytes: Bytes;
   readonly #raw: ReadonlyMap<string, yauzl.Entry>;
-  /** Frees what it was opened with. */
+  /** Releases its file or memory. */
   readonly #release: () => Promise<void>;
   readonly #inner = new Set<ZipArchive>();
   #outer: ZipArchive | null = null;
-  /** Zips around this one. */
+  /** Number of zips around this one. */
   #depth = 0;
-  /** How the archive is named in messages: `MOLISE.zip!CB.zip`. */
+  /** Name of the archive in messages: `MOLISE.zip!CB.zip`. */
   readonly label: string;
   readonly entries: readonly ZipEntry[];
-  /** Bytes that stand before it and behind it in its file. */
+  /** Number of bytes before and after the zip in its file. */
   readonly strayBytes: number;
 
   private constructor(whole: Bytes, bytes: Bytes, raw: Map<string, yauzl.Entry>, label: string, release: () => Promise<void>) {
@@ -287,7 +287,7 @@ export class ZipArchive {
     this.entries = [...raw.values()].map(describe);
   }
 
-  /** Opens a zip file. @throws input errors `ZIP_UNREADABLE` with what to do. */
+  /** Opens a zip file. @throws input errors `ZIP_UNREADABLE` with a hint. */
   static async open(path: string): Promise<ZipArchive> {
     const handle = await open(path, 'r');
     const { size } = await handle.stat();
@@ -306,7 +306,7 @@ export class ZipArchive {
     }
   }
 
-  /** The entry at this path. @throws input error `ZIP_ENTRY_MISSING`. */
+  /** Returns the entry at this path. @throws input error `ZIP_ENTRY_MISSING`. */
   entry(path: string): ZipEntry {
     return describe(this.#rawEntry(path));
   }
@@ -316,7 +316,7 @@ export class ZipArchive {
     return Readable.from(inflated(await this.extent(path)), { objectMode: false });
   }
 
-  /** Where an entry lies, for `inflated`. @throws input errors `ZIP_ENCRYPTED`, `ZIP_METHOD` */
+  /** Returns the position of an entry, for `inflated`. @throws input errors `ZIP_ENCRYPTED`, `ZIP_METHOD` */
   async extent(path: string): Promise<EntryExtent> {
     const entry = this.#rawEntry(path);
     const at = `${this.label}!${path}`;
@@ -324,7 +324,7 @@ export class ZipArchive {
       throw inputError('zip entry is encrypted', { code: 'ZIP_ENCRYPTED', at, hint: 'Unpack it with its password and give the plain file.' });
     }
     if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8) {
-      throw inputError('zip entry uses a compression that is not read', {
+      throw inputError('zip entry uses an unsupported compression', {
         code: 'ZIP_METHOD', at, detail: `expected stored (0) or deflated (8), found method ${entry.compressionMethod}`,
         hint: 'Pack it again with ordinary zip.',
       });
@@ -334,7 +334,7 @@ export class ZipArchive {
     return { at, deflated: entry.compressionMethod !== 0, compressed, size: entry.uncompressedSize, crc32: entry.crc32 };
   }
 
-  /** First bytes of an entry, not verified; for recognising files. */
+  /** Returns the first bytes of an entry, without verification, for recognising files. */
   async head(path: string, bytes: number = HEAD_BYTES): Promise<Buffer> {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -346,7 +346,7 @@ export class ZipArchive {
     return Buffer.concat(chunks).subarray(0, bytes);
   }
 
-  /** The whole entry in memory; for small ones. @throws input error `ZIP_MEMBER_TOO_LARGE` */
+  /** Returns a small entry as a whole. @throws input error `ZIP_MEMBER_TOO_LARGE` */
   async buffer(path: string): Promise<Buffer> {
     const { size } = this.entry(path);
     if (size > WHOLE_BYTES) {
@@ -361,7 +361,7 @@ export class ZipArchive {
   }
 
   /**
-   * Inflates an entry into a file, when there is room for it.
+   * Inflates an entry into a file, if there is enough space.
    * @throws MappaleError `TEMP_FULL` (exit 2) with the member and the folder
    */
   async spool(path: string, target: string): Promise<void> {
@@ -382,9 +382,9 @@ export class ZipArchive {
     const entry = this.#rawEntry(path);
     const label = `${this.label}!${path}`;
     if (this.#depth >= DEPTH) {
-      throw inputError('zips lie in zips too deep', {
-        code: 'ZIP_TOO_DEEP', at: label, detail: `expected at most ${DEPTH} zips in one another, found more`,
-        hint: 'Such a zip may hold itself. Download it again, from the publisher.',
+      throw inputError('zips are nested too deeply', {
+        code: 'ZIP_TOO_DEEP', at: label, detail: `expected at most ${DEPTH} nested zips, found more`,
+        hint: 'Such a zip may contain itself. Download it again, from the publisher.',
       });
     }
     const inner = await this.#opened(entry, path, label);
@@ -396,7 +396,7 @@ export class ZipArchive {
 
   async close(): Promise<void> {
     for (const inner of [...this.#inner]) await inner.close();
-    // Else a province would keep all its comuni in memory.
+    // Otherwise a province would keep all its comuni in memory.
     if (this.#outer !== null) this.#outer.#inner.delete(this);
     await this.#release();
   }
@@ -408,7 +408,7 @@ export class ZipArchive {
     if (size <= IN_MEMORY_BYTES) return ZipArchive.#from(new Bytes(await this.buffer(path), 0, size), label, nothing);
     const folder = await mkdtemp(join(tmpdir(), 'mappale-zip-'));
     const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
-    // A name of its own: the member's may be longer than this file system takes.
+    // Another name, because the member's name may be too long for this file system.
     const spooled = join(folder, 'member.zip');
     try {
       await this.spool(path, spooled);
@@ -421,7 +421,7 @@ export class ZipArchive {
   }
 
   async #dataStart(entry: yauzl.Entry): Promise<number> {
-    // Local header: 30 fixed bytes, then name and extra field, whose lengths may differ from the central directory's.
+    // Local header: 30 fixed bytes, then name and extra field. Their lengths may differ from the central directory.
     const header = await this.#bytes.at(entry.relativeOffsetOfLocalHeader, 30);
     if (header.length !== 30 || header.readUInt32LE(0) !== LOCAL_HEADER) throw unreadable(`${this.label}!${entry.fileName}`, new Error('no local file header'));
     return entry.relativeOffsetOfLocalHeader + 30 + header.readUInt16LE(26) + header.readUInt16LE(28);
@@ -431,15 +431,15 @@ export class ZipArchive {
     const entry = this.#raw.get(path);
     if (entry === undefined) {
       const found = [...this.#raw.keys()].slice(0, 5).join(', ');
-      throw inputError('zip has no such entry', { code: 'ZIP_ENTRY_MISSING', at: this.label, detail: `expected ${path}, found ${found}`, hint: 'Download the zip again: it was packed otherwise, or changed.' });
+      throw inputError('zip has no such entry', { code: 'ZIP_ENTRY_MISSING', at: this.label, detail: `expected ${path}, found ${found}`, hint: 'Download the zip again: it was packed differently, or changed.' });
     }
     return entry;
   }
 }
 
 /**
- * All entries by name, in their order.
- * @param directoryBytes size of the central directory as its end states it; null where it is not known
+ * Returns all entries by name, in their order.
+ * @param directoryBytes size of the central directory in the end record; null if unknown
  */
 async function entriesOf(bytes: Bytes, label: string, directoryBytes: number | null): Promise<Map<string, yauzl.Entry>> {
   const zip = await yauzl.fromRandomAccessReaderPromise(bytes, bytes.size, { autoClose: false, strictFileNames: false, decodeStrings: true });
@@ -451,7 +451,7 @@ async function entriesOf(bytes: Bytes, label: string, directoryBytes: number | n
   for await (const entry of zip.eachEntry()) {
     refuseLongName(entry, label);
     refuseLink(entry, label);
-    // A name is the same with a letter and its accent apart or in one, and with empty or `.` segments in its path.
+    // Names are equal if they differ only in combined accents, or in empty or `.` path segments.
     const name = entry.fileName.normalize('NFC').replaceAll(/(?<=^|\/)\.?\//g, '');
     if (names.has(name)) repeated.push(entry.fileName);
     names.add(name);
@@ -461,11 +461,11 @@ async function entriesOf(bytes: Bytes, label: string, directoryBytes: number | n
     compressedBytes += entry.compressedSize;
   }
   if (repeated.length > 0) throw repeats(label, repeated);
-  // A count of 16 bits may have wrapped, or lie: what is behind it would be passed over.
+  // A count of 16 bits may have wrapped or be wrong, and later members would be ignored.
   if (directoryBytes !== null && directoryBytes > readBytes) {
     throw new Error(`a directory of ${directoryBytes} bytes that counts only ${entries.size} members of ${readBytes} bytes`);
   }
-  if (compressedBytes > bytes.size) throw new Error(`members of ${compressedBytes} bytes in a zip of ${bytes.size}: they lie in one another`);
+  if (compressedBytes > bytes.size) throw new Error(`members of ${compressedBytes} bytes in a zip of ${bytes.size}: they overlap`);
   for (const entry of entries.values()) refuseBomb(entry, label);
   return entries;
 }
@@ -490,7 +490,7 @@ function refuseLongName({ fileName }: yauzl.Entry, at: string): void {
   if (fileName.length <= NAME_CHARACTERS) return;
   const longest = Math.max(...fileName.split('/').map((part) => part.length));
   if (longest <= NAME_CHARACTERS && fileName.length <= PATH_CHARACTERS) return;
-  throw inputError('the zip holds a name that is too long', {
+  throw inputError('the zip contains a name that is too long', {
     code: 'ZIP_NAME_LONG', at: `${at}!${fileName.slice(0, 80)}…`,
     detail: `expected folder and file names of at most ${NAME_CHARACTERS} characters in a path of at most ${PATH_CHARACTERS}, found ${longest} in ${fileName.length}`,
     hint: 'No file system stores such a name. Download the zip again from the publisher.',
@@ -504,27 +504,27 @@ function refuseLongName({ fileName }: yauzl.Entry, at: string): void {
 function refuseLink({ fileName, externalFileAttributes, versionMadeBy }: yauzl.Entry, at: string): void {
   const mode = externalFileAttributes >>> 16;
   if (!UNIX_SYSTEMS.has(versionMadeBy >>> 8) || (mode & FILE_TYPE) !== SYMBOLIC_LINK) return;
-  throw inputError('the zip holds a symbolic link', {
+  throw inputError('the zip contains a symbolic link', {
     code: 'ZIP_LINK', at: `${at}!${fileName}`, detail: `expected files and folders, found a symbolic link, ${fileName}`,
-    hint: 'A link holds no data. Download the zip again, or pack the file that the link names.',
+    hint: 'A link contains no data. Download the zip again, or pack the file that the link names.',
   });
 }
 
-/** @throws input error `ZIP_RATIO`: nothing was inflated yet */
+/** @throws input error `ZIP_RATIO` before anything is inflated */
 function refuseBomb({ fileName, uncompressedSize, compressedSize }: yauzl.Entry, at: string): void {
   if (uncompressedSize <= RATIO_FROM_BYTES || uncompressedSize <= compressedSize * RATIO) return;
-  throw inputError('a member of the zip is not believable', {
+  throw inputError('a member of the zip has an implausible size', {
     code: 'ZIP_RATIO', at: `${at}!${fileName}`,
-    detail: `expected at most ${RATIO} bytes for each that is stored, found ${uncompressedSize} for ${compressedSize}`,
-    hint: 'It would fill the disk with one thing over and over. Download it again, from the publisher.',
+    detail: `expected at most ${RATIO} bytes for each stored byte, found ${uncompressedSize} for ${compressedSize}`,
+    hint: 'It would fill the disk with repeated bytes. Download it again, from the publisher.',
   });
 }
 
 function tempFull({ at, size }: EntryExtent, folder: string, free: number | null, cause?: unknown): MappaleError {
-  return new MappaleError('there is not enough room for temporary files', {
+  return new MappaleError('there is not enough space for temporary files', {
     code: 'TEMP_FULL', kind: 'usage', at,
     detail: `expected ${mib(size + SPARE_BYTES)} free in ${folder} for this member, found ${free === null ? 'that it filled up' : mib(free)}`,
-    hint: 'Free room there, or set TMPDIR to a folder on a larger disk.', fix: 'export TMPDIR=/OTHER_DISK/tmp', cause,
+    hint: 'Free space there, or set TMPDIR to a folder on a larger disk.', fix: 'export TMPDIR=/OTHER_DISK/tmp', cause,
   });
 }
 
@@ -534,21 +534,21 @@ function mib(bytes: number): string {
 
 function repeats(at: string, names: readonly string[]): MappaleError {
   const [first = ''] = names;
-  return inputError('the zip holds two members of one name', {
+  return inputError('the zip contains two members of one name', {
     code: 'ZIP_MEMBER_REPEATED', at: `${at}!${first}`,
     detail: `expected each name once, found ${names.slice(0, 5).join(', ')} again${names.length > 5 ? ` and ${names.length - 5} more` : ''}`,
-    hint: 'Only one of them could be read, and nobody can tell which is meant. Download the zip again, or pack it again with the right one.',
+    hint: 'Only one of them could be read, and the right one is unknown. Download the zip again, or pack it again with the right one.',
   });
 }
 
 function unreadable(at: string, error: unknown): MappaleError {
   if (error instanceof MappaleError) return error;
   const reason = error instanceof Error ? error.message : String(error);
-  // yauzl has no codes.
+  // yauzl's errors have no codes.
   if (/^(?:absolute path|invalid relative path|invalid characters in fileName): /.test(reason)) {
-    return inputError('the zip holds a path that leads out of it', {
+    return inputError('the zip contains a path that leads out of it', {
       code: 'ZIP_PATH', at, detail: `expected paths below the zip's own folder, found ${JSON.stringify(reason.slice(reason.indexOf(': ') + 2))}`,
-      hint: 'No publisher packs so: such a zip overwrites files where it is unpacked. Download it again, from the publisher.', cause: error,
+      hint: 'No zip of a publisher has such paths, which could overwrite other files. Download it again, from the publisher.', cause: error,
     });
   }
   return inputError('zip cannot be read', {

@@ -35,7 +35,7 @@ export async function load(database: Database, staged: Staged, runId: number, lo
   const layers = source.layer.writes;
   const { counts, held, warnings } = await inWorkspace(database, schema, async (session) => {
     await session.query(statement('provide_release'), [releaseId]);
-    // Only members that are read. Rows of reused members are copied from the earlier release.
+    // Members that were read, not reused. Rows of reused members are copied from the earlier release.
     await provideMembers(session, releaseId, 'read');
     for (const table of Object.keys(source.tables)) await analyze(session, schema, table);
     await runLoad(session, source);
@@ -44,7 +44,7 @@ export async function load(database: Database, staged: Staged, runId: number, lo
     await refuseRepetition(session, staged);
     const made = new Set(await tablesIn(session, schema));
     for (const layer of layers) {
-      if (!made.has(tableOf(layer))) throw new Error(`${source.load.file} did not make ${tableOf(layer)}`);
+      if (!made.has(tableOf(layer))) throw new Error(`${source.load.file} did not create ${tableOf(layer)}`);
       // With reused members, rough statistics are enough here, and the complete table is analyzed for the checks.
       await (staged.reused.length > 0 ? analyzeRoughly : analyze)(session, schema, tableOf(layer));
     }
@@ -108,7 +108,7 @@ export class Repetition extends Error {
   readonly paths: ReadonlySet<string>;
 
   constructor(paths: ReadonlySet<string>) {
-    super(`${paths.size} members cannot be taken over`);
+    super(`${paths.size} members cannot be reused`);
     this.paths = paths;
   }
 }

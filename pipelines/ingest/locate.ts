@@ -182,7 +182,7 @@ const OTHER_FORMS: readonly (readonly [magic: string, what: string, hint: string
   ['1f8b', 'a gzip archive', 'Unpack it and use the files inside.'],
   ['377abcaf271c', 'a 7-Zip archive', 'Unpack it and use the files inside.'],
   ['526172211a07', 'a RAR archive', 'Unpack it and use the files inside.'],
-  ['25504446', 'a PDF document', 'Take the publisher\'s data, not what describes them.'],
+  ['25504446', 'a PDF document', 'Use the publisher\'s data, not its description.'],
 ];
 
 /** Returns an error if the first bytes show another format than the expected text or zip archive, otherwise null. */
@@ -194,12 +194,12 @@ function formFault({ name, size, head, entries, siblings }: Probe, source: strin
   const bytes = head.toString('hex', 0, 8);
   if (size <= 4 && /^(?:efbbbf|fffe|feff)/.test(bytes)) return stop('the file is empty', 'FILE_EMPTY', 'a byte order mark and nothing else', 'Download it again and compare its size with the publisher\'s.');
   const other = OTHER_FORMS.find(([magic]) => bytes.startsWith(magic));
-  if (other !== undefined) return stop('the file is of another form', 'FILE_FORM', other[1], other[2]);
+  if (other !== undefined) return stop('the file has another format', 'FILE_FORM', other[1], other[2]);
   if (/\.shp$/i.test(name) && !siblings.some((sibling) => sibling.toLowerCase() === `${name.slice(0, -4).toLowerCase()}.dbf`)) return sidecarMissing(name, source, '.dbf');
   if (!/\.(?:csv|txt|json|geojson|gml|kml|xml)$/i.test(name)) return null;
   const nuls = head.subarray(0, 1024).filter((byte) => byte === 0).length;
   if (/^(?:fffe|feff)/.test(bytes) || nuls * 4 > Math.min(head.length, 1024)) return stop('the file is in UTF-16', 'ENCODING_WRONG', 'text of two bytes a letter', `${again} Or save it in UTF-8.`);
-  if (/\.(?:csv|txt)$/i.test(name) && head.includes(0x0d) && !head.includes(0x0a)) return stop('the lines end as those of no system of today', 'LINE_ENDS', 'carriage returns (CR) without line feeds (LF)', `${again} Or give them line feeds: tr '\\r' '\\n' < OLD > NEW.`);
+  if (/\.(?:csv|txt)$/i.test(name) && head.includes(0x0d) && !head.includes(0x0a)) return stop('the line ends are of an outdated form', 'LINE_ENDS', 'carriage returns (CR) without line feeds (LF)', `${again} Or convert them to line feeds: tr '\\r' '\\n' < OLD > NEW.`);
   return null;
 }
 
@@ -216,14 +216,14 @@ async function notWhatItsNameSays(probe: Probe, source: string): Promise<Mappale
       'The server answered with a page instead of the file: a login, an error, a firewall or a limit. Open it in a browser to read it, and download the file again.');
   }
   if (entries !== null) {
-    const hint = `Remove this file from the folder, or download the one that npx mappale sources ${source} describes.`;
+    const hint = `Remove this file from the folder, or download the file described by npx mappale sources ${source}.`;
     const sheets = await sheetNames(probe);
-    if (sheets !== null) return stop('the workbook does not hold what its name says', 'ZIP_CONTENT', `a workbook with ${sheets.length === 1 ? 'the sheet' : 'the sheets'} ${named(sheets)}`, hint);
+    if (sheets !== null) return stop('the workbook does not have the content that its name states', 'ZIP_CONTENT', `a workbook with ${sheets.length === 1 ? 'the sheet' : 'the sheets'} ${named(sheets)}`, hint);
     const paths = entries.filter(({ isFolder }) => !isFolder).map(({ path }) => path);
-    return stop('the zip does not hold what its name says', 'ZIP_CONTENT', paths.length === 0 ? 'an empty zip' : named(paths), hint);
+    return stop('the zip does not have the content that its name states', 'ZIP_CONTENT', paths.length === 0 ? 'an empty zip' : named(paths), hint);
   }
   if (/\.(?:zip|kmz|xlsx)$/i.test(name)) return stop('the file is not a zip', 'ZIP_UNREADABLE', isText(head) ? `the first line ${JSON.stringify(firstLine(head))}` : `first bytes ${head.toString('hex', 0, 8)}`, again);
-  return stop('the file is not what its name says', 'FILE_CHANGED', `the first line ${JSON.stringify(firstLine(head))}`, 'Download it again. If it is the same then, remove it from the folder, or report it.');
+  return stop('the file does not have the content that its name states', 'FILE_CHANGED', `the first line ${JSON.stringify(firstLine(head))}`, 'Download it again. If it is the same, remove it from the folder, or report it.');
 }
 
 /** Returns the first five names, and the number of others. */

@@ -198,7 +198,7 @@ class StageSink implements Sink {
 
   async member(facts: MemberFacts): Promise<MemberSink> {
     const { source } = this.#given.located;
-    if (this.#open) throw new Error(`${source.id}: a member was opened before the one before was closed`);
+    if (this.#open) throw new Error(`${source.id}: a member was opened before the previous one was closed`);
     this.#open = true;
     const memberId = await this.#newMember(facts);
     const rowsBefore = this.#rows();
@@ -256,7 +256,7 @@ class StageSink implements Sink {
     for (const [name, { writer, copy }] of this.#tables) {
       const taken = await copy.end();
       if (taken === writer.rows) continue;
-      throw new MappaleError('the database received another number of rows than were sent', {
+      throw new MappaleError('the database received a different number of rows than were sent', {
         code: 'ACCOUNTING', kind: 'bug', at: `${this.#given.schema}.${name}`, detail: `expected ${writer.rows}, found ${taken}`,
       });
     }

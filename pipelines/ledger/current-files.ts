@@ -11,15 +11,15 @@ export interface FilePlaces {
   readonly layer: string;
   /** Half-year, year or kind in which newer files replace older ones; `''` for a layer with one state. */
   readonly series: string;
-  /** Region that the packaging inside the file says. */
+  /** Region stated by the packaging inside the file. */
   readonly region: number | null;
-  /** Region that the rows say, for comuni that the list lacks. */
+  /** Region stated by the rows, for comuni that are not in the list. */
   readonly likelyRegion: number | null;
-  /** Date of these rows where they have one of their own. */
+  /** Date of these rows, if they have a date. */
   readonly dated: string | null;
-  /** False for comuni that stand in another one's file by mistake. */
+  /** False for comuni that are in another comune's file by mistake. */
   readonly named: boolean;
-  /** Codes; `['']` where the layer knows none. */
+  /** Codes; `['']` if the layer has no places. */
   readonly places: readonly string[];
 }
 
@@ -31,16 +31,16 @@ export interface LoadedFile {
   readonly vintage: string;
   readonly dated: string | null;
   readonly region: number | null;
-  /** Region that a person named for it. */
+  /** Region that a user assigned. */
   readonly assigned: number | null;
   readonly complete: boolean;
-  /** True: an export of a service that may lack features. It supersedes nothing, and every other file counts before it. */
+  /** True for an export of a service that may lack features. It supersedes nothing, and every other file has priority over it. */
   readonly mayBeCut?: boolean;
-  /** Tile or scenario that the file is of; null: as its rows say. */
+  /** Tile or scenario of the file; null if the rows state the places. */
   readonly place: string | null;
   readonly name: string;
   readonly sha256: string;
-  /** Digest of what read it: of two readings of the same bytes the later counts. */
+  /** Digest of its reader. If the same bytes were read twice, the later reading counts. */
   readonly reader: string;
   readonly present: boolean;
   readonly arrived: number;
@@ -59,7 +59,7 @@ export interface CurrentFile {
   readonly places: readonly SeriesPlace[];
 }
 
-/** Two files of one age that say different things of the same places, as far as their bytes tell. */
+/** Two files of the same age with different bytes for the same places. */
 interface Tie {
   readonly layer: string;
   readonly files: readonly [LoadedFile, LoadedFile];
@@ -78,7 +78,7 @@ interface Fewer {
 export interface CurrentFiles {
   readonly files: readonly CurrentFile[];
   readonly ties: readonly Tie[];
-  /** Comuni that lie in the files of two regions: left to the region where the list has them. */
+  /** Comuni in the files of two regions, which belong to the region in the list. */
   readonly elsewhere: readonly { readonly place: string; readonly region: number; readonly file: LoadedFile }[];
   readonly fewer: readonly Fewer[];
 }
@@ -104,36 +104,36 @@ export function countable(files: readonly LoadedFile[]): LoadedFile[] {
   return latest.reverse().filter(({ forgotten }) => !forgotten);
 }
 
-/** The same bytes under the same name, whatever they were read as. */
+/** Returns a key of bytes and name, whatever the recognised source. */
 export function bytesKey(file: Pick<LoadedFile, 'sourceId' | 'name' | 'sha256'>): string {
   return JSON.stringify([file.sourceId, file.name, file.sha256]);
 }
 
-/** Key of a file: equal bytes that were recognised as the same. */
+/** Returns a key of a file: bytes and recognised source. */
 export function logicalKey(file: Pick<LoadedFile, 'sourceId' | 'role' | 'vintage' | 'dated' | 'region' | 'complete' | 'place' | 'sha256'>): string {
   return JSON.stringify([file.sourceId, file.role, file.vintage, file.dated, file.region, file.complete, file.place, file.sha256]);
 }
 
-/** Does a file supersede all older ones? */
+/** Returns whether a file supersedes all older ones. */
 function isWhole(file: LoadedFile): boolean {
   return file.complete && file.mayBeCut !== true;
 }
 
-/** How much of the country a file is packaged as: of files of one day the narrower goes before. */
+/** Returns the extent of a file by its packaging. The narrower of two files of one day has priority. */
 function narrowness(file: LoadedFile): number {
   if (isWhole(file)) return file.region === null ? 0 : 1;
   const named = new Set(file.held.flatMap(({ named: is, places }) => (is ? places : [])));
   return named.size === 1 ? 3 : 2;
 }
 
-/** Sorts files of a kind, newest first: a total order. */
-/** @param keep `all`: files of all vintages are current at the same time, so their vintages say nothing */
+/** Returns a total order of the files of a kind, newest first. */
+/** @param keep with `all` the files of all vintages are current together, so vintages are not compared */
 function newestFirst(keep: Keep): (a: Candidate, b: Candidate) => number {
   return (a, b) => Number(b.named) - Number(a.named) || byAge(a, b, keep) || Number(b.file.present) - Number(a.file.present)
     || b.file.arrived - a.file.arrived || (a.file.sha256 < b.file.sha256 ? -1 : a.file.sha256 > b.file.sha256 ? 1 : b.file.fileId - a.file.fileId);
 }
 
-/** Cut exports last; then by what the files say of themselves: vintage, the date inside, then the narrower packaging. 0: as new as one another. */
+/** Sorts cut exports last, then by vintage, by the date inside, and by narrower packaging. 0 means equal age. */
 function byAge(a: Candidate, b: Candidate, keep: Keep): number {
   const cut = ({ file }: Candidate): number => Number(file.mayBeCut ?? false);
   return cut(a) - cut(b) || (keep === 'all' ? 0 : descending(a.file.vintage, b.file.vintage)) || descending(a.dated, b.dated) || b.narrow - a.narrow;
@@ -160,14 +160,14 @@ interface Candidate {
 
 type Keep = Source['manifest']['keep'];
 
-/** Layer and unit whose current files are wanted. */
+/** Layer and unit to find the current files of. */
 interface Wanted {
   /** Region code, or 0 for Italy. */
   readonly unit: number;
-  /** Without its schema. */
+  /** Name without the schema. */
   readonly layer: string;
   readonly register: Register;
-  /** Comuni whose parcels the unit has, although the list has them in another region; default: none. */
+  /** Comuni with parcels in the unit that the list has in another region; default: none. */
   readonly kept?: ReadonlySet<string> | undefined;
 }
 
@@ -179,7 +179,7 @@ export function currentFiles(
   if (files.length === 0) return NOTHING;
   const question = { files, keep: manifest.keep, unit, layer, register, kept };
   const found = resolve(question);
-  // The region where the list has a comune goes before the one in whose file it stands, too.
+  // The region of a comune in the list also has priority over the region of its file.
   const strays = found.files.filter(({ file }) => file.region !== null || file.held.some(({ region }) => region !== null))
     .flatMap(({ file, places, whole }) => (whole ? placesOf(file, question) : places).flatMap(({ place }) => {
       const listed = register.get(place);
@@ -193,7 +193,7 @@ export function currentFiles(
 /** Input for finding the current files of one layer and unit. */
 interface Question {
   readonly files: readonly LoadedFile[];
-  /** Whether all vintages of the source are current, or the newest one. */
+  /** All vintages of the source are current, or only the newest. */
   readonly keep: Keep;
   readonly unit: number;
   readonly layer: string;
@@ -206,14 +206,14 @@ function placesOf(file: LoadedFile, question: Question): SeriesPlace[] {
     .flatMap((held) => held.places.filter((place) => belongs(file, held, place, question)).map((place) => ({ series: held.series, place })));
 }
 
-/** Whether the rows of a place in a file are the unit's. Rows of a comune that moved are also the unit's if it still has the parcels. */
+/** Returns whether the rows of a place in a file belong to the unit. Rows of a comune that moved also belong to the unit if it still has the parcels. */
 function belongs(file: LoadedFile, held: FilePlaces, place: string, { unit, register, kept }: Pick<Question, 'unit' | 'register' | 'kept'>): boolean {
   const region = regionOf(file, held, place, register);
   const isPackaged = (held.region ?? file.region) !== null;
   return unit === 0 || region === null || region === unit || (!isPackaged && kept.has(place));
 }
 
-/** The region that packaging says; else where the list has the comune; else as the rows, or a person, say. Null: it is of no region, or of all. */
+/** Returns the region by packaging, or else by the list of comuni, or else by the rows or a user. Null for no region or all regions. */
 export function regionOf(file: LoadedFile, held: FilePlaces, place: string, register: Register): number | null {
   return held.region ?? file.region ?? register.get(place) ?? held.likelyRegion ?? file.assigned;
 }
@@ -259,10 +259,10 @@ function candidatesOf(question: Question, without: ReadonlySet<string>): Candida
 }
 
 /**
- * Leaves out the files that a complete file supersedes: all older ones of its kind, whatever these reached. A complete file of one tile or scenario supersedes
+ * Leaves out all older files of a kind that a complete file supersedes, whatever places they have. A complete file of one tile or scenario supersedes
  * only older ones of that tile or scenario.
  * @param sorted files of one kind, newest first
- * @returns the other files; and what the complete file lacks, if it has fewer places than the files before it
+ * @returns the other files, and the places that the complete file lacks compared with them
  */
 function withoutSuperseded(sorted: readonly Candidate[], keep: Keep): { readonly standing: readonly Candidate[]; readonly fewer: Fewer | null } {
   const whole = sorted.find(({ file }) => isWhole(file) && file.place === null);
@@ -278,7 +278,7 @@ function withoutSuperseded(sorted: readonly Candidate[], keep: Keep): { readonly
   return { standing, fewer: { file: whole.file, before: superseded, was: was.size, now: reached.size, lost } };
 }
 
-/** A thing that only one file of a kind provides. Where a layer has no places, files of other tiles and parts of other days add up. */
+/** A place or tile that only one file of a kind provides. In a layer without places, files of other tiles and parts of other days add up. */
 type Claim = `place ${string}` | `tile ${string}` | 'whole' | `part ${number}`;
 
 function claimOf(place: string, file: LoadedFile): Claim {
@@ -322,7 +322,7 @@ class Owners {
     }
   }
 
-  /** The next files are of another kind. */
+  /** Begins another kind of files. */
   endKind(): void {
     this.#owners = new Map();
   }
@@ -334,7 +334,7 @@ export function currentPlaces({ files }: CurrentFiles, layer: string): string[] 
     (whole ? held.filter((each) => each.layer === layer).flatMap((each) => each.places) : places.map(({ place }) => place)));
 }
 
-/** Files of a workspace with their ranks: 1 is the newest of its source and kind. */
+/** Ranks the files of a workspace: 1 is the newest of its source and kind. */
 export function rankFiles(files: readonly LoadedFile[]): { fileId: number; rank: number; vintage: string }[] {
   const order = newestFirst('newest');
   const candidate = (file: LoadedFile): Candidate => ({ file, series: '', dated: file.dated ?? '', named: true, narrow: narrowness(file), places: [] });

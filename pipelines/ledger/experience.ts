@@ -14,12 +14,12 @@ export interface Experience {
   /** Load rates by source, and over all sources; null before the first load. */
   readonly bySource: ReadonlyMap<string, Rate>;
   readonly all: Rate | null;
-  /** Seconds and bytes of a parcel's rows; null: no region was built. */
+  /** Seconds and bytes of a parcel's rows; null if no region was built. */
   readonly perParcel: { readonly seconds: number; readonly bytes: number } | null;
   /** Published parcels, by unit. */
   readonly parcels: ReadonlyMap<number, number>;
   readonly embedded: boolean;
-  /** Room on the database's disk; null when it is on another machine. */
+  /** Free bytes on the database's disk; null if it is on another machine. */
   readonly freeBytes: number | null;
 }
 
@@ -34,7 +34,7 @@ export async function readExperience(database: Database): Promise<Experience> {
   };
 }
 
-/** Room where the database lies, when that is this machine. */
+/** Returns the free bytes on the database's disk, if it is on this machine. */
 async function freeBytesOf(database: Database): Promise<number | null> {
   const [, embedded = null] = /^pglite:(\/.*)$/.exec(database.label) ?? [];
   const [server] = database.engine === 'pglite' ? [] : await database.query<{ folder: string | null }>(statementsOf('server')('folder'));
@@ -42,7 +42,7 @@ async function freeBytesOf(database: Database): Promise<number | null> {
   return folder === null ? null : freeBytes(folder);
 }
 
-/** Seconds that each table took when it was last made: of this unit, else of another one. */
+/** Returns the build seconds of each table in the last build of this unit, or else of another unit. */
 export async function tableSeconds(session: Session, name: string): Promise<ReadonlyMap<string, number>> {
   const rows = await session.query<{ relation: string; seconds: number }>(ledger('table_seconds'), [name]);
   return new Map(rows.map(({ relation, seconds }) => [relation, seconds]));

@@ -1,4 +1,4 @@
-/** Regions that a refresh leaves as they are: rolled back, pinned, withdrawn. */
+/** Regions that a refresh keeps unchanged: rolled back, pinned, withdrawn. */
 import { userInfo } from 'node:os';
 import type { Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -8,7 +8,7 @@ const ledger = statementsOf('ledger');
 export interface Hold {
   readonly unit: number;
   readonly kind: 'rolled_back' | 'pinned' | 'withdrawn';
-  /** Digest of what made the publication that was taken back; null: pinned or withdrawn. */
+  /** Digest of the inputs of the publication that was rolled back; null if pinned or withdrawn. */
   readonly fingerprint: string | null;
   readonly reason: string | null;
   readonly heldBy: string;
@@ -20,7 +20,7 @@ export async function holds(session: Session): Promise<Map<number, Hold>> {
   return new Map(rows.map((row) => [row.unit, row]));
 }
 
-/** A publication that stops because a person held the region during the run. */
+/** Stops a publication because a user held the region during the run. */
 export class HeldBack extends Error {
   readonly hold: Hold;
 
@@ -40,7 +40,7 @@ export async function mustNotBeHeld(session: Session, unit: number): Promise<voi
   if (hold !== undefined && hold.kind !== 'rolled_back') throw new HeldBack(hold);
 }
 
-/** By whom, when and why. */
+/** Describes who set a hold, when and why. */
 export function describeHold({ kind, reason, heldBy, heldAt }: Pick<Hold, 'kind' | 'reason' | 'heldBy' | 'heldAt'>): string {
   return `${kind.replace('_', ' ')} by ${heldBy} on ${heldAt.slice(0, 10)}${reason === null ? '' : `: ${reason}`}`;
 }
@@ -49,13 +49,13 @@ export async function setHold(session: Session, hold: Omit<Hold, 'heldAt' | 'hel
   await session.query(ledger('set_hold'), [hold.unit, hold.kind, hold.fingerprint, hold.reason, who(host)]);
 }
 
-/** @param kind only a hold of this kind; null: any. @returns whether there was one */
+/** @param kind only a hold of this kind; null for any kind. @returns whether there was a hold */
 export async function releaseHold(session: Session, unit: number, kind: Hold['kind'] | null): Promise<boolean> {
   const rows = await session.query(ledger('release_hold'), [unit, kind]);
   return rows.length > 0;
 }
 
-/** The person, as this machine knows them. */
+/** Returns the user name on this machine. */
 export function who(host: string): string {
   return `${userInfo().username}@${host}`;
 }

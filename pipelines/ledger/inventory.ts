@@ -7,11 +7,11 @@ import { PARCEL_LAYERS, tableOf, type Relation } from '../contract/sql-files.ts'
 import { countable, currentFiles, currentPlaces, regionOf, type CurrentFiles, type LoadedFile, type Register } from './current-files.ts';
 import { loadedFiles, releases as readReleases, type Release } from './ledger.ts';
 
-/** A region is published when it has parcels or addresses. */
+/** Layers that make a region publishable: parcels or addresses. */
 export const PUBLISHABLE: readonly Relation[] = [...PARCEL_LAYERS, 'layer.accesso'];
-/** The list of comuni: Italy is published when there is one. */
+/** The list of comuni, without which Italy is not published. */
 export const COMUNI: Relation = 'layer.comune_code';
-/** Layers that a region is not published without, once their files are in the data folder. A release of any other source may be left out. */
+/** Layers that a region needs for publication if their files are in the data folder. A release of any other source may be left out. */
 const FOUNDATION: readonly Relation[] = [...PUBLISHABLE, COMUNI];
 
 /** Returns whether an unreadable file of this source withholds its regions from publication. */
@@ -43,12 +43,12 @@ export class Inventory {
     });
   }
 
-  /** The same, as it would be with other files: loaded ones that came or left, and ones that are still to be loaded. */
+  /** Returns the inventory with other files: loaded files that came or left, and files that are still to be loaded. */
   with(files: readonly LoadedFile[], releases: readonly Release[] = []): Inventory {
     return new Inventory(files, [...this.releases.values(), ...releases], this.register, this.#sources);
   }
 
-  /** The same, as it would be if these files had not been loaded. */
+  /** Returns the inventory without these files. */
   without(fileIds: ReadonlySet<number>): Inventory {
     return this.with(this.files.filter(({ fileId }) => !fileIds.has(fileId)));
   }
@@ -67,7 +67,7 @@ export class Inventory {
     return found;
   }
 
-  /** Returns the comuni whose parcels or addresses a region has, although the list has them in another region. */
+  /** Returns the comuni with parcels or addresses in a region that the list has in another region. */
   #keptComuni(unit: number): ReadonlySet<string> {
     let kept = this.#kept.get(unit);
     if (kept === undefined) {

@@ -1,4 +1,4 @@
-/** The ledger: what was read, made and published. Every write of it stands here. */
+/** The ledger of files, runs and publications. All its writes are in this module. */
 import type { Figures } from '../db/figures.ts';
 import { one, type Database, type Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -36,7 +36,7 @@ export async function releases(database: Session, state?: ReleaseState): Promise
   return database.query<Release & Record<string, unknown>>(ledger('releases'), [state ?? null]);
 }
 
-/** A release about to be staged; an unfinished one with the same fingerprint is thrown away first. */
+/** Opens a release before staging, and deletes an unfinished one with the same fingerprint. */
 export async function openRelease(
   session: Session,
   facts: { sourceId: string; vintage: string; region: number | null; fingerprint: string; reader: string; inputs: Facts; complete: boolean },
@@ -53,7 +53,7 @@ export async function addFile(session: Session, releaseId: number, file: Located
   ])).id;
 }
 
-/** Every file of a loaded release, and what it speaks of. */
+/** Returns every file of loaded releases, with its places. */
 export async function loadedFiles(session: Session): Promise<LoadedFile[]> {
   const files = await session.query<Omit<LoadedFile, 'held'> & Record<string, unknown>>(ledger('loaded_files'));
   const held = new Map<number, FilePlaces[]>();
@@ -65,13 +65,13 @@ export async function loadedFiles(session: Session): Promise<LoadedFile[]> {
   return files.map((file) => ({ ...file, held: held.get(file.fileId) ?? [] }));
 }
 
-/** Notes which files this run found in the data folders: those that came, and those that left. */
+/** Records the files that this run found in the data folders, and those that left. */
 export async function noteFiles(session: Session, runId: number, present: readonly number[], came: readonly number[]): Promise<void> {
   await session.query(ledger('note_absent'), [[...present]]);
   await session.query(ledger('note_present'), [[...came], runId]);
 }
 
-/** A release that cannot be loaded, and why; its rejects stay, for people to look at. */
+/** Records the reason why a release cannot be loaded. Its rejects are kept. */
 export async function failRelease(session: Session, fingerprint: string, error: MappaleError): Promise<number | null> {
   const [row] = await session.query<{ id: number }>(ledger('fail_release'), [fingerprint, JSON.stringify(error)]);
   return row?.id ?? null;
@@ -85,9 +85,9 @@ export interface SchemaWarning {
   readonly file: string;
   /** Null for `EXPORT_MAY_BE_CUT`, which concerns the whole file. */
   readonly column: string | null;
-  /** For people on this machine only. */
+  /** Shown on this machine only. */
   readonly samples: readonly string[];
-  /** Regions whose current publication uses the file (0: Italy); none: it is loaded and not published yet. */
+  /** Regions with a current publication that uses the file (0: Italy); empty if it is loaded but not published yet. */
   readonly units: readonly number[];
 }
 
@@ -98,7 +98,7 @@ export async function addAddedColumns(session: Session, memberId: number, column
 
 /**
  * Returns the added columns and the cut exports among the files that current publications use.
- * @param releases that count too, whether they are published or not
+ * @param releases to include even if they are not published
  */
 export async function schemaWarnings(session: Session, releases: readonly number[] = []): Promise<SchemaWarning[]> {
   return session.query<SchemaWarning & Record<string, unknown>>(ledger('schema_warnings'), [[...releases]]);
@@ -161,7 +161,7 @@ export async function addFigures(session: Session, relation: Relation, partition
   await session.query(ledger('add_figures'), [relation, partition, JSON.stringify(figures)]);
 }
 
-/** Files seen before, read once and written back at the end. */
+/** Files of earlier surveys, which are read once and written at the end. */
 export class SeenFileLedger implements SeenFiles {
   readonly #known: Map<string, SeenFile>;
   readonly #changed = new Set<string>();
@@ -172,7 +172,7 @@ export class SeenFileLedger implements SeenFiles {
     this.#recogniser = recogniser;
   }
 
-  /** @param recogniser digest of all readers: what another version saw is not believed, except the files' hashes */
+  /** @param recogniser digest of all readers; of results of another version only the hashes are used */
   static async read(database: Session, recogniser: string): Promise<SeenFileLedger> {
     const rows = await database.query<SeenFile & { path: string; recogniser: string } & Record<string, unknown>>(ledger('seen_files'));
     const known = new Map(rows.filter((row) => row.recogniser === recogniser).map(({ path, recogniser: _, ...seen }) => [path, seen]));
@@ -189,7 +189,7 @@ export class SeenFileLedger implements SeenFiles {
   }
 
   async write(database: Session): Promise<void> {
-    // In one order: two commands that look at the same folders do not wait for each other in a ring.
+    // Written in a fixed order, so that two commands with the same folders do not deadlock.
     const rows = [...this.#changed].sort().map((path) => ({ path, ...this.#known.get(path) }));
     if (rows.length === 0) return;
     await database.query(ledger('note_seen_files'), [JSON.stringify(rows), this.#recogniser]);
@@ -204,24 +204,24 @@ export interface Acceptance {
   readonly why: string;
 }
 
-/** A run that writes, alone or together with other runs. */
+/** A writing run, alone or concurrent with other runs. */
 export interface Run {
   readonly runId: number;
   /**
-   * @param detailOf facts of the result that are worth keeping with the step
-   * @throws MappaleError `LOCK_LOST` (exit 6) when the run no longer holds its place
+   * @param detailOf returns facts of the result to store with the step
+   * @throws MappaleError `LOCK_LOST` (exit 6) if the run lost its lock
    */
   step<T>(step: string, subject: string, work: () => Promise<T>, detailOf?: (result: T) => unknown): Promise<T>;
-  /** Returns what is known, or reads it again if other runs may have changed it in the meantime. */
+  /** Returns a known value, or reads it again if other runs may have changed it. */
   current<T>(known: T, again: () => Promise<T>): Promise<T>;
-  /** Changes data that all regions are built from (releases, files). One run at a time does this; others wait. */
+  /** Changes data that all regions are built from (releases, files). Only one run does this at a time, and others wait. */
   shared<T>(work: () => Promise<T>): Promise<T>;
-  /** Italy's tables, in which regions look things up: waits until no other run builds a region. Within `shared`. */
+  /** Changes Italy's tables, which regions read. Waits until no other run builds a region. Within `shared`. */
   italy<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * A region is built by one run at a time. After `shared`.
-   * @param wait null: not at all; else what to do before waiting for another run that builds it
-   * @returns null when another run builds it
+   * Builds a region, which only one run does at a time. After `shared`.
+   * @param wait called before waiting for another run that builds the region; null to not wait
+   * @returns null if another run builds it
    */
   region<T>(unit: number, work: () => Promise<T>, wait: (() => void) | null): Promise<T | null>;
 }
@@ -235,7 +235,7 @@ export interface RunOptions<T> {
 
 /**
  * Runs a command that writes: takes the writer's lock, opens a run in the ledger, and closes it with the result.
- * @throws MappaleError `ALREADY_RUNNING` (exit 7), naming the other one
+ * @throws MappaleError `ALREADY_RUNNING` (exit 7) that names the other run
  */
 export async function withRun<T>(
   database: Database,
@@ -277,7 +277,7 @@ export async function deadRuns(session: Session): Promise<Set<number>> {
   return new Set((await session.query<{ id: number }>(ledger('dead_runs'))).map(({ id }) => id));
 }
 
-/** Runs that never said how they ended: they work now, or were killed. */
+/** Returns the runs without a recorded end: active or killed runs. */
 export async function openRuns(session: Session): Promise<number[]> {
   const rows = await session.query<{ id: number }>('select run_id as id from ledger.run where ended_at is null');
   return rows.map(({ id }) => id);
@@ -295,9 +295,9 @@ async function recordStep<T>(
 }
 
 function lockLost(cause?: unknown): MappaleError {
-  return new MappaleError('this run no longer has its place among the writers', {
-    code: 'LOCK_LOST', kind: 'database', detail: 'expected to hold its lock to the end, found that the server closed the connection that held it',
-    hint: 'Run the same command again: what is published is whole.', cause,
+  return new MappaleError('this run lost its lock', {
+    code: 'LOCK_LOST', kind: 'database', detail: 'expected the lock until the end, found that the server closed its connection',
+    hint: 'Run the same command again. Published data is unchanged.', cause,
   });
 }
 
@@ -337,7 +337,7 @@ interface WriterOptions {
   readonly coordinate: (locks: Locks) => Coordination;
 }
 
-/** Holds the locks of a writer on a connection of their own. The server frees them when the process dies. */
+/** Holds the locks of a writer on a separate connection. The server releases them when the process dies. */
 async function asWriter<T>(database: Database, { lock, coordinate }: WriterOptions, work: (writer: Writer) => Promise<T>): Promise<T> {
   if (database.engine === 'pglite') return work({ ...ALONE, open: (inner) => database.session(inner), verify: async () => undefined });
   return database.session(async (session) => {
@@ -397,14 +397,14 @@ function concurrentLocks(locks: Locks): Coordination {
 /** Advisory locks of one connection, by name. */
 class Locks {
   readonly #session: Session;
-  /** Steps that begin in the same moment ask once: the connection takes one question at a time. */
+  /** Steps that begin at the same moment share one query, because the connection handles one at a time. */
   #asked: Promise<unknown> | undefined;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
-  /** @returns false when another connection has it */
+  /** @returns false if another connection has the lock */
   async take(name: string, how: 'alone' | 'shared'): Promise<boolean> {
     return (await one<{ taken: boolean }>(this.#session, ledger(how === 'shared' ? 'try_share' : 'try_lock'), [`mappale ${name}`])).taken;
   }
@@ -434,8 +434,8 @@ async function alreadyRunning(session: Session): Promise<MappaleError> {
   return new MappaleError('another run is writing to this database', {
     code: 'ALREADY_RUNNING', kind: 'locked',
     detail: writer === undefined
-      ? 'expected no other writer, found one that has not yet written its name'
+      ? 'expected no other writer, found one that has not yet recorded its name'
       : `expected no other writer, found ${writer.command} as process ${writer.pid} on ${writer.host}, since ${writer.started_at.toISOString()}`,
-    hint: 'Wait until it ends, then run the same command again. Loads of several regions may work at the same time when each is given --concurrent.',
+    hint: 'Wait until it ends, then run the same command again. Loads of several regions can run at the same time if each has --concurrent.',
   });
 }

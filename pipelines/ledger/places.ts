@@ -19,12 +19,12 @@ interface LayerForce {
   readonly force: CurrentFiles;
 }
 
-/** Comuni named in a message; of more than so many the number is enough. */
+/** Maximum number of comuni that a message names. */
 const NAMED = 20;
 
 /**
- * Two files of one age may both be there when they say the same.
- * @throws MappaleError `FILES_CONTRADICT` (exit 3), naming both
+ * Refuses two files of the same age unless their content is equal.
+ * @throws MappaleError `FILES_CONTRADICT` (exit 3) that names both
  */
 export async function refuseTies(database: Database, sources: readonly RegisteredSource[], layers: readonly LayerForce[]): Promise<void> {
   for (const { relation, force } of layers) {
@@ -34,10 +34,10 @@ export async function refuseTies(database: Database, sources: readonly Registere
         const [first, second] = await Promise.all([a, b].map((file) => digestOfPlaces(database, relation, file, columns, places)));
         if (first === second) continue;
       }
-      throw inputError('two files of the same age say different things', {
+      throw inputError('two files of the same age contradict each other', {
         code: 'FILES_CONTRADICT', at: `${a.name}, ${b.name}`, files: [a, b],
         detail: `expected one of them, or the same in both, found two of ${a.sourceId} ${vintageText(a.vintage)}${a.dated === null ? '' : ` dated ${a.dated}`}${describePlaces(places.map(({ place }) => place))}`,
-        hint: 'Keep the one that should count in the data folder, and take the other out of it.',
+        hint: 'Keep the right file in the data folder, and remove the other one.',
       });
     }
   }
@@ -49,7 +49,7 @@ function describePlaces(places: readonly string[]): string {
 }
 
 /**
- * A file that is packaged as complete and reaches fewer comuni than what it supersedes was cut, unless a person says otherwise.
+ * Refuses a complete file with fewer comuni than the files that it supersedes, unless a user accepts it. It was probably cut.
  * @throws MappaleError `FEWER_COMUNI` (exit 5)
  */
 export async function refuseFewer(database: Database, unit: number, name: string, layers: readonly LayerForce[], accept: Acceptance | null): Promise<void> {
@@ -58,11 +58,11 @@ export async function refuseFewer(database: Database, unit: number, name: string
   const known = new Set(published.map(({ id }) => id));
   for (const { relation, force } of layers) {
     for (const { file, before, was, now, lost } of force.fewer) {
-      // On a first load it is taken for what it reaches.
+      // On a first load it is accepted with the comuni that it has.
       if (known.has(file.fileId) || !before.some(({ fileId }) => known.has(fileId))) continue;
       throw new MappaleError(`${name}: a complete file has fewer comuni than the current one`, {
         code: 'FEWER_COMUNI', kind: 'checks', at: file.name, detail: `${tableOf(relation)}: expected at least ${was} comuni, found ${now}: without ${lost.slice(0, NAMED).join(', ')}${lost.length > NAMED ? ` and ${lost.length - NAMED} more` : ''}`,
-        hint: 'The published region is untouched. Download the file again; if the change is real, run again with --accept "the reason".',
+        hint: 'The published region is unchanged. Download the file again; if the change is real, run again with --accept "the reason".',
       });
     }
   }
@@ -77,7 +77,7 @@ export function unplacedComuni(inventory: Inventory, relations: readonly Relatio
   });
 }
 
-/** Notes the region that a person named for these files. */
+/** Records the region that a user assigned to these files. */
 export async function assignRegion(database: Database, runId: number, fileIds: readonly number[], region: number): Promise<void> {
   await database.transaction(async (session) => {
     await fence(session, runId);
@@ -85,24 +85,24 @@ export async function assignRegion(database: Database, runId: number, fileIds: r
   });
 }
 
-/** @returns sentences about comuni that the list lacks or has in another region, by name and number */
+/** @returns notes on comuni that are missing in the list or in another region of it, by name and number */
 export async function unlistedComuni(
   database: Database, sources: readonly RegisteredSource[], inventory: Inventory, { unit, name }: { readonly unit: number; readonly name: string },
   relations: readonly Relation[],
 ): Promise<string[]> {
   const notes: string[] = [];
-  if (inventory.register.size === 0) notes.push(`${name}: without the list of comuni (${sourceOfLayer(sources, 'layer.comune_code')?.id ?? 'none is known'}) their names come from the files, and their ISTAT codes are not known`);
+  if (inventory.register.size === 0) notes.push(`${name}: without the list of comuni (${sourceOfLayer(sources, 'layer.comune_code')?.id ?? 'none is known'}) their names come from the files, and their ISTAT codes are unknown`);
   const rows = await database.query<{ comune: string; name: string | null; parcels: number; addresses: number }>(
     ledger('found_in_comuni'), [unit, strange(inventory, unit, relations), firstFid(unit), firstFid(unit + 1)],
   );
   for (const { comune, name: called, parcels, addresses } of inventory.register.size === 0 ? [] : rows) {
     const listed = inventory.register.get(comune);
     const what = [parcels > 0 ? `${group(parcels)} parcels` : '', addresses > 0 ? `${group(addresses)} addresses` : ''].filter((part) => part !== '').join(' and ');
-    notes.push(`${name}: ${comune}${called === null ? '' : ` ${called}`} (${what}) is ${listed === undefined ? 'not in the list of comuni' : `a comune of another region (${listed}) in the list`}; published here as its file says`);
+    notes.push(`${name}: ${comune}${called === null ? '' : ` ${called}`} (${what}) is ${listed === undefined ? 'not in the list of comuni' : `a comune of another region (${listed}) in the list`}; published here because of its file`);
   }
   for (const relation of relations) {
     for (const { place, region, file } of inventory.force(unit, relation).elsewhere) {
-      notes.push(`${name}: ${place} in ${file.name} is left to region ${region}, where the list has it and another file, too`);
+      notes.push(`${name}: ${place} in ${file.name} belongs to region ${region}, according to the list and another file`);
     }
   }
   return notes;

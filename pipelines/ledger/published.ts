@@ -25,7 +25,7 @@ export async function publishedTables(session: Session, unit: number, state: 'cu
   return (await tablesOf(session, unit, state)).get(unit) ?? new Map<Relation, PublishedTable>();
 }
 
-/** @throws MappaleError `NOT_PUBLISHED` (exit 2) with what brings the region: back, where a person took it out, else for the first time */
+/** @throws MappaleError `NOT_PUBLISHED` (exit 2) with the command that publishes the region, for the first time or again */
 export async function mustBePublished(session: Session, region: Region): Promise<void> {
   if ((await publishedTables(session, region.code)).size === 0) throw await notPublished(session, region.code);
 }
@@ -36,11 +36,11 @@ export async function notPublished(session: Session, unit: number): Promise<Mapp
   const hold = (await holds(session)).get(unit);
   if (hold?.kind === 'withdrawn') {
     return new MappaleError(`${name} is withdrawn`, {
-      code: 'NOT_PUBLISHED', kind: 'usage', detail: describeHold(hold), hint: 'Nothing of it is served. Bring it back, if it is to be.', fix: `npx mappale rollback ${slug}`,
+      code: 'NOT_PUBLISHED', kind: 'usage', detail: describeHold(hold), hint: 'None of its data is served. This command publishes it again.', fix: `npx mappale rollback ${slug}`,
     });
   }
   return new MappaleError(`${name} is not published`, {
-    code: 'NOT_PUBLISHED', kind: 'usage', hint: 'Load it first; npx mappale status says what is published.', fix: `npx mappale load-region ${slug} --data FOLDER`,
+    code: 'NOT_PUBLISHED', kind: 'usage', hint: 'Load it first. npx mappale status lists published regions.', fix: `npx mappale load-region ${slug} --data FOLDER`,
   });
 }
 

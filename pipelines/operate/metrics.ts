@@ -58,11 +58,11 @@ export function describeState(state: DescribedState, read: 'now' | 'later', down
   const ofRegion = (code: number): { region: string } => ({ region: findRegion(code)?.slug ?? String(code) });
   if (refreshed !== null) {
     gauge('last_run_exit_code', 'Exit code of the last refresh (0: done).', [], [[{}, refreshed.exitCode]]);
-    gauge('last_run_timestamp_seconds', 'When the last refresh ended that had something to do, or that wrote this.', [], [[{}, refreshed.ended]]);
+    gauge('last_run_timestamp_seconds', 'Time of the last refresh that changed something, or that wrote these metrics.', [], [[{}, refreshed.ended]]);
   }
-  gauge('published_timestamp_seconds', 'When the region in force was published.', ['region'], regions.map(({ code, published }) => [ofRegion(code), published]));
+  gauge('published_timestamp_seconds', 'Time of the current publication.', ['region'], regions.map(({ code, published }) => [ofRegion(code), published]));
   if (read === 'now') gauge('published_age_seconds', 'Age of the current publication.', ['region'], regions.map(({ code, age }) => [ofRegion(code), age]));
-  gauge('parcels', 'Parcels in force.', ['region'], regions.map(({ code, parcels }) => [ofRegion(code), parcels]));
+  gauge('parcels', 'Number of current parcels.', ['region'], regions.map(({ code, parcels }) => [ofRegion(code), parcels]));
   gauge('records', 'Records of loaded releases.', ['source'], sources.map(({ id, records }) => [{ source: id }, records]));
   gauge('rejects', 'Records refused in loaded releases.', ['source'], sources.map(({ id, rejects }) => [{ source: id }, rejects]));
   gauge('schema_warnings', 'Columns that publishers added to files in use and that this version does not know.', ['source', 'region'],
@@ -70,7 +70,7 @@ export function describeState(state: DescribedState, read: 'now' | 'later', down
   gauge('cut_exports', 'Files in use that may be cut exports of a web service.', ['source', 'region'],
     warnings.flatMap(({ source, region, cutExports }) => (cutExports === 0 ? [] : [[{ source, region: unitSlug(region) }, cutExports] as const])));
   if ('held' in state) {
-    gauge('last_success_timestamp_seconds', 'When a run that published the region, or found it up to date, last ended with exit code 0 or 3.', ['region'],
+    gauge('last_success_timestamp_seconds', 'Time of the last run with exit code 0 or 3 that published the region or found it up to date.', ['region'],
       state.succeeded.map(({ region, ended }) => [ofRegion(region), ended]));
     gauge('last_failure_code', 'Exit code of a failure in the last run, by region and source; none without failures.', ['region', 'source'],
       state.failures.map(({ region, source, exitCode }) => [{ region: region ?? '', source: source ?? '' }, exitCode]));
@@ -83,9 +83,9 @@ export function describeState(state: DescribedState, read: 'now' | 'later', down
   }
   if (downloads !== null) {
     const asked = downloads.flatMap(({ source, asked: at }) => (at === null ? [] : [[{ source }, at] as const]));
-    gauge('download_asked_timestamp_seconds', 'When all files of the source were last asked for.', ['source'], asked);
-    gauge('download_failed_files', 'Files that could not be downloaded in the last turn.', ['source'], downloads.map(({ source, failed }) => [{ source }, failed]));
-    gauge('download_received_bytes', 'Bytes that came in the last turn.', ['source'], downloads.map(({ source, bytes }) => [{ source }, bytes]));
+    gauge('download_asked_timestamp_seconds', 'Time when all files of the source were last requested.', ['source'], asked);
+    gauge('download_failed_files', 'Number of files that could not be downloaded in the last run.', ['source'], downloads.map(({ source, failed }) => [{ source }, failed]));
+    gauge('download_received_bytes', 'Bytes received in the last run.', ['source'], downloads.map(({ source, bytes }) => [{ source }, bytes]));
   }
   return registry.metrics();
 }

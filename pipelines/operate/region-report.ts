@@ -233,7 +233,7 @@ async function readCoverage({ database, log }: Pick<Context, 'database' | 'log'>
   const comuni = await database.query<Named & Record<string, unknown>>(report('comuni'), [unit]);
   const found: ComuneCoverage[] = [];
   for (const comune of comuni) {
-    log.progress(`what covers each comune: ${found.length} of ${comuni.length}`);
+    log.progress(`coverage of comuni: ${found.length} of ${comuni.length}`);
     const { coverage } = await one<{ coverage: Pick<ComuneCoverage, 'parcels_asked' | 'sections'> }>(database, report('coverage'), [unit, comune.belfiore]);
     found.push({ ...comune, ...coverage });
   }
@@ -270,7 +270,7 @@ async function readDistributions(database: Context['database'], unit: number): P
   return [...found.values()];
 }
 
-/** Returns the checks of the sections. Checks of the publication tell whether they ran and what they found. */
+/** Returns the checks of the sections. Checks of the publication state whether they ran, and their results. */
 function checksOf(checked: StepDetail | null): RegionReport['checks'] {
   const rows = new Map((checked?.warnings ?? []).map((warning) => [warning.name, warning.rows]));
   return {

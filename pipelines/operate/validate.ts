@@ -293,7 +293,7 @@ export class ValidationSink implements Sink {
       const level = tooMany || systematic || this.rows === 0 ? 'error' : 'warn';
       const hint = tooMany || this.rows === 0 ? 'Compare these lines with the publisher\'s description.'
         : systematic ? 'The file was changed after its publisher made it: use it as downloaded.'
-          : 'They are kept aside when the file is loaded; see them then: npx mappale rejects';
+          : 'Loading stores them as rejects. List them with npx mappale rejects';
       if (this.rows === 0) return { level, hint, detail: `expected records that can be used, found ${this.rejects} of ${seen} refused` };
       if (code === NO_DATA) return { level, hint, detail: `expected a value or nothing, found the code for "no value" in ${count} of ${seen} records` };
       if (systematic) return { level, hint, detail: `expected none in a complete file, found ${count} of ${seen}` };

@@ -143,7 +143,7 @@ async function exportMetrics(
   if (await attempt(() => context.open(({ database }) => written(database))) === null) await written(null);
 }
 
-/** Leaves out a download folder that could not be made, if there are other folders. */
+/** Leaves out a download folder that could not be created, if there are other folders. */
 function readable([first, ...others]: NightlyOptions['data']): string[] {
   return others.length > 0 && !existsSync(first) ? others : [first, ...others];
 }
@@ -218,7 +218,7 @@ async function notify({ url, mayBePrivate }: Webhook, line: NightlyRun, { log, p
       const seconds = inner === null ? AGAIN[tries] : undefined;
       if (seconds === undefined) {
         const found = inner === null ? reasonOf(error) : `expected a public address, found ${inner.message}. If the host is yours, add --webhook-private`;
-        log.warn(`the webhook did not take the line: ${found.replaceAll(url, '…')}`);
+        log.warn(`the webhook did not accept the summary: ${found.replaceAll(url, '…')}`);
         return;
       }
       await clock.wait(seconds);

@@ -19,7 +19,7 @@ import { whyUnused } from './unused.ts';
 /** Facts known before the plan. */
 export interface Known {
   readonly sources: readonly RegisteredSource[];
-  /** Versions that decide what is made. */
+  /** Versions of the engine that affect built values. */
   readonly engine: Facts;
   /** Loaded files. */
   readonly inventory: Inventory;
@@ -50,32 +50,32 @@ export interface LoadJob {
   readonly why: string;
 }
 
-/** A region, or Italy, as it would be made now; there is nothing to do where no product of it is stale. */
+/** A region, or Italy, as it would be built now. If no product is stale, there is nothing to do. */
 export interface BuildJob {
   readonly unit: number;
   readonly products: readonly Product[];
   /** Current publication of the unit. */
   readonly published: ReadonlyMap<Relation, PublishedTable>;
-  /** Layers that nothing is loaded of. */
+  /** Layers without loaded rows. */
   readonly missing: readonly Relation[];
 }
 
 export interface Plan {
   readonly loads: readonly LoadJob[];
-  /** Units that may be made, Italy first; of those that a release is still to be loaded for, the tables that it will change are stale. */
+  /** Units that may be built, Italy first. Tables that a release still to be loaded will change are stale. */
   readonly builds: readonly BuildJob[];
-  /** Units that a person holds as they are, each with who and why. */
+  /** Units that a user holds, each with user and reason. */
   readonly held: readonly string[];
   readonly unused: readonly UnusedFile[];
   readonly left: readonly LeftFile[];
-  /** Loaded files that lie in the data folders, those of them that came, and how many left. */
+  /** Loaded files in the data folders, new ones among them, and the number of files that left. */
   readonly present: readonly number[];
   readonly came: readonly number[];
   readonly gone: number;
 }
 
 /**
- * @param survey of the data folders; null to plan without looking at them
+ * @param survey of the data folders; null to plan without them
  * @param regions to refresh; null for all that have parcels or addresses, or are published
  */
 export function plan(known: Known, survey: Survey | null, regions: readonly number[] | null): Plan {
@@ -127,7 +127,7 @@ export function plan(known: Known, survey: Survey | null, regions: readonly numb
   };
 }
 
-/** Is there anything to do? */
+/** Returns whether there is nothing to do. */
 export function isDone({ loads, builds }: Plan): boolean {
   return loads.length === 0 && builds.every(({ products }) => staleOf(products).length === 0);
 }
@@ -141,13 +141,13 @@ function loadJob(located: Located, why: string): LoadJob {
   return { located, fingerprint: fingerprintOf(located), why };
 }
 
-/** The same job without some of its files; null: none is left. */
+/** Returns the job without some of its files; null if none is left. */
 export function withoutFiles({ located, why }: LoadJob, left: readonly LocatedFile[]): LoadJob | null {
   const files = located.files.filter((file) => !left.includes(file));
   return files.length === 0 ? null : loadJob(releaseOf(located, files), why);
 }
 
-/** Digest of a release: its files, as what they were recognised, and what reads them. */
+/** Returns the digest of a release: its files, their recognition and their reader. */
 function fingerprintOf({ source, files }: Located): string {
   return sha256([source.reader, ...files.map((file) => keyOf(source, file)).sort()].join('\n'));
 }
@@ -162,12 +162,12 @@ function keyOf(source: RegisteredSource, file: LocatedFile): string {
   return logicalKey(knownOf(source, file));
 }
 
-/** Whether a file was loaded before: as the same thing, or, by an earlier version, the same bytes as another. */
+/** Returns whether a file was loaded before, with the same recognition, or with another one by an earlier version. */
 function isSame(source: RegisteredSource, file: LocatedFile, loaded: LoadedFile): boolean {
   return logicalKey(loaded) === keyOf(source, file) || bytesKey(loaded) === bytesKey(knownOf(source, file));
 }
 
-/** Why a located file need not be read: it was loaded, or what is said; null: it must be. */
+/** Returns the reason for skipping a located file, or null if it must be read. */
 function whyNotRead(
   source: RegisteredSource, file: LocatedFile, inventory: Inventory, releases: readonly Located[], regions: readonly number[] | null,
 ): LoadedFile | string | null {
@@ -176,24 +176,24 @@ function whyNotRead(
   const loaded = inventory.files.find((each) => logicalKey(each) === key && each.reader === source.reader)
     ?? inventory.files.find((each) => each.forgotten && isSame(source, file, each));
   if (loaded !== undefined) return loaded;
-  if (regions !== null && region !== null && !regions.includes(region)) return `it is of ${unitName(region)}, which was not asked for`;
+  if (regions !== null && region !== null && !regions.includes(region)) return `it is of ${unitName(region)}, which was not requested`;
   if (source.manifest.keep === 'all' || place !== undefined) return null;
   const hasAll = ({ name, recognition: other }: LocatedFile): boolean => name !== file.name && !mayBeExport(name) && other.role === role && other.complete
     && other.place === undefined && (other.region === null || other.region === region);
   const newer = releases.filter((release) => release.source.id === source.id).flatMap(({ files }) => files).filter(hasAll)
     .find(({ recognition: other }) => other.vintage > vintage || (other.vintage === vintage && (other.dated ?? '') > dated));
-  return newer === undefined ? null : `${newer.name} is newer (${vintageText(newer.recognition.vintage)}) and has all that it has`;
+  return newer === undefined ? null : `${newer.name} is newer (${vintageText(newer.recognition.vintage)}) and has all its places`;
 }
 
 /** Returns the reason why files are read, compared with the last reading of the same bytes. */
 function whyRead(source: RegisteredSource, files: readonly LocatedFile[], inventory: Inventory): string {
   const before = inventory.files.filter((each) => files.some((file) => isSame(source, file, each))).at(-1);
   if (before === undefined) return 'not loaded yet';
-  if (before.reader === 'retry') return 'its rejects are to be tried again';
-  return whyChanged(inventory.releases.get(before.releaseId)?.inputs ?? null, source.facts) ?? 'what reads it changed';
+  if (before.reader === 'retry') return 'its rejects will be read again';
+  return whyChanged(inventory.releases.get(before.releaseId)?.inputs ?? null, source.facts) ?? 'its reader changed';
 }
 
-/** Files that are still to be read, as if they were loaded: of what places they speak is not known yet. */
+/** Returns files to be read as if they were loaded. Their places are not known yet. */
 function comingFiles(loads: readonly LoadJob[]): { files: LoadedFile[]; releases: Release[] } {
   const nothing = { records: null, rows: null, rejects: null, duplicates: null, layers: null, inputs: null } as const;
   const releases = loads.map(({ located: { source, vintage, region, complete }, fingerprint }, index): Release =>
@@ -205,7 +205,7 @@ function comingFiles(loads: readonly LoadJob[]): { files: LoadedFile[]; releases
   return { files: files.map((file, index) => ({ ...file, fileId: FIRST_COMING + index })), releases };
 }
 
-/** Regions that have parcels or addresses, and those already published. */
+/** Returns the regions with parcels or addresses, and the published regions. */
 function unitsOf({ sources, published }: Known, inventory: Inventory, loads: readonly LoadJob[]): number[] {
   const readers = new Set(PUBLISHABLE.map((relation) => sourceOfLayer(sources, relation)?.id));
   const found = loads.flatMap(({ located: { source, region } }) => (readers.has(source.id) && region !== null ? [region] : []));
@@ -218,7 +218,7 @@ export function heldText({ kind, unit, heldBy, heldAt, reason }: Hold): string {
   const who = `by ${heldBy} on ${heldAt.slice(0, 10)}${reason === null ? '' : `: ${reason}`}`;
   if (kind === 'pinned') return `${name} is pinned ${who} (${unpin})`;
   if (kind === 'withdrawn') return `${name} was withdrawn ${who} (${unpin})`;
-  return `${name} was rolled back ${who}; it stays so until its files change (or ${unpin})`;
+  return `${name} was rolled back ${who}; it stays unchanged until its files change (or ${unpin})`;
 }
 
 /** Returns the reason why a unit stays unchanged although its inputs may differ, or null. */
@@ -230,5 +230,5 @@ function holdOn(hold: Hold | undefined, products: readonly Product[]): string | 
 /** Later than any run. */
 const NOW = Number.MAX_SAFE_INTEGER;
 
-/** Beyond all numbers that the ledger gave. */
+/** Larger than all numbers in the ledger. */
 const FIRST_COMING = 2_000_000_000;

@@ -5,30 +5,30 @@ import { PARCEL_LAYERS } from '../contract/sql-files.ts';
 import { staleOf, type Plan } from './plan.ts';
 
 /**
- * Where nothing was measured yet, what a synthetic region of 200,000 parcels took on two cores with PostgreSQL: compressed bytes read per
- * second, what each release and each region costs however small it is, bytes of layer per byte of file.
+ * Defaults before anything was measured, from a synthetic region of 200,000 parcels on two cores with PostgreSQL: compressed bytes read per second, fixed costs
+ * of a release and a region, bytes of layer per byte of file.
  */
 const ASSUMED = {
   bytesPerSecond: 2_000_000, secondsPerRelease: 0.15, layerPerByte: 12, secondsPerRegion: 2.5, secondsPerParcel: 200e-6, bytesPerParcel: 1500,
 } as const;
-/** How much longer the embedded database takes. */
+/** Factor for the embedded database, which is slower. */
 const EMBEDDED = 2.5;
-/** This process: readers, buffers and the largest geometry. The server needs its own. */
+/** Memory of this process: readers, buffers and the largest geometry. The server's memory is not included. */
 const MEMORY_BYTES = 400 * 1024 * 1024;
-/** A full disk is worse than a refused run. */
+/** Safety factor for disk space, because a full disk is worse than a refused run. */
 const SPARE = 1.2;
 
 export interface Price {
   readonly seconds: number;
   readonly diskBytes: number;
   readonly memoryBytes: number;
-  /** Room on the database's disk; null when it is on another machine. */
+  /** Free bytes on the database's disk; null if it is on another machine. */
   readonly freeBytes: number | null;
   /** Share of the estimate that comes from measurements on this database, 0–1. */
   readonly measured: number;
 }
 
-/** @returns the price of a plan; parcels of regions that are not loaded yet are guessed from the size of their files */
+/** @returns the cost of a plan; the number of parcels of regions that are not loaded yet is estimated from the size of their files */
 export function price({ loads, builds }: Plan, { bySource, all, perParcel: each, parcels: published, embedded, freeBytes }: Experience): Price {
   const slower = embedded ? EMBEDDED : 1;
   const reading = loads.map(({ located: { source, files } }) => {
@@ -58,14 +58,14 @@ export function price({ loads, builds }: Plan, { bySource, all, perParcel: each,
 }
 
 /**
- * @param before what is published: what was published before that can be freed
- * @throws MappaleError `NO_ROOM` (exit 2) when the disk would fill up, unless forced
+ * @param before bytes of the previous publications, which can be freed
+ * @throws MappaleError `NO_ROOM` (exit 2) if the disk would fill up, unless forced
  */
 export function refuseWithoutRoom(cost: Price, { embedded, parcels }: Pick<Experience, 'embedded' | 'parcels'>, { force }: { readonly force: boolean }): void {
   if (force || cost.freeBytes === null || cost.diskBytes * SPARE <= cost.freeBytes) return;
-  throw new MappaleError('there is not enough room for this load', {
+  throw new MappaleError('there is not enough disk space for this load', {
     code: 'NO_ROOM', kind: 'usage', detail: `expected ${gib(cost.diskBytes * SPARE)} free (the estimate and a fifth), found ${gib(cost.freeBytes)}`,
-    hint: 'Free room, use another disk, or run again with --force.', fix: embedded && parcels.size === 0 ? 'export DATABASE_URL=pglite:/OTHER_DISK/mappale' : 'npx mappale prune',
+    hint: 'Free disk space, use another disk, or run again with --force.', fix: embedded && parcels.size === 0 ? 'export DATABASE_URL=pglite:/OTHER_DISK/mappale' : 'npx mappale prune',
   });
 }
 

@@ -7,7 +7,7 @@ import type { Inventory } from '../ledger/inventory.ts';
 import type { Release } from '../ledger/ledger.ts';
 import type { PublishedTable } from '../ledger/published.ts';
 
-/** A table of a unit: what makes it, what from, and whether what is published still holds. */
+/** A table of a unit: its file, its inputs, and whether the published table is current. */
 export interface Product {
   readonly relation: Relation;
   readonly file: SqlFile;
@@ -21,7 +21,7 @@ export interface Product {
   readonly cited: readonly { readonly sourceId: string; readonly vintage: string }[];
   /** Layers directly read that have no release. */
   readonly missing: readonly Relation[];
-  /** Why it must be made again; null when what is published is current. */
+  /** Reason why it must be built again; null if the published table is current. */
   readonly stale: string | null;
   /** True if only parcels differ among its inputs, so that rows of unchanged parcels may be copied. */
   readonly incremental: boolean;
@@ -31,12 +31,12 @@ export interface Product {
   readonly hasNewSource: boolean;
 }
 
-/** Files that make tables of this unit, each after what it reads. @throws Error for a cycle: a bug of the headers */
+/** Returns the files that build the unit's tables, each after the tables that it reads. @throws Error for a cycle: a bug of the headers */
 export function productFiles(unit: number): SqlFile[] {
   return inOrder(tableFilesOf(unit), (file) => file);
 }
 
-/** Each after those that it reads, else as they come. @throws Error for a cycle: a bug of the headers */
+/** Sorts items after the items that they read, and otherwise keeps their order. @throws Error for a cycle: a bug of the headers */
 export function inOrder<T>(items: readonly T[], fileOf: (item: T) => SqlFile): T[] {
   const sorted = new Set<T>();
   const open = new Set<T>();
@@ -55,13 +55,13 @@ export function inOrder<T>(items: readonly T[], fileOf: (item: T) => SqlFile): T
   return [...sorted];
 }
 
-/** The table that a file makes; what else it writes it only keeps. */
+/** Returns the table that a file builds. Other written tables are only updated. */
 function relationOf({ file, writes: [relation] }: SqlFile): Relation {
   if (relation === undefined) throw new Error(`${file}: expected a table in its "-- writes:" line, found none`);
   return relation;
 }
 
-/** Decides what is stale, and says why. Pure: nothing is read but its arguments. */
+/** Determines stale tables with reasons. A pure function of its arguments. */
 export function planProducts(
   unit: number, sources: readonly RegisteredSource[], inventory: Inventory, published: ReadonlyMap<Relation, PublishedTable>, engine: Facts,
 ): Product[] {
@@ -80,7 +80,7 @@ export function planProducts(
         for (const release of made.releases) used.set(release.releaseId, release);
         if (read !== 'core.parcel') for (const each of made.cited) cited.set(`${each.sourceId} ${each.vintage}`, each);
       }
-      // A table that a file both reads and keeps, like the register of fids, is neither.
+      // A table that a file both reads and updates, like the register of fids, is not an input.
       if (schemaOf(read) !== 'layer') continue;
       const source = sourceOfLayer(sources, read);
       const { files } = inventory.force(unit, read);
@@ -112,7 +112,7 @@ export function planProducts(
 
 type Inputs = Readonly<Record<string, string>>;
 
-/** The sources that a table was built from, also through other tables. */
+/** Returns the sources of a table, directly or through other tables. */
 function sourcesOf(inputs: Inputs, inputsOf: (relation: Relation) => Inputs | undefined, ids: ReadonlySet<string>): Set<string> {
   return new Set(Object.keys(inputs).flatMap((input) => {
     const [id = ''] = input.split(' ', 1);
@@ -122,7 +122,7 @@ function sourcesOf(inputs: Inputs, inputsOf: (relation: Relation) => Inputs | un
   }));
 }
 
-/** Whether the ledger names the inputs of a table and of every table that it reads. Without them its sources are unknown, and none counts as new. */
+/** Returns whether the ledger has the inputs of a table and of every table that it reads. Otherwise its sources are unknown, and none counts as new. */
 function isNoted(inputs: Inputs, inputsOf: (relation: Relation) => Inputs | undefined): boolean {
   const names = Object.keys(inputs);
   return names.length > 0 && names.every((input) => {
@@ -131,17 +131,17 @@ function isNoted(inputs: Inputs, inputsOf: (relation: Relation) => Inputs | unde
   });
 }
 
-/** Whether `now` has all elements of `before`, and others. A table that loses a source is compared with the published one. */
+/** Returns whether `now` has all elements of `before` and others. A table that loses a source is compared with the published one. */
 function isMore(now: ReadonlySet<string>, before: ReadonlySet<string>): boolean {
   return now.size > before.size && [...before].every((id) => now.has(id));
 }
 
-/** Digest of all inputs of a unit. */
+/** Returns the digest of all inputs of a unit. */
 export function productsDigest(products: readonly Pick<Product, 'relation' | 'fingerprint'>[]): string {
   return sha256(products.map(({ relation, fingerprint }) => `${relation} ${fingerprint}`).sort().join('\n'));
 }
 
-/** Digests of the files of a layer, by source, vintage and region: of their bytes, of what read them, of the places that count, and of their order. */
+/** Returns digests of a layer's files, by source, vintage and region: their bytes, readers, current places and order. */
 function inputsOf(files: readonly CurrentFile[], layer: Relation): Record<string, string> {
   const lines = new Map<string, string[]>();
   for (const { file, rank, whole, places } of files) {
@@ -157,7 +157,7 @@ function inputsOf(files: readonly CurrentFile[], layer: Relation): Record<string
 function mayDiffer(file: SqlFile, sources: readonly RegisteredSource[], made: ReadonlyMap<Relation, Product>): (input: string) => boolean {
   const { incremental: how } = file;
   if (how === null || how.by === 'content') return () => false;
-  // Whether it says the same is seen once it is made.
+  // The comparison with the published table follows the build.
   const isCompared = (input: string): boolean => made.get(input as Relation)?.file.incremental?.by === 'content';
   if (how.by === 'members') {
     const ids = how.layers.flatMap((layer) => sourceOfLayer(sources, layer)?.id ?? []);

@@ -1,22 +1,22 @@
-/** Why nothing in a plan is built from a file that was loaded: each reason is checked before it is given. */
+/** Finds the reason why a plan does not use a loaded file. Each reason is checked before it is given. */
 import { unitName } from '../contract/regions.ts';
 import type { Relation } from '../contract/sql-files.ts';
 import { vintageText } from '../contract/vintage.ts';
 import { countable, regionOf, type FilePlaces, type CurrentFile, type LoadedFile } from '../ledger/current-files.ts';
 import type { Inventory } from '../ledger/inventory.ts';
 
-/** Regions named in a message; of more than so many the number is enough. */
+/** Maximum number of regions that a message names. */
 const NAMED = 5;
 
 /** @param units regions that are planned, and 0 for Italy */
 export function whyUnused(file: LoadedFile, inventory: Inventory, units: readonly number[]): string {
-  if (file.forgotten) return 'it was forgotten (mappale forget --undo takes it back)';
-  if (file.held.every(({ places }) => places.length === 0)) return 'nothing of it could be used';
+  if (file.forgotten) return 'it was forgotten (mappale forget --undo uses it again)';
+  if (file.held.every(({ places }) => places.length === 0)) return 'none of its rows could be used';
   if (!countable(inventory.files).includes(file)) return 'the same file was read again later';
-  if (units.length === 0) return 'no region is asked for or published';
+  if (units.length === 0) return 'no region is requested or published';
   const regions = new Set(file.held.flatMap((held) => held.places.map((place) => regionOf(file, held, place, inventory.register))));
   const known = [...regions].filter((region) => region !== null).sort((a, b) => a - b);
-  // Italy has a use for any place; its tables may be planned while the region of the file is not.
+  // Italy uses every place. Its tables may be planned even if the region of the file is not.
   if (!regions.has(null) && known.every((region) => !units.includes(region)) && !units.includes(0)) return ofOtherRegions(known);
   for (const unit of [...units].sort((a, b) => b - a)) {
     for (const held of file.held) {
@@ -24,15 +24,15 @@ export function whyUnused(file: LoadedFile, inventory: Inventory, units: readonl
       if (better !== null) return `${better.file.name} (${vintageText(better.file.vintage)}) is used instead`;
     }
   }
-  return known.length > 0 && known.every((region) => !units.includes(region)) ? ofOtherRegions(known) : 'its places are taken from files of other regions';
+  return known.length > 0 && known.every((region) => !units.includes(region)) ? ofOtherRegions(known) : 'files of other regions have its places';
 }
 
 function ofOtherRegions(regions: readonly number[]): string {
   const names = regions.slice(0, NAMED).map(unitName).join(', ');
-  return `it is of ${names}${regions.length > NAMED ? ` and ${regions.length - NAMED} more regions` : ''}, which ${regions.length === 1 ? 'is' : 'are'} neither asked for nor published`;
+  return `it is of ${names}${regions.length > NAMED ? ` and ${regions.length - NAMED} more regions` : ''}, which ${regions.length === 1 ? 'is' : 'are'} neither requested nor published`;
 }
 
-/** A file in use for a unit in the place of another one: it has one of its places, or is complete, or the layer knows no places. */
+/** Returns whether a used file replaces another one for a unit: it has one of its places, is complete, or the layer has no places. */
 function supersedes(file: LoadedFile, held: FilePlaces, unit: number, inventory: Inventory): CurrentFile | null {
   const mine = held.places.filter((place) => {
     const region = regionOf(file, held, place, inventory.register);

@@ -1,9 +1,9 @@
-/** The way of a small CSV into its staging table: every record through the source's schema, refusals with their reason. */
+/** Reads a small CSV into its staging table. Every record is checked by the source's schema, and rejects have a reason. */
 import { expectColumns, openCsv, type CsvOptions } from '../formats/csv.ts';
 import { placer, type RowReading } from './rows.ts';
 import type { InputFile, Sink } from '../contract/source.ts';
 
-/** Records between two waits for the database. */
+/** Number of records between two waits for the database. */
 const BATCH = 1000;
 
 /**

@@ -8,7 +8,7 @@ import { ODD_TEXT } from '../formats/malformed-text.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
-/** No line of a publisher comes near; a file without line ends must not be held in memory. */
+/** Maximum length of a line, much longer than published lines. A file without line ends must not fill the memory. */
 const MAX_LINE_BYTES = 65_536;
 
 export interface Line {
@@ -18,7 +18,8 @@ export interface Line {
 }
 
 /**
- * The lines of a text that hold anything, without their ends. Each is UTF-8, else windows-1252: exports put names from several programs together.
+ * Yields the lines of a text that are not empty, without line ends. Each line is UTF-8, or else windows-1252, because exports combine names from several
+ * programs.
  * @throws input errors `LINE_TOO_LONG`, `ENCODING_WRONG`
  */
 export async function* linesOf(stream: AsyncIterable<Buffer>, at: string): AsyncGenerator<Line, void, undefined> {
@@ -56,16 +57,16 @@ export async function* linesOf(stream: AsyncIterable<Buffer>, at: string): Async
   if (last !== null) yield last;
 }
 
-/** A line's bytes as UTF-8, and where they are not, as windows-1252, which has a letter for every byte. */
+/** Decodes a line as UTF-8, or as windows-1252 if it is not valid UTF-8. */
 export function decodeLine(bytes: Buffer): string {
-  // As a stream: whole texts of windows-1252 are read as Latin-1 by some versions of Node.
+  // Decoded as a stream, because some versions of Node decode whole texts of windows-1252 as Latin-1.
   return isUtf8(bytes) ? bytes.toString('utf8') : new TextDecoder('windows-1252').decode(bytes, { stream: true });
 }
 
-/** A quoted cell and the blanks after it, up to the separator. */
+/** Matches a quoted cell and the following blanks, up to the separator. */
 const QUOTED = { ';': /"((?:[^"]|"")*)"[ \t]*(?=;|$)/y, ',': /"((?:[^"]|"")*)"[ \t]*(?=,|$)/y } as const;
 
-/** Cells of a line. A quote counts only where it opens a cell and another one closes it: names hold single ones. */
+/** Splits a line into cells. A quote counts only if it opens a cell and another one closes it, because names contain single quotes. */
 export function cellsOf(line: string, separator: ';' | ','): string[] {
   const cells: string[] = [];
   let start = 0;

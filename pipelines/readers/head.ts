@@ -1,11 +1,11 @@
 /** Recognises files by the beginning of their text. */
 
-/** Without its line end. */
+/** Returns the first line without its line end. */
 export function firstLine(text: string): string {
   return text.slice(0, text.search(/\r?\n|$/));
 }
 
-/** Names of the members of JSON objects, in order, as far as the text goes. */
+/** Returns the member names of JSON objects in an incomplete text, in order. */
 export function jsonKeys(text: string): string[] {
   return [...text.matchAll(/"([^"\\]{1,40})"\s*:/g)].map(([, name = '']) => name);
 }

@@ -1,6 +1,6 @@
-/** Days as Italian publishers write them. */
+/** Parses dates in Italian form. */
 
-/** `22/01/2024` → `2024-01-22`; null for another text, and for a day that no calendar has. */
+/** Converts `22/01/2024` to `2024-01-22`; null for another text or an invalid date. */
 export function isoDate(italian: string): string | null {
   const match = /^(\d{2})\/(\d{2})\/(\d{4})$/.exec(italian);
   if (match === null) return null;

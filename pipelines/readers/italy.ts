@@ -1,19 +1,19 @@
-/** Are degrees in Italy? Sources of points and geometries ask here, so that all refuse the same places in the same words. */
+/** Checks whether coordinates are in Italy. All sources use these functions, so that they refuse the same positions with the same messages. */
 import { walkWkb } from '../formats/wkb.ts';
 import { isNoData } from './no-data.ts';
 import type { Refusal } from './refusal.ts';
 
-/** Degrees; no island lies outside. */
+/** Box in degrees that contains all islands. */
 export const ITALY = { west: 6, south: 35, east: 19, north: 47.5 } as const;
 
-/** EPSG numbers of the systems in degrees that publishers use. */
+/** EPSG numbers of publishers' CRSs in degrees. */
 const DEGREES: ReadonlySet<number> = new Set([4326, 4258, 4230, 4265, 4670, 6706, 9067]);
 
 export function isInDegrees(srid: number): boolean {
   return DEGREES.has(srid);
 }
 
-/** @param margin degrees around the box that are accepted too */
+/** @param margin degrees around the box that are also accepted */
 function holds(lon: number, lat: number, margin: number): boolean {
   return lon >= ITALY.west - margin && lon <= ITALY.east + margin && lat >= ITALY.south - margin && lat <= ITALY.north + margin;
 }
@@ -27,17 +27,19 @@ export function outsideItaly(lon: number, lat: number, margin: number = 0): Refu
   return { code: 'outside_italy', message: Math.abs(lon) > METRES || Math.abs(lat) > METRES ? `${expected}: metres?` : expected };
 }
 
-/** Degrees never are so large, and metres on a map of Italy never so small. */
+/** Degrees are always smaller, and metres on a map of Italy always larger. */
 const METRES = 1000;
 
-/** Are these metres in Italy? On the map of Europe (EPSG:3035) it lies east of a false origin; on all others Italy's northings are those from the equator. */
+/**
+ * Returns whether coordinates in metres are in Italy. On the map of Europe (EPSG:3035) Italy is east of a false origin. On all other maps its northings count
+ * from the equator.
+ */
 function holdsMetres(srid: number, x: number, y: number): boolean {
   return srid === 3035 ? x >= 3.9e6 && x <= 5.3e6 && y >= 1.3e6 && y <= 2.9e6 : y >= 3.8e6 && y <= 6.1e6;
 }
 
 /**
- * Why an EWKB geometry in metres cannot be meant: degrees were written under its reference system, or its axes are exchanged. It asks the first position, as
- * the others are like it.
+ * Returns the reason why an EWKB geometry in metres is wrong: it has degrees, or exchanged axes. It checks the first position only.
  */
 export function metresMisplaced(ewkb: Buffer): Refusal | null {
   const srid = ewkb.readUInt32LE(5);
@@ -50,13 +52,12 @@ export function metresMisplaced(ewkb: Buffer): Refusal | null {
 }
 
 /**
- * Why an EWKB geometry cannot be used that has "no value" or infinity among its numbers: the first such position. A reader of degrees need not ask, as neither
- * is a degree.
+ * Returns the reason why an EWKB geometry cannot be used: the first position with "no value" or infinity. Readers of degrees need no such check.
  */
 export function noDataAmong(ewkb: Buffer): Refusal | null {
   return walkWkb(ewkb, (at) => {
     const [x, y] = [ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8)];
-    // Read as text only where a number is negative: maps have millions of corners.
+    // Formats only negative numbers as text, because maps have millions of corners.
     const hasNone = !Number.isFinite(x) || !Number.isFinite(y) || (x < 0 && isNoData(x)) || (y < 0 && isNoData(y));
     return hasNone ? { code: 'coordinates_no_data', message: `expected coordinates, found ${x} and ${y}` } : null;
   });
@@ -66,9 +67,9 @@ export function noDataAmong(ewkb: Buffer): Refusal | null {
 const ITALY_LAEA = { west: 3_950_000, south: 1_325_000, east: 5_150_000, north: 2_755_000 } as const;
 
 /**
- * Where a geometry of a map of Europe lies.
- * @param ewkb in degrees or EPSG:3035; of other systems only what `metresMisplaced` sees is known
- * @returns null: a part of it may be in Italy; `beside`: none is; or why it cannot be meant
+ * Determines whether a geometry of a map of Europe is in Italy.
+ * @param ewkb in degrees or EPSG:3035; other CRSs are checked by `metresMisplaced` only
+ * @returns null if a part of it may be in Italy, `beside` if it is outside, or the reason why it is wrong
  */
 export function placeInEurope(ewkb: Buffer): 'beside' | Refusal | null {
   const srid = ewkb.readUInt32LE(5);
@@ -89,7 +90,7 @@ export function placeInEurope(ewkb: Buffer): 'beside' | Refusal | null {
   return swapped ? { code: 'coordinates_swapped', message: `expected easting before northing and longitude before latitude, ${found}: swapped?` } : 'beside';
 }
 
-/** Why an EWKB geometry in degrees cannot be meant: the first of its positions that is outside. Little-endian, XY, simple features. */
+/** Returns the reason why an EWKB geometry in degrees is wrong: its first position outside Italy. Little-endian, XY, simple features. */
 export function geometryOutsideItaly(ewkb: Buffer): Refusal | null {
   return walkWkb(ewkb, (at) => outsideItaly(ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8)));
 }

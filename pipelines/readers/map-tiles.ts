@@ -1,4 +1,4 @@
-/** Which tiles of a publisher's grid a region needs. */
+/** Finds the tiles of a publisher's grid that a region needs. */
 import proj4 from 'proj4';
 import type { Box } from '../contract/regions.ts';
 
@@ -9,7 +9,7 @@ const MAPS = {
   32632: '+proj=utm +zone=32 +ellps=WGS84',
 } as const;
 
-/** Between the points of a region's box that are looked at, in degrees: some 5 km, far less than a tile. */
+/** Distance between the checked points of a region's box, in degrees: about 5 km, much less than a tile. */
 const STEP = 0.05;
 
 /**
@@ -31,7 +31,7 @@ export function tilesOf({ west, south, east, north }: Box, srid: keyof typeof MA
   return [...found.values()].sort((a, b) => a.north - b.north || a.east - b.east);
 }
 
-/** Both ends and what lies between. */
+/** Yields both ends and the steps between them. */
 function steps(from: number, to: number): number[] {
   const count = Math.ceil((to - from) / STEP);
   return Array.from({ length: count + 1 }, (_, index) => from + ((to - from) * index) / count);

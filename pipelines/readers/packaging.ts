@@ -12,7 +12,7 @@ const NO_DAY = '1980-01-01';
 /** Extension of a file inside a zip, which some packers keep in the zip's name. */
 const PACKED = /\.(?:shp|gpkg|geojson|json|gdb|kml|gml|csv|txt|xlsx|xml|tiff?|h5)$/i;
 
-/** File name without folders, extension, and what a browser or a desktop adds to a second copy: `MOLISE (1).zip` → `MOLISE`, `X.gpkg.zip` → `X`. */
+/** Returns the file name without folders, extension, and marks of a second copy: `MOLISE (1).zip` → `MOLISE`, `X.gpkg.zip` → `X`. */
 export function stemOf(path: string): string {
   const name = basename(path);
   const stem = withoutCopy(name.replace(/\.[^.]*$/, ''));
@@ -23,7 +23,7 @@ function withoutCopy(stem: string): string {
   return stem.replace(/(?: ?\(\d+\)| - Cop(?:y|ia)(?: ?\(\d+\))?)$/, '');
 }
 
-/** How a publisher names a file of all Italy or of a whole region, and how every name begins that copies it. */
+/** Names of a publisher's complete files, and of files that state their extent. */
 export interface WholeName {
   /** Name of a complete file, matched with `stemOf`. */
   readonly whole: RegExp;
@@ -31,19 +31,19 @@ export interface WholeName {
   readonly stated: RegExp;
 }
 
-/** @param names from the outside in: the file, then entries of the zip; the first that speaks decides */
+/** @param names from the outside in: the file, then entries of the zip; the first conclusive name counts */
 export function isWhole(names: readonly string[], { whole, stated }: WholeName): boolean {
   const speaking = names.map(stemOf).find((stem) => stated.test(stem) || whole.test(stem));
   return speaking !== undefined && whole.test(speaking);
 }
 
-/** Newest day of a zip's entries; undefined for a plain file, and where the packer wrote none. */
+/** Returns the newest day of a zip's entries; undefined for a plain file, or without dates. */
 export function newestEntry(entries: readonly ZipEntry[] | null): string | undefined {
   const newest = (entries ?? []).reduce((day, { modified, isFolder }) => (!isFolder && modified > day ? modified : day), NO_DAY);
   return newest === NO_DAY ? undefined : newest;
 }
 
-/** When a workbook was last saved, as its properties say (`2025-03-14T09:26:53Z`); else the newest day of its entries. */
+/** Returns the time of saving in a workbook's properties (`2025-03-14T09:26:53Z`), or else the newest day of its entries. */
 export async function workbookDate(probe: Probe, inner: string = ''): Promise<string | undefined> {
   const entries = inner === '' ? probe.entries ?? [] : await probe.entriesOf(inner);
   if (!entries.some(({ path }) => path === 'docProps/core.xml')) return newestEntry(entries);

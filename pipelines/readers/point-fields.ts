@@ -1,16 +1,19 @@
-/** Fields that publishers of points write alike: texts and coordinates. The position is not checked here, because a wrong point is placed by its address. */
+/**
+ * Schemas of fields that several publishers of points share: texts and coordinates. The position is not checked here, because a wrong point is placed by its
+ * address.
+ */
 import { z } from 'zod';
 import { isNoData } from './no-data.ts';
 
-/** Runs of white space, tabs among them, are one blank. A no-break space behind Â or Ã is the half of a letter that was encoded twice, and stays to be seen. */
+/** Replaces runs of white space by one blank. A no-break space after Â or Ã is half of a letter that was encoded twice, and stays. */
 export const text = z.string().transform((value) => value.replace(/(?:[ \t\r\n\f\v]|(?<![\u00c2\u00c3])\u00a0)+/g, ' ').replace(/^ | $/g, ''));
 
-/** Null where nothing stands, or a sign for nothing. */
+/** Null for an empty text or a mark for no value. */
 export const optionalText = text.transform((value) => (/^(?:|-+|n\.?d\.?|non disponibile)$/i.test(value) ? null : value));
 
 export const requiredText = text.pipe(z.string().min(1, 'expected a text'));
 
-/** Degrees, with a point or a comma; null: not stated. */
+/** Degrees with a decimal point or comma; null if not stated. */
 export const coordinate = z.string().transform((value, context) => {
   const written = value.trim();
   if (/^-*$/.test(written) || isNoData(written)) return null;

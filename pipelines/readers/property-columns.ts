@@ -1,17 +1,17 @@
 /**
- * The rule of columns for documents whose records name their properties one by one, as XML and JSON do. A record may leave out a property without value;
- * a property that no record has is missing.
+ * Checks columns of documents with named properties in each record, such as XML and JSON. A record may omit a property without a value. A property that no
+ * record has is missing.
  */
 import { expectColumns, knownBy, MOST_SAMPLES, type AddedColumnSink, type ExpectedColumns } from '../formats/csv.ts';
 
-/** After so many records the properties of a document are known; a shorter one is judged at its end. */
+/** Number of records after which the properties of a document are known. A shorter document is checked at its end. */
 const ENOUGH = 100;
 
 export class PropertyColumns<K extends string> {
   readonly #expected: ExpectedColumns<K>;
   readonly #sink: AddedColumnSink;
   readonly #isKnown: (name: string) => boolean;
-  /** Name → records that have it, and that have it twice. */
+  /** Number of records with a property, and with a repeated property, by name. */
   readonly #seen = new Map<string, { known: boolean; twice: number; samples: number }>();
   #records = 0;
   #judged = false;
@@ -24,9 +24,9 @@ export class PropertyColumns<K extends string> {
 
   /**
    * Takes the properties of one record.
-   * @param names as published, repeated ones too
+   * @param names as published, including repeated ones
    * @param valueOf value of the property with this index
-   * @returns a known property that the record has twice; null: none
+   * @returns a known property that the record has twice; null if there is none
    * @throws input error `COLUMNS_CHANGED`
    */
   take(names: readonly string[], valueOf: (index: number) => unknown): string | null {
@@ -48,12 +48,12 @@ export class PropertyColumns<K extends string> {
     return doubled;
   }
 
-  /** A record with all known properties was read elsewhere: none is missing or doubled throughout. */
+  /** Marks the document as complete, because a record with all known properties was read elsewhere. */
   complete(): void {
     this.#judged = true;
   }
 
-  /** @throws input error `COLUMNS_CHANGED` for a document that ended before it was judged */
+  /** @throws input error `COLUMNS_CHANGED` for a document that was not checked before its end */
   end(): void {
     if (!this.#judged && this.#records > 0) this.#judge();
   }

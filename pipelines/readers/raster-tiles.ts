@@ -1,6 +1,6 @@
 /**
- * Reads rasters that stay in their files: a raster is one record, its row says where its cells lie and what they are like. All cells over Italy are
- * looked at once, so that a broken file is refused here and not where its values are needed.
+ * Reads rasters that stay in their files. A raster is one record, with the position and properties of its cells. All cells over Italy are read once, so that a
+ * damaged file is refused here and not when its values are needed.
  */
 import { basename } from 'node:path';
 import { z } from 'zod';
@@ -59,21 +59,21 @@ export const TILE = z.strictObject({
 });
 export type Tile = z.infer<typeof TILE>;
 
-/** Cells of a size; a conversion may leave the last digits of a double. @param words `10 m` */
+/** Returns a schema for a cell size, with a tolerance for rounding of doubles. @param words `10 m` */
 export function cellsOf(size: number, words: string): z.ZodNumber {
   return z.number().refine((found) => Math.abs(found / size - 1) < 1e-5, `expected cells of ${words}`);
 }
 
 /** A raster in a probe. */
 export interface RasterLook {
-  /** As published, without ending. */
+  /** Published name, without extension. */
   readonly name: string;
   /** Newest date in the zip that contains it. */
   readonly dated: Pick<Recognition, 'dated'>;
 }
 
 /**
- * The rasters of a file by their names, where they begin as rasters do.
+ * Returns the rasters of a file by their names, if their first bytes are those of rasters.
  * @param pattern of a raster's name, without folders
  */
 export async function lookAtRasters(probe: Probe, pattern: RegExp): Promise<RasterLook[]> {
@@ -97,9 +97,9 @@ function stemOf(path: string): string {
 }
 
 /**
- * @param pattern of the raster's name; in a zip exactly one has it
- * @param schema what its columns must be; its messages say what was expected
- * @throws input errors of `openRaster`; `RASTER_MISSING`; `RASTER_OTHER`, or the code that the schema states, where it is another product
+ * @param pattern of the raster's name; exactly one entry of a zip must match
+ * @param schema schema of its columns; its messages state the expected values
+ * @throws input errors of `openRaster`; `RASTER_MISSING`; `RASTER_OTHER`, or the code of the schema, for another product
  */
 export async function readTile(file: InputFile, sink: Sink, pattern: RegExp, schema: z.ZodType<Tile>): Promise<void> {
   const facts = await factsOf(file, pattern);
@@ -109,12 +109,12 @@ export async function readTile(file: InputFile, sink: Sink, pattern: RegExp, sch
   try {
     const member = await sink.member(facts);
     const tile = await tileOf(raster, stemOf(facts.path || file.name), (share) => sink.progress(share * file.size));
-    // Only of rasters in degrees is Italy alone looked at.
+    // Only rasters in degrees are limited to Italy.
     if (tile.cells === 0 && isInDegrees(tile.epsg)) throw withoutItaly(raster, at);
     const checked = schema.safeParse(tile);
     if (!checked.success) {
       const { field, message, code } = firstIssue(checked.error);
-      throw inputError('the raster is not what its name says', {
+      throw inputError('the raster does not have the content that its name states', {
         code: code ?? 'RASTER_OTHER', at, detail: `${field}: ${message}, found ${shown(tile[field as keyof Tile])}`, hint: 'Compare it with the download described by npx mappale sources.',
       });
     }
@@ -131,7 +131,7 @@ function withoutItaly({ grid: { epsg, width, height, transform: [west, cellWidth
   const rows = `from ${shown(north + height * minusCellHeight)} to ${shown(north)} north`;
   return inputError('the raster has no values in Italy', {
     code: 'RASTER_OTHER', at, detail: `expected cells with a value in Italy, found none in a raster ${columns} and ${rows} (EPSG:${epsg})`,
-    hint: 'Remove this file from the folder, or download the one of Italy.',
+    hint: 'Remove this file from the folder, or download the file of Italy.',
   });
 }
 
@@ -143,7 +143,7 @@ async function factsOf(file: InputFile, pattern: RegExp): Promise<{ path: string
     if (path === undefined || others.length > 0) {
       throw inputError('the zip does not hold one raster', {
         code: 'RASTER_MISSING', at: file.name, detail: `expected one, found ${path === undefined ? 'none' : [path, ...others].slice(0, 5).join(', ')}`,
-        hint: 'Give each in a zip of its own, as published, or unpacked.',
+        hint: 'Use one zip per raster, as published, or unpack them.',
       });
     }
     const { size, crc32 } = zip.entry(path);

@@ -1,4 +1,4 @@
-/** From zod's verdict to a reject: one stable code and one line for a person. */
+/** Converts zod's errors to a reject: a stable code and one line of text. */
 import type { ZodError } from 'zod';
 
 export interface Refusal {
@@ -9,8 +9,8 @@ export interface Refusal {
 }
 
 /**
- * @param fields what was parsed, by field name
- * @param error its schema's verdict; the schema's own messages say what was expected
+ * @param fields parsed values, by field name
+ * @param error error of the schema, with messages that state the expected values
  */
 export function refusalOf(fields: Readonly<Record<string, unknown>>, error: ZodError): Refusal {
   const { field, message } = firstIssue(error);
@@ -18,14 +18,14 @@ export function refusalOf(fields: Readonly<Record<string, unknown>>, error: ZodE
   return { code: `${field}_invalid`, message: `${field}: ${message}${found}` };
 }
 
-/** The first of zod's complaints, with the code that its schema stated: one says what to look at, the rest follow from it as often as not. */
+/** Returns the first issue of zod, with the code of its schema. Later issues often follow from the first. */
 export function firstIssue(error: ZodError): { readonly field: string; readonly message: string; readonly code: string | null } {
   const [issue] = error.issues;
   const code = issue?.code === 'custom' ? issue.params?.['code'] as unknown : null;
   return { field: String(issue?.path[0] ?? 'record'), message: issue?.message ?? 'not accepted', code: typeof code === 'string' ? code : null };
 }
 
-/** As JSON, which has no word for what is not a number or has no end. */
+/** Formats a value as JSON, and NaN and infinities as text. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   return typeof value === 'number' ? String(value) : JSON.stringify(value);

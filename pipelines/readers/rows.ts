@@ -1,4 +1,4 @@
-/** Published fields on their way through a source's schema: a row, or a reject with its reason. */
+/** Converts published fields by a source's schema to a row, or to a reject with its reason. */
 import type { ZodType } from 'zod';
 import { fieldsOf, type ExpectedColumns, type FoundColumns } from '../formats/csv.ts';
 import type { Columns, MemberSink } from '../contract/source.ts';
@@ -9,14 +9,14 @@ export interface RowReading<K extends string> extends Omit<ExpectedColumns<K>, '
   readonly table: string;
   /** Its columns: names of the schema's fields. */
   readonly columns: Columns;
-  /** From the published text of the mapped columns to values. */
+  /** Schema from the published text of the mapped columns to values. */
   readonly schema: ZodType<Readonly<Record<string, unknown>>>;
 }
 
-/** Takes the fields of one record, and the record as published. */
+/** Receives the fields of one record, and the record as published. */
 export type Place = (values: readonly string[], position: number, raw: string) => void;
 
-/** @param found what `expectColumns` found in the header; added columns are reported to the member */
+/** @param found result of `expectColumns` for the header; added columns are reported to the member */
 export function placer<K extends string>(member: MemberSink, { table, columns, schema }: RowReading<K>, found: FoundColumns<K>): Place {
   const fields = Object.keys(columns);
   found.reportTo(member);

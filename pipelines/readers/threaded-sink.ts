@@ -1,12 +1,12 @@
 /**
- * A source's reader in a thread: there it sees an ordinary sink, whose rows are posted as finished COPY chunks; here they are handed to the real sink
- * when their turn comes, so that it sees what one thread would have shown it, with nothing to do per row but stamp the member on it.
+ * Runs a source's reader in a thread. The reader there uses an ordinary sink, whose rows are posted as finished COPY chunks. The main thread passes them to the
+ * real sink in their order, and only adds the member to each row.
  */
 import { RowWriter } from '../formats/copy.ts';
 import { serve, type Outbox } from '../formats/thread.ts';
 import type { Columns, MemberFacts, MemberSink, Reject, Sink } from '../contract/source.ts';
 
-/** Rows are posted in chunks of this many: each one wakes the other side. */
+/** Size of posted chunks of rows, in bytes, because each chunk wakes the other thread. */
 const POSTED_BYTES = 262_144;
 
 /** Actions of the reader, in their order. */
@@ -18,12 +18,12 @@ export type SinkMessage =
   | { readonly kind: 'added'; readonly column: string; readonly sample: string | undefined }
   | { readonly kind: 'close'; readonly records: number };
 
-/** Takes bytes that are done of a document. */
+/** Receives the number of processed bytes of a document. */
 type Progress = (bytes: number) => void;
 
 /**
  * Serves tasks in a thread.
- * @param read like `Source.read`, of one task
+ * @param read reads one task, like `Source.read`
  */
 export function serveReader<Task>(
   tables: Readonly<Record<string, Columns>>, read: (task: Task, sink: Pick<Sink, 'member'>, progress: Progress) => Promise<void>,
@@ -46,12 +46,12 @@ function postingMember(facts: MemberFacts, tables: Readonly<Record<string, Colum
     return found;
   };
   return {
-    // The machine's: it is stamped on the rows where they are taken.
+    // The main thread sets the member when it receives the rows.
     memberId: 0,
     writer,
     row: (table, position, values) => writer(table).row(position, values),
     reject: (reject) => {
-      // A copy of its own: of a view the whole memory under it would be posted.
+      // A copy, because posting a view would transfer its whole memory.
       const raw = typeof reject.raw === 'string' ? reject.raw : Uint8Array.from(reject.raw);
       out.post({ kind: 'reject', reject: { ...reject, raw }, progress: progress() }, raw.length);
     },
@@ -68,7 +68,7 @@ function postingMember(facts: MemberFacts, tables: Readonly<Record<string, Colum
   };
 }
 
-/** Hands what a reader did in a thread to the sink. */
+/** Passes the actions of a reader in a thread to the sink. */
 export async function replay(messages: AsyncIterable<SinkMessage>, sink: Pick<Sink, 'member'>, progress: Progress): Promise<void> {
   let open: MemberSink | null = null;
   for await (const message of messages) {

@@ -17,54 +17,54 @@ export interface VectorReading<K extends string> {
   /** Kind of geometry that a record must have; `multi…` counts as the same. */
   readonly geometry: keyof typeof TYPES;
   readonly columns: Omit<ExpectedColumns<K>, 'at'>;
-  /** Declared type of each mapped column in the known files; several where they differ. Formats without declared types (GeoJSON) are not asked. */
+  /** Declared types of each mapped column in the known files. Formats without declared types (GeoJSON) are not checked. */
   readonly types: Readonly<Record<K, VectorType | readonly VectorType[]>>;
   /** The file is a map of Europe: records outside Italy are counted as `beside_italy` and skipped; records that cross its border are kept. */
   readonly ofEurope?: true;
   /**
-   * One record: the values of the staging columns before the geometry, or why it is refused.
-   * @param fields by our names; null for an optional column that is not there
+   * Converts a record to the values of the staging columns before the geometry, or to a reject.
+   * @param fields by the project's names; null for a missing optional column
    * @param layer name of the layer: file name without extension, table of a GeoPackage
    */
   row(fields: Readonly<Record<K, VectorValue>>, layer: string): { readonly values: readonly unknown[] } | Refusal;
 }
 
 const VECTOR_FILE = /\.(?:shp|gpkg|geojson)$/i;
-/** After this much geometry or this many records the database is given time to take them. */
-/** Bytes at the end of a GeoJSON in which the properties of its last feature are looked for. */
+/** The reader waits for the database after this much geometry or this many records. */
+/** Number of bytes at the end of a GeoJSON that are searched for the properties of its last feature. */
 const LAST_BYTES = 65_536;
 const DRAIN_BYTES = 1_048_576;
 const DRAIN_RECORDS = 500;
 /** EWKB types by kind, simple and multi. */
 const TYPES: Readonly<Record<'polygon' | 'line', readonly number[]>> = { polygon: [3, 6], line: [2, 5] };
 
-/** Paths of the vector files of a zip, without the shadow files that macOS adds. */
+/** Returns the paths of the vector files of a zip, without the shadow files of macOS. */
 function vectorEntries(entries: readonly ZipEntry[]): string[] {
   return entries.filter((entry) => !entry.isFolder && VECTOR_FILE.test(entry.path) && !entry.path.startsWith('__MACOSX/')).map((entry) => entry.path);
 }
 
-/** Folders of File Geodatabases in a zip: those that hold a catalogue of tables. */
+/** Returns the folders of File Geodatabases in a zip, which contain a catalogue of tables. */
 export function geodatabaseFolders(entries: readonly ZipEntry[]): string[] {
   const catalogue = /^(?!__MACOSX\/)(.*\.gdb)\/a00000001\.gdbtable$/i;
   return entries.flatMap(({ path, isFolder }) => (isFolder ? [] : catalogue.exec(path)?.[1] ?? []));
 }
 
-/** Type that a column of a table may be declared as. */
+/** Declared type of a column. */
 type VectorType = 'text' | 'number' | 'date';
 
-/** Reason for setting a layer aside. */
+/** Reason for ignoring a layer. */
 export interface LayerAside {
   readonly aside: string;
 }
 
-/** How to read a layer, why it is set aside, or null for a layer of another subject; for files whose layers differ. */
+/** Returns how to read a layer, why it is ignored, or null for a layer of another subject. For files with different layers. */
 type VectorReadings<K extends string> = VectorReading<K> | ((layer: VectorLayer) => VectorReading<K> | LayerAside | null);
 
-/** How a product that is published for several years names its layers and files. */
+/** Names of layers and files of a product that is published for several years. */
 export interface LayerNames {
   /** Subject in messages: `land cover`. */
   readonly subject: string;
-  /** The year that is read. */
+  /** Year to read. */
   readonly year: string;
   /** A map of one year. The first group is the year, of four or of two digits. */
   readonly map: RegExp;
@@ -72,7 +72,7 @@ export interface LayerNames {
   readonly changes: RegExp;
 }
 
-/** Returns why a layer or file is not read, by its name; null when it is of the year that is read, or when the name states no year. */
+/** Returns the reason why a layer or file is not read, by its name; null for the right year, or if the name has no year. */
 export function whyAside(name: string, { subject, year, map, changes }: LayerNames): LayerAside | null {
   if (changes.test(name)) return { aside: `changes between two years; the ${subject} of ${year} is read` };
   const [, digits = year] = map.exec(name) ?? [];
@@ -80,12 +80,12 @@ export function whyAside(name: string, { subject, year, map, changes }: LayerNam
   return found === year ? null : { aside: `map of ${found}; the ${subject} of ${year} is read` };
 }
 
-/** Layers of one file: how many are read, and which are set aside. */
+/** Layers of one file: the number of read layers, and the ignored layers. */
 class Layers {
   read = 0;
   readonly aside: string[] = [];
 
-  /** @throws input error `LAYER_MISSING` when layers are set aside and no other is read */
+  /** @throws input error `LAYER_MISSING` if layers are ignored and no other is read */
   check(at: string): void {
     if (this.read > 0 || this.aside.length === 0) return;
     throw inputError('the file has no layer that is read', {
@@ -96,14 +96,14 @@ class Layers {
 
 /**
  * Streams one file into the sink.
- * @param beside names of files in the same folder that belong to a plain file, each a separate member
- * @throws input errors of `openVector`; `COLUMNS_CHANGED`; `VECTOR_MISSING` for a zip without one; `LAYER_MISSING` when all layers are set aside
+ * @param others names of files in the same folder that belong to a plain file; each is a separate member
+ * @throws input errors of `openVector`; `COLUMNS_CHANGED`; `VECTOR_MISSING` for a zip without one; `LAYER_MISSING` if all layers are ignored
  */
-export async function readVectorFile<K extends string>(file: InputFile, sink: Sink, reading: VectorReadings<K>, beside: readonly string[] = []): Promise<void> {
+export async function readVectorFile<K extends string>(file: InputFile, sink: Sink, reading: VectorReadings<K>, others: readonly string[] = []): Promise<void> {
   const layers = new Layers();
   if (!(await isZip(file.path))) {
     await readDataset(await openVector(file.path), { path: '' }, file.size, sink, reading, layers);
-    for (const name of beside) await readDataset(await openVector(join(dirname(file.path), name)), { path: name }, 0, sink, reading, layers);
+    for (const name of others) await readDataset(await openVector(join(dirname(file.path), name)), { path: name }, 0, sink, reading, layers);
     layers.check(file.name);
     return;
   }
@@ -120,7 +120,7 @@ export async function readVectorFile<K extends string>(file: InputFile, sink: Si
       const size = parts.find((part) => part.path === path)?.size ?? parts.reduce((sum, part) => sum + part.size, 0);
       const facts = { path, crc32, size };
       const weight = parts.reduce((sum, part) => sum + part.compressedSize, 0);
-      // One layer per file is known before opening it, except in a database; only then can unpacking be saved.
+      // Except for databases, a file has one layer, which is known before opening. Then unpacking can be avoided.
       if (!/\.(?:gpkg|gdb)$/i.test(path) && (await sink.reuse(facts))) {
         layers.read += 1;
         continue;
@@ -133,7 +133,7 @@ export async function readVectorFile<K extends string>(file: InputFile, sink: Si
   }
 }
 
-/** The entries that make one vector file: same folder and name, any extension; all files of a geodatabase's folder. */
+/** Returns the entries of one vector file: same folder and name, any extension; all files of a geodatabase's folder. */
 function partsOf(zip: ZipArchive, path: string): ZipEntry[] {
   if (/\.gdb$/i.test(path)) return zip.entries.filter((entry) => entry.path.startsWith(`${path}/`));
   const stem = path.replace(VECTOR_FILE, '.').toLowerCase();
@@ -145,13 +145,13 @@ async function readDataset<K extends string>(
   dataset: VectorDataset, facts: MemberFacts, weight: number, sink: Sink, readings: VectorReadings<K>, counted: Layers,
 ): Promise<void> {
   try {
-    // Tables without geometry (styles, metadata) come with GeoPackages and hold nothing that is read.
+    // GeoPackages have tables without geometry (styles, metadata), which are not read.
     const layers = dataset.layers.filter((layer) => layer.spatial);
     if (layers.length === 0) {
       const found = dataset.layers.map((layer) => layer.name).join(', ') || 'no layer';
       throw inputError('vector file has no layer with geometry', {
         code: 'LAYER_MISSING', at: dataset.label, detail: `expected a layer of features, found ${found}`,
-        hint: 'Download the file again: it was cut or damaged, or is not the one that the publisher describes.',
+        hint: 'Download the file again: it was cut or damaged, or is another file.',
       });
     }
     const total = layers.reduce((sum, layer) => sum + layer.featureCount, 0);
@@ -223,7 +223,7 @@ function placing<K extends string>(layer: VectorLayer, member: MemberSink, readi
   };
 }
 
-/** Why a geometry cannot be used, `beside` where a map of Europe may have it, or null. */
+/** Returns the reason why a geometry cannot be used, `beside` if it is outside Italy in a map of Europe, or null. */
 function geometryRefusal(
   { ewkb, geometryError }: VectorFeature, { geometry: kind, ofEurope }: Pick<VectorReading<string>, 'geometry' | 'ofEurope'>,
 ): Refusal | 'beside' | null {
@@ -241,30 +241,30 @@ function geometryRefusal(
 export interface VectorLook {
   /** Path inside the zip, or the file's name. */
   readonly path: string;
-  /** Field names, normalised as by `normaliseHeader`; null where they cannot be seen in the first bytes (GeoPackage). */
+  /** Field names, normalised by `normaliseHeader`; null if the first bytes do not contain them (GeoPackage). */
   readonly fields: readonly string[] | null;
-  /** Day on which a shapefile's table was last changed, as its header says, `2021-03-23`; null where none does. */
+  /** Day of the last change in the header of a shapefile's table, `2021-03-23`; null if there is none. */
   readonly changed: string | null;
-  /** First bytes of a GeoPackage or GeoJSON, where its columns' names stand as text. */
+  /** First bytes of a GeoPackage or GeoJSON, which contain the names of its columns. */
   readonly head: Buffer;
-  /** Normalised names of the properties of a feature of a GeoJSON; null for other formats, and where no feature's properties can be seen. */
+  /** Normalised property names of a GeoJSON's feature; null for other formats, or if no properties are found. */
   readonly properties: readonly string[] | null;
 }
 
-/** Does a file have a column of this normalised name, as far as can be seen without opening it? */
+/** Returns whether a file has a column of this normalised name, as far as known without opening it. */
 export function hasColumn({ fields, properties, path, head }: VectorLook, column: string): boolean {
   return (fields ?? properties)?.includes(column) ?? (/\.gpkg$/i.test(path) && new RegExp(`\\b${column}\\b`, 'i').test(head.toString('latin1')));
 }
 
 const isFeatureCollection = (head: Buffer): boolean => /^\s*(?:\uFEFF)?\{[^]{0,4096}"FeatureCollection"/.test(head.toString('utf8', 0, 8192));
 
-/** Names of the properties of a feature. Services write a feature's properties behind its geometry, which may fill the first bytes. */
+/** Returns the names of a feature's properties. Services write a feature's properties after its geometry, which may fill the first bytes. */
 function propertiesOf(...texts: readonly string[]): string[] | null {
   for (const text of texts) {
     for (const [, members = ''] of text.matchAll(/"properties"\s*:\s*(\{[^{}]*\})\s*[,}]/g)) {
       try {
         const names = Object.keys(JSON.parse(members) as object);
-        // The CRS, which a document states in front of its features, has the one property `name`.
+        // The CRS before the features has only the property `name`.
         if (names.join() !== 'name') return names.map(normaliseHeader);
       } catch {
         // A brace inside of a text.
@@ -279,11 +279,11 @@ export async function lookAtVectors(probe: Probe): Promise<VectorLook[]> {
   const { entries } = probe;
   const isPlain = VECTOR_FILE.test(probe.name) || (/\.json$/i.test(probe.name) && isFeatureCollection(probe.head));
   const paths = entries === null ? (isPlain ? [probe.name] : []) : vectorEntries(entries);
-  const beside = entries?.map(({ path }) => path) ?? probe.siblings;
+  const names = entries?.map(({ path }) => path) ?? probe.siblings;
   const headOf = (path: string): Promise<Buffer> => (entries === null ? probe.headOfSibling(path) : probe.headOf(path));
   const looks: VectorLook[] = [];
   for (const path of paths) {
-    const dbf = beside.find((name) => name.toLowerCase() === `${path.slice(0, -4).toLowerCase()}.dbf`);
+    const dbf = names.find((name) => name.toLowerCase() === `${path.slice(0, -4).toLowerCase()}.dbf`);
     const table = dbf === undefined || !/\.shp$/i.test(path) ? null : await headOf(dbf);
     const head = entries === null ? probe.head : await probe.headOf(path);
     looks.push({
@@ -297,12 +297,12 @@ export async function lookAtVectors(probe: Probe): Promise<VectorLook[]> {
   return looks;
 }
 
-/** Last bytes of a plain file, as text. */
+/** Returns the last bytes of a plain file as text. */
 async function lastText({ path, size }: Probe): Promise<string> {
   return (await bytesAt(path, Math.max(0, size - LAST_BYTES), Math.min(size, LAST_BYTES))).toString('utf8');
 }
 
-/** Names of a dBASE table's fields: descriptors of 32 bytes from byte 32, ended by 0x0D. */
+/** Returns the field names of a dBASE table: descriptors of 32 bytes from byte 32, ended by 0x0D. */
 function dbfFields(head: Buffer): string[] {
   const names: string[] = [];
   for (let at = 32; at + 32 <= head.length && head[at] !== 0x0d; at += 32) {
@@ -312,14 +312,14 @@ function dbfFields(head: Buffer): string[] {
   return names;
 }
 
-/** The day in a dBASE table's header: years from 1900, month, day. */
+/** Returns the day in a dBASE table's header: years from 1900, month, day. */
 function dbfDay(head: Buffer): string | null {
   const [, years = 0, month = 0, day = 0] = head;
   if (month < 1 || month > 12 || day < 1 || day > 31) return null;
   return [1900 + years, month, day].map((part) => String(part).padStart(2, '0')).join('-');
 }
 
-/** The other files of a plain shapefile. */
+/** Returns the other files of a plain shapefile. */
 export function sidecarsOf(probe: Probe): string[] {
   if (!/\.shp$/i.test(probe.name)) return [];
   const stem = probe.name.slice(0, -4).toLowerCase();
@@ -327,8 +327,8 @@ export function sidecarsOf(probe: Probe): string[] {
 }
 
 /**
- * Year or years of an edition as publishers write them into names: `…_2020_2021_…` → `2020_2021`, `…2024…` → `2024`.
- * @returns the last one found, or null
+ * Returns the year or years of an edition in a name: `…_2020_2021_…` → `2020_2021`, `…024…` → `2024`.
+ * @returns the last one in the name, or null
  */
 export function editionOf(name: string): string | null {
   const found = [...name.matchAll(/(?<!\d)(20\d\d)(?:[_-](20\d\d))?(?!\d)/g)].at(-1);

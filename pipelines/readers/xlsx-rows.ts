@@ -1,22 +1,22 @@
-/** The way of a small workbook into its staging table: the sheet with the table, every row through the source's schema, refusals with their reason. */
+/** Reads a small workbook into its staging table: finds the sheet with the table, and checks every row by the source's schema. Rejects have a reason. */
 import { columnsChanged, expectColumns, resembles, type Editions } from '../formats/csv.ts';
 import { placer, type RowReading } from './rows.ts';
 import type { InputFile, Probe, Sink } from '../contract/source.ts';
 import { Workbook, XlsxRowCounter, firstRows, type XlsxRow, type XlsxSheet } from '../formats/xlsx.ts';
 
-/** Titles and notes may stand above the header. */
+/** Maximum number of rows with titles and notes above the header. */
 const HEADER_WITHIN = 20;
 
 const valuesOf = ({ cells }: XlsxRow): string[] => cells.map((cell) => cell ?? '');
 const filled = (values: readonly string[]): number => values.filter((value) => value.trim() !== '').length;
 
-/** Names of the sheets of a workbook; null when the probe is none. */
+/** Returns the names of a workbook's sheets; null for other files. */
 export async function sheetNames(probe: Probe): Promise<string[] | null> {
   if (!(probe.entries ?? []).some(({ path }) => path === 'xl/workbook.xml')) return null;
   return [...(await probe.headOf('xl/workbook.xml')).toString('utf8').matchAll(/<(?:\w+:)?sheet\s[^<>]*?name="([^"]*)"/g)].map((match) => match[1] ?? '');
 }
 
-/** Header of the first sheet that looks like one of these editions, and the names of all sheets; null when the probe is no such workbook. */
+/** Returns the header of the first sheet that resembles one of these editions, and the names of all sheets; null for other files. */
 export async function peekWorkbook(probe: Probe, editions: Editions): Promise<{ readonly sheets: string; readonly header: readonly string[] } | null> {
   const entries = probe.entries ?? [];
   const names = await sheetNames(probe);
@@ -48,8 +48,7 @@ async function findTable(workbook: Workbook, editions: Editions): Promise<Table 
 }
 
 /**
- * Reads the table of a workbook as one member. Position = number of the row in its sheet. Rows of a single filled cell are titles and
- * footnotes, and no records.
+ * Reads the table of a workbook as one member. Position = number of the row in its sheet. Rows with a single filled cell are titles and footnotes, not records.
  * @throws input errors `XLSX_UNREADABLE`, `COLUMNS_CHANGED`
  */
 export async function readXlsxRows<K extends string>(file: InputFile, sink: Sink, options: RowReading<K> & { readonly editions: Editions }): Promise<void> {

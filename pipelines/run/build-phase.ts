@@ -159,7 +159,7 @@ async function buildUnit({ context, run, options }: Refreshing, { job, inventory
 
 /** @throws MappaleError `NO_PARCELS` or `NOTHING_LEFT` if a region would be published without parcels and addresses */
 function requireParcels(context: Context, options: RefreshOptions, { job: { unit, published }, inventory }: Build, read: readonly Relation[]): void {
-  // Only files of this region count: provinces of another region may keep a cadastre of their own.
+  // Only files of this region count, because provinces of another region may have their own cadastre.
   if (unit === 0 || PUBLISHABLE.some((relation) => read.includes(relation) && inventory.force(unit, relation).files.length > 0)) return;
   if (published.size === 0) throw noParcels(context, unit, options.data);
   throw new MappaleError(`${unitName(unit)} would be published without parcels and addresses`, {

@@ -21,7 +21,7 @@ export function noParcels(context: Context, unit: number | null, data: readonly 
   const titles = context.sources.filter(({ layer }) => layer.writes.some((relation) => PUBLISHABLE.includes(relation)));
   return inputError(unit === null ? 'there are no parcels and no addresses of any region' : `there are no parcels and no addresses of ${unitName(unit)}`, {
     code: 'NO_PARCELS', detail: `expected a file of ${titles.map(({ manifest }) => manifest.title).join(', or of ')}, found none with rows of the region`,
-    hint: 'To see what the files are: npx mappale plan --data FOLDER. Download missing files, then run the command again:',
+    hint: 'npx mappale plan --data FOLDER shows the content of the files. Download missing files, then run the command again:',
     fix: folderHint(data ?? [], context.sources) ?? `npx mappale fetch ${unit === null ? 'REGION' : findRegion(unit)?.slug ?? ''} --data ${quoted(data?.[0] ?? 'data')}`,
   });
 }

@@ -1,7 +1,6 @@
 /**
- * Streets and accesses of the synthetic region, which parcels they belong to, and in what order: known to the archive of accesses and to the publishers
- * of points.
- * Accesses lie in the middle of parcels, on roads near them and far from them; which is which is measured in plain TypeScript.
+ * Generates streets and accesses of the synthetic region, and their parcels in the order of the answer. The archive of accesses and the publishers of points
+ * use them. Accesses are in the middle of parcels, and on roads near or far from them. Distances are measured in plain TypeScript.
  */
 import { inTurn, itemAt } from './items.ts';
 import { CELL_LAT, CELL_LON, firstLand } from './make-region.ts';
@@ -11,7 +10,7 @@ import type { LonLat, Random, SyntheticCell, SyntheticComune, SyntheticParcel, S
 const NEAR_M = 15;
 const MOST_PER_PARCEL = 20;
 
-/** A street as published, and as the answers must show it. */
+/** A street as published, and as shown in answers. */
 export interface Street {
   readonly key: number;
   readonly comune: SyntheticComune;
@@ -31,18 +30,18 @@ export interface Access {
   readonly specificita: string;
   readonly metrico: string;
   readonly snc: string;
-  /** As published, decimal comma; empty when not stated. */
+  /** As published, with a decimal comma; empty if not stated. */
   readonly x: string;
   readonly y: string;
   readonly quota: string;
   readonly metodo: string;
-  /** How the number must be shown. */
+  /** Number as shown in answers. */
   readonly shown: string;
-  /** Null when the point is missing or cannot be believed. */
+  /** Null if the point is missing or implausible. */
   readonly point: LonLat | null;
 }
 
-/** Every comune has these, and so do the questions of the tests: odonimo, how it is shown, localita, how it is shown. */
+/** Streets of every comune, which test queries use: odonimo, shown odonimo, localita, shown localita. */
 const USUAL: readonly (readonly [string, string, string, string])[] = [
   ['VIA ROMA', 'Via Roma', '', ''],
   ['VIALE ROMA', 'Viale Roma', '', ''],
@@ -71,7 +70,7 @@ export function streetsOf(comune: SyntheticComune): Street[] {
   const streets: Street[] = USUAL.map(([odonimo, name, localita, locality], index) => ({
     key: first + index, comune, odonimo, name, localita, locality, lingua1: comune.otherName !== null && odonimo === 'VIA ROMA' ? 'ROMSTRASSE' : '',
   }));
-  // Double encoding and stray lower case, as published.
+  // Double encoding and lower case letters, as published.
   if (comune.index === 0) {
     streets.push({ key: first + 900, comune, odonimo: 'VIA CIR\u00c3\u00b2', name: 'Via Cir\u00f2', localita: '', locality: '', lingua1: '' });
     streets.push({ key: first + 901, comune, odonimo: 'VIA RICCH\u00ee', name: 'Via Ricch\u00ee', localita: '', locality: '', lingua1: 'ITALIANA' });
@@ -87,7 +86,7 @@ export function streetsOf(comune: SyntheticComune): Street[] {
   return streets;
 }
 
-/** A point of a cell: the middle moved by a share of the cell, 7 decimals at most. */
+/** Returns a point of a cell: its centre moved by a share of the cell, with at most 7 decimals. */
 function pointIn(parcel: SyntheticParcel, cell: readonly [number, number], dx: number, dy: number): LonLat {
   const [west, south] = parcel.sheet.box;
   const round = (value: number): number => Math.round(value * 1e7) / 1e7;
@@ -100,14 +99,14 @@ export interface PlacedAccesses {
   readonly accesses: readonly Access[];
   /** Parcel of each access point, by the key of the access point: index of the parcel and distance in metres, 0 inside. */
   readonly owners: ReadonlyMap<number, { readonly parcel: number; readonly distance: number }>;
-  /** Parcel index → accesses in the order of the answer. */
+  /** Accesses by parcel index, in the order of the answer. */
   readonly owned: ReadonlyMap<number, readonly Access[]>;
 }
 
-/** The comune of each region that was asked for last: several sources ask for the same one. */
+/** Last requested comune of each region, because several sources request the same one. */
 const latest = new WeakMap<SyntheticRegion, { readonly comune: SyntheticComune; readonly placed: PlacedAccesses }>();
 
-/** The accesses of a comune, each with its point, and whose they are. */
+/** Returns the accesses of a comune with their points and parcels. */
 export function accessesOf(region: SyntheticRegion, comune: SyntheticComune): PlacedAccesses {
   const before = latest.get(region);
   if (before?.comune === comune) return before.placed;
@@ -123,14 +122,14 @@ function place(region: SyntheticRegion, comune: SyntheticComune): PlacedAccesses
   return placing.placed();
 }
 
-/** Makes the accesses of one comune. */
+/** Generates the accesses of one comune. */
 class Placing {
   readonly #region: SyntheticRegion;
   readonly #comune: SyntheticComune;
   readonly #random: Random;
   readonly #streets: readonly Street[];
   readonly #accesses: Access[] = [];
-  /** By index of the parcel. */
+  /** Accesses by index of the parcel. */
   readonly #inside = new Map<number, Access[]>();
   readonly #near = new Map<number, { access: Access; distance: number }[]>();
   /** Last civico by key of the street. */
@@ -167,7 +166,7 @@ class Placing {
 
   #pickStreet(): Street {
     const street = this.#random.pick(this.#streets);
-    // The last of the usual streets has no access; the roads are numbered by metres alone.
+    // The last of the usual streets has no access. Roads have only metric numbers.
     return /^VIA FINTA|^STRADA /.test(street.odonimo) ? itemAt(this.#streets, 0) : street;
   }
 
@@ -183,7 +182,7 @@ class Placing {
         continue;
       }
       for (const cell of parcel.cells) {
-        // In the first and last cells of a sheet the nearest parcel may belong to the next one.
+        // In the first and last cells of a sheet the nearest parcel may belong to the next sheet.
         if (cell[0] < 2 || cell[0] > 9 || cell[1] < 2 || cell[1] > 7 || this.#random.below(3) > 0) continue;
         this.#placeBetween(parcels, parcel, cell);
       }
@@ -204,7 +203,7 @@ class Placing {
   #placeBetween(sheet: readonly SyntheticParcel[], parcel: SyntheticParcel, cell: SyntheticCell): void {
     const random = this.#random;
     const point = pointIn(parcel, cell, (random.next() - 0.5) * 0.8, (random.next() - 0.5) * 0.8);
-    // The nearest two lie among those around: roads and waters are one cell wide.
+    // The nearest two parcels are adjacent, because roads and waters are one cell wide.
     const isNear = ([column, row]: SyntheticCell): boolean => Math.abs(column - cell[0]) <= 2 && Math.abs(row - cell[1]) <= 2;
     const lands = sheet.filter((other) => other.kind === 'land' && other.cells.some(isNear));
     const within = lands.find((other) => placeOf(point, other.polygons) === 'inside');
@@ -225,7 +224,7 @@ class Placing {
     if (nearest.distance < NEAR_M) this.#near.set(nearest.other.index, [...others, { access: shown, distance: nearest.distance }]);
   }
 
-  /** Adds the accesses that the test questions are about. */
+  /** Adds the accesses for the test queries. */
   addQuestions(): void {
     const lands = firstLand(this.#region, this.#comune, 40);
     for (const [index, parts] of questions(this.#comune).entries()) {
@@ -254,7 +253,7 @@ class Placing {
   }
 }
 
-/** Now and then an exponent, a colour, an access without number. */
+/** Returns a number, sometimes with an exponent or a colour, or none. */
 function numbering(random: Random): Partial<Access> {
   const civico = String(1 + random.below(60));
   switch (random.below(12)) {
@@ -267,7 +266,7 @@ function numbering(random: Random): Partial<Access> {
   }
 }
 
-/** Access points for the queries of the tests; numbers above 100 are used by them only. */
+/** Returns the access points for the test queries. Only they have numbers above 100. */
 function questions(comune: SyntheticComune): { odonimo: string; localita?: string; access: Partial<Access> }[] {
   const number = (odonimo: string, civico: string, esponente = '', specificita = '', localita = ''): { odonimo: string; localita: string; access: Partial<Access> } => ({
     odonimo, localita, access: { civico, esponente, specificita, shown: `${civico}${esponente === '' ? '' : `/${esponente}`}${specificita === '' ? '' : ` ${specificita}`}` },
@@ -286,7 +285,7 @@ function questions(comune: SyntheticComune): { odonimo: string; localita?: strin
   ];
 }
 
-/** Coordinates that cannot be believed: the address stays, without a point. */
+/** Returns accesses with implausible coordinates, which keep their address without a point. */
 function unlocated(comune: SyntheticComune): Partial<Access>[] {
   const parts = (civico: string, x: string, y: string, metodo = '4'): Partial<Access> => ({ civico, shown: civico, x, y, metodo });
   return [

@@ -1,8 +1,8 @@
 /**
- * Buildings of the synthetic region, and the true values at each parcel. Each source writes the buildings of its comuni. They depend on the region and the
- * sheet only, so a sheet can be generated alone. Like in real files most are small with four corners; some are L- or U-shaped or stepped, or have a court.
- * In towns a parcel has up to six, elsewhere most parcels have none. Some cross several parcels or roads, overlap, or occur twice.
- * Italy has 20 million buildings for 87 million parcels; a dense region has about five times as many.
+ * Generates the buildings of the synthetic region, and the true values at each parcel. Each source writes the buildings of its comuni. They depend on the
+ * region and the sheet only, so a sheet can be generated alone. As in real files most are small with four corners. Some are L- or U-shaped or stepped, or have
+ * a court. In towns a parcel has up to six, elsewhere most parcels have none. Some cross several parcels or roads, overlap, or occur twice. Italy has 20
+ * million buildings for 87 million parcels; a dense region has about five times as many.
  */
 import { CELL_LAT, CELL_LON, SHEET_COLUMNS, SHEET_ROWS } from './make-region.ts';
 import { commonPart, polygonsAreaM2, unionOf, type MultiPolygon, type Polygon, type Ring } from './plane-geometry.ts';
@@ -10,11 +10,11 @@ import { roofsOf } from './roofs.ts';
 import type { LonLat, Random, SyntheticComune, SyntheticParcel, SyntheticRegion, SyntheticSheet } from './region.ts';
 
 export interface SyntheticBuilding {
-  /** Its number in the comune, from 1. */
+  /** Number in the comune, from 1. */
   readonly number: number;
   /** Degrees; outer ring counter-clockwise, then the court. */
   readonly polygon: readonly (readonly LonLat[])[];
-  /** Code of what it is used for; null: not known. */
+  /** Code of its use; null if unknown. */
   readonly use: string | null;
   /** Code of its state: 01 under construction, 02 ruin, 03 in use, 91 not known. */
   readonly state: '01' | '02' | '03' | '91';
@@ -36,7 +36,7 @@ interface ParcelBuildings {
   readonly footprintM2: number;
   readonly residentialCount: number;
   readonly residentialM2: number;
-  /** Part of the parcel that is built on, each place once; 0–1, 6 decimals. */
+  /** Share of the parcel under buildings, without double counting; 0–1, 6 decimals. */
   readonly builtShare: number;
   /** Number of counted buildings of at least 10 m². */
   readonly roofCount: number;
@@ -53,18 +53,18 @@ export function buildingSource(region: SyntheticRegion, comune: SyntheticComune)
   return comune.province.sigla === 'IS' ? 'topographic' : 'aggregates';
 }
 
-/** The buildings of a comune, in the order of their numbers. */
+/** Returns the buildings of a comune, in the order of their numbers. */
 export function* buildingsOf(region: SyntheticRegion, comune: SyntheticComune): Generator<SyntheticBuilding> {
   for (const sheet of region.sheets(comune)) yield* drawnOn(region, sheet);
 }
 
-/** In a cell's middle, where no border of a parcel comes. */
+/** Box in the middle of a cell, which no border of a parcel reaches. */
 const INNER: CellBox = [0.27, 0.27, 0.73, 0.73];
-/** How far borders stray from the lattice of cells. */
+/** Maximum distance of borders from the lattice of cells. */
 const STRAY = 0.26;
 /** Percentage of a dense region's buildings that a region like Italy lacks. */
 const EMPTY_PERCENT = 81;
-/** Numbers of a sheet begin at its multiple. */
+/** Building numbers of a sheet begin at a multiple of this. */
 const PER_SHEET = 1000;
 
 const USES = ['01', '0101', '0101', '0101', '0102', '02', '0201', '0301', '030102', '030301', '05', '0701', '0801', '11', '93', '95', null] as const;
@@ -74,7 +74,7 @@ function moved([west, south, east, north]: CellBox, x: number, y: number): CellB
   return [west + x, south + y, east + x, north + y];
 }
 
-/** Where a building of a cell may stand: so many places of three columns and two rows, apart from one another. */
+/** Returns some of the separate positions of buildings in a cell, in three columns and two rows. */
 function places(count: number): CellBox[] {
   const [west, south, east, north] = INNER;
   const [width, height] = [(east - west) / 3, (north - south) / 2];
@@ -89,13 +89,13 @@ const OUTLINES: readonly (readonly (readonly [number, number])[])[] = [
   [[0, 0], [1, 0], [1, 1], [0, 1]],
   [[0, 0], [1, 0], [1, 1], [0, 1]],
   [[0, 0], [1, 0], [1, 1], [0, 1]],
-  // Turned against the axes.
+  // Rotated against the axes.
   [[0.2, 0], [1, 0.3], [0.8, 1], [0, 0.7]],
   [[0, 0], [1, 0], [1, 0.4], [0.45, 0.4], [0.45, 1], [0, 1]],
   [[0, 0], [1, 0], [1, 1], [0.7, 1], [0.7, 0.35], [0.3, 0.35], [0.3, 1], [0, 1]],
   [[0.3, 0], [0.7, 0], [0.7, 0.5], [1, 0.5], [1, 1], [0, 1], [0, 0.5], [0.3, 0.5]],
   [[0, 0], [1, 0], [1, 0.2], [0.8, 0.2], [0.8, 0.4], [0.6, 0.4], [0.6, 0.6], [0.4, 0.6], [0.4, 0.8], [0.2, 0.8], [0.2, 1], [0, 1]],
-  // A wall of bays.
+  // A wall with bays.
   [[0, 0], [1, 0], ...Array.from({ length: 8 }, (_, i): readonly [number, number] => [1 - i / 8, i % 2 === 0 ? 1 : 0.85]), [0, 0.85]],
 ];
 
@@ -108,7 +108,7 @@ function shapeIn(box: CellBox, random: Random): Polygon {
   return [ringIn(box, random.pick(OUTLINES))];
 }
 
-/** A ring that begins elsewhere. */
+/** Returns a ring with another first corner. */
 function turned<P>(ring: readonly P[]): P[] {
   return [...ring.slice(1), ...ring.slice(1, 2)];
 }
@@ -136,7 +136,7 @@ function* shapesOf(column: number, row: number, { town, empty }: { readonly town
     const court = ringIn([west + x, south + y, east - x, north - y], OUTLINES[0] ?? []);
     yield [box, [ringIn(box, OUTLINES[0] ?? []), [...court].reverse()], false];
   } else if (draw < 92) {
-    // One over half of another, and one that is there twice.
+    // One over half of another, and one that occurs twice.
     yield whole([0.27, 0.27, 0.6, 0.6]);
     yield whole([0.45, 0.45, 0.73, 0.73]);
   } else if (draw < 94) {
@@ -145,10 +145,10 @@ function* shapesOf(column: number, row: number, { town, empty }: { readonly town
     yield [box, polygon, false];
     yield [box, polygon.map(turned), true];
   } else if (draw < 98) {
-    // Over the border to the east, and over that to the north; on the last column and row it stays.
+    // Across the eastern border, and across the northern one; inside the cell in the last column and row.
     yield whole(column < SHEET_COLUMNS - 1 && row < SHEET_ROWS - 1 ? (draw === 97 ? [0.75, 0.75, 1.2, 1.25] : [0.76, 0.3, 1.24, 0.6]) : [0.3, 0.3, 0.7, 0.6]);
   } else if (column < SHEET_COLUMNS - 1 && row < SHEET_ROWS - 1) {
-    // A hall over four cells, of some 2,000 m².
+    // A hall across four cells, with about 2,000 m².
     yield whole([0.4, 0.5, 1.6, 1.45]);
   }
 }
@@ -172,7 +172,7 @@ function* drawnOn(region: SyntheticRegion, sheet: SyntheticSheet): Generator<Dra
         underground: random.below(40) === 0,
         name: random.below(30) === 0 ? random.pick(NAMES) : null,
       };
-      // The second of a pair says the same, so that it does not matter which of them counts.
+      // Both of a pair have the same attributes, so either may count.
       const said: SyntheticBuilding = twin && before !== null ? { ...before, number, polygon: building.polygon } : building;
       before = said;
       yield { ...said, box };
@@ -180,7 +180,7 @@ function* drawnOn(region: SyntheticRegion, sheet: SyntheticSheet): Generator<Dra
   }
 }
 
-/** A parcel's part of a building. */
+/** The part of a building on a parcel. */
 interface Share {
   readonly building: Drawn;
   readonly areaM2: number;
@@ -201,7 +201,7 @@ export class BuildingTruth {
     this.#region = region;
   }
 
-  /** Null: no building shares enough ground with it. */
+  /** Returns null if no building shares enough ground with the parcel. */
   of(parcel: SyntheticParcel): ParcelBuildings | null {
     const { sheet } = parcel;
     const key = `${sheet.comune.belfiore} ${sheet.index}`;
@@ -232,7 +232,7 @@ export class BuildingTruth {
         return areaM2 >= Math.min(1, (areas.get(parcel) ?? 0) / 2) ? [{ parcel, share: { building, areaM2, polygons } }] : [];
       });
       for (const { parcel, share } of met) shares.set(parcel, [...(shares.get(parcel) ?? []), share]);
-      // Numbers of parcels are given in the order of their references.
+      // Parcels are numbered in the order of their references.
       const [largest] = met.sort((a, b) => cents(b.share.areaM2) - cents(a.share.areaM2) || (a.parcel.reference < b.parcel.reference ? -1 : 1));
       if (largest !== undefined) counted.set(largest.parcel, [...(counted.get(largest.parcel) ?? []), { building, wholeM2 }]);
     }
@@ -264,7 +264,7 @@ function isResidential({ use }: SyntheticBuilding): boolean {
   return use?.startsWith('01') === true;
 }
 
-/** Whether a building is neither a ruin nor under construction nor underground. */
+/** Returns whether a building is neither a ruin nor under construction nor underground. */
 function isStanding({ state, underground }: SyntheticBuilding): boolean {
   return state !== '01' && state !== '02' && !underground;
 }
@@ -278,7 +278,7 @@ function once(buildings: Iterable<Drawn>): Drawn[] {
   });
 }
 
-/** May a building in this box meet a parcel that has this cell? */
+/** Returns whether a building in this box may meet a parcel with this cell. */
 function near([west, south, east, north]: CellBox, [column, row]: readonly [number, number]): boolean {
   return west < column + 1 + STRAY && column - STRAY < east && south < row + 1 + STRAY && row - STRAY < north;
 }

@@ -1,28 +1,28 @@
 /**
- * Areas over the synthetic region, drawn so that the truth is arithmetic: their edges run through the middles of cells, and corners of
- * parcels stray from the lattice by at most 15 % of a cell, so an area takes a quarter of a cell or more of every parcel that it
- * meets, and nothing of the others. Coordinates are cells, counted from the region's south-west corner.
+ * Areas over the synthetic region with a truth that is simple to compute. Their edges run through the middles of cells, and corners of parcels are at most 15 %
+ * of a cell from the lattice. So an area covers at least a quarter of a cell of every parcel that it meets, and nothing of other parcels. Coordinates are
+ * cells, counted from the region's south-west corner.
  */
 import { CELL_LAT, CELL_LON } from './make-region.ts';
 import type { Projection } from './map-projection.ts';
 import { boxRing, commonPart, mapPoints, polygonsAreaM2, type Box, type Point, type Polygon, type Ring } from './plane-geometry.ts';
 import type { LonLat, SyntheticRegion, SyntheticComune, SyntheticParcel } from './region.ts';
 
-/** In cells; edges end in .5. */
+/** Box in cells. Edges end in .5. */
 export type CellBox = Box;
 /** In cells. */
 export type CellRing = Ring;
 
-/** A part of an area that is simply drawn, and the box that says which cells it meets. */
+/** A simple part of an area, and the box of the cells that it meets. */
 interface Piece {
   readonly box: CellBox;
   readonly ring: CellRing;
 }
 
 export interface CellArea {
-  /** Together they are the area: what the truth looks at. */
+  /** Parts that form the area, used by the truth. */
   readonly pieces: readonly Piece[];
-  /** Polygons → rings, as they are written. */
+  /** Polygons with rings, as written to the file. */
   readonly polygons: readonly (readonly CellRing[])[];
 }
 
@@ -31,7 +31,7 @@ interface CellZone {
   readonly area: CellArea;
 }
 
-/** Zones that repeat in square blocks of cells: those of a block, from its south-west cell, are made when the first of its cells is asked for. */
+/** Caches zones in square blocks of cells. The zones of a block are generated when its first cell is requested. */
 export function zonesByBlock<Z extends CellZone>(
   size: number, zonesOf: (x: number, y: number) => readonly Z[],
 ): (cell: readonly [number, number]) => readonly Z[] {
@@ -61,7 +61,7 @@ export class CellGrid {
     return [this.#west + x * CELL_LON, this.#south + y * CELL_LAT];
   }
 
-  /** Column and row of a comune's south-western cell; a comune has at least 12 × 10. */
+  /** Returns column and row of a comune's south-western cell. A comune has at least 12 × 10 cells. */
   cornerOf(comune: SyntheticComune): [number, number] {
     return [Math.round((comune.box[0] - this.#west) / CELL_LON), Math.round((comune.box[1] - this.#south) / CELL_LAT)];
   }
@@ -75,7 +75,7 @@ export class CellGrid {
     return Math.round((1e6 * polygonsAreaM2(common)) / polygonsAreaM2(parcel.polygons)) / 1e6;
   }
 
-  /** The zones that take a part of one of the parcel's cells. */
+  /** Returns the zones that meet one of the parcel's cells. */
   meeting<Z extends CellZone>(parcel: SyntheticParcel, zonesAt: (cell: readonly [number, number]) => readonly Z[]): ReadonlySet<Z> {
     return new Set(this.cellsOf(parcel).flatMap((cell) => zonesAt(cell).filter(({ area: { pieces } }) => pieces.some(({ box }) => boxMeets(box, cell)))));
   }
@@ -85,7 +85,7 @@ export class CellGrid {
     return mapPoints(area.polygons.map((rings) => rings.map(finely)), (point) => projection.forward(this.degrees(point)));
   }
 
-  /** Columns and rows of a parcel's cells in the region. */
+  /** Returns columns and rows of a parcel's cells in the region. */
   cellsOf(parcel: SyntheticParcel): [number, number][] {
     const x = Math.round((parcel.sheet.box[0] - this.#west) / CELL_LON);
     const y = Math.round((parcel.sheet.box[1] - this.#south) / CELL_LAT);
@@ -103,7 +103,7 @@ export function boxArea(...boxes: readonly CellBox[]): CellArea {
   return { pieces: boxes.map(boxPiece), polygons: boxes.map((box) => [boxRing(box)]) };
 }
 
-/** The same ring with a corner every half cell at least: a long edge that is straight in degrees is not straight on a map. */
+/** Returns the ring with a corner at least every half cell, because a long edge that is straight in degrees is not straight on a map. */
 export function finely(ring: CellRing): CellRing {
   return ring.flatMap(([x, y], index) => {
     const [toX, toY] = ring[index + 1] ?? [x, y];
@@ -112,7 +112,7 @@ export function finely(ring: CellRing): CellRing {
   });
 }
 
-/** A box of whole cells' length whose southern and northern edges are jagged, with `perCell` corners in each cell, within a fifth of a cell around the line. */
+/** Returns a box with jagged southern and northern edges, with `perCell` corners in each cell, within a fifth of a cell of the line. */
 export function jaggedArea([west, south, east, north]: CellBox, perCell: number): CellArea {
   const between = (first: number, last: number): CellRing => {
     const jag = (i: number): number => (i % 2 === 0 ? 0 : i % 4 === 1 ? 0.2 : -0.2);
@@ -126,7 +126,7 @@ export function jaggedArea([west, south, east, north]: CellBox, perCell: number)
   return { pieces: columns, polygons: [[between(0, columns.length * perCell)]] };
 }
 
-/** A box with a hole that keeps away from the edges; both edges of the hole end in .5. */
+/** Returns a box with a hole away from the edges. The edges of the hole end in .5. */
 export function holedArea(outer: CellBox, hole: CellBox): CellArea {
   const [west, south, east, north] = outer;
   const [left, bottom, right, top] = hole;
@@ -134,7 +134,7 @@ export function holedArea(outer: CellBox, hole: CellBox): CellArea {
   return { pieces: around.map(boxPiece), polygons: [[boxRing(outer), [...boxRing(hole)].reverse()]] };
 }
 
-/** Two squares of 2 × 2 cells that meet in a corner, drawn as one ring that crosses itself there: not valid, its area is that of both. */
+/** Returns two squares of 2 × 2 cells that meet in a corner, as one ring that crosses itself there. It is invalid, and has the area of both. */
 export function crossedArea(x: number, y: number): CellArea {
   return {
     pieces: [boxPiece([x, y, x + 2, y + 2]), boxPiece([x + 2, y + 2, x + 4, y + 4])],
@@ -142,7 +142,7 @@ export function crossedArea(x: number, y: number): CellArea {
   };
 }
 
-/** A box with a spike, a line there and back, that repairing takes away: not valid, its area is the box. */
+/** Returns a box with a spike, which is removed by a repair. It is invalid, and has the area of the box. */
 export function spikedArea(box: CellBox, length: number): CellArea {
   const [west, south, east, north] = box;
   const middle = (south + north) / 2;

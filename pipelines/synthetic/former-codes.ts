@@ -1,4 +1,4 @@
-/** Which comuni of the synthetic region had other codes: known to the lists of comuni and to the sources that still use those codes. */
+/** Former codes of comuni of the synthetic region, for the lists of comuni and the sources that still use these codes. */
 import type { SyntheticComune } from './region.ts';
 
 /** A suppressed comune. */

@@ -12,10 +12,10 @@ import type { ZipEntry, ZipEntryOptions } from './zip-writer.ts';
  * for each file. FGDB format: https://github.com/rouault/dump_gdbtable/wiki/FGDB-Spec
  */
 const ITEM_TYPES: readonly Buffer[] = ['f3783e6f-65ca-4514-8315-ce3985dad3b1', 'c673fe0f-7280-404f-8532-20755dd8fc06', '70737809-852c-4a03-9e22-2cecea5b9bfa'].map(guidBytes);
-/** Tables of the items and of what they have to do with one another. */
+/** Tables of the items and of their relationships. */
 const [ITEMS, RELATIONSHIPS] = ['a00000004.gdbtable', 'a00000006.gdbtable'];
 
-/** The first three groups stand the other way round. */
+/** The first three groups have reversed bytes. */
 function guidBytes(guid: string): Buffer {
   const bytes = Buffer.from(guid.replaceAll('-', ''), 'hex');
   return Buffer.concat([bytes.subarray(0, 4).reverse(), bytes.subarray(4, 6).reverse(), bytes.subarray(6, 8).reverse(), bytes.subarray(8)]);
@@ -41,7 +41,7 @@ async function numberItems(folder: string): Promise<void> {
 }
 
 /**
- * The files of a geodatabase, one after another; they lie in a temporary folder until they are read.
+ * Yields the files of a geodatabase, which are in a temporary folder until they are read.
  * @param path of its folder in the zip, `Potenza_dbsn.gdb`
  * @throws `GDAL_MISSING`
  */

@@ -1,9 +1,9 @@
-/** Writes GeoPackages, and what else GDAL writes, for fixtures and synthetic regions. */
+/** Writes GeoPackages and other formats of GDAL for fixtures and synthetic regions. */
 import { basename } from 'node:path';
 import type { GeoPackageFeature, GeoPackageLayer, WrittenFormat } from '../formats/gdal.ts';
 import { gdal } from '../formats/vector.ts';
 
-/** Features that go to the thread at a time. */
+/** Number of features per message to the thread. */
 const WRITTEN_TOGETHER = 500;
 
 export type WrittenLayer = GeoPackageLayer & { readonly features: Iterable<GeoPackageFeature> };

@@ -1,4 +1,4 @@
-/** Where the synthetic region has no incomes: known to the source that writes them and to those whose truth depends on them. */
+/** Comuni of the synthetic region without incomes, for the source of incomes and for sources with a truth that depends on them. */
 import type { SyntheticComune } from './region.ts';
 
 /** The fourth comune was founded after the tax returns were published. */

@@ -17,14 +17,14 @@ import type {
 } from './region.ts';
 
 export interface RegionOptions {
-  /** Good parcels, 2 … 10,000,000. */
+  /** Number of valid parcels, 2 … 10,000,000. */
   readonly parcels: number;
   readonly seed: number;
-  /** How many comuni share the parcels, 2 … 999; by default as many as keeps them of the size of real ones. */
+  /** Number of comuni, 2 … 999; by default enough for comuni of realistic size. */
   readonly comuni?: number | undefined;
   /** Code of the imitated region: 14, Molise (default), or 4, Trentino-Alto Adige with land registers. */
   readonly region?: number | undefined;
-  /** Floods, buildings, land cover and addresses close together, for tests of a few parcels; false: as far apart as in Italy. Default true. */
+  /** True if floods, buildings, land cover and addresses are close together, for tests with few parcels; false for the density of Italy. Default true. */
   readonly dense?: boolean | undefined;
 }
 
@@ -34,7 +34,7 @@ export const CELL_LAT = 0.0004;
 /** Cells of a sheet. */
 export const SHEET_COLUMNS = 12;
 export const SHEET_ROWS = 10;
-/** Parcels of every sheet but the last of a comune. */
+/** Number of parcels of every sheet except the last of a comune. */
 export const SHEET_PARCELS = 100;
 
 /** Coordinates are counted in 1e-8 degree. */
@@ -49,12 +49,12 @@ const MAX_COMUNI = 999;
 interface Place {
   readonly code: number;
   readonly name: string;
-  /** Its north-western corner. */
+  /** Western edge of the region. */
   readonly west: number;
   readonly north: number;
   readonly western: SyntheticProvince;
   readonly eastern: SyntheticProvince;
-  /** The provinces keep land registers, and every comune has a German name. */
+  /** True if the provinces have land registers, and every comune a German name. */
   readonly hasLandRegisters: boolean;
 }
 
@@ -69,7 +69,7 @@ const PLACES: readonly Place[] = [
   },
 ];
 
-/** The first comuni carry the difficult names, so that a small region has them too. */
+/** Difficult names come first, so that a small region has them too. */
 const FIRST_NAMES: readonly (readonly [string, string | null])[] = [
   ["Castel dell'Inventato", null],
   ['Forlì Finto', null],
@@ -95,7 +95,7 @@ const NAME_TAILS: readonly string[] = [
   'Ripetibile', 'Provvisorio', 'Campione', 'Modello', "dell'Ipotesi", 'Figurato', 'Favoloso', 'Fiabesco', 'Nominale',
 ];
 
-/** Regions that a synthetic one may be of. */
+/** Codes of regions that can be imitated. */
 export const REGION_CODES: readonly number[] = PLACES.map(({ code }) => code);
 
 const GERMAN_HEADS: readonly string[] = ['Blend', 'Trug', 'Wahn', 'Traum', 'Märchen', 'Luft', 'Nirgend', 'Geister'];
@@ -103,17 +103,17 @@ const GERMAN_TAILS: readonly string[] = ['dorf', 'berg', 'bach', 'tal', 'feld', 
 
 function cannotMake(option: string, expected: string, found: number): MappaleError {
   return new MappaleError('there is no such synthetic region', {
-    code: 'SYNTHETIC_REGION', kind: 'usage', detail: `expected ${option} to be ${expected}, found ${found}`, hint: 'See what each option may be.', fix: 'npx mappale synth --help',
+    code: 'SYNTHETIC_REGION', kind: 'usage', detail: `expected ${option} to be ${expected}, found ${found}`, hint: 'List the options and their limits.', fix: 'npx mappale synth --help',
   });
 }
 
 /** How the parcels of a region are divided among comuni, and the comuni laid out in a grid. Lengths are in units of 1/UNIT degrees. */
 interface Grid {
   readonly count: number;
-  /** Parcels of the first comune, a tenth more than the others have; it also takes what the division leaves. */
+  /** Parcels of the first comune, which has a tenth more than the others and the remainder of the division. */
   readonly largest: number;
   readonly usual: number;
-  /** Comuni in a row. */
+  /** Number of comuni in a row. */
   readonly across: number;
   readonly sheetsAcross: number;
   /** Size of a comune. */
@@ -205,9 +205,9 @@ function* sheetsOf(comune: SyntheticComune, registers: readonly SyntheticComuneC
 }
 
 /**
- * @returns a region that follows from its options alone
- * @throws MappaleError `SYNTHETIC_REGION` (exit 2) when there is no such region, or `parcels` is not an integer between 2 and 10,000,000,
- *   or `comuni` not one between 2 and 999 with a parcel for each
+ * @returns a region that depends on its options only
+ * @throws MappaleError `SYNTHETIC_REGION` (exit 2) if the region cannot be imitated, `parcels` is not an integer between 2 and 10,000,000, or `comuni` is not
+ * an integer between 2 and 999 with a parcel for each
  */
 export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, dense = true }: RegionOptions): SyntheticRegion {
   const place = PLACES.find((each) => each.code === code);
@@ -247,8 +247,8 @@ export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, d
 }
 
 /**
- * The comuni catastali of a comune: two of every other one that has sheets for them, and one comune has three.
- * @param numbers how many each province has already
+ * Returns the comuni catastali of a comune: two for every other comune with enough sheets, and three for one comune.
+ * @param numbers number of comuni catastali so far, by province
  */
 function landRegister(comune: SyntheticComune, numbers: Map<string, number>): SyntheticComuneCatastale[] {
   const { index, province: { sigla }, italianName, otherName } = comune;
@@ -260,13 +260,13 @@ function landRegister(comune: SyntheticComune, numbers: Map<string, number>): Sy
     const numbered = (name: string): string => (nth === 0 ? name : `${name} ${'I'.repeat(nth + 1)}`).toUpperCase();
     return {
       comune, code, prefix: `IT.${sigla}.${code}`, name: numbered(italianName),
-      // Trento has German names for few, Bolzano for all.
+      // Trento has few German names, and Bolzano has all.
       otherName: otherName === null || (sigla === 'TN' && index % 4 !== 0) ? null : numbered(otherName),
     };
   });
 }
 
-/** The first land parcels of a comune, at most so many. */
+/** Returns the first land parcels of a comune, up to a maximum. */
 export function firstLand(region: SyntheticRegion, comune: SyntheticComune, most: number): SyntheticParcel[] {
   const land: SyntheticParcel[] = [];
   for (const parcel of region.parcels(comune)) {
@@ -294,7 +294,7 @@ function degrees(west: number, south: number, east: number, north: number): read
 
 // --- one sheet ---------------------------------------------------------------------------------------------------
 
-/** Cells of one parcel, and what it is. */
+/** Cells and kind of one parcel. */
 interface Group {
   readonly kind: ParcelKind;
   readonly cells: number[];
@@ -321,7 +321,7 @@ class Grouping {
     return this.#owner[cell] === -1;
   }
 
-  /** Makes a parcel of these cells, if they are free and not too many. @returns whether it did */
+  /** Joins these cells to a parcel, if they are free and not too many. @returns whether it was possible */
   take(kind: ParcelKind, cells: number[]): boolean {
     if (cells.length - 1 > this.#excess || !cells.every((cell) => this.isFree(cell))) return false;
     for (const cell of cells) this.#owner[cell] = this.#merged.length;
@@ -374,13 +374,13 @@ function takeLines(grouping: Grouping, sheetIndex: number, random: Random): void
     grouping.take('water', Array.from({ length: SHEET_ROWS }, (_, row) => cellAt(column, row)));
   }
   if (sheetIndex % 3 === 0 || sheetIndex % 12 === 1) {
-    // Where water crosses, the road is a parcel of two polygons.
+    // If water crosses it, the road is a parcel of two polygons.
     const row = 2 + random.below(SHEET_ROWS - 4);
     grouping.take('road', Array.from({ length: SHEET_COLUMNS }, (_, column) => cellAt(column, row)).filter((cell) => grouping.isFree(cell)));
   }
 }
 
-/** Takes a parcel around another one: eight cells of a 3 × 3 block. The middle stays a parcel of its own. */
+/** Takes a parcel around another one: eight cells of a 3 × 3 block. The middle stays a separate parcel. */
 function takeRing(grouping: Grouping, random: Random): void {
   for (let attempt = 0; attempt < 8; attempt += 1) {
     const column = random.below(SHEET_COLUMNS - 2);
@@ -420,7 +420,7 @@ function lattice(west: number, south: number, bow: number, random: Random): Latt
       corners.push([west + column * CELL_X + (inside ? dx : 0), south + row * CELL_Y + row * (SHEET_ROWS - row) * bow + (inside ? dy : 0)]);
     }
   }
-  /** Half-way between two corners, and off the line. */
+  /** A point half-way between two corners, off the line. */
   const between = ([x1, y1]: readonly [number, number], [x2, y2]: readonly [number, number], offX: number, offY: number): LonLat =>
     [Math.round((x1 + x2) / 2 + offX) / UNIT, Math.round((y1 + y2) / 2 + offY) / UNIT];
   const alongX: (LonLat | null)[] = [];
@@ -442,7 +442,7 @@ function lattice(west: number, south: number, bow: number, random: Random): Latt
   return { nodes: corners.map(([x, y]) => [x / UNIT, y / UNIT]), alongX, alongY };
 }
 
-/** Rings around a group of cells: outer rings counter-clockwise, holes clockwise, as the cells' own edges run. */
+/** Returns the rings around a group of cells: outer rings counter-clockwise, holes clockwise. */
 function outline(cells: readonly number[], points: Lattice): SyntheticParcel['polygons'] {
   /** Border edges by their first node. One edge per node is enough: no two cells of a group touch at a corner only. */
   const edges = new Map<number, number>();
@@ -500,7 +500,7 @@ function* sheetParcels(sheet: SyntheticSheet, base: number, random: Random): Gen
     } else if (kind === 'water') {
       label = 'ACQUA001';
     } else {
-      // Labels with letters: now and then a parcel that was split off (`12A`), and one that is only a letter.
+      // Returns a label, sometimes with a letter (`12A`), or a single letter.
       const letter = number > 0 && i % 17 === 9;
       if (!letter) number += 1;
       label = letter ? `${number}A` : i === 62 ? 'A' : String(number);
@@ -521,7 +521,10 @@ function* sheetParcels(sheet: SyntheticSheet, base: number, random: Random): Gen
   }
 }
 
-/** Each seventh is a building parcel; these are numbered by themselves, so that `12` and `.12` are two. Some are parts of a number. */
+/**
+ * Returns a label of a land register. Each seventh parcel is a building parcel with a separate numbering, so that `12` and `.12` are two parcels. Some labels
+ * are parts of a number.
+ */
 function landRegisterLabel({ index }: SyntheticSheet, i: number): string {
   const building = i % 7 === 3;
   const buildings = Math.floor((i + 3) / 7);

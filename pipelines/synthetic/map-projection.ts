@@ -10,11 +10,11 @@ import type { LonLat } from './region.ts';
 /** Easting, northing in metres. */
 export type EastNorth = readonly [number, number];
 
-/** Without a change of datum: degrees are taken as being on the projection's own ellipsoid. */
+/** A projection without a change of datum: degrees are on the projection's ellipsoid. */
 export interface Projection {
-  /** To 1e-8 m of PROJ all over Italy. */
+  /** Differs from PROJ by at most 1e-8 m in Italy. */
   readonly forward: (point: LonLat) => EastNorth;
-  /** To a millimetre. */
+  /** Accurate to a millimetre. */
   readonly inverse: (point: EastNorth) => LonLat;
 }
 
@@ -47,7 +47,7 @@ export const ed50 = {
   inverse: ([lon, lat]: LonLat): LonLat => toEd50.inverse<[number, number]>([lon, lat]),
 };
 
-/** Length in metres of the geodesic between two points of ED50, on its ellipsoid. */
+/** Returns the length in metres of the geodesic between two points of ED50, on its ellipsoid. */
 export function ed50Distance(from: LonLat, to: LonLat): number {
   const { s12 } = international.Inverse(from[1], from[0], to[1], to[0]);
   if (s12 === undefined) throw new RangeError(`no geodesic from ${from.join(' ')} to ${to.join(' ')}: expected degrees`);
@@ -64,23 +64,23 @@ const RADIAN = Math.PI / 180;
 export interface Geodesic {
   /** Metres. */
   readonly distance: number;
-  /** At the start, radians clockwise from north. */
+  /** Azimuth at the start, in radians clockwise from north. */
   readonly azimuth: number;
 }
 
-/** The geodesic between two points on GRS80: the same line as PostGIS's `geography` measures. */
+/** Computes the geodesic between two points on GRS80, which PostGIS's `geography` also measures. */
 export function geodesic(from: LonLat, to: LonLat): Geodesic {
   const { s12, azi1 } = ellipsoid.Inverse(from[1], from[0], to[1], to[0]);
   if (s12 === undefined || azi1 === undefined) throw new RangeError(`no geodesic from ${from.join(' ')} to ${to.join(' ')}: expected degrees`);
   return { distance: s12, azimuth: azi1 * RADIAN };
 }
 
-/** Length of the geodesic in metres. */
+/** Returns the length of the geodesic in metres. */
 export function geodesicDistance(from: LonLat, to: LonLat): number {
   return geodesic(from, to).distance;
 }
 
-/** Gaussian radius of curvature of GRS80 at a latitude, metres. */
+/** Returns the Gaussian radius of curvature of GRS80 at a latitude, in metres. */
 export function gaussianRadius(latitude: number): number {
   const e2 = F * (2 - F);
   return (A * Math.sqrt(1 - e2)) / (1 - e2 * Math.sin(latitude * RADIAN) ** 2);

@@ -1,7 +1,6 @@
 /**
- * Geometry for the synthetic region's truth, without PostGIS: areas, containment, intersections and distances of general
- * polygons (not convex, with holes, of many parts). Straight edges in the plane of the coordinates that are given;
- * functions whose names end in `M2` or `M` take degrees and answer in metres.
+ * Geometry for the synthetic region's truth, without PostGIS: areas, containment, intersections and distances of general polygons (not convex, with holes and
+ * several parts). Edges are straight in the plane of the given coordinates. Functions with names that end in `M2` or `M` take degrees and return metres.
  */
 import { intersection, union, type Geom } from 'polyclip-ts';
 import { gaussianRadius, geodesic, laeaEurope } from './map-projection.ts';
@@ -16,7 +15,7 @@ export type MultiPolygon = readonly Polygon[];
 /** West, south, east, north. */
 export type Box = readonly [number, number, number, number];
 
-/** The segments of a line or ring, from the first point on. */
+/** Yields the segments of a line or ring, from the first point on. */
 export function* segmentsOf<P extends Point>(line: readonly P[]): Generator<readonly [from: P, to: P]> {
   let from: P | undefined;
   for (const to of line) {
@@ -25,7 +24,7 @@ export function* segmentsOf<P extends Point>(line: readonly P[]): Generator<read
   }
 }
 
-/** Signed area of a ring: positive when counter-clockwise. Coordinates are moved to the first point, so that far origins cost no digits. */
+/** Returns the signed area of a ring, positive if it is counter-clockwise. Coordinates are moved to the first point, so that far origins cost no digits. */
 export function ringArea(ring: Ring): number {
   const [[x0, y0] = [0, 0]] = ring;
   let twice = 0;
@@ -33,22 +32,22 @@ export function ringArea(ring: Ring): number {
   return twice / 2;
 }
 
-/** Area in the square of the coordinates' unit; holes are taken off whatever their winding. */
+/** Returns the area in the square of the coordinates' unit. Holes are subtracted with any winding. */
 export function polygonsArea(polygons: MultiPolygon): number {
   let sum = 0;
   for (const polygon of polygons) polygon.forEach((ring, index) => (sum += index === 0 ? Math.abs(ringArea(ring)) : -Math.abs(ringArea(ring))));
   return sum;
 }
 
-/** Polygons with every point put elsewhere, as by a projection. */
+/** Maps every point of polygons, for example by a projection. */
 export function mapPoints(polygons: MultiPolygon, place: (point: Point) => Point): Polygon[] {
   return polygons.map((rings) => rings.map((ring) => ring.map(place)));
 }
 
-/** Degrees, about 11 m: a shorter edge that is straight in degrees leaves a straight one of EPSG:3035 by at most 0.003 mm. */
+/** Degrees, about 11 m. A shorter edge that is straight in degrees differs from a straight edge in EPSG:3035 by at most 0.003 mm. */
 const SHORT_EDGE = 0.0001;
 
-/** Polygons in degrees brought to EPSG:3035: edges are straight in degrees, so they are divided first. */
+/** Transforms polygons from degrees to EPSG:3035. Edges are straight in degrees, so they are divided first. */
 export function inLaea(polygons: MultiPolygon): Polygon[] {
   return polygons.map((rings) => rings.map((ring) => ring.flatMap(([x, y], index): Point[] => {
     const [toX, toY] = ring[index + 1] ?? [x, y];
@@ -57,7 +56,7 @@ export function inLaea(polygons: MultiPolygon): Polygon[] {
   })));
 }
 
-/** True ground area in m² of polygons in degrees: the area in EPSG:3035, edges straight in degrees. */
+/** Returns the true ground area in m² of polygons in degrees: the area in EPSG:3035, with edges straight in degrees. */
 export function polygonsAreaM2(polygons: MultiPolygon): number {
   return polygonsArea(inLaea(polygons));
 }
@@ -78,7 +77,7 @@ export function boxOf(polygons: MultiPolygon): Box {
   return [west, south, east, north];
 }
 
-/** A box as a ring, counter-clockwise from its south-west corner. */
+/** Returns a box as a ring, counter-clockwise from its south-west corner. */
 export function boxRing([west, south, east, north]: Box): [Point, Point, Point, Point, Point] {
   return [[west, south], [east, south], [east, north], [west, north], [west, south]];
 }
@@ -89,7 +88,7 @@ export function boxPolygon(box: Box): Polygon {
 
 export type Place = 'inside' | 'border' | 'outside';
 
-/** Where a point lies with respect to polygons; the border is exact only for numbers that multiply without rounding. */
+/** Returns the position of a point relative to polygons. The border is exact only for numbers that multiply without rounding. */
 export function placeOf([x, y]: Point, polygons: MultiPolygon): Place {
   let inside = false;
   for (const polygon of polygons) {
@@ -105,7 +104,7 @@ export function placeOf([x, y]: Point, polygons: MultiPolygon): Place {
   return inside ? 'inside' : 'outside';
 }
 
-/** True when the point is inside or on the border. */
+/** Returns whether the point is inside or on the border. */
 export function covers(polygons: MultiPolygon, point: Point): boolean {
   return placeOf(point, polygons) !== 'outside';
 }
@@ -115,13 +114,13 @@ export function commonPart(a: MultiPolygon, b: MultiPolygon): MultiPolygon {
   return intersection(a as Geom, b as Geom);
 }
 
-/** All the ground of several sets of polygons, each place once. */
+/** Returns the union of several sets of polygons. */
 export function unionOf(sets: readonly MultiPolygon[]): MultiPolygon {
   const [first, ...others] = sets as readonly Geom[];
   return first === undefined ? [] : union(first, ...others);
 }
 
-/** The point of a segment that is nearest to a point, in the plane. */
+/** Returns the point of a segment that is nearest to a point, in the plane. */
 export function nearestOnSegment([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): Point {
   const dx = x2 - x1;
   const dy = y2 - y1;
@@ -131,9 +130,8 @@ export function nearestOnSegment([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point
 }
 
 /**
- * Geodesic distance in metres from a point to the geodesic between two others, all in degrees, as PostGIS's `geography`
- * measures it. The gnomonic projection about the point draws geodesics as straight lines (on the ellipsoid to 1e-4 m
- * within 10 km), so the nearest point is found in its plane.
+ * Returns the geodesic distance in metres from a point to the geodesic between two other points, all in degrees, like PostGIS's `geography`. The gnomonic
+ * projection about the point draws geodesics as straight lines (on the ellipsoid to 1e-4 m within 10 km), so the nearest point is found in its plane.
  */
 export function distanceToSegmentM(point: LonLat, from: LonLat, to: LonLat): number {
   const radius = gaussianRadius(point[1]);
@@ -151,7 +149,7 @@ function segmentsCross(p: Point, q: Point, r: Point, s: Point): boolean {
   return side(p, q, r) * side(p, q, s) < 0 && side(r, s, p) * side(r, s, q) < 0;
 }
 
-/** Geodesic distance in metres from polygons to a segment, in degrees; 0 when they meet. */
+/** Returns the geodesic distance in metres from polygons to a segment, in degrees; 0 if they meet. */
 export function polygonsToSegmentM(polygons: MultiPolygon, from: LonLat, to: LonLat): number {
   if (covers(polygons, from) || covers(polygons, to)) return 0;
   let nearest = Infinity;
@@ -162,7 +160,7 @@ export function polygonsToSegmentM(polygons: MultiPolygon, from: LonLat, to: Lon
   return nearest;
 }
 
-/** Geodesic distance in metres from a point to polygons, in degrees; 0 inside. */
+/** Returns the geodesic distance in metres from a point to polygons, in degrees; 0 inside. */
 export function pointToPolygonsM(point: LonLat, polygons: MultiPolygon): number {
   if (covers(polygons, point)) return 0;
   return Math.min(...polygons.flat().flatMap((ring) => Array.from(segmentsOf(ring), ([from, to]) => distanceToSegmentM(point, from, to))));

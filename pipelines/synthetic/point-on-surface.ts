@@ -1,7 +1,6 @@
 /**
- * The representative point that PostGIS's ST_PointOnSurface gives, computed without it: the algorithm of GEOS (InteriorPointArea, 3.8 and later).
- * A horizontal line runs half-way between the two corners' heights next to the middle of the box; the point is the middle of the widest stretch
- * of it inside, in the polygon where that stretch is widest.
+ * Computes the representative point like PostGIS's ST_PointOnSurface, with the algorithm of GEOS (InteriorPointArea, 3.8 and later). A horizontal line runs
+ * half-way between the heights of the two corners next to the middle of the box. The point is the middle of its widest section inside a polygon.
  */
 import { segmentsOf, type MultiPolygon, type Polygon } from './plane-geometry.ts';
 import type { LonLat } from './region.ts';
@@ -45,7 +44,7 @@ function scanLine(rings: Polygon): number {
 
 function cross([x0, y0]: LonLat, [x1, y1]: LonLat, y: number, into: number[]): void {
   if ((y0 > y && y1 > y) || (y0 < y && y1 < y)) return;
-  // Level edges do not cross; of the edges that meet in a corner on the line, those above it count.
+  // Level edges do not cross the line. If edges meet in a corner on the line, the edges above it count.
   if (y0 === y1 || (y0 === y && y1 < y) || (y1 === y && y0 < y)) return;
   into.push(x0 === x1 ? x0 : x0 + (y - y0) / ((y1 - y0) / (x1 - x0)));
 }

@@ -1,6 +1,6 @@
 /**
- * Schools, pharmacies, fuel stations and places of culture of the synthetic region: where each stands, what is published of it, right or wrong, and which
- * parcel has it. All stand at accesses of the archive, so that a point's parcel is known, and its street and number lead to the same place.
+ * Generates schools, pharmacies, fuel stations and places of culture of the synthetic region: their positions, their right or wrong published data, and their
+ * parcels. All are at accesses of the archive, so that their parcels are known, and street and number lead to the same place.
  */
 import { accessesOf, type Access } from './access-points.ts';
 import { itemAt } from './items.ts';
@@ -12,31 +12,31 @@ export interface SyntheticPoint {
   /** Number in its comune, from 0. */
   readonly nth: number;
   readonly comune: SyntheticComune;
-  /** Street in capitals; empty: none is published. */
+  /** Street in capitals; empty if none is published. */
   readonly street: string;
-  /** `12`, `12/A`; empty: none is published. */
+  /** `12`, `12/A`; empty if none is published. */
   readonly number: string;
-  /** As published, not always believable; null: not published. */
+  /** As published, sometimes implausible; null if not published. */
   readonly reported: LonLat | null;
-  /** Null: it cannot be placed. */
+  /** Null if it cannot be placed. */
   readonly placed: { readonly byStreet: boolean; readonly at: LonLat; readonly parcel: number; readonly distance: number } | null;
-  /** Why it cannot; null: it can. */
+  /** Reason why it cannot be placed; null if it can. */
   readonly reason: 'swapped' | 'zero' | 'elsewhere' | 'ambiguous' | 'not_found' | 'no_number' | null;
 }
 
 /** Parcels per point in Italy (87 million parcels; 55,000 schools, 20,700 pharmacies, 24,000 fuel stations, 59,000 places of culture). */
 const PARCELS_PER_POINT: Readonly<Record<PointKind, number>> = { school: 1600, pharmacy: 4200, fuel: 3600, culture: 1500 };
-/** A small region is denser: it has about so many points, so that a comparison of few parcels says something. */
+/** Minimum number of points of a region, so that comparisons of small regions are meaningful. */
 const AT_LEAST: Readonly<Record<PointKind, number>> = { school: 100, pharmacy: 50, fuel: 55, culture: 190 };
 /** Regions smaller than this have no crowded parcel. */
 const CROWDED_FROM = 1_000;
-/** Points at one place of the first comune: more than an answer holds. */
+/** Number of points at one place of the first comune, more than fit into an answer. */
 const CROWD: Readonly<Partial<Record<PointKind, number>>> = { fuel: 52, culture: 22 };
 
-/** A located access with a number whose street and number are found once in the comune, in a parcel or near one. */
+/** Returns whether an access is located, has a number that is unique in the comune, and is in or near a parcel. */
 function usable(region: SyntheticRegion, comune: SyntheticComune): { access: Access; point: LonLat; parcel: number; distance: number }[] {
   const { accesses, owners } = accessesOf(region, comune);
-  // Two streets of that name differ by their locality alone, and one has two names.
+  // Two streets of that name differ only by their locality, and one has two names.
   const numbered = accesses.filter(({ civico, specificita, snc, point, street }) => (
     civico !== '' && specificita === '' && snc === '' && point !== null && !/FORNACE|MUSEO|\u00c3/.test(street.odonimo)
   ));
@@ -49,7 +49,7 @@ function usable(region: SyntheticRegion, comune: SyntheticComune): { access: Acc
   });
 }
 
-/** The points of a comune: good ones, then one of each fault that its kind may have. */
+/** Returns the points of a comune: valid ones, then one for each fault of its kind. */
 export function pointsOf(region: SyntheticRegion, comune: SyntheticComune, kind: PointKind): SyntheticPoint[] {
   const random = region.random('points', kind, comune.belfiore);
   const places = usable(region, comune);
@@ -58,7 +58,7 @@ export function pointsOf(region: SyntheticRegion, comune: SyntheticComune, kind:
   const perPoint = Math.min(PARCELS_PER_POINT[kind], Math.max(4, region.parcelCount / AT_LEAST[kind]));
   const add = (point: Omit<SyntheticPoint, 'nth' | 'comune'>): void => void points.push({ nth: points.length, comune, ...point });
   const numberOf = ({ civico, esponente }: Access): string => (esponente === '' ? civico : `${civico}/${esponente}`);
-  /** By its coordinates where they are those of the place, else by street and number. */
+  /** Placed by coordinates if they are right, or else by street and number. */
   const good = ({ access, point, parcel, distance }: (typeof places)[number], reported: LonLat | null): void =>
     add({
       street: access.street.odonimo, number: numberOf(access), reported, placed: { byStreet: reported !== point, at: point, parcel, distance }, reason: null,
@@ -81,7 +81,7 @@ export function pointsOf(region: SyntheticRegion, comune: SyntheticComune, kind:
     add({ ...nowhere, reported: null, reason: 'not_found' });
   }
   if (kind === 'school' || kind === 'fuel') {
-    // Two streets are called so; and one access is known without its place.
+    // Two streets have this name, and one access has no position.
     add({ ...nowhere, reported: null, street: 'CONTRADA FORNACE', number: '109', reason: 'ambiguous' });
     add({ ...nowhere, reported: null, number: '202', reason: 'not_found' });
   }
@@ -114,12 +114,12 @@ export function pointsByParcel<T>(
   };
 }
 
-/** A number of its own for each point: `digits` long, the comune's number first. */
+/** Returns a unique number of a point with `digits` digits, the comune's number first. */
 export function serialOf({ comune, nth }: SyntheticPoint, digits: number): string {
   return String((comune.index + 1) * 1000 + nth).padStart(digits, '0');
 }
 
-/** Seven decimals, as coordinates are answered. */
+/** Formats coordinates with seven decimals, as in answers. */
 export function coordinatesOf([lon, lat]: LonLat): { readonly lat: number; readonly lng: number } {
   const round = (degrees: number): number => Math.round(degrees * 1e7) / 1e7;
   return { lat: round(lat), lng: round(lon) };

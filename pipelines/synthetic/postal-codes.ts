@@ -1,4 +1,4 @@
-/** Where the postal codes of the synthetic region lie: known to the source that writes them and to those whose truth depends on them. */
+/** Postal codes of the synthetic region, for the source of postal codes and for sources with a truth that depends on them. */
 import { itemAt } from './items.ts';
 import type { SyntheticParcel, SyntheticSheet } from './region.ts';
 
@@ -15,7 +15,7 @@ export function postalCodeOfSheet(sheet: SyntheticSheet): string | null {
   return sheet.index >= covered ? null : itemAt(postalCodes, Math.floor((sheet.index * postalCodes.length) / covered));
 }
 
-/** Postal code of a parcel, land, road or water; null: not known. */
+/** Returns the postal code of a parcel of any kind; null if unknown. */
 export function postalCodeOf(parcel: SyntheticParcel): string | null {
   return postalCodeOfSheet(parcel.sheet);
 }

@@ -1,8 +1,8 @@
-/** Small repeatable random numbers: a 32-bit hash of the key seeds mulberry32. For inventing data, not for secrets. */
+/** Small repeatable random numbers: a 32-bit hash of the key seeds mulberry32. They generate data and are not safe for secrets. */
 import { itemAt } from './items.ts';
 import type { Random } from './region.ts';
 
-/** FNV-1a over UTF-16 code units, finished with murmur3's mixer so that similar keys part. */
+/** Hashes a key by FNV-1a over UTF-16 code units, followed by murmur3's mixer, so that similar keys differ. */
 export function hashKey(key: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < key.length; i += 1) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
@@ -11,7 +11,7 @@ export function hashKey(key: string): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** A stream of its own for each key; the same key gives the same stream everywhere. */
+/** Returns a separate stream for each key. The same key always gives the same stream. */
 export function randomOf(...key: readonly (string | number)[]): Random {
   let state = hashKey(key.join('\u0000'));
   const next = (): number => {

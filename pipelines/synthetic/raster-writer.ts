@@ -1,6 +1,6 @@
 /**
- * Writes GeoTIFFs of one band of floats as GDAL lays them out: header, tags, tables, then the blocks. Rows are asked for one after another, so that a
- * raster may be larger than memory.
+ * Writes GeoTIFFs with one band of floats in GDAL's layout: header, tags, tables, then the blocks. Rows are requested one after another, so that a raster may
+ * be larger than memory.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
@@ -9,13 +9,13 @@ export interface RasterToWrite {
   readonly epsg: 4326 | 32632;
   readonly width: number;
   readonly height: number;
-  /** Corner of the north-western cell, in degrees or metres; its middle where `isPoint`. */
+  /** Corner of the north-western cell, in degrees or metres; its centre if `isPoint` is set. */
   readonly west: number;
   readonly north: number;
   /** Width and height of a cell. */
   readonly cell: number;
   readonly isPoint?: boolean;
-  /** As GDAL writes it: `-9999`, `nan`; left out: the file says none. */
+  /** Value for no data in GDAL's form: `-9999`, `nan`; omitted if the file has none. */
   readonly noData?: string;
   /** Edge of tiles, compressed with DEFLATE and the floating-point predictor; if absent, each row is an uncompressed strip. */
   readonly tile?: number;
@@ -63,7 +63,7 @@ export function writeGeoTiff(path: string, raster: RasterToWrite): void {
   }
 }
 
-/** All that stands before the blocks; as long whatever the tables say. */
+/** Returns everything before the blocks, with a length that does not depend on the tables' values. */
 function header(raster: RasterToWrite, offsets: readonly number[], sizes: readonly number[]): Buffer {
   const { epsg, width, height, west, north, cell, isPoint = false, noData, tile } = raster;
   const text = (value: string): number[] => [...Buffer.from(`${value}\0`, 'latin1')];
@@ -121,7 +121,7 @@ function littleEndian(cells: Float32Array): Buffer {
   return bytes;
 }
 
-/** Predictor 3: of each row the most significant bytes first, then the others, each less the one before it. */
+/** Applies predictor 3: the most significant bytes of a row first, then the others, each as the difference from the previous byte. */
 function differences(cells: Float32Array, width: number): Buffer {
   const plain = littleEndian(cells);
   const bytes = Buffer.alloc(plain.length);

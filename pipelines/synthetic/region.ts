@@ -1,6 +1,6 @@
 /**
  * A synthetic region, from which every source's `synthetic.ts` writes its files and computes the truth.
- * Everything follows from (parcels, seed): the same two numbers give the same bytes. Nothing here uses PostGIS.
+ * Everything is derived from (parcels, seed): the same two numbers give the same bytes. Nothing here uses PostGIS.
  */
 import type { ParcelKind } from '../contract/section.ts';
 
@@ -25,13 +25,13 @@ export interface SyntheticComune {
   readonly istatCode: string;
   /** Mixed case with accents and apostrophes as ISTAT writes it. */
   readonly name: string;
-  /** `Borgo Finto` of `Borgo Finto/Scheindorf`; the name itself where there is one language. */
+  /** `Borgo Finto` of `Borgo Finto/Scheindorf`; the whole name if there is one language. */
   readonly italianName: string;
   readonly otherName: string | null;
   readonly province: SyntheticProvince;
   /** Rectangle that the comune fills: west, south, east, north. */
   readonly box: readonly [number, number, number, number];
-  /** True when its northern edge is the coast. */
+  /** True if its northern edge is the coast. */
   readonly coastal: boolean;
   /** Postal codes; more than one in the largest comune only. */
   readonly postalCodes: readonly [string, ...string[]];
@@ -47,7 +47,7 @@ export interface SyntheticComuneCatastale {
   readonly code: string;
   /** In capitals, as the registers write it. */
   readonly name: string;
-  /** In German; null: none. */
+  /** German name; null if there is none. */
   readonly otherName: string | null;
 }
 
@@ -61,12 +61,12 @@ export interface SyntheticSheet {
   readonly section: string | null;
   /** Four digits. */
   readonly sheet: string;
-  /** `0` when there is none. */
+  /** `0` if there is none. */
   readonly attachment: string;
   readonly development: string;
   readonly box: readonly [number, number, number, number];
   readonly parcelCount: number;
-  /** In a region of land registers, where a sheet is nothing but a block of parcels; null elsewhere. */
+  /** Comune catastale in a region with land registers, where a sheet is only a block of parcels; null elsewhere. */
   readonly comuneCatastale: SyntheticComuneCatastale | null;
 }
 
@@ -104,19 +104,19 @@ export interface SyntheticRegion {
   readonly name: string;
   readonly provinces: readonly SyntheticProvince[];
   readonly comuni: readonly [SyntheticComune, SyntheticComune, ...SyntheticComune[]];
-  /** None but in a region of land registers. */
+  /** Empty except in a region with land registers. */
   readonly comuniCatastali: readonly SyntheticComuneCatastale[];
-  /** Parcels that are written once and are good: what the database must hold. */
+  /** Number of valid parcels that are written once, which the database must contain. */
   readonly parcelCount: number;
   /** True if features are dense enough that a small region has all of them; otherwise about as dense as in Italy. */
   readonly dense: boolean;
   /** West, south, east, north of all comuni. */
   readonly box: readonly [number, number, number, number];
   sheets(comune: SyntheticComune): Iterable<SyntheticSheet>;
-  /** Lazily, in the order of `index`; for one comune or for all. */
+  /** Generates parcels on demand, in the order of `index`, for one comune or for all. */
   parcels(comune?: SyntheticComune): Iterable<SyntheticParcel>;
-  /** Parcels of one sheet. */
+  /** Returns the parcels of one sheet. */
   parcelsOf(sheet: SyntheticSheet): Iterable<SyntheticParcel>;
-  /** A stream of its own for each key, so that one source's numbers do not move another's. */
+  /** Returns a separate stream for each key, so that one source's numbers do not change another's. */
   random(...key: readonly (string | number)[]): Random;
 }

@@ -1,7 +1,7 @@
 /**
- * The ground of a synthetic region: hills with slopes of up to some 50°, plains below 1°, and stretches that are level. The surface with trees and
- * roofs is another one, so that a mix-up of the two models shows. Two grids are laid over it as their publishers do, and what they say of a parcel is
- * computed here in plain arithmetic, from the very numbers that stand in the files.
+ * The ground of a synthetic region: hills with slopes up to 50°, plains below 1°, and level areas. The surface with trees and roofs differs, so that tests
+ * detect confused models. Both models have the grids of their publishers. The true values of a parcel are computed from the numbers in the files by plain
+ * arithmetic.
  */
 import { utm32, type EastNorth } from './map-projection.ts';
 import { boxOf, mapPoints, placeOf, type Box } from './plane-geometry.ts';
@@ -9,16 +9,16 @@ import { pointOnSurface } from './point-on-surface.ts';
 import { hashKey, randomOf } from './random.ts';
 import type { LonLat, SyntheticParcel, SyntheticRegion } from './region.ts';
 
-/** Waves of the hills: length and height in metres. Their steepest slopes together are some 50°. */
+/** Waves of the hills: length and height in metres. Their combined steepest slope is about 50°. */
 const WAVES = [[950, 60], [430, 22], [190, 8], [70, 2]] as const;
-/** Cells as they are, in metres and degrees. */
+/** Size of cells, in metres and degrees. */
 export const GROUND_CELL_M = 10;
 export const SURFACE_CELL_DEG = 1 / 3600;
-/** Around a region, so that each cell in it has its neighbours. */
+/** Margin around a region, so that each of its cells has neighbours. */
 const MARGIN_M = 50;
 const MARGIN_DEG = 0.001;
 
-/** Every five sheets there is a stretch without ground, between lines on which centres of the other grid lie: west, south, east, north, in degrees. */
+/** Every five sheets there is an area without ground, between lines with centres of the other grid: west, south, east, north, in degrees. */
 const GAP_EVERY = [0.03, 0.02] as const;
 const GAP: Box = [0.0083, 0.0059, 0.0167, 0.0121];
 
@@ -34,7 +34,7 @@ function groundOf(seed: number): Relief {
   const [a, b, c] = [random.next() * 6, random.next() * 6, random.next() * 6];
   return ([x, y]) => {
     const hilly = Math.min(1, Math.max(0, 0.6 + 1.6 * Math.sin((2 * Math.PI * x) / 1700 + a) * Math.sin((2 * Math.PI * y) / 1300 + b)));
-    // Level where the sine is below 0.
+    // The ground is level if the sine is below 0.
     const plain = 2 * Math.max(0, Math.sin((2 * Math.PI * (x + y)) / 1100 + c));
     if (hilly === 0) return 300 + plain;
     const hills = waves.reduce((sum, wave) => sum + wave.height * Math.sin(wave.x * x + wave.y * y + wave.phase), 0);
@@ -49,18 +49,18 @@ function roughness(seed: number, x: number, y: number): number {
 
 /** A published elevation model: cells by column and row of an unbounded grid. */
 export interface Model {
-  /** West, south, east, north of the cells that are written, as columns and rows from the grid's origin; rows count to the south. */
+  /** Columns and rows of the written cells, from the grid's origin. Rows count to the south. */
   readonly columns: readonly [first: number, end: number];
   readonly rows: readonly [first: number, end: number];
   /** Value in the file; NaN means no data. */
   readonly value: (column: number, row: number) => number;
-  /** Column and row of a point in degrees, with fractions: the middle of a cell is at a half. */
+  /** Returns column and row of a point in degrees, with fractions. The centre of a cell is at a half. */
   readonly place: (point: LonLat) => readonly [number, number];
-  /** Metres from west to east and from north to south of a cell in this row. */
+  /** Returns width and height of a cell in this row, in metres. */
   readonly cellMetres: (row: number) => readonly [number, number];
 }
 
-/** The ground in cells of 10 m of EPSG:32632: columns from easting 0, rows from northing 0. */
+/** Returns the ground in cells of 10 m of EPSG:32632, with columns from easting 0 and rows from northing 0. */
 export function groundModel(region: SyntheticRegion): Model {
   const relief = groundOf(region.seed);
   const [west, south, east, north] = boxOf([[densified(region.box).map(utm32.forward)]]);
@@ -80,7 +80,7 @@ export function groundModel(region: SyntheticRegion): Model {
   };
 }
 
-/** The surface in cells of 1″ around whole seconds: columns from 0° E, rows from 0° N. */
+/** Returns the surface in cells of 1″ around whole seconds, with columns from 0° E and rows from 0° N. */
 export function surfaceModel(region: SyntheticRegion): Model {
   const relief = groundOf(region.seed);
   const [west, south, east, north] = region.box;
@@ -99,7 +99,7 @@ export function surfaceModel(region: SyntheticRegion): Model {
   };
 }
 
-/** Length of 1″ of longitude and of latitude on WGS 84. */
+/** Returns the length of 1″ of longitude and of latitude on WGS 84. */
 function secondMetres(latitude: number): readonly [number, number] {
   const [a, e2] = [6_378_137, 0.006_694_379_990_141_317];
   const [phi, second] = [(latitude * Math.PI) / 180, (SURFACE_CELL_DEG * Math.PI) / 180];
@@ -114,7 +114,7 @@ function isGap(region: SyntheticRegion, [lon, lat]: LonLat): boolean {
   return lon > west && lat < north && x > GAP[0] && x < GAP[2] && y > GAP[1] && y < GAP[3];
 }
 
-/** A box whose edges have a point every hundredth of a degree. */
+/** Returns a box with a point on its edges every hundredth of a degree. */
 function densified([west, south, east, north]: Box): LonLat[] {
   const corners: readonly LonLat[] = [[west, south], [east, south], [east, north], [west, north], [west, south]];
   return corners.slice(1).flatMap((to, index) => {
@@ -124,7 +124,7 @@ function densified([west, south, east, north]: Box): LonLat[] {
   });
 }
 
-// --- what a model says of a parcel -----------------------------------------------------------------------------------
+// --- values of a parcel --------------------------------------------------------------------------------------
 
 const OCTANTS = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'] as const;
 
@@ -141,7 +141,7 @@ export interface Terrain {
   readonly cells: number;
 }
 
-/** @returns null where the model lacks one of the parcel's cells */
+/** @returns null if the model lacks one of the parcel's cells */
 export function reliefOf(model: Model, { polygons }: Pick<SyntheticParcel, 'polygons'>): Terrain | null {
   const cells = cellsOf(model, polygons);
   const elevations = cells.map(([column, row]) => model.value(column, row));
@@ -178,7 +178,7 @@ function cellsOf(model: Model, polygons: SyntheticParcel['polygons']): (readonly
 interface Shape {
   /** Degrees. */
   readonly slope: number;
-  /** Degrees clockwise from the grid's north to where water runs; null on the level. */
+  /** Direction in which water runs, in degrees clockwise from the grid's north; null on level ground. */
   readonly aspect: number | null;
   /** Metres. */
   readonly riley: number;
@@ -216,7 +216,7 @@ function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Half away from zero on the 15 digits that a double carries, as PostgreSQL's numeric rounds it. */
+/** Rounds halves away from zero on the 15 digits of a double, like PostgreSQL's numeric. */
 export function round(value: number, digits: number): number {
   const times = 10 ** digits;
   const whole = Math.round(Number((Math.abs(value) * times).toPrecision(13)));

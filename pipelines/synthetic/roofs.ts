@@ -3,7 +3,7 @@ import { itemAt } from './items.ts';
 import { CELL_LAT, CELL_LON } from './make-region.ts';
 import type { LonLat, SyntheticParcel, SyntheticPolygon } from './region.ts';
 
-/** Corners of roofs in a cell, counter-clockwise; in the middle, where no border of a parcel comes. */
+/** Corners of roofs in a cell, counter-clockwise, in its middle, which no border of a parcel reaches. */
 const SHAPES: readonly (readonly (readonly [number, number])[])[] = [
   [[0.3, 0.3], [0.6, 0.3], [0.6, 0.55], [0.3, 0.55]],
   [[0.3, 0.3], [0.7, 0.3], [0.7, 0.45], [0.45, 0.45], [0.45, 0.7], [0.3, 0.7]],
@@ -13,12 +13,12 @@ const SHAPES: readonly (readonly (readonly [number, number])[])[] = [
   [[0.5, 0.5], [0.56, 0.5], [0.56, 0.56], [0.5, 0.56]],
 ];
 
-/** True of a parcel that is a roof as a whole. */
+/** Returns whether the whole parcel is a roof. */
 export function isRoof({ comuneCatastale }: SyntheticParcel['sheet'], { label, index, polygons }: SyntheticParcel): boolean {
   return comuneCatastale?.comune.province.sigla === 'TN' && label.startsWith('.') && index % 4 === 0 && polygons.length === 1;
 }
 
-/** The roofs of a parcel of Trento, each inside it: degrees, rings closed; none anywhere else. */
+/** Returns the roofs inside a parcel of Trento, as closed rings in degrees; empty for other parcels. */
 export function roofsOf(parcel: SyntheticParcel): SyntheticPolygon[] {
   const { sheet, index, label, cells: [[column, row]] } = parcel;
   if (sheet.comuneCatastale?.comune.province.sigla !== 'TN') return [];

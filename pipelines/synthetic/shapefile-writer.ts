@@ -23,9 +23,9 @@ type ShapefileGeometry =
   | { readonly type: 'point'; readonly point: Point };
 
 export interface ShapefileFeature {
-  /** Null: a null shape. */
+  /** Null for a null shape. */
   readonly geometry: ShapefileGeometry | null;
-  /** As many as there are fields. */
+  /** One value for each field. */
   readonly values: readonly (string | number | null)[];
 }
 
@@ -46,7 +46,7 @@ interface ShapefileParts {
   readonly shx: Buffer;
   readonly dbf: Buffer;
   readonly prj: Buffer;
-  /** Null when there is none. */
+  /** Null if there is none. */
   readonly cpg: Buffer | null;
 }
 
@@ -57,7 +57,7 @@ const utm = (zone: number): string =>
   `PROJCS["WGS_1984_UTM_Zone_${zone}N",${WGS84},PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],`
   + `PARAMETER["Central_Meridian",${zone * 6 - 183}.0],PARAMETER["Scale_Factor",0.9996],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]`;
 
-/** Coordinate systems as ArcGIS writes them in .prj files, by EPSG code. */
+/** WKT of CRSs in ArcGIS's form for .prj files, by EPSG code. */
 export const ESRI_WKT = {
   3035: `PROJCS["ETRS_1989_LAEA",${ETRS89},PROJECTION["Lambert_Azimuthal_Equal_Area"],PARAMETER["False_Easting",4321000.0],PARAMETER["False_Northing",3210000.0],`
     + 'PARAMETER["Central_Meridian",10.0],PARAMETER["Latitude_Of_Origin",52.0],UNIT["Meter",1.0]]',
@@ -73,7 +73,7 @@ export const ESRI_WKT = {
 
 const SHAPE_TYPE = { point: 1, line: 3, polygon: 5 } as const;
 
-/** Outer rings are to run clockwise, of negative area, and holes the other way. */
+/** Outer rings must be clockwise, with negative area, and holes counter-clockwise. */
 function partsOf(geometry: ShapefileGeometry): readonly (readonly Point[])[] {
   if (geometry.type === 'line') return geometry.lines;
   if (geometry.type === 'point') return [[geometry.point]];
@@ -146,8 +146,8 @@ function cell(field: ShapefileField, value: string | number | null, encoding: 'u
 }
 
 /**
- * The files of one layer.
- * @throws RangeError when a value or a field name is too long; TypeError for a geometry of another type or a wrong number of values
+ * Returns the files of one layer.
+ * @throws RangeError if a value or a field name is too long; TypeError for a geometry of another type or a wrong number of values
  */
 export function shapefileParts(layer: ShapefileLayer): ShapefileParts {
   const encoding = layer.encoding === 'utf-8' || layer.encoding === undefined ? 'utf-8' : 'latin1';
@@ -185,7 +185,7 @@ function dbf(fields: readonly ShapefileField[], rows: readonly Buffer[], modifie
   const headerSize = 32 + fields.length * 32 + 1;
   const header = Buffer.alloc(headerSize);
   header[0] = 0x03;
-  // Never the clock's, so that equal content gives equal bytes.
+  // A fixed date, so that equal content gives equal bytes.
   const [year, month, day] = modified.split('-').map(Number);
   header[1] = (year ?? 0) - 1900;
   header[2] = month ?? 0;
@@ -213,13 +213,13 @@ function named(parts: ShapefileParts): (readonly [string, Buffer])[] {
   });
 }
 
-/** Writes `<folder>/<name>.shp` and its sidecars; the folder is made when it is not there. */
+/** Writes `<folder>/<name>.shp` and its sidecars, and creates the folder if it is missing. */
 export async function writeShapefile(folder: string, name: string, layer: ShapefileLayer): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const [extension, bytes] of named(shapefileParts(layer))) await writeFile(join(folder, `${name}.${extension}`), bytes);
 }
 
-/** `<path>.shp` and its sidecars as entries of a zip. */
+/** Returns `<path>.shp` and its sidecars as entries of a zip. */
 export function shapefileEntries(path: string, layer: ShapefileLayer): ZipEntry[] {
   return named(shapefileParts(layer)).map(([extension, bytes]) => [`${path}.${extension}`, bytes]);
 }

@@ -8,11 +8,11 @@ import type { SyntheticRegion, SyntheticParcel } from './region.ts';
 export interface Synthetic {
   /**
    * Writes this source's files for the synthetic region, in the publisher's exact format, quirks included.
-   * @param folder where to write; it exists.
+   * @param folder existing folder to write to.
    */
   write(region: SyntheticRegion, folder: string): Promise<void>;
   /**
-   * The right answer of each parcel as far as this source decides it, computed without PostGIS: section → field → value.
+   * Returns the true values of each parcel that depend on this source, computed without PostGIS: section → field → value.
    * The returned function is called once per parcel.
    */
   truth?(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<string, unknown>;
@@ -23,7 +23,7 @@ export function loadSynthetic(id: string): Promise<Synthetic> {
   return loadModule(`sources/${id}/synthetic.ts`);
 }
 
-/** One source's files, of the first region in which it has any: some publish of some regions only. */
+/** Writes the files of a source for the first region that has any, because some sources publish some regions only. */
 export async function writeOwn(id: string, folder: string, options: Omit<RegionOptions, 'region'>): Promise<SyntheticRegion> {
   const synthetic = await loadSynthetic(id);
   for (const code of REGION_CODES) {
@@ -34,7 +34,7 @@ export async function writeOwn(id: string, folder: string, options: Omit<RegionO
   throw new RangeError(`${id} writes nothing of any synthetic region`);
 }
 
-/** Each source writes its own files; the same (parcels, seed, comuni) give the same bytes. @throws MappaleError as `makeRegion` does */
+/** Writes the files of all sources. The same (parcels, seed, comuni) give the same bytes. @throws MappaleError of `makeRegion` */
 export async function writeSynthetic(sources: readonly { readonly id: string }[], folder: string, options: RegionOptions): Promise<SyntheticRegion> {
   const region = makeRegion(options);
   for (const { id } of sources) await (await loadSynthetic(id)).write(region, folder);

@@ -4,11 +4,11 @@ import { File, ready } from 'h5wasm/node';
 export interface ViirsTile {
   readonly rows: number;
   readonly columns: number;
-  /** Row by row from the north-west. Collection 1: tenths of nW cm⁻² sr⁻¹, none is 65535. Collection 2: nW cm⁻² sr⁻¹, none is −999.9. */
+  /** Row by row from the north-west. Collection 1: tenths of nW cm⁻² sr⁻¹, with 65535 for no data. Collection 2: nW cm⁻² sr⁻¹, with −999.9 for no data. */
   readonly cells: Uint16Array | Float32Array | Float64Array;
-  /** Name of the composite; by default that of all angles without snow. */
+  /** Name of the composite; by default all angles without snow. */
   readonly dataset?: string;
-  /** Type of the attribute `_FillValue`: that of the cells by default; null leaves the attribute out. */
+  /** Type of the attribute `_FillValue`; by default the type of the cells; null omits the attribute. */
   readonly fillType?: '<f' | '<d' | 'text' | null;
 }
 
@@ -24,7 +24,7 @@ export function writeViirs(path: string, tile: ViirsTile): void {
   const { fillType = dtype } = tile;
   const fill = cells instanceof Uint16Array ? INTEGER_FILL : VIIRS_FILL;
   library.activate_throwing_error_handler();
-  // HDF5 notes the time in what it writes, and the same numbers must give the same bytes.
+  // HDF5 writes the current time, but the same numbers must give the same bytes.
   const now = Date.now.bind(Date);
   Date.now = () => 0;
   try {

@@ -17,7 +17,7 @@ function columnName(index: number): string {
   return name;
 }
 
-/** Rows are streamed into the sheet; the distinct texts are held in memory until the end. */
+/** Rows are streamed into the sheet, and the distinct texts stay in memory until the end. */
 export async function writeXlsx(path: string, sheet: string, rows: Iterable<readonly XlsxValue[]>): Promise<void> {
   const texts = new Map<string, number>();
   let used = 0;

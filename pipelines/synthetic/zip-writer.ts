@@ -1,6 +1,6 @@
 /**
- * Writes zips for synthetic regions and fixtures by yazl: streaming, so that an entry may be larger than memory, and with a fixed
- * date, so that the same content gives the same bytes on one version of zlib.
+ * Writes zips for synthetic regions and fixtures with yazl. Entries are streamed, so that they may be larger than memory. Dates are fixed, so that the same
+ * content gives the same bytes with one version of zlib.
  */
 import { createWriteStream } from 'node:fs';
 import { PassThrough, Readable } from 'node:stream';
@@ -12,13 +12,13 @@ type ZipContent = string | Uint8Array | Readable | Iterable<string | Uint8Array>
 export interface ZipEntryOptions {
   /** zlib level, 1 (fast) – 9; 0: stored, as some publishers do for zips inside zips. Default 1. */
   readonly level?: number;
-  /** Day of the entry, `2026-07-01`; default 1980-01-01, the first day that the format can say. */
+  /** Day of the entry, `2026-07-01`; default 1980-01-01, the first day of the format. */
   readonly modified?: string;
 }
 
 export type ZipEntry = readonly [path: string, content: ZipContent, options?: ZipEntryOptions];
 
-/** Writes entries in their order. Each entry is requested after the one before was read, so that a zip can be an entry of another zip without a file. */
+/** Writes entries in their order. Each entry is requested after the previous one was read, so that a zip can be an entry of another zip without a file. */
 export function zipStream(entries: Iterable<ZipEntry> | AsyncIterable<ZipEntry>): Readable {
   const zip = new ZipFile();
   const output = new PassThrough();
@@ -26,7 +26,7 @@ export function zipStream(entries: Iterable<ZipEntry> | AsyncIterable<ZipEntry>)
   const fill = async (): Promise<void> => {
     for await (const [path, content, { level = 1, modified = '1980-01-01' } = {}] of entries) {
       const stream = content instanceof Readable ? content : Readable.from(pieces(content), { objectMode: false });
-      // The format counts in local time, and so does yazl: noon of here is noon in the file, everywhere; midnight is not there on every day.
+      // The format and yazl use local time, so noon here is noon in the file everywhere. Midnight does not exist on every day.
       zip.addReadStream(stream, path, { compressionLevel: level, mtime: new Date(`${modified}T12:00:00`), forceDosTimestamp: true });
       await finished(stream);
     }
@@ -41,7 +41,7 @@ export async function writeZip(path: string, entries: Iterable<ZipEntry> | Async
   await pipeline(zipStream(entries), createWriteStream(path));
 }
 
-/** Joins small pieces: a call of zlib per line would cost more than the line. */
+/** Joins small pieces, because a call of zlib per line would cost more than the line. */
 function* pieces(content: string | Uint8Array | Iterable<string | Uint8Array>): Generator<Uint8Array> {
   if (content instanceof Uint8Array) {
     yield content;

@@ -18,7 +18,7 @@ import {
 
 const [PARCELS, POINTS] = [200_000, 1_000_000];
 
-/** Points that are asked for one by one. */
+/** Points that are requested one by one. */
 const ASKED = 2_000;
 
 /** Points per second of one client that waits for each answer, and of three clients in parallel. */

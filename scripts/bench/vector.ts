@@ -19,7 +19,7 @@ import { stageInChild, type StageWork } from './stage.ts';
 
 const PARCELS = 200_000;
 const REPEATS = 3;
-/** Zones of the document: all numbers that five bands have. */
+/** Zones of the document: all numbers of five bands. */
 const ZONES = 4_995;
 /** Corners of a zone. Published zones have some hundred. */
 const CORNERS = 300;

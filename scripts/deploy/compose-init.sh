@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs in the database's container when its volume is empty: makes the extensions, the owner of the tables and the role of the server.
+# Runs in the database's container if its volume is empty. Creates the extensions, the owner of the tables and
+# the role of the server.
 set -eu
 psql --quiet --set ON_ERROR_STOP=1 --username "${POSTGRES_USER:-postgres}" --dbname "$POSTGRES_DB" \
   --set owner_password="$MAPPALE_PASSWORD" --set reader_password="$READER_PASSWORD" --set database="$POSTGRES_DB" <<'SQL'

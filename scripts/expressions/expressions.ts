@@ -2,7 +2,7 @@
 import ts from 'typescript';
 
 export interface Expression {
-  /** As written: `/a+b/i`, or the argument of `new RegExp`. Identifies the expression in `exceptions.json`. */
+  /** Source text: `/a+b/i`, or the argument of `new RegExp`. Identifies the expression in `exceptions.json`. */
   readonly text: string;
   /** Null for an expression that is put together at run time. */
   readonly pattern: string | null;

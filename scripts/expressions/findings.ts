@@ -13,7 +13,7 @@ export interface Exception {
   readonly bound: string;
 }
 
-/** Returns one line for each expression that is neither safe nor excepted, and for each exception without need or without a number in its bound. */
+/** Returns one line for each expression that is neither safe nor excepted, and for each exception that is unnecessary or has no number in its bound. */
 export function findingsOf(judged: readonly (readonly [Expression, Verdict])[], exceptions: readonly Exception[]): string[] {
   const excepted = new Set(exceptions.map(({ pattern }) => pattern));
   const needed = new Set(judged.filter(([, verdict]) => verdict !== 'safe').map(([{ text }]) => text));

@@ -16,7 +16,7 @@ export function eachLine(content: Buffer, { head, delimiter = ';' }: { readonly 
 
 const withCell = (cells: Cells, at: number, value: string): Cells => cells.map((cell, column) => (column === at ? value : cell));
 
-// --- The register of fuel stations ----------------------------------------------------------------------------------
+// --- Register of fuel stations -----------------------------------------------------------------------------------
 
 const FUEL = { head: 2, delimiter: '|' };
 const FUEL_ID = 0;

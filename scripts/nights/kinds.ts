@@ -1,5 +1,5 @@
 /**
- * Kinds of nights. Each changes what publishers, files or the operator do, and says what the night must bring. The expectation follows from the change
+ * Kinds of nights. Each kind changes publishers, files or the operator, and states the expected result of the night. The expectation follows from the change
  * alone, never from the output of the program.
  */
 import { readFile, writeFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ type Random = ReturnType<typeof randomOf>;
 /** A corruption, as the program must report it. */
 export interface Refusal {
   readonly relation: string;
-  /** Text of the figure that must be among those reported. */
+  /** Pattern of a statistic that must be reported. */
   readonly figure: RegExp;
 }
 
@@ -30,9 +30,9 @@ export interface Refusal {
 export type Way = 'once' | 'twice' | 'killed';
 
 export interface Expectation {
-  /** A new publication of the region. Null: it depends on the moment at which a process is killed or meets another. */
+  /** Whether the region gets a new publication. Null if that depends on the moment of a kill or of a collision. */
   readonly published: boolean | null;
-  /** Exit codes that are right. */
+  /** Expected exit codes. */
   readonly exits: readonly (number | null)[];
   /** Error code that must be reported. */
   readonly code?: string;
@@ -62,7 +62,7 @@ const OTHER_CIVICS = 7_000;
 const VALORI = 'QI_900021.zip';
 const MOTION = 'EGMS_L3_E46N21_100km_U_2020_2024_1.zip';
 
-/** State of the year between nights: what the files say now, and what was published last. */
+/** State between nights: the content of the files now, and the last published content. */
 export class Scene {
   readonly world: World;
   readonly random: Random;
@@ -111,7 +111,7 @@ export class Scene {
     await this.world.must(['fetch', SLUG, '--sources', source, '--data', this.world.downloads]);
   }
 
-  /** Makes a new register of fuel stations, in which 1 to 50 stations have new names. The publisher does not offer it yet. */
+  /** Makes a new register of fuel stations, in which 1 to 50 stations have new names. The publisher does not serve it yet. */
   renameStations(): Buffer {
     const count = Math.min(1 + this.random.below(MOST_CHANGES), this.#stations.length);
     const from = this.random.below(this.#stations.length);
@@ -250,7 +250,7 @@ function changes(parcels: () => number): readonly Kind[] {
 
 // --- Publishers that fail or lie --------------------------------------------------------------------------------------
 
-/** A night in which the register of fuel stations has changed but cannot be had. The next night has it. */
+/** A night in which the register of fuel stations has changed but cannot be downloaded. The next night downloads it. */
 function lie(name: string, code: string, handler: (body: Buffer, scene: Scene) => Handler): Kind {
   return {
     name, group: 'lie',
@@ -299,7 +299,7 @@ function corruption(name: string, refusal: Refusal | null, source: string | null
     async act(scene) {
       await act(scene);
       if (source !== null) await scene.fetch(source);
-      // Without a refusal of the gate, the reader refuses the file itself.
+      // Without `refusal`, the reader refuses the file itself.
       return refusal === null ? { published: false, exits: [3], code: 'TOO_MANY_REJECTS' } : { published: false, exits: [5], code: 'SUSPICIOUS', refusal };
     },
     async undo(scene) {
@@ -309,7 +309,7 @@ function corruption(name: string, refusal: Refusal | null, source: string | null
   };
 }
 
-/** A file that a publisher serves corrupt, and the next day whole. */
+/** A publisher serves a corrupt file, and the next day the complete file. */
 function served(name: string, route: Route, source: string | null, refusal: Refusal, edit: (content: Buffer, scene: Scene) => Promise<Buffer> | Buffer): Kind {
   return corruption(name, refusal, source, async (scene) => scene.world.serve(route, await edit(scene.world.truthOf(route), scene)), async (scene) => {
     if (route === 'addresses') await scene.dateAddresses();
@@ -317,7 +317,7 @@ function served(name: string, route: Route, source: string | null, refusal: Refu
   });
 }
 
-/** A file that a person puts into the second folder corrupt, and the next day whole. */
+/** A person puts a corrupt file into the second folder, and the next day the complete file. */
 function byHand(name: string, file: string, refusal: Refusal | null, edit: Edit): Kind {
   let before: Buffer | null = null;
   return corruption(name, refusal, null, async (scene) => {
@@ -356,7 +356,7 @@ const OPERATOR: readonly Kind[] = [
     name: 'two watches at once', group: 'operator',
     async act(scene) {
       scene.offerStations();
-      // Each can find the other at work. Then the next night publishes.
+      // Either can find the other one writing. Then the next night publishes.
       return { published: null, exits: [0, 7], way: 'twice' };
     },
   },
@@ -414,7 +414,7 @@ const GOOD: Kind = {
   },
 };
 
-/** How often a year has each kind. Nights that are left over have nothing new. */
+/** Returns the number of nights of each kind in a year. All other nights bring nothing new. */
 function timesOf({ name, group }: Kind): number {
   if (name === 'same file, new date and ETag') return 24;
   if (name === '1 to 50 fuel stations') return 40;
@@ -428,7 +428,7 @@ export interface PlanOptions {
   readonly random: Random;
   /** Returns the number of parcels of the first files. */
   readonly parcels: () => number;
-  /** Each kind of this group once; null: a year. */
+  /** Runs each kind of this group once; null for a year. */
   readonly group: string | null;
 }
 
@@ -439,7 +439,7 @@ export function planOf({ nights, first, random, parcels, group }: PlanOptions): 
   const onDay = calendar(parcels);
   const [fuel, quiet] = [kinds.find(({ name }) => name === '1 to 50 fuel stations'), QUIET[0]];
   if (fuel === undefined || quiet === undefined) throw new Error('the plan needs a change and a quiet night');
-  // Few nights have one of each group first.
+  // A short run begins with one night of each group.
   const groups = ['change', 'corruption', 'lie', 'quiet', 'operator'] as const;
   const sample = groups.map((group) => kinds.filter((kind) => kind.group === group)).map((all) => all[random.below(all.length)] ?? quiet);
   const rest = shuffled(kinds.flatMap((kind) => Array.from({ length: timesOf(kind) }, () => kind)), random);

@@ -1,4 +1,4 @@
-/** One night: prepares it, runs the program, and compares what the database has with the plan. */
+/** Runs one night: prepares it, runs the program, and compares the database with the plan. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Expectation, Kind, Refusal, Scene } from './kinds.ts';
 import type { Facts, Observer, Size } from './observe.ts';
@@ -92,7 +92,7 @@ interface Found {
   readonly warnings: readonly string[];
   readonly figures: readonly string[];
   readonly facts: Facts;
-  /** Content that the plan expects of the publication. */
+  /** Content that the plan expects in the publication. */
   readonly planned: Facts;
 }
 

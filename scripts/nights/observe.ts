@@ -1,4 +1,4 @@
-/** Reads the database after a night, with SQL of its own, and moves the recorded past back by the time between two nights. */
+/** Reads the database after a night, with separate SQL, and moves recorded times back by the time between two nights. */
 import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 import { REGION } from './world.ts';
 
@@ -23,7 +23,7 @@ export interface Size {
   readonly ledgerRows: number;
 }
 
-/** Lowest house number that a night gives. The synthetic region has none as high. */
+/** Lowest house number that a night gives. All numbers of the synthetic region are lower. */
 export const FIRST_CIVIC = 2_000;
 /** First word of names that a night gives. */
 export const NIGHT_NAME = 'NOTTE';
@@ -94,7 +94,7 @@ export class Observer {
     return size;
   }
 
-  /** Whether a run is in one of these steps. */
+  /** Returns whether a run is in one of these steps. */
   async isIn(steps: readonly string[]): Promise<boolean> {
     return (await this.#one(OPEN_STEP, [steps])) !== null;
   }
@@ -107,7 +107,7 @@ export class Observer {
   }
 
   /**
-   * Moves the recorded past back. The server's clock runs in real time and the program's clock is set to the night, so this keeps the age of records
+   * Moves recorded times back. The server's clock runs in real time and the program's clock is set to the night, so this keeps the age of records
    * equal to the time between nights.
    */
   async daysGoBy(days: number): Promise<void> {

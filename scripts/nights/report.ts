@@ -2,7 +2,7 @@
 import { textTable } from '../../pipelines/text-table.ts';
 import type { Night } from './night.ts';
 
-/** Nights after which everything that pruning keeps has been there once: one month, and a margin. */
+/** Nights until the database has everything that pruning keeps: one month and a margin. */
 const WARM = 45;
 /** Nights over which the size is compared with the later nights. */
 const WINDOW = 15;
@@ -10,10 +10,10 @@ const WINDOW = 15;
 const MORE_RELATIONS = 1.05;
 /** Largest growth of the database after that. */
 const MORE_BYTES = 1.25;
-/** Largest growth of few nights, from the first publication on. */
+/** Largest growth of a short run, from the first publication on. */
 const MORE_AT_FIRST = 1.5;
 
-/** Characters of a violation that a line shows. The file of `--out` has the whole text. */
+/** Longest violation in a line, in characters. The file of `--out` has the whole text. */
 const LONGEST = 600;
 
 const mega = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
@@ -44,7 +44,7 @@ export function growthViolations(nights: readonly Night[]): string[] {
   });
 }
 
-/** The summary: nights by kind, sizes through the year, refusals. */
+/** Returns the summary: nights by kind, sizes during the year, refusals. */
 export function describeYear(nights: readonly Night[]): string {
   const kinds = [...new Set(nights.map(({ kind }) => kind))];
   const counts = kinds.map((kind) => {

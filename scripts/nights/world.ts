@@ -27,11 +27,11 @@ export const ROUTES = {
 
 export type Route = keyof typeof ROUTES;
 
-/** Files of the synthetic region that teach nothing more about nights. */
+/** Files of the synthetic region that the nights do not need. */
 const LEFT_OUT = /^(?:Copernicus_DSM|aggregati_strutturali|EGMS_L3_.*(?:_E_|_2018_2022_|E47N21)|VNP46A4\.A2022|datasetLuoghi|Dati_regionali_2021_prima|cap_2019|QI_9000(?:0[2-9]|1\d|20)\.zip|Mosaicatura_ISPRA_2024)/;
 
 export interface Ended {
-  /** Null: a signal ended the process. */
+  /** Null if a signal ended the process. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -53,7 +53,7 @@ export class World {
   readonly folder: string;
   readonly publisher: PublisherServer;
   readonly databaseUrl: string;
-  /** Content that the publishers offer when they tell the truth. */
+  /** Correct content of the publishers' files. */
   readonly truth = new Map<Route, Buffer>();
   /** Content before any change. */
   readonly first = new Map<Route, Buffer>();
@@ -101,7 +101,7 @@ export class World {
     return world;
   }
 
-  /** Offers a file under a new version. @param manners the ways in which the server is odd */
+  /** Offers a file under a new version. @param manners faults of the server */
   serve(route: Route, body: Buffer, manners: Manners = {}): void {
     this.#issue += 1;
     const version = createHash('sha256').update(body).update(String(this.#issue)).digest('hex').slice(0, 16);
@@ -114,7 +114,7 @@ export class World {
     if (route === 'census') this.publisher.routes.set('/istat_census/Dati_regionali_2023.zip', handler);
   }
 
-  /** Offers the true content of all files. */
+  /** Offers the correct content of all files. */
   tellTheTruth(route: Route): void {
     this.serve(route, this.truthOf(route));
   }
@@ -141,7 +141,7 @@ export class World {
     return this.begin(args).ended;
   }
 
-  /** Runs a command that must end well. @throws Error with the output of the command */
+  /** Runs a command that must succeed. @throws Error with the output of the command */
   async must(args: readonly string[]): Promise<void> {
     const { code, stdout, stderr } = await this.run(args);
     if (code !== 0) throw new Error(`mappale ${args.join(' ')} ended with ${code}:\n${stdout}${stderr}`);

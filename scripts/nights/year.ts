@@ -1,4 +1,4 @@
-/** A year of nights on an empty database: the first load, then one night after another. */
+/** Runs a year of nights on an empty database: the first load, then one night after another. */
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { planOf, Scene, type Expectation, type Kind } from './kinds.ts';
 import { incomeOf, highestPrice } from './files.ts';
@@ -18,7 +18,7 @@ export interface YearOptions {
   readonly databaseUrl: string;
   /** Folder of the year; it is emptied. */
   readonly folder: string;
-  /** Gets each night when it has ended. */
+  /** Receives each night when it has ended. */
   readonly report: (night: Night) => void;
 }
 

@@ -7,7 +7,7 @@ import { sentencesOf, type Sentence } from './texts.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Publishers' bytes, expected outputs, applied migrations, Italian, and the phrases themselves. */
+/** Files that are not checked: publishers' bytes, expected outputs, applied migrations, Italian, and the phrases themselves. */
 const LEFT_OUT = /(?:^|\/)(?:fixture|golden)\/|^sql\/migrations\/|italian|^scripts\/words\/(?:phrases|exceptions)\.ts$|^test\/architecture\/words\.test\.ts$|^LICENSE$/;
 
 export function readSentences(): Sentence[] {
@@ -18,7 +18,7 @@ export function readSentences(): Sentence[] {
   });
 }
 
-/** Entries that are not released yet: older ones are not rewritten. */
+/** Returns the entries that are not released yet. Older entries are not rewritten. */
 function newest(changelog: string): string {
   const [before = '', section = ''] = changelog.split(/^## /m);
   return `${before}${section}`;

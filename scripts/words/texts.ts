@@ -18,10 +18,10 @@ interface Text {
   readonly text: string;
 }
 
-/** A text of fewer words is a name or a value. */
+/** A shorter text is a name or a value. */
 const FEWEST_WORDS = 3;
 
-/** Returns the sentences of a file in their order. Files of other kinds have none. */
+/** Returns the sentences of a file in their order. Files of unknown types have none. */
 export function sentencesOf(file: string, content: string): Sentence[] {
   return textsOf(file, content).flatMap(({ line, kind, text }) => sentences(text).map((sentence) => ({ file, line, kind, text: sentence })));
 }
@@ -35,7 +35,7 @@ function textsOf(file: string, content: string): Text[] {
   return [];
 }
 
-/** Splits a text at the end of sentences; a paragraph, an item of a list, a cell of a table and a line `key: value` end one. */
+/** Splits a text at the end of sentences, paragraphs, list items, table cells and lines `key: value`. */
 function sentences(text: string): string[] {
   return text
     .replace(/```[\s\S]*?```/g, '\n\n')
@@ -89,7 +89,7 @@ function isRead(node: ts.Node): boolean {
   return !ts.isImportDeclaration(parent) && !ts.isExportDeclaration(parent) && !ts.isTaggedTemplateExpression(parent) && !ts.isLiteralTypeNode(parent);
 }
 
-/** Returns a literal's text with `…` where values are put in; null where it has no words. */
+/** Returns a literal's text with `…` for inserted values; null if it has no words. */
 function flat(node: ts.Node): string | null {
   const text = ts.isTemplateExpression(node) ? node.head.text + node.templateSpans.map(({ literal }) => `…${literal.text}`).join('') : (node as ts.StringLiteralLike).text;
   return text.split(/\s+/).filter((word) => /^[A-Za-z][a-z]*[.,;:)]?$/.test(word)).length >= FEWEST_WORDS && !/^\s*(?:select|insert|with|create|alter|update|delete|drop)\s/.test(text) ? text : null;
@@ -102,14 +102,14 @@ function isTestName(node: ts.Node): boolean {
   return /^(?:it|test|describe)\b/.test(call.expression.getText());
 }
 
-/** Comments of SQL, and its string literals that have words: texts of `comment on`, errors. */
+/** Returns the comments of SQL and its string literals with words: texts of `comment on`, errors. */
 function sqlTexts(content: string): Text[] {
   const code = content.replace(/--[^\n]*/g, (comment) => ' '.repeat(comment.length));
   const literals = [...code.matchAll(/'((?:[^']|'')*)'/g)].map(({ index, 1: text = '' }): Text => ({ line: lineAt(content, index), kind: 'message', text: text.replaceAll("''", '’') }));
   return [...joinComments(content, '--'), ...literals.filter(({ text }) => text.split(/\s+/).filter((word) => /^[A-Za-z][a-z]+/.test(word)).length >= FEWEST_WORDS)].sort((a, b) => a.line - b.line);
 }
 
-/** Comments to the end of the line; those of lines that follow each other are one text. */
+/** Returns comments to the end of the line. Comments on successive lines are one text. */
 function joinComments(content: string, mark: string): Text[] {
   const texts: Text[] = [];
   let last = -1;
@@ -124,7 +124,7 @@ function joinComments(content: string, mark: string): Text[] {
   return texts;
 }
 
-/** Paragraphs of Markdown outside blocks of code. */
+/** Returns the paragraphs of Markdown outside code blocks. */
 function documentTexts(content: string): Text[] {
   const texts: Text[] = [];
   const plain = content.replace(/^```[\s\S]*?^```/gm, (block) => block.replace(/[^\n]/g, ' '));

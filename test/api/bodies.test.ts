@@ -50,7 +50,7 @@ describeDatabase('an upload', (engine) => {
     return sockets;
   };
 
-  it('that never ends does not block other requests of its token', async () => {
+  it('an upload that never ends does not block other requests of its token', async () => {
     const key = await service.token();
     await threeBroken(key);
     const answers = await Promise.all(Array.from({ length: 3 }, () => service.ask('/admin/regions', { key })));
@@ -69,7 +69,7 @@ describeDatabase('an upload', (engine) => {
     expect(service.warned).toEqual([]);
   });
 
-  it('that is late is answered with 408 and not counted', async () => {
+  it('an upload that is late is answered with 408 and not counted', async () => {
     const key = await service.token();
     const timer = globalThis.setTimeout;
     vi.spyOn(globalThis, 'setTimeout').mockImplementation((work: () => void, ms?: number) => timer(work, ms === BODY_MS ? 20 : ms));
@@ -80,19 +80,19 @@ describeDatabase('an upload', (engine) => {
     expect(headers['x-ratelimit-remaining']).toBe('999');
   });
 
-  it('without a key is refused before its body arrives', async () => {
+  it('an upload without a key is refused before its body arrives', async () => {
     expect(await statusOf(await send(head(null, 'Content-Length: 1000')))).toBe(401);
   });
 
-  it('without the scope is refused before its body arrives', async () => {
+  it('an upload without the scope is refused before its body arrives', async () => {
     expect(await statusOf(await send(head(await service.token(['admin_data:read']), 'Content-Length: 1000')))).toBe(403);
   });
 
-  it('with too large a Content-Length is refused before its key is checked', async () => {
+  it('an upload with too large a Content-Length is refused before its key is checked', async () => {
     expect(await statusOf(await send(head(null, `Content-Length: ${ENRICH_BODY.mostBytes + 1}`)))).toBe(400);
   });
 
-  it('with too many bytes in chunks is refused', async () => {
+  it('an upload with too many bytes in chunks is refused', async () => {
     const socket = await send(head(await service.token(), 'Transfer-Encoding: chunked'));
     const piece = `10000\r\n${'a'.repeat(65_536)}\r\n`;
     const status = statusOf(socket);

@@ -280,7 +280,7 @@ describeEngines('the read interface', (engine) => {
       ['/admin/municipalities?province=A&province=B', 'INVALID_PARAMS', 'province'],
     ];
 
-    it('with invalid values are refused, with their name and the allowed values', async () => {
+    it('parameters with invalid values are refused, with their name and the allowed values', async () => {
       const fresh = await service.token();
       for (const [path, code, parameter] of refused) {
         const answered = await service.ask(path, { key: fresh });
@@ -302,7 +302,7 @@ describeEngines('the read interface', (engine) => {
       ]) expect((await ask(path)).status, path).toBe(200);
     });
 
-    it('with a parcel that does not exist lead to 404', async () => {
+    it('requests with a parcel that does not exist lead to 404', async () => {
       for (const fid of [0, 1, 2_147_483_647, firstFid(service.region.code + 1) - 1]) {
         const answered = await ask(`/parcels/${fid}`);
         expect(answered.status).toBe(404);

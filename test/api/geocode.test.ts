@@ -230,7 +230,7 @@ describeEngines('searching an address', (engine) => {
     }
   });
 
-  once('takes no name for a like one where the list of comuni is not loaded', async () => {
+  once('does not replace a name by a similar one if the list of comuni is not loaded', async () => {
     expect(await first('Via Roma 112, Rocapparente')).toBe('Via Roma | 112 | Z005 | number');
     await database.query('begin');
     try {
@@ -243,7 +243,7 @@ describeEngines('searching an address', (engine) => {
     }
   });
 
-  once('finds a comune by the words that its name alone begins with', async () => {
+  once('finds a comune by its first words if no other name begins with them', async () => {
     expect(await first('Via Roma 112, Castel')).toBe('Via Roma | 112 | Z001 | number');
     expect(await first('Via Roma 112', 'Borgo')).toBe('Via Roma | 112 | Z003 | number');
     await database.query('begin');
@@ -255,13 +255,13 @@ describeEngines('searching an address', (engine) => {
     }
   });
 
-  once('narrows by postal code, and finds by it alone', async () => {
+  once('filters by postal code, and finds addresses by a postal code alone', async () => {
     const codes = async (query: string): Promise<string[]> => [...new Set((await search(query)).map(({ municipality_code: code }) => code))];
     for (const { belfiore, postalCodes } of region.comuni) expect(await codes(`Via Roma 112, ${postalCodes[0]}`), belfiore).toEqual([belfiore]);
     expect(await codes('Via Roma 112, 84121')).toEqual([]);
   });
 
-  once('finds only streets of the province that was stated', async () => {
+  once('finds only streets of the stated province', async () => {
     for (const { sigla, name } of region.provinces) {
       for (const query of [`Via Roma 112 (${sigla})`, `Via Roma 112, prov. di ${name}`]) {
         const found = await search(query, null, 50);
@@ -272,7 +272,7 @@ describeEngines('searching an address', (engine) => {
     expect(await search('Via Roma 112 (SA)')).toEqual([]);
   });
 
-  once('finds an address by the line that it is shown with', async () => {
+  once('finds an address by its displayed text', async () => {
     const rows = await database.query<{ shown: Found }>(
       'select api.address_json(region_code, address_id) as shown from core.access_point where geom is not null and number is not null order by hashint8(address_id) limit 60',
     );
@@ -296,7 +296,7 @@ describeEngines('searching an address', (engine) => {
     expect(scores).toEqual([['number', 1], ['number_without_exponent', 0.99], ['nearest_number', 0.98], ['street', 0.97]]);
   });
 
-  once('tries six readings and corrects six words, however many come', async () => {
+  once('tries at most six readings and corrects at most six words', async () => {
     const { readings } = await parseQuery('Via Roma 112 Roccapparente', null, findComune);
     const hopeless = { ...readings[0]!, tokens: ['inesistentissima'] };
     const count = async (before: number): Promise<number> => {

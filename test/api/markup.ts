@@ -32,7 +32,7 @@ const LEDGER: readonly (readonly [table: string, column: string])[] = [
   ['ledger.attribution', 'attribution'], ['ledger.attribution', 'holder'], ['ledger.attribution', 'license'], ['ledger.attribution', 'source'], ['ledger.attribution', 'reference_period'],
 ];
 
-/** Scheme of an address that runs code when somebody follows it. */
+/** Scheme of addresses that run code when a user follows them. */
 const CODE_URL = 'javascript:window.pwned=1';
 
 /** Returns what is appended to the texts of a column. It names the column, so that a test finds the column on a page. */
@@ -81,12 +81,12 @@ export function countsOf(page: string): Counts {
 }
 
 export interface Audit {
-  /** Code of a text ran. */
+  /** True if code in a text was executed. */
   readonly ran: boolean;
   readonly counts: Counts;
   /** Elements with an event handler as an attribute. */
   readonly handlers: readonly string[];
-  /** Addresses that are code. */
+  /** Addresses that contain code. */
   readonly urls: readonly string[];
 }
 

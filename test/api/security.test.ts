@@ -47,7 +47,7 @@ describeDatabase('access', (engine) => {
       }
     });
 
-    it('that are unknown, malformed, expired, revoked or huge are refused with the same answer', async () => {
+    it('keys that are unknown, malformed, expired, revoked or huge are refused with the same answer', async () => {
       const valid = await service.token();
       const expired = await service.token(SCOPES, new Date(Date.now() - 1000));
       const revoked = await service.token();
@@ -277,7 +277,7 @@ describeDatabase('the server\'s role', (engine) => {
 
   it('cannot take the lock between readers and publications', async () => {
     for (const mode of ['access share', 'share row exclusive', 'access exclusive']) expect([mode, await asRole(`do $$ begin lock table ledger.publication_lock in ${mode} mode; end $$`)]).toEqual([mode, 'SQL_42501']);
-    // Its functions take that lock. Nobody can take another one.
+    // Its functions take that lock. No role can take another lock.
     await service.database.session((session) => session.transaction(async () => {
       await session.query('select api.hold_publication()');
       const held = await session.query<{ relation: string | null; mode: string }>(
@@ -289,7 +289,7 @@ describeDatabase('the server\'s role', (engine) => {
 });
 
 describeEngines('a database migrated by a role without superuser rights', (engine) => {
-  it('gets from doctor the statements that remain, and lacks nothing after they are run', async () => {
+  it('gets the missing statements from doctor, and is complete after they are run', async () => {
     const url = await engine.createDatabase();
     const admin = await engine.openDatabase(url);
     const owner = `mappale_test_${randomBytes(6).toString('hex')}`;
@@ -304,7 +304,7 @@ describeEngines('a database migrated by a role without superuser rights', (engin
       const missing = await missingRights(admin);
       expect(missing).toEqual([expect.stringMatching(/^revoke execute on function lo_close\(integer\), .*lo_create\(oid\).* from public;$/)]);
       const { stdout } = await promisify(execFile)(process.execPath, [fileURLToPath(new URL('../../pipelines/mappale.mjs', import.meta.url)), 'doctor'], { env: { DATABASE_URL: theirs.href, PATH: '/usr/bin:/bin' } });
-      expect(stdout).toContain('note the role of the server may ask and nothing else: 1 statement is left to do');
+      expect(stdout).toContain('note the role of the server may call the API functions only: 1 statement is left to do');
       expect(stdout).toContain(missing[0]);
       for (const statement of missing) await admin.query(statement);
       expect(await missingRights(admin)).toEqual([]);

@@ -153,7 +153,7 @@ describe('a session', () => {
     expect((await get('/geocode/reverse?lat=42&lng=14', { cookie, 'sec-fetch-site': 'same-origin' })).statusCode).toBe(200);
   });
 
-  it('of an earlier server is invalid', async () => {
+  it('a session of an earlier server is invalid', async () => {
     const { cookie } = await signedIn();
     const { get } = await page();
     expect(codeOf(await get('/geocode/reverse?lat=42&lng=14', { cookie }))).toEqual([401, 'API_KEY_REQUIRED']);

@@ -17,7 +17,7 @@ afterEach(() => {
   server.close();
 });
 
-/** Starts a server with a large and a small page. @returns its port, and how many connections with a request are closed */
+/** Starts a server with a large and a small page. @returns its port, and the number of closed connections with a request */
 async function start(answerMs: number): Promise<{ port: number; ended: () => number }> {
   let ended = 0;
   server = httpServer((request, response) => {

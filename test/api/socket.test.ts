@@ -56,7 +56,7 @@ describeDatabase('the socket', (engine) => {
   });
   afterAll(() => service?.close());
 
-  /** Sends bytes, and reads until the server closes the connection. @param then what to do after sending */
+  /** Sends bytes, and reads until the server closes the connection. @param then action after sending */
   const say = (bytes: string | Buffer, then: 'wait' | 'reset' = 'wait'): Promise<Reply[]> => new Promise((resolve) => {
     const parts: Buffer[] = [];
     const socket = connect(port, '127.0.0.1', () => {

@@ -30,7 +30,7 @@ async function questions(trial: Trial): Promise<string[]> {
 export const STATEMENTS: readonly Statement[] = [
   ...PARCELS,
 
-  // --- All of it --------------------------------------------------------------------------------------------------------
+  // --- The whole API----------------------------------------------------------------------------------------------------
   {
     about: 'the interface', says: 'is below /api/v2, and nowhere else',
     holds: async ({ service }) => {

@@ -59,7 +59,7 @@ describeEngines('a tile of the map', (engine) => {
   /** SQL of the box of a tile, including the margin around its sides. */
   const BOX = 'st_transform(st_tileenvelope($1, $2, $3, margin => 64 / 4096.0), 4326)';
 
-  it.each([14, 16])('at zoom %i has the parcels that SQL finds in it, each once, within a unit of its position', async (z) => {
+  it.each([14, 16])('a tile at zoom %i has the parcels that SQL finds in it, each once, within a unit of its position', async (z) => {
     const found = new Set<number>();
     // A unit of the tile: at most an eighth of a pixel.
     const unit = 360 / 2 ** z / 4096;
@@ -98,7 +98,7 @@ describeEngines('a tile of the map', (engine) => {
     }
   });
 
-  it('of parcels has labels and kinds, and of ground only roads and water', async () => {
+  it('a tile of parcels has labels and kinds, and of ground only roads and water', async () => {
     const told = new Map((await service.database.query<{ fid: number; label: string; kind: string }>('select p.fid, p.label, p.kind from core.parcel p')).map((row) => [row.fid, row]));
     for (const tile of await tiles(14)) {
       for (const { properties } of await features('parcels', 14, tile)) expect(properties).toEqual({ ...told.get(properties['fid'] as number) });
@@ -135,7 +135,7 @@ describeEngines('a tile of the map', (engine) => {
     }
   });
 
-  it('of comuni has the boundary of each with its name and codes', async () => {
+  it('a tile of comuni has the boundary of each with its name and codes', async () => {
     const comuni = await service.database.query<{ belfiore: string; name: string; istat_code: string; region: number }>(
       'select c.belfiore, c.name, c.istat_code, c.region_code::int4 as region from core.comune c where c.belfiore in (select belfiore from core.parcel) order by 1',
     );
@@ -145,7 +145,7 @@ describeEngines('a tile of the map', (engine) => {
       .toEqual(comuni);
   });
 
-  it('is empty where nothing is, and at zooms at which the layer is not drawn', async () => {
+  it('is empty if it has no features, and at zooms at which the layer is not drawn', async () => {
     for (const [layer, tile] of [['parcels', '14/1/1'], ['parcels', '0/0/0'], ['comuni', '7/68/47'], ['ground', '5/17/11']] as const) {
       const path = `/tiles/${tile}?layer=${layer}`;
       const answered = await service.ask(path, { key });
@@ -180,7 +180,7 @@ describeEngines('a tile of the map', (engine) => {
     key = await service.token();
   });
 
-  it('has suggestions next to it while a query is typed: incomplete streets and comuni are completed, complete ones are found as in a search', async () => {
+  it('is served with suggestions for a typed query: they complete streets and comuni, and find complete names like a search', async () => {
     const streets = await service.database.query<{ name: string; comune: string; belfiore: string }>(
       `select distinct on (regexp_replace(s.name, '^.* ', '')) s.name, c.name as comune, s.belfiore
        from core.street s join core.comune c on c.belfiore = s.belfiore
@@ -210,7 +210,7 @@ describeEngines('a tile of the map', (engine) => {
       .toEqual([401, 403, 400, 400]);
   });
 
-  it('has explanations next to it for a signed-in browser, equal to mappale explain, without leaving settings behind', async () => {
+  it('is served with explanations for a signed-in browser, equal to mappale explain, without a change of settings', async () => {
     const [sources, link] = [await loadSources(), new SignInLink()];
     const app = await buildServer({
       reader: service.reader, version: VERSION, log: SILENT, signIn: link,
@@ -243,7 +243,7 @@ describeEngines('a tile of the map', (engine) => {
     await app.close();
   });
 
-  it('has an overview next to it, without a key, of the published regions and the coverage of each comune as in its quality passport', async () => {
+  it('is served with an overview, without a key, of the published regions and the coverage of each comune as in its quality passport', async () => {
     const overview = (await service.ask('/map/overview.json')).body as { regions: Json[]; layers: Json[]; attribution: string[] };
     expect(overview.regions).toMatchObject([{ code: service.region.code, name: service.region.name, parcels: all.length }]);
     expect(overview.layers.map(({ name }) => name)).toEqual(LEGENDS.map(({ name }) => name));
@@ -259,7 +259,7 @@ describeEngines('a tile of the map', (engine) => {
         // The passport uses more sample parcels, and one of them may have other coverage.
         if (section !== 'basic' && state !== 'partial') expect([belfiore, section, coverage[section]]).toEqual([belfiore, section, state === 'none' ? 'mapped' : state]);
       }
-      // Except a few parcels that the files have elsewhere.
+      // A few parcels are in another comune in the files.
       const [inside] = await service.database.query<{ box: number; outline: number }>(
         `select avg(st_covers(st_makeenvelope($2, $3, $4, $5, 4326), p.point)::int4)::float8 as box, avg(st_dwithin(st_setsrid(st_geomfromgeojson($6::text), 4326), p.point, 0.001)::int4)::float8 as outline
          from core.parcel p where p.belfiore = $1`, [belfiore, ...bbox, JSON.stringify(outline)],

@@ -89,7 +89,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
     return serving;
   };
 
-  it('answers with both, adds up their metrics, continues when one is killed, and ends all of them on request', { timeout: 180_000 }, async () => {
+  it('answers with both workers, adds up their metrics, continues when one is killed, and ends all of them on request', { timeout: 180_000 }, async () => {
     const url = await engine.createDatabase();
     const database = await engine.openDatabase(url);
     await migrate(database, await loadSources());
@@ -201,7 +201,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe('connections of several processes', () => {
-  it('are together at most as many as those of one process, and one process gets them all', () => {
+  it('are in total at most as many as for a single process, and a single process gets all of them', () => {
     const all = (connections: number): number => connections + Math.ceil(connections / 3);
     const wrong: string[] = [];
     for (let connections = 1; connections <= 200; connections += 1) {

@@ -112,7 +112,7 @@ describe('the files for containers and the forge', () => {
     for (const each of given) expect([each, await refusal(JSON.parse(each) as string[])]).toEqual([each, null]);
   });
 
-  it('for unattended machines give the program valid commands', async () => {
+  it('files for unattended machines give the program valid commands', async () => {
     const deployed = FILES.filter((file) => file.startsWith('scripts/deploy/'));
     const lines = deployed.flatMap((file) => [...read(file).matchAll(/^(?!#).*pipelines\/mappale\.mjs(?:, | )(.+?)(?:\]| 2>>.*)?$/gm)].map((match) => [file, match[1]!.replaceAll(', ', ' ')] as const));
     expect(new Set(lines.map(([, line]) => line.split(' ')[0]))).toEqual(new Set(['serve', 'watch']));

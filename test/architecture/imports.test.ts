@@ -131,7 +131,7 @@ describe('imports', () => {
     expect(violations('elsewhere/a.ts', '')).toEqual(['elsewhere/a.ts: belongs to no room']);
   });
 
-  it('of the synthetic room are loaded only when a command needs it', () => {
+  it('imports of the synthetic room are loaded only when a command needs it', () => {
     const text = "import type { Synthetic } from '../synthetic/synthetic.ts';\nconst a = await import('../synthetic/synthetic.ts');";
     expect(violations('pipelines/cli/synth.ts', text)).toEqual(['pipelines/cli/synth.ts:1: a command may not import ../synthetic/synthetic.ts']);
     expect(violations('pipelines/run/refresh.ts', text)).toHaveLength(2);
@@ -142,14 +142,14 @@ describe('imports', () => {
     expect(importers('gdal-async')).toEqual(['pipelines/formats/gdal-native.ts']);
   });
 
-  it('of pg, its COPY streams and PGlite are in one folder', () => {
+  it('imports of pg, its COPY streams and PGlite are in one folder', () => {
     const files = ['pg', 'pg-copy-streams', '@electric-sql/pglite', '@electric-sql/pglite-postgis'].flatMap(importers);
     expect(files.length).toBeGreaterThanOrEqual(3);
     // Tests of faults have their own connection to the server that they disturb.
     expect(files.filter((file) => !file.startsWith('pipelines/db/') && !file.startsWith('test/faults/'))).toEqual([]);
   });
 
-  it('of the plan include nothing that needs a database, a file or a clock', () => {
+  it('imports of the plan include nothing that needs a database, a file or a clock', () => {
     const files = TYPESCRIPT.filter((file) => file.startsWith('pipelines/plan/'));
     expect(files.length).toBeGreaterThan(2);
     const used = files.flatMap((file) => importsOf(file, read(file)).filter(({ typeOnly, specifier }) => !typeOnly && /^node:|\/db\//.test(specifier)).map(({ specifier }) => `${file}: ${specifier}`));

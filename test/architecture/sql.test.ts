@@ -40,7 +40,7 @@ describe('an SQL file', () => {
   });
 
   it('folds case with the functions of letter_case.sql, so that results do not depend on the locale of the database', () => {
-    // Bounds of a range are called lower and upper too; they have a column named run.
+    // The bounds of a range, in a column named run, are also called lower and upper.
     const folding = /\b(?:lower|upper|initcap)\s*\((?!\w+\.run\))|~\*|\bilike\b|\bcitext\b/g;
     const files = SQL.filter((file) => !file.startsWith('sql/migrations/') && file !== 'sql/functions/letter_case.sql');
     expect(everywhere((text) => [...code(text).matchAll(folding)].map(({ 0: found, index }) => `line ${lineAt(text, index)}: ${found}`), files)).toEqual([]);

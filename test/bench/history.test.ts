@@ -35,12 +35,12 @@ describe('a state of the code', () => {
     expect(findState(history, 'last~2')).toBe(stateOf(first));
   });
 
-  it('of a changed working copy differs from its commit', () => {
+  it('a state of a changed working copy differs from its commit', () => {
     expect(findState(history, 'abd')).toBe(stateOf(second));
     expect(findState(history, 'abd+')).toBe(stateOf(changed));
   });
 
-  it('that was not measured or is ambiguous is an error that lists the measured ones', () => {
+  it('a state that was not measured or is ambiguous is an error that lists the measured ones', () => {
     expect(() => findState(history, 'ab')).toThrow('more than one commit');
     expect(() => findState(history, 'fff')).toThrow('nothing was measured on fff');
     expect(() => findState(history, 'last~3')).toThrow('nothing was measured on last~3');

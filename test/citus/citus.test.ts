@@ -102,7 +102,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     for (const database of [plain, nodes]) expect(await database.session((session) => damageOf(session, parts))).toEqual([]);
   });
 
-  it('return the columns of parcels of a single node, the quality of a comune and an export like one machine', async () => {
+  it('return the columns of parcels on one node, the quality of a comune and an export like one machine', async () => {
     const fids = (await plain.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
     const told = async (database: Database): Promise<unknown[]> => {
       const reader = await openPostgresReader(urlOf(database), { connections: 2, statementTimeoutMs: 60_000 });

@@ -23,14 +23,14 @@ const DRAWN = 60;
 const root = mkdtempSync(join(tmpdir(), 'mappale-columns-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Layers of which no column is read. */
+/** Layers without columns that are read. */
 const ASIDE: readonly (readonly [source: string, part: RegExp, reason: string])[] = [
-  ['igm_dbsn', /#edi_min$/, 'a geodatabase has some eighty layers of other things'],
-  ['istat_boundaries', /RipGeo/, 'groups of regions are left aside by name'],
-  ['urban_atlas', /_Boundary$/, 'of the boundary only the shape is used'],
+  ['igm_dbsn', /#edi_min$/, 'a geodatabase has about eighty other layers'],
+  ['istat_boundaries', /RipGeo/, 'groups of regions are ignored by name'],
+  ['urban_atlas', /_Boundary$/, 'only the shape of the boundary is used'],
 ];
 
-/** Columns without which a table under another name than the publisher's cannot be told from any other table: what is left is numbers and coordinates. */
+/** Columns that identify a table under another name than the publisher's. The other columns are numbers and coordinates. */
 const DISTINCTIVE: readonly (readonly [source: string, column: RegExp])[] = [
   ['ingv_mps04', /^(?:ag|pga)(?:_475|\(g\))?$/i], ['ispra_flood', /^scenario(?:p\d)?$/i], ['ispra_landslide', /^(?:peric_ita|cod_per_it)$/i],
   ['postal_codes', /^cap$/i],
@@ -82,7 +82,7 @@ async function filesOf(source: RegisteredSource): Promise<string[]> {
   return paths;
 }
 
-/** A table of each layout among the synthetic files and fixtures that are read without an error. */
+/** Returns a table of each layout among the synthetic files and fixtures that are read without an error. */
 async function layoutsOf(source: RegisteredSource): Promise<{ table: Table; before: Golden }[]> {
   const seen = new Set<string>();
   const layouts: { table: Table; before: Golden }[] = [];
@@ -104,7 +104,7 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
   const { ignored, optional = {} } = source.manifest;
   const isKnown = knownBy({ mapped: {}, ignored });
   const isOptional = knownBy({ mapped: {}, ignored: { ...('*' in optional ? ignored : {}), ...Object.fromEntries(Object.entries(optional).filter(([name]) => name !== '*')) } });
-  /** Whether a change makes the table one that nobody can recognise. */
+  /** Returns whether a change makes the table unrecognisable. */
   const isStranger = ({ path }: Table, column: string): boolean =>
     !source.names.some((name) => name.test(basename(path))) && DISTINCTIVE.some(([mine, name]) => mine === id && name.test(column));
   const newName = (columns: readonly string[]): string => {
@@ -120,7 +120,7 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
   beforeAll(async () => {
     layouts = (await layoutsOf(source)).filter(({ table }) => !ASIDE.some(([mine, part]) => mine === id && part.test(table.part)));
   });
-  /** Errors and warnings about a file after one change. */
+  /** Returns the errors and warnings about a file after one change. */
   const findingsOf = async (table: Table, edit: Edit): Promise<readonly Finding[]> => {
     const path = await withEdit(table, edit);
     const [verdict] = (await validate([path], sources, null, () => undefined)).filter((each) => each.path === path);

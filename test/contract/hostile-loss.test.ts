@@ -153,7 +153,7 @@ describe('a workbook', () => {
     return path;
   };
 
-  it('without errors is read', async () => {
+  it('a workbook without errors is read', async () => {
     expect(await validate([await workbook(SHEET)], sources, null, () => undefined)).toMatchObject([{ source: 'dpc_seismic', rows: 2, rejects: 0 }]);
   });
 
@@ -177,7 +177,7 @@ describe('a workbook', () => {
     expect(verdict).toMatchObject({ ok: false, findings: [{ code: 'XLSX_UNREADABLE', at: expect.stringContaining('sheet1.xml'), detail: expect.stringMatching(/row|text/) }] });
   });
 
-  it('with the name of a missing sheet is rejected', async () => {
+  it('a workbook with the name of a missing sheet is rejected', async () => {
     const path = await workbook(SHEET, BOOK.replace('</sheets>', '<sheet name="altri" sheetId="2" r:id="r2"/></sheets>'));
     expect(await validate([path], sources, null, () => undefined)).toMatchObject([{ ok: false, findings: [{ code: 'XLSX_UNREADABLE', detail: expect.stringContaining('altri') }] }]);
   });

@@ -51,7 +51,7 @@ describe('a zip is refused', () => {
     await expect(ZipArchive.open(path).then((zip) => zip.close())).rejects.toMatchObject({ code, kind: 'input' });
   });
 
-  it('with a symbolic link', async () => {
+  it('a zip with a symbolic link', async () => {
     const path = await zipWith(['good.csv'], 'link.csv', 0o120777);
     await expect(ZipArchive.open(path).then((zip) => zip.close())).rejects.toMatchObject({ code: 'ZIP_LINK', kind: 'input', detail: expect.stringContaining('link.csv') });
   });

@@ -65,14 +65,14 @@ describe('a shapefile', () => {
     for (const part of PARTS) if (part !== lacks) copyFileSync(fixture(`istat_boundaries/${COMUNI}${part}`), join(data, COMUNI + part));
   };
 
-  it.each([['.dbf', '.shp'], ['.shx', '.shp'], ['.shp', '.dbf']])('without its %s is incomplete', async (lacks, told) => {
+  it.each([['.dbf', '.shp'], ['.shx', '.shp'], ['.shp', '.dbf']])('a shapefile without its %s is incomplete', async (lacks, told) => {
     const data = folder();
     put(data, lacks);
     const verdict = (await validate([data], sources, null, () => undefined)).find(({ path }) => path.endsWith(told));
     expect(verdict).toMatchObject({ ok: false, findings: [{ code: 'SIDECAR_MISSING', detail: expect.stringContaining(lacks) }] });
   });
 
-  it('with more table rows than shapes is rejected', async () => {
+  it('a shapefile with more table rows than shapes is rejected', async () => {
     const data = folder();
     put(data, '');
     const table = readFileSync(join(data, `${COMUNI}.dbf`));
@@ -94,11 +94,11 @@ describe('coordinates', () => {
     expect(await verdictOn(FLOOD, moved(move))).toMatchObject({ ok: false, findings: [{ level: 'error', code, message: expect.stringMatching(message) }] });
   });
 
-  it('with a height are read without it', async () => {
+  it('shapes with a height are read without it', async () => {
     expect(await verdictOn(FLOOD, moved((x, y) => [x, y, 812.5]))).toMatchObject({ ok: true, rejects: 0 });
   });
 
-  it('in degrees with a CRS in metres, or with swapped axes, are rejected at the first position of any shape', () => {
+  it('coordinates in degrees with a CRS in metres, or with swapped axes, are rejected at the first position of any shape', () => {
     const ring = (x: number, y: number, srid = 32_633): Buffer => {
       const bytes = Buffer.alloc(9 + 4 + 9 + 4 + 16);
       let at = bytes.writeUInt32LE(0x20000006, 1);

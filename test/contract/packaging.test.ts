@@ -124,7 +124,7 @@ describe('names', () => {
     expect([['Whole_1.zip', 'x.csv'], ['x.zip', 'f/Whole_1.csv'], ['Whole_1_part.zip', 'Whole_1.csv'], ['x.zip', 'y.csv'], []].map((each) => isWhole(each, names))).toEqual([true, true, false, false, false]);
   });
 
-  it('of entries without a day give none', () => {
+  it('entries without a day give no date', () => {
     const entry = (modified: string, isFolder = false) => ({ path: 'x', size: 1, compressedSize: 1, crc32: 0, modified, isFolder });
     expect(newestEntry(null)).toBeUndefined();
     expect(newestEntry([entry('1980-01-01'), entry('2026-01-01', true)])).toBeUndefined();

@@ -86,7 +86,7 @@ describeEngines('enriching a table', (engine) => {
     expect(rows.map(({ name, status }) => [name, status])).toEqual([
       ['a; "b"', 'found'], ['swapped', 'invalid'], ['Paris', 'invalid'], ['none', 'invalid'], ['word', 'invalid'], ['short', 'invalid'], ['sea', 'not_found'], ['Fuoriporta', 'not_loaded'], ['Milano', 'not_loaded'],
     ]);
-    expect(rows.slice(7).map(({ reason }) => reason)).toEqual(['Lazio is not published', 'it lies in no region that is published']);
+    expect(rows.slice(7).map(({ reason }) => reason)).toEqual(['Lazio is not published', 'it is in no published region']);
     expect(rows.slice(1, 6).map(({ reason }) => reason)).toEqual([
       expect.stringContaining('exchanged'), expect.stringContaining('not in Italy'), 'lat is empty', 'lat: expected degrees in decimal notation', 'expected 3 fields, found 2',
     ]);
@@ -150,7 +150,7 @@ describeEngines('enriching a table', (engine) => {
     const [{ fid }] = await database.query<{ fid: number }>('select min(fid) as fid from core.parcel') as [{ fid: number }];
     const { text } = await enrich(Buffer.from(`citt\u00e0;fid\r\nForl\u00ec;${fid}\r\n`, 'latin1'));
     expect(text).toContain(`Forlì;${fid};found`);
-    await expect(enrich(`fid,lat,lng\n${fid},41,14\n`)).rejects.toMatchObject({ code: 'KEY_AMBIGUOUS', hint: 'Say which is to count: --by fid' });
+    await expect(enrich(`fid,lat,lng\n${fid},41,14\n`)).rejects.toMatchObject({ code: 'KEY_AMBIGUOUS', hint: 'Choose one: --by fid' });
     expect((await enrich(`fid,lat,lng\n${fid},41,14\n`, { by: 'fid' })).rows[0]).toMatchObject({ status: 'found', mappale_fid: String(fid) });
     await expect(enrich('a,b\n1,2\n')).rejects.toMatchObject({ code: 'KEY_MISSING' });
   });

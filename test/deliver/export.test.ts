@@ -78,14 +78,14 @@ describeDatabase('exporting a region', (engine) => {
     const [first, second] = [await write(name, `once.${name}`), await write(name, `twice.${name}`)];
     expect(second.sha256).toBe(first.sha256);
     expect(first.parcels).toBe(parcels.length);
-    const item = JSON.parse(await readFile(first.beside[0]!, 'utf8')) as { properties: Record<string, unknown>; assets: { data: Record<string, unknown> }; links: { rel: string }[]; bbox: number[] };
+    const item = JSON.parse(await readFile(first.companions[0]!, 'utf8')) as { properties: Record<string, unknown>; assets: { data: Record<string, unknown> }; links: { rel: string }[]; bbox: number[] };
     expect(item.assets.data).toMatchObject({ href: `./once.${name}`, 'file:checksum': `1220${first.sha256}`, 'file:size': first.bytes });
     expect(item.properties).toMatchObject({ datetime: first.published_at, 'table:row_count': parcels.length });
     expect(item.links.filter(({ rel }) => rel === 'license').length).toBeGreaterThan(1);
     expect((await readdir(folder)).filter((file) => file.includes('.unfinished'))).toEqual([]);
   });
 
-  it('to GeoParquet has every parcel with every cell and its geometry, read with DuckDB', async () => {
+  it('an export to GeoParquet has every parcel with every cell and its geometry, read with DuckDB', async () => {
     await write('geoparquet', 'molise.parquet');
     const path = join(folder, 'molise.parquet');
     // Checks that the column is recognised as a geometry, then reads it as bytes.
@@ -102,14 +102,14 @@ describeDatabase('exporting a region', (engine) => {
     expect(differing.slice(0, 10)).toEqual([]);
   });
 
-  it('to GeoParquet winds outer rings counter-clockwise and holes clockwise, as declared', async () => {
+  it('an export to GeoParquet winds outer rings counter-clockwise and holes clockwise, as declared', async () => {
     await write('geoparquet', 'wound.parquet');
     const drawn = await ask(`select st.fid, hex(st.geometry) as wkb from read_parquet('${join(folder, 'wound.parquet')}') st`);
     const wrong = drawn.filter(({ wkb }) => ringsOf(Buffer.from(String(wkb), 'hex')).some((polygon) => polygon.some((area, ring) => (ring === 0) !== (area > 0))));
     expect([drawn.length, wrong.map(({ fid }) => fid)]).toEqual([parcels.length, []]);
   });
 
-  it('to GeoParquet is filtered by its boxes like SQL filters its geometries', async () => {
+  it('an export to GeoParquet is filtered by its boxes like SQL filters its geometries', async () => {
     await write('geoparquet', 'boxes.parquet');
     const path = join(folder, 'boxes.parquet');
     const [box] = await database.query<Record<'w' | 's' | 'e' | 'n', number>>(
@@ -127,7 +127,7 @@ describeDatabase('exporting a region', (engine) => {
     expect(found.map(({ fid }) => fid)).toEqual(inside.map(({ fid }) => fid));
   });
 
-  it('to GeoParquet declares geo 1.1, its covering, compression and licences', async () => {
+  it('an export to GeoParquet declares geo 1.1, its covering, compression and licences', async () => {
     const { published_at: publishedAt, digest } = await write('geoparquet', 'about.parquet');
     const path = join(folder, 'about.parquet');
     const told = Object.fromEntries((await ask(`select decode(key) as key, decode(value) as value from parquet_kv_metadata('${path}')`)).map(({ key, value }) => [key, JSON.parse(String(value)) as unknown]));
@@ -143,15 +143,15 @@ describeDatabase('exporting a region', (engine) => {
     expect(chunks).toEqual([{ compression: PARQUET_CODEC }]);
   });
 
-  it('to CSV has the same cells, and metadata with their meaning', async () => {
-    const { beside } = await write('csv', 'molise.csv');
+  it('an export to CSV has the same cells, and metadata with their meaning', async () => {
+    const { companions } = await write('csv', 'molise.csv');
     const rows: Record<string, string>[] = parse(await readFile(join(folder, 'molise.csv'), 'utf8'), { columns: true });
     expect(new Map(rows.map((row) => [Number(row['fid']), Object.values(row)]))).toEqual(new Map(parcels.map(({ fid }) => [fid, cells.get(fid)!.map((cell) => String(cell ?? ''))])));
-    const { tableSchema } = JSON.parse(await readFile(beside[1]!, 'utf8')) as { tableSchema: { columns: { titles: string }[] } };
+    const { tableSchema } = JSON.parse(await readFile(companions[1]!, 'utf8')) as { tableSchema: { columns: { titles: string }[] } };
     expect(tableSchema.columns.map(({ titles }) => titles)).toEqual(Object.keys(rows[0]!));
   });
 
-  it.each([['geopackage', 'GPKG'], ['flatgeobuf', 'FlatGeobuf']])('to %s has every parcel, read with GDAL', async (name, driver) => {
+  it.each([['geopackage', 'GPKG'], ['flatgeobuf', 'FlatGeobuf']])('an export to %s has every parcel, read with GDAL', async (name, driver) => {
     const { out } = await write(name, `read.${FORMATS[name]!.ending}`);
     const { dataset, layers } = await gdal('test', 'open', out, [driver], null);
     const [layer] = layers;
@@ -174,7 +174,7 @@ describeDatabase('exporting a region', (engine) => {
     expect(drawn).toEqual(new Map(parcels.map(({ fid, wkb }) => [fid, wkb.length / 2 + 4])));
   });
 
-  it('to PMTiles has every parcel at the last zoom with its drawn values, the comuni, and the licences', async () => {
+  it('an export to PMTiles has every parcel at the last zoom with its drawn values, the comuni, and the licences', async () => {
     const { out } = await write('pmtiles', 'molise.pmtiles');
     const file = await openPmtiles(out);
     const header = await file.getHeader();
@@ -209,7 +209,7 @@ describeDatabase('exporting a region', (engine) => {
     expect(differing.slice(0, 10)).toEqual([]);
   });
 
-  it('of a region that is not published is refused', async () => {
+  it('an export of a region that is not published is refused', async () => {
     await expect(exportRegion(database, SILENT, { region: findRegion(12)!, sections: ['basic'], format: FORMATS['csv']!, out: join(folder, 'lazio.csv'), createdBy: 'test', verbatim: false }))
       .rejects.toMatchObject({ code: 'NOT_PUBLISHED' });
   });

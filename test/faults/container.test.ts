@@ -39,7 +39,7 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
     return started;
   };
 
-  it.each([['SIGTERM', 143], ['SIGINT', 130], ['SIGHUP', 129]] as const)('that receives %s while its own code is still being loaded ends at once, with exit code %i', async (signal, code) => {
+  it.each([['SIGTERM', 143], ['SIGINT', 130], ['SIGHUP', 129]] as const)('a first process that receives %s while its own code is still being loaded ends at once, with exit code %i', async (signal, code) => {
     // The next module never finishes loading.
     const hooks = 'export const resolve = (name, context, next) => name.startsWith("tsx") ? new Promise(() => {}) : next(name, context)';
     const hold = join(folder, 'hold.mjs');
@@ -55,7 +55,7 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
     expect(await ended).toEqual([code, null]);
   });
 
-  it('that waits for publishers ends on a signal, and leaves no process', async () => {
+  it('a first process that waits for publishers ends on a signal, and leaves no process', async () => {
     let asked: () => void;
     const isAsked = new Promise<void>((resolve) => (asked = resolve));
     const publisher = createServer(() => asked()).listen(0, '127.0.0.1');

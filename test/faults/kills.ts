@@ -128,7 +128,7 @@ export const killRuns = (engineName: EngineName): void => describeEngines('a run
   });
   afterAll(() => region.remove());
 
-  it('in its first load leaves no partial publication, and the next run finishes it', async () => {
+  it('a run killed in its first load leaves no partial publication, and the next run finishes it', async () => {
     const folder = await region.version(0);
     await pair.inPeace(folder, 2);
     for (let attempt = 0; attempt < 2; attempt += 1) {
@@ -157,7 +157,7 @@ export const killRuns = (engineName: EngineName): void => describeEngines('a run
     await pair.recover(folder);
   }, PATIENCE);
 
-  it('at random moments is continued by the next run, until enough runs were killed', async () => {
+  it('a run killed at random moments is continued by the next run, until enough runs were killed', async () => {
     for (let number = 2; pair.kills < target; number += 1) {
       const folder = await region.version(number);
       await pair.inPeace(folder, 2);

@@ -84,7 +84,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     const ended = await machine.ended;
     expect(ended.code).toBe(6);
     expect(told(ended)).toMatch(/SQL_57P01|SQL_CONNECTION_LOST/);
-    expect(told(ended)).toContain('nothing published was touched');
+    expect(told(ended)).toContain('Published data is unchanged');
     await gate.close();
     await wholeThenRecovered(url);
   });
@@ -277,7 +277,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       if (disk === null) return;
       await server.admin(`create tablespace small location '${disk.folder}'`);
       await server.admin('create database full_tables template version_0 tablespace small strategy file_copy');
-      await walk(disk, server.url('full_tables'), /SQL_53100[\s\S]*The disk of the server is full\. Free room, then run the same command again/);
+      await walk(disk, server.url('full_tables'), /SQL_53100[\s\S]*The disk of the server is full\. Free space, then run the same command again/);
       await server.admin('drop database full_tables with (force)');
       await server.admin('drop tablespace small');
     });

@@ -31,7 +31,7 @@ describeEngines('truncated files', (engine) => {
   });
   afterAll(() => region.remove());
 
-  it('at random places: the load exits with 3, the region is unchanged, nothing is left', async () => {
+  it('a cut at random places: the load exits with 3, the region is unchanged, nothing is left', async () => {
     const names = (await readdir(folder, { recursive: true })).filter((name) => CONTAINER.test(name)).sort();
     expect(names.length).toBeGreaterThan(15);
     const codes: Record<string, number> = {};
@@ -49,7 +49,7 @@ describeEngines('truncated files', (engine) => {
     expect(await orphans(context.database)).toEqual([]);
   });
 
-  it('in the middle of a line of text: the cut line is not loaded', async () => {
+  it('a cut in the middle of a line of text: the cut line is not loaded', async () => {
     const names = (await readdir(folder, { recursive: true })).filter((name) => /\.(csv|txt)$/i.test(name)).sort();
     expect(names.length).toBeGreaterThan(4);
     for (const name of names) {

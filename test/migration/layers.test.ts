@@ -40,8 +40,8 @@ const KEEPS: readonly Case[] = [
   { what: 'a wider type', change: retyped('position', 'numeric'), steps: [/column position made numeric/] },
   { what: 'a value that may become empty', change: (text) => text.replace(/(\n {2}istat_code text) not null/, '$1'), steps: [/column istat_code may be empty/] },
   { what: 'a value that must not be empty, and none is', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), steps: [/column sigla may not be empty/] },
-  { what: 'an additional index', change: (text) => `${text}-- serves: nothing\ncreate index on layer.seismic_zone (name);\n`, steps: [/its indexes made anew/] },
-  { what: 'a dropped index', change: (text) => text.replace(/create index[^\n]*\n/, ''), steps: [/its indexes made anew/] },
+  { what: 'an additional index', change: (text) => `${text}-- serves: nothing\ncreate index on layer.seismic_zone (name);\n`, steps: [/its indexes created again/] },
+  { what: 'a dropped index', change: (text) => text.replace(/create index[^\n]*\n/, ''), steps: [/its indexes created again/] },
   { what: 'a constraint that its rows satisfy', change: column('check (position > 0)'), steps: [/CHECK .* added/] },
   {
     what: 'an additional layer', change: (text) => `${text.replace(`-- writes: ${LAYER}`, `-- writes: ${LAYER}, layer.seismic_note`)}create table layer.seismic_note (release_id int4 not null) partition by list (release_id);\n`,
@@ -49,7 +49,7 @@ const KEEPS: readonly Case[] = [
   },
   {
     what: 'a dropped layer', change: () => '-- purpose: none\n-- reads: none\n-- writes: layer.seismic_other\n-- grain: none\n-- crs: none\ncreate table layer.seismic_other (release_id int4 not null) partition by list (release_id);\n',
-    steps: [/layer\.seismic_other: made, empty/, /layer\.seismic_zone: dropped, nothing makes it any more/],
+    steps: [/layer\.seismic_other: made, empty/, /layer\.seismic_zone: dropped, because the source no longer has it/],
   },
 ];
 
@@ -144,7 +144,7 @@ describeDatabase('layers with rows', (engine) => {
         const was = await near();
         const error = await migrate(database, all).then(() => null, (thrown: MappaleError) => thrown);
         expect({ code: error?.code, exit: error?.exitCode, at: error?.at }).toEqual({ code: 'MIGRATION_LOSES', exit: 2, at: original.folder });
-        expect(error!.detail).toMatch(/^dpc_seismic: layer\.seismic_zone: .+\. Lost would be 5 rows of 1 release \(2025\); of their 1 file 1 no longer lies where they were read/);
+        expect(error!.detail).toMatch(/^dpc_seismic: layer\.seismic_zone: .+\. The upgrade would lose 5 rows of 1 release \(2025\); of their 1 file 1 no longer exists, so their rows cannot be read again/);
         expect(error!.detail).toContain('classificazione-sismica-aggiornata-maggio-2025.csv');
         expect(error!.fix).toContain('mappale migrate --yes');
         expect(await near()).toEqual(was);

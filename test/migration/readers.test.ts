@@ -243,7 +243,7 @@ describeEngines('reading commands', (engine) => {
       it(`${name} ${name === 'doctor' ? 'reports it' : 'reports it and the next command'}, and creates nothing`, async () => {
         const empty = await engine.createDatabase();
         const done = await run(empty, typed(place())[0]!);
-        if (name === 'doctor') expect([done.exit, /the first load makes/.test(done.out)]).toEqual([0, true]);
+        if (name === 'doctor') expect([done.exit, /the first load creates/.test(done.out)]).toEqual([0, true]);
         else {
           expect(done.told).toMatch(/the database is empty \[DATABASE_OUT_OF_DATE\][\s\S]*mappale load-region/);
           expect(done.exit).toBe(6);

@@ -171,7 +171,7 @@ describe('the normal form of a street name', () => {
       .toEqual(['VIA CIRò', 'VIA CIRò', 'VIA CIRÒ', 'I° MAGGIO', 'VIA MARASÀ', 'VIA CIRÒ', 'VIA RICCHÎ', 'Museumstraße', 'VIA Â', 'Via Cirò']);
   });
 
-  it('of a locality leaves out words that only mean locality', () => {
+  it('the normal form of a locality leaves out words that only mean locality', () => {
     expect(["LOCALITA' PIANO", 'Loc. Piano', 'FRAZIONE PIANO', 'Piano'].map(localityKey)).toEqual(['piano', 'piano', 'piano', 'piano']);
     expect(localityKey('BORGO PIANO')).toBe('borgo piano');
     expect(localityKey("LOCALITA'")).toBeNull();

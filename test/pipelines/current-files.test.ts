@@ -25,7 +25,7 @@ function owners({ files }: CurrentFiles): Record<string, string> {
 const of = (files: readonly LoadedFile[], unit = 14, source = CADASTRE, register = LIST): Record<string, string> => owners(currentFiles(files, source, { unit, layer: 'parcel', register }));
 
 describe('a current file', () => {
-  it('of one province is kept next to the newer file of the other: parts of different days add up', () => {
+  it('a file of one province is kept next to the newer file of the other: parts of different days add up', () => {
     expect(of([file('CB.zip', ['A001', 'A002'], { vintage: '2026-01-01' }), file('IS.zip', ['A003'], { vintage: '2026-07-01' })])).toEqual({ A001: 'CB.zip', A002: 'CB.zip', A003: 'IS.zip' });
   });
 
@@ -34,20 +34,20 @@ describe('a current file', () => {
     expect(of([file('MOLISE.zip', ['A001', 'A002'], { complete: true, vintage: '2026-03-01' }), file('A001.zip', ['A001'], { vintage: '2026-02-01' })])).toEqual({ A001: 'MOLISE.zip', A002: 'MOLISE.zip' });
   });
 
-  it('that is complete supersedes all older files of its region, and reports it if it has fewer comuni', () => {
+  it('a file that is complete supersedes all older files of its region, and reports it if it has fewer comuni', () => {
     const force = currentFiles([file('old.zip', ['A001', 'A002'], { complete: true, vintage: '2025-01-01' }), file('new.zip', ['A001'], { complete: true })], CADASTRE, { unit: 14, layer: 'parcel', register: LIST });
     expect(owners(force)).toEqual({ A001: 'new.zip' });
     expect(force.fewer).toMatchObject([{ was: 2, now: 1, lost: ['A002'] }]);
   });
 
-  it('that left the folder stays current, and counts as new again when it returns', () => {
+  it('a file that left the folder stays current, and counts as new again when it returns', () => {
     const left = file('x.zip', ['A001'], { present: false, arrived: 9 });
     expect(of([left])).toEqual({ A001: 'x.zip' });
     expect(of([left, file('y.zip', ['A001'], { arrived: 1 })])).toEqual({ A001: 'y.zip' });
     expect(of([left, file('y.zip', ['A001'], { present: false, arrived: 1 })])).toEqual({ A001: 'x.zip' });
   });
 
-  it('that was forgotten leaves its places to the file before it', () => {
+  it('a file that was forgotten leaves its places to the file before it', () => {
     expect(of([file('a.zip', ['A001']), file('b.zip', ['A001'], { vintage: '2026-05-01', forgotten: true })])).toEqual({ A001: 'a.zip' });
   });
 
@@ -67,13 +67,13 @@ describe('a current file', () => {
     expect(currentFiles(whole, CADASTRE, { unit: 14, layer: 'parcel', register: LIST }).ties).toHaveLength(1);
   });
 
-  it('of the narrower packaging wins if both are of the same day', () => {
+  it('a file of the narrower packaging wins if both are of the same day', () => {
     const italy = file('ITALIA.zip', ['A001', 'A002', 'A003'], { complete: true, region: null });
     expect(of([italy, file('MOLISE.zip', ['A001', 'A002', 'A003'], { complete: true }), file('CB.zip', ['A001', 'A002']), file('A001.zip', ['A001'])]))
       .toEqual({ A001: 'A001.zip', A002: 'CB.zip', A003: 'MOLISE.zip' });
   });
 
-  it('with a comune listed in another region publishes it in the file\'s region, unless the other region has a file with it', () => {
+  it('a file with a comune listed in another region publishes it in the file\'s region, unless the other region has a file with it', () => {
     const molise = file('MOLISE.zip', ['A001', 'B001'], { complete: true });
     expect(of([molise])).toEqual({ A001: 'MOLISE.zip', B001: 'MOLISE.zip' });
     const both = [molise, file('ABRUZZO.zip', ['B001'], { complete: true, region: 13 })];
@@ -82,7 +82,7 @@ describe('a current file', () => {
     expect(currentFiles(both, CADASTRE, { unit: 14, layer: 'parcel', register: LIST }).elsewhere).toMatchObject([{ place: 'B001', region: 13 }]);
   });
 
-  it('with a comune of unknown region belongs to no region until the list, its rows or the user decide', () => {
+  it('a file with a comune of unknown region belongs to no region until the list, its rows or the user decide', () => {
     const alone = file('Z999.zip', ['Z999'], { region: null });
     expect(regionOf(alone, alone.held[0]!, 'Z999', LIST)).toBeNull();
     expect(regionOf({ ...alone, assigned: 14 }, alone.held[0]!, 'Z999', LIST)).toBe(14);
@@ -96,14 +96,14 @@ describe('a current file', () => {
     expect(of([stray])).toEqual({ A001: 'A001.zip', A002: 'A001.zip' });
   });
 
-  it('of a time series counts per half-year, by the date of its rows', () => {
+  it('a file of a time series counts per half-year, by the date of its rows', () => {
     const archive = { ...file('all.zip', [], { region: null, vintage: '2025_2' }), held: [held(['A001'], { series: '2018_1', dated: '2018-09-01' }), held(['A001'], { series: '2025_2', dated: '2026-03-01' })] };
     const one = { ...file('one.csv', [], { region: null, vintage: '2018_1' }), held: [held(['A001'], { series: '2018_1', dated: '2019-01-01' })] };
     const { files } = currentFiles([archive, one], SERIES, { unit: 14, layer: 'parcel', register: LIST });
     expect(files.flatMap(({ file: { name }, places, whole }) => (whole ? [`${name} whole`] : places.map(({ series }) => `${name} ${series}`))).sort()).toEqual(['all.zip 2025_2', 'one.csv whole']);
   });
 
-  it('with a tile supersedes older files of the same tile', () => {
+  it('a file with a tile supersedes older files of the same tile', () => {
     const tile = (name: string, place: string, vintage: string): LoadedFile => file(name, [''], { region: null, place, vintage });
     const { files } = currentFiles([tile('a', 'E46N19', '2020'), tile('b', 'E46N19', '2024'), tile('c', 'E47N19', '2020')], CADASTRE, { unit: 14, layer: 'parcel', register: LIST });
     expect(files.map(({ file: { name } }) => name).sort()).toEqual(['b', 'c']);

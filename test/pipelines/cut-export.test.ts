@@ -50,7 +50,7 @@ describe(`an export of a service; seed ${seed}`, () => {
     return { path, name, size: Buffer.byteLength(text) };
   };
 
-  it.each(LIMITS)('of exactly %i features may be cut, in any format of a web service; one feature more or less is complete', async (limit) => {
+  it.each(LIMITS)('an export of exactly %i features may be cut, in any format of a web service; one feature more or less is complete', async (limit) => {
     for (const name of ['made_a.geojson', 'made_b.json', 'made_c.gml', 'made_d.XML']) {
       expect(await whyCut(await file(name), [{ path: '', records: limit }]), name).toMatch(`exactly ${limit}`);
       for (const records of [limit - 1, limit + 1, 1 + random.below(limit - 1)]) expect(await whyCut(await file(name), [{ path: '', records }]), `${name} ${records}`).toBeNull();
@@ -58,7 +58,7 @@ describe(`an export of a service; seed ${seed}`, () => {
     for (const name of ['made_e.shp', 'made_f.csv', 'made_g.gpkg']) expect(await whyCut(await file(name), [{ path: '', records: limit }]), name).toBeNull();
   });
 
-  it('that states more features than it has may be cut', async () => {
+  it('an export that states more features than it has may be cut', async () => {
     const [returned, more] = [3 + random.below(900), 1 + random.below(90_000)];
     const wfs = (matched: number | string): string => `<wfs:FeatureCollection numberMatched="${matched}" numberReturned="${returned}" timeStamp="2026-01-01T00:00:00Z"><a/>`;
     const geoServer = (matched: number | string): string => `{"type":"FeatureCollection","features":[],"totalFeatures":${matched},"numberMatched":${matched},"numberReturned":${returned}}`;

@@ -280,7 +280,7 @@ describe('an address', () => {
     expect(['www.istat.it', 'mylocalhost.it', 'local.example.org', 'internal.it'].filter(isPrivateHost)).toEqual([]);
   });
 
-  it('of a name is refused if any of its addresses is private, and only checked addresses are connected to', async () => {
+  it('a connection of a name is refused if any of its addresses is private, and only checked addresses are connected to', async () => {
     const lookup = (addresses: readonly string[]): LookupFunction => (_host, _options, callback) => callback(null, addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
     const ask = (addresses: readonly string[]): Promise<unknown> => new Promise((resolve) => publicLookup(lookup(addresses))('name.example.org', { all: true }, (error, found) => resolve(error ?? found)));
     expect(await ask(['1.1.1.1', '2a00:1450:4002::1'])).toEqual([{ address: '1.1.1.1', family: 4 }, { address: '2a00:1450:4002::1', family: 6 }]);
@@ -305,7 +305,7 @@ describe('a redirect', () => {
     return { proxies: { http: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, https: null, except: [] }, asked, close };
   }
 
-  it.each(PRIVATE)('from a public name to a private address is refused: %s (%s)', async (_network, host) => {
+  it.each(PRIVATE)('a redirect from a public name to a private address is refused: %s (%s)', async (_network, host) => {
     const target = await startPublisher();
     const { proxies, asked, close } = await internet();
     try {
@@ -320,7 +320,7 @@ describe('a redirect', () => {
     }
   });
 
-  it('from the named host to a public name and back to the named host is refused', async () => {
+  it('a redirect from the named host to a public name and back to the named host is refused', async () => {
     const { proxies, close } = await internet();
     try {
       server.routes.set(ROUTE, status(302, { location: 'http://elsewhere.example.org/hop' }));
@@ -332,7 +332,7 @@ describe('a redirect', () => {
     }
   });
 
-  it('to a name that resolves to a private address at connection time is refused', async () => {
+  it('a redirect to a name that resolves to a private address at connection time is refused', async () => {
     const lookup: LookupFunction = (_host, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
     server.routes.set(ROUTE, status(302, { location: `http://files.example.org:${new URL(server.url).port}/secret` }));
     expect((await fetchOne({ lookup })).error).toMatchObject({ code: 'DOWNLOAD_PRIVATE', detail: expect.stringContaining('files.example.org with the private address 127.0.0.1') as string });
@@ -368,7 +368,7 @@ describe('a redirect', () => {
     }
   });
 
-  it('to another host that answers with another table does not quote the body', async () => {
+  it('a redirect to another host that answers with another table does not quote the body', async () => {
     const other = await startPublisher();
     try {
       other.routes.set('/x', inTurn(status(200, {}, `${secret},b\n1,2\n`)));
@@ -383,7 +383,7 @@ describe('a redirect', () => {
 });
 
 describe('a webhook', () => {
-  it('with a public name and a private address is called only if the operator allows it; a host with a private name is always called', async () => {
+  it('a webhook with a public name and a private address is called only if the operator allows it; a host with a private name is always called', async () => {
     const lookup: LookupFunction = (_host, { all }, callback) => (all === true ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4));
     server.routes.set('/hook', status(204));
     const url = (host: string): string => `http://${host}:${new URL(server.url).port}/hook`;
@@ -395,7 +395,7 @@ describe('a webhook', () => {
     expect(server.seen.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST']);
   });
 
-  it('that redirects is not followed', async () => {
+  it('a webhook that redirects is not followed', async () => {
     server.routes.set('/hook', status(307, { location: `${server.url}/secret` }));
     await expect(postJson({ url: `${server.url}/hook`, mayBePrivate: false }, {}, NO_PROXIES)).rejects.toThrow('status 307');
     expect(server.seen.map(({ url }) => url)).toEqual(['/hook']);

@@ -378,13 +378,13 @@ describe('a publisher that requires a token', () => {
   const TILE = 'EGMS_L3_E46N21_100km_U_2020_2024_1.zip';
   const SECRET = 'a+secret/9';
 
-  it('without a token → explains how to get one, and requests nothing', async () => {
+  it('a download without a token → explains how to get one, and requests nothing', async () => {
     const { sources: [report] } = await fetchOf(['egms_vertical']);
     expect(report).toMatchObject({ files: [], byHand: { how: expect.stringContaining('MAPPALE_EGMS_VERTICAL_TOKEN') as string, folder: join(folder, 'egms_vertical') } });
     expect(server.seen).toEqual([]);
   });
 
-  it('with a token → downloads tiles, accepts missing ones, and writes the token nowhere', async () => {
+  it('a download with a token → downloads tiles, accepts missing ones, and writes the token nowhere', async () => {
     server.routes.set(`/egms_vertical?${TILE}&id=${encodeURIComponent(SECRET)}`, served(bytesOf(TILE)));
     const report = await fetchOf(['egms_vertical'], { token: SECRET });
     expect(report.failures).toEqual([]);
@@ -442,19 +442,19 @@ describe('a configured address', () => {
     expectWhole(await cadastre({ url: `${server.url}${set}` }), zip());
   });
 
-  it('of the file that a page usually links → downloads it directly, and keeps its name', async () => {
+  it('an address of the file that a page usually links → downloads it directly, and keeps its name', async () => {
     const name = 'classificazione-sismica-aggiornata-maggio-2025.csv';
     server.routes.set(`/${name}`, served(bytesOf(name)));
     expect((await fetchOf(['dpc_seismic'], { url: `${server.url}/${name}` })).failures).toEqual([]);
     expect(visible('dpc_seismic')).toEqual([name]);
   });
 
-  it('of one file, although the source has several → is a usage error that prints the correct setting', async () => {
+  it('an address of one file, although the source has several → is a usage error that prints the correct setting', async () => {
     await expect(fetchOf(['anncsu_addresses'], { url: `${server.url}/mirror/STRAD_MOLI.zip` }))
       .rejects.toMatchObject({ code: 'CONFIG_UNKNOWN', fix: `export MAPPALE_ANNCSU_ADDRESSES_URL=${server.url}/mirror/` });
   });
 
-  it('with user and password → sends them only to that server, and writes them nowhere', async () => {
+  it('an address with user and password → sends them only to that server, and writes them nowhere', async () => {
     const { url, login } = sourceSettings('ade_cadastre', { MAPPALE_ADE_CADASTRE_URL: `${server.url.replace('//', '//me:s%2Fcret@')}/mirror/` });
     expect([url, login]).toEqual([`${server.url}/mirror/`, 'me:s/cret']);
     const other = await startPublisher();

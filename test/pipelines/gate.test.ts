@@ -17,7 +17,7 @@ import { syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 const REGION = 14;
-const WHO = { who: 'somebody@somewhere', why: 'the publisher says that it is so' };
+const WHO = { who: 'somebody@somewhere', why: 'the publisher confirms it' };
 
 /** Changes or removes the lines of a text after the first `head`. */
 function eachLine(content: Buffer, head: number, change: (cells: string[], number: number, count: number) => string[] | null): Buffer {

@@ -70,7 +70,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
 
   const run = async (...regions: number[]): Promise<void> => {
     lines = [];
-    const report = await refresh(context, loadOptions([files.folder], regions, { accept: { who: 'a test', why: 'comuni change as they like' } }));
+    const report = await refresh(context, loadOptions([files.folder], regions, { accept: { who: 'a test', why: 'the test accepts every change' } }));
     expect(report.failures).toEqual([]);
   };
   /** Maps references to fids, for the current parcels of a comune. */

@@ -72,7 +72,7 @@ describeDatabase('an incremental build', (engine) => {
 
   const run = async (): Promise<void> => {
     made = {};
-    const report = await refresh(context, loadOptions([files.folder], [REGION], { accept: { who: 'a test', why: 'it changes what it likes' } }));
+    const report = await refresh(context, loadOptions([files.folder], [REGION], { accept: { who: 'a test', why: 'the test accepts every change' } }));
     expect(report.failures).toEqual([]);
   };
 
@@ -106,7 +106,7 @@ describeDatabase('an incremental build', (engine) => {
   });
   afterAll(() => files.remove());
 
-  it('of a comune whose file was rewritten without changes builds only the parcels, with their new provenance', async () => {
+  it('a build of a comune whose file was rewritten without changes builds only the parcels, with their new provenance', async () => {
     const before = await publishedTables(context.database, REGION);
     await edit(files.folder, 'Z003', (member) => member.replaceAll(' </gml:posList>', '</gml:posList>'));
     await run();
@@ -176,7 +176,7 @@ describeDatabase('an incremental build', (engine) => {
     await expect(run()).rejects.toThrow('stopped here');
     stopAt = null;
     await run();
-    expect(copied('finished by the run before')).toEqual(expect.arrayContaining(['core.parcel', 'section.address']));
+    expect(copied('finished by the previous run')).toEqual(expect.arrayContaining(['core.parcel', 'section.address']));
     // Tables that depend on compared tables wait for them, and their rows are copied nevertheless.
     // The residents of a removed parcel belong to the other parcels of its census section.
     expect(COMPARED.filter((relation) => made[relation] !== 'nothing changed')).toEqual(['section.population']);

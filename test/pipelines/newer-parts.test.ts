@@ -47,7 +47,7 @@ describeDatabase('a newer file of one comune', (engine) => {
   });
   afterAll(() => files?.remove());
 
-  it('of quotations leaves the other comuni their half-year, even if the ZONE of the newer file names them all', async () => {
+  it('a newer file of quotations leaves the other comuni their half-year, even if the ZONE of the newer file names them all', async () => {
     const before = await records();
     expect([...before.values()].filter(({ comune, valuation }) => comune === 'Z001' && valuation.length > 0).length).toBeGreaterThan(100);
     const newer = (text: string): string => text.replace('Semestre 2015/1', 'Semestre 2026/1').replace(/elaborazione del \S+/, 'elaborazione del 03-OTT-26');
@@ -61,7 +61,7 @@ describeDatabase('a newer file of one comune', (engine) => {
     expect(new Set(of('Z002', after).flatMap(({ valuation }) => valuation.map(({ semester }) => semester)))).toEqual(new Set(['2026_1']));
   });
 
-  it('of incomes and of postal codes leaves the other comuni their year and edition', async () => {
+  it('a newer file of incomes and of postal codes leaves the other comuni their year and edition', async () => {
     const before = await records();
     // Without postal codes, the table by postal codes is a table by comuni.
     const lines = (await readFile(await named(/subcomunale_CSV_2023/))).toString('latin1').split('\r\n');

@@ -73,7 +73,7 @@ describeEngines('a swap during a long read', (engine) => {
 
   it('lets other readers pass, tries again, and publishes when the long read has ended', async () => {
     const long = await longRead();
-    const refreshed = refresh(context, loadOptions([files.folder], [REGION], { accept: { who: 'test', why: 'zones are meant to differ' } }));
+    const refreshed = refresh(context, loadOptions([files.folder], [REGION], { accept: { who: 'test', why: 'the test changes zones' } }));
     await untilWaiting(true);
     // This read queues behind the swap. It is answered because the swap gives up while the long read continues.
     expect(await zone()).toBe(1);

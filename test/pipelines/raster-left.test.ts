@@ -23,7 +23,7 @@ describeDatabase('rasters that left the data folder', (engine) => {
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
 
   const load = async (): Promise<void> => {
-    const report = await refresh(context, loadOptions([files.folder], [14], { accept: { who: 'a test', why: 'it changes what it likes' } }));
+    const report = await refresh(context, loadOptions([files.folder], [14], { accept: { who: 'a test', why: 'the test accepts every change' } }));
     expect(report.failures).toEqual([]);
   };
   const rowsOf = async (section: string): Promise<Map<number, string>> => {
@@ -69,7 +69,7 @@ describeDatabase('rasters that left the data folder', (engine) => {
 
   it('keep the rows of unchanged parcels; changed parcels have none and are counted', holds);
 
-  it('do the same in a complete rebuild', async () => {
+  it('keep the rows of unchanged parcels in a complete rebuild', async () => {
     await makeAllAnew();
     await load();
     await holds();

@@ -121,7 +121,7 @@ describe('a raster', () => {
     expect(cells).toEqual(expected);
   });
 
-  it('with coordinates of points is half a cell further to the north-west', async () => {
+  it('a raster with coordinates of points is half a cell further to the north-west', async () => {
     writeGeoTiff(path('point.tif'), { ...base, epsg: 4326, west: 14, north: 42, cell: 1 / 3600, isPoint: true });
     const { grid } = await whole(path('point.tif'));
     expect(grid.transform).toEqual([14 - 0.5 / 3600, 1 / 3600, 0, 42 + 0.5 / 3600, 0, -1 / 3600]);
@@ -143,7 +143,7 @@ describe('a raster', () => {
     expect(await refusal(path('low.tif'))).toBe('RASTER_NO_DATA');
   });
 
-  it('with the other byte order and a single strip is read too', async () => {
+  it('a raster with the other byte order and a single strip is read too', async () => {
     const values = Float32Array.from({ length: WIDTH * HEIGHT }, (_, index) => (HOLES.has(index) ? -9999 : hill(index)));
     const written = writeArrayBuffer(values, {
       width: WIDTH, height: HEIGHT, SampleFormat: [3], BitsPerSample: [32], ModelPixelScale: [10, 10, 0], ModelTiepoint: [0, 0, 0, 900_000, 4_650_370, 0],
@@ -156,7 +156,7 @@ describe('a raster', () => {
     expect(cells).toEqual(expected);
   });
 
-  it('in a zip is read in place, and leaves no file', async () => {
+  it('a raster in a zip is read in place, and leaves no file', async () => {
     await writeZip(path('tile.zip'), [['w/tile.tif', readFileSync(path('base.tif'))], ['w/readme.txt', 'text']]);
     expect((await whole(path('tile.zip'), 'w/tile.tif')).cells).toEqual(expected);
     expect(await refusal(path('tile.zip'), 'w/readme.txt')).toBe('RASTER_FORM');
@@ -286,7 +286,7 @@ describe.skipIf(!hasGdal())('a raster written by gdal_translate', () => {
     }
   });
 
-  it('with a scale returns scaled values', async () => {
+  it('a raster with a scale returns scaled values', async () => {
     const file = gdal('scaled.tif', '-ot', 'Int16', '-a_scale', '0.5', '-a_offset', '100');
     expect((await whole(file)).cells).toEqual(expected.map((value) => Math.round(value) * 0.5 + 100));
   });
@@ -339,7 +339,7 @@ describe('a tile of VIIRS', () => {
     expect(cells).toEqual(Array.from({ length: rows * columns }, (_, index) => (value(index) === 65_535 ? NaN : value(index) * 0.1)));
   });
 
-  it('of collection 2 has no value in fill cells, for any type of the fill attribute', async () => {
+  it('a tile of collection 2 has no value in fill cells, for any type of the fill attribute', async () => {
     const random = randomOf('viirs fill', testEnvironment().seed);
     // −999.9 is not exact in 32 bits: a fill of 64 bits or of text differs from the cell by 2e-5.
     const radiances = Array.from({ length: rows * columns }, () => (random.below(5) === 0 ? -999.9 : random.below(20_000) / 10));
@@ -365,7 +365,7 @@ describe('a tile of VIIRS', () => {
 describe('a damaged raster', () => {
   const runs = testEnvironment().mutations;
 
-  it('with damage in header, tables or blocks yields a raster or an input error, and nothing else', { timeout: 60_000 }, async () => {
+  it('a raster with damage in header, tables or blocks yields a raster or an input error, and nothing else', { timeout: 60_000 }, async () => {
     writeGeoTiff(path('sane-tiles.tif'), { ...base, tile: 16 });
     writeViirs(path('sane.h19v04.h5'), { rows: 60, columns: 60, cells: Uint16Array.from({ length: 3600 }, (_, index) => index % 500) });
     const originals = [path('base.tif'), path('sane-tiles.tif'), path('sane.h19v04.h5')].map((file) => readFileSync(file));
@@ -386,7 +386,7 @@ describe('a damaged raster', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(600_000_000);
   });
 
-  it('with damaged LZW codes yields at most the requested bytes', () => {
+  it('a raster with damaged LZW codes yields at most the requested bytes', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), fc.nat(1000), (bytes, most) => {
       try {
         expect(unpackLzw(Buffer.from(bytes), most).length).toBeLessThanOrEqual(most);
@@ -396,7 +396,7 @@ describe('a damaged raster', () => {
     }), { numRuns: 300, seed: testEnvironment().seed });
   });
 
-  it('with a block that unpacks without end stops at the block\'s size', async () => {
+  it('a raster with a block that unpacks without end stops at the block\'s size', async () => {
     writeGeoTiff(path('bomb.tif'), { ...base, tile: 16 });
     const { deflateSync } = await import('node:zlib');
     const bytes = readFileSync(path('bomb.tif'));

@@ -33,7 +33,7 @@ describe('two SQL texts', () => {
   for (const [what, one, other] of SAME) it(`count as the same when they differ in ${what}`, () => expect(normalSql(one)).toBe(normalSql(other)));
   for (const [what, one, other] of OTHER) it(`count as different when they differ in ${what}`, () => expect(normalSql(one)).not.toBe(normalSql(other)));
 
-  it('with different comments on a table differ only if descriptions count', () => {
+  it('texts with different comments on a table differ only if descriptions count', () => {
     const [one, other] = ["create table a (b int4); comment on table a is 'one; two'; select 1", "create table a (b int4);\ncomment on table a is 'three'; select 1"] as const;
     expect(normalSql(one)).not.toBe(normalSql(other));
     expect(effectiveSql(one)).toBe(effectiveSql(other));

@@ -19,7 +19,7 @@ const MADE_HERE = [...productFiles(0), ...productFiles(14)];
 describe('facts', () => {
   const engine: Facts = { PostgreSQL: '15', PostGIS: '3.3', GEOS: '3.11', PROJ: '9.1' };
 
-  it('of every file that builds a table, and of every reader, do not change with comments, layout and descriptions', () => {
+  it('facts of every file that builds a table, and of every reader, do not change with comments, layout and descriptions', () => {
     const files = [...MAKERS, ...SOURCES.flatMap(({ staging, load }) => [staging, load])];
     for (const file of files) {
       const told = file.text.replace(/^(-- purpose:)/m, '$1 other words of').replace(/\n(?!--)/g, '\n\n   /* said */ ');
@@ -29,7 +29,7 @@ describe('facts', () => {
     }
   });
 
-  it('of every file that builds a table contain its version', () => {
+  it('facts of every file that builds a table contain its version', () => {
     expect(MAKERS.filter(({ version }) => version === null || !Number.isInteger(version) || version < 1).map(({ file }) => file)).toEqual([]);
     for (const file of MAKERS) {
       const raised = parseSqlFile(file.file, file.text.replace(/^-- version: .*$/m, `-- version: ${file.version! + 1}`));
@@ -37,7 +37,7 @@ describe('facts', () => {
     }
   });
 
-  it('of a table keep the name that its file has in databases, wherever the file is', () => {
+  it('facts of a table keep the name that its file has in databases, wherever the file is', () => {
     const names = MAKERS.map(factName);
     expect(new Set(names).size).toBe(names.length);
     // A file that builds a table only for some regions has its own name.
@@ -45,14 +45,14 @@ describe('facts', () => {
     expect(usual.map(({ section, writes: [table] }) => `sql/${section === null ? 'core' : 'sections'}/${tableOf(table!)}.sql`)).toEqual(usual.map(factName));
   });
 
-  it('of a reader are its version, its SQL and the fields that fill SQL: code counts by the version alone', () => {
+  it('facts of a reader are its version, its SQL and the fields that fill SQL: code counts by the version alone', () => {
     for (const { id, facts, manifest } of SOURCES) {
       expect(facts[`version of ${id}`]).toBe(String(manifest.version));
       expect(Object.keys(facts).filter((name) => !/^(?:version|places|areas|repeats) of |\.sql$/.test(name))).toEqual([]);
     }
   });
 
-  it('of a reader change with each field that fills SQL', () => {
+  it('facts of a reader change with each field that fills SQL', () => {
     const changes: Readonly<Record<string, (source: RegisteredSource) => RegisteredSource>> = {
       places: (source) => ({ ...source, places: Object.fromEntries(Object.entries(source.places ?? {}).map(([layer, columns]) => [layer, { ...columns, place: 'other' }])) }),
       areas: (source) => ({ ...source, layers: Object.fromEntries(Object.entries(source.layers).map(([name, layer]) => [name, { ...layer, areasOf: 'raw_other' }])) }),

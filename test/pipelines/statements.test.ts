@@ -23,7 +23,7 @@ describe('a statement', () => {
 
   it('is refused if it does not exist or a name is missing', () => {
     expect(() => workspace('no_such_rows')).toThrow('sql/statements/workspace.sql has no statement no_such_rows');
-    expect(() => workspace('all_rows')).toThrow('sql/statements/workspace.sql: all_rows was given nothing for :"from"');
+    expect(() => workspace('all_rows')).toThrow('sql/statements/workspace.sql: all_rows needs a value for :"from"');
   });
 });
 

@@ -56,7 +56,7 @@ it('starts nothing after a failure, and throws the first error when all started 
 });
 
 it('refuses tasks that wait for each other', async () => {
-  await expect(together(2, [0, 1], () => Promise.resolve(), (item) => [1 - item])).rejects.toThrow('comes after another');
+  await expect(together(2, [0, 1], () => Promise.resolve(), (item) => [1 - item])).rejects.toThrow('wait for each other');
 });
 
 it('yields results in the order of the items, with at most the given number of tasks at a time', async () => {

@@ -65,16 +65,16 @@ it(`gives a correct reason for every loaded file that is not used, seed ${seed}`
         expect(named).toEqual([...new Set(regionsOf(file))].sort((a, b) => a! - b!));
         expect(named.filter((code) => units.includes(code))).toEqual([]);
       } else if (reason.startsWith('it was forgotten')) expect(file.forgotten).toBe(true);
-      else if (reason === 'nothing of it could be used') expect(file.held.flatMap(({ places }) => places)).toEqual([]);
+      else if (reason === 'none of its rows could be used') expect(file.held.flatMap(({ places }) => places)).toEqual([]);
       else if (reason === 'the same file was read again later') expect(files.some(({ sha256, fileId }) => sha256 === file.sha256 && fileId > file.fileId)).toBe(true);
-      else if (reason === 'no region is asked for or published') expect(units).toEqual([]);
+      else if (reason === 'no region is requested or published') expect(units).toEqual([]);
       else {
-        expect(reason).toBe('its places are taken from files of other regions');
+        expect(reason).toBe('files of other regions have its places');
         const listed = file.held.flatMap(({ places }) => places.flatMap((place) => LIST.get(place) ?? []));
         expect(listed.some((region) => region !== file.region)).toBe(true);
       }
     }
   }), { numRuns: 3000, seed });
   console.log(`reasons given, seed ${seed}: ${JSON.stringify(Object.fromEntries(given))}`);
-  for (const reason of ['FILE is used instead', 'nothing of it could be used', 'the same file was read again later']) expect(given.get(reason)).toBeGreaterThan(0);
+  for (const reason of ['FILE is used instead', 'none of its rows could be used', 'the same file was read again later']) expect(given.get(reason)).toBeGreaterThan(0);
 });

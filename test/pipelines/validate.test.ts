@@ -111,7 +111,7 @@ describe('formats of the report', () => {
 });
 
 describe('the files that validate reads', () => {
-  it('in a folder are all files, and unknown ones are skipped; a named unknown file is an error with a hint', async () => {
+  it('all files in a folder are read, and unknown ones are skipped; a named unknown file is an error with a hint', async () => {
     const place = join(folder, 'mixed');
     mkdirSync(place);
     copyFileSync(GOOD, join(place, 'several-zones_2024.csv'));
@@ -123,7 +123,7 @@ describe('the files that validate reads', () => {
     expect(named).toMatchObject({ ok: false, findings: [{ code: 'FILE_UNKNOWN', detail: expect.any(String), hint: expect.any(String) }] });
   });
 
-  it('in a zip are reported with the zip: an added column', async () => {
+  it('findings in a zip are reported with the zip: an added column', async () => {
     const path = join(folder, 'Redditi_e_principali_variabili_IRPEF_su_base_comunale_CSV_2023.zip');
     await writeZip(path, [['redditi.csv', readFileSync(fixture('mef_income/made_column-added.csv'))]]);
     const [verdict] = await validate([path], sources, null, () => undefined);
@@ -211,14 +211,14 @@ describe('names that were encoded twice', () => {
     expect(verdict?.findings.map(({ hint }) => hint).join()).not.toContain('as downloaded');
   });
 
-  it('throughout the file are rejected, with the hint to use the file as downloaded', async () => {
+  it('names encoded twice throughout the file are rejected, with the hint to use the file as downloaded', async () => {
     const path = join(folder, 'STRAD_MOLI_20260703.csv');
     writeFileSync(path, Buffer.from(Buffer.from(streets(['VIA CIR\u00d2', 'VIA PER\u00d2', 'LOCALIT\u00c0 FINTA', 'VIA FORL\u00cc']), 'utf8').toString('latin1'), 'utf8'));
     const [verdict] = await validate([path], sources, null, () => undefined);
     expect(verdict).toMatchObject({ ok: false, findings: [{ level: 'error', code: 'ENCODING_WRONG', hint: expect.stringContaining('as downloaded') }] });
   });
 
-  it('in a list of comuni are kept too', async () => {
+  it('names encoded twice in a list of comuni are kept too', async () => {
     const path = join(folder, 'zone_doppie_2024.csv');
     writeFileSync(path, 'REGIONE;PROV_CITTA_METROPOLITANA;SIGLA_PROV;COMUNE;COD_ISTAT_COMUNE;ZONA_SISMICA\r\nMOLISE;Campobasso;CB;Forl\u00c3\u00ac Finto;70001;3\r\n');
     const [verdict] = await validate([path], sources, null, () => undefined);

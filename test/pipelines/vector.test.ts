@@ -192,12 +192,12 @@ describe('a shapefile', () => {
     expect((await failure(openVector(await write([row(1)], { cpg: 'KOI8-R' })))).code).toBe('ENCODING_UNKNOWN');
   });
 
-  it('without .prj can be opened, but not read', async () => {
+  it('a layer without .prj can be opened, but not read', async () => {
     const path = await write([row(1)], { prj: null });
     expect((await failure(all(path))).code).toBe('CRS_MISSING');
   });
 
-  it('in an unknown CRS is not read', async () => {
+  it('a layer in an unknown CRS is not read', async () => {
     const error = await failure(all(await write([row(1)], { prj: 'LOCAL_CS["Grid of the works"]' })));
     expect([error.code, error.detail]).toEqual(['CRS_UNKNOWN', 'expected an EPSG code or a known name, found LOCAL_CS["Grid of the works"]']);
   });
@@ -388,7 +388,7 @@ describe('a big file', () => {
       const dataset = await openVector(${JSON.stringify(path)});
       const reading = told((async () => { for await (const f of dataset.features(dataset.layer())) if (f.position === 1) await thread.terminate(); })());
       console.log(JSON.stringify([await reading, await told(openVector(${JSON.stringify(path)}))]));`);
-    const ended = { code: 'THREAD_ENDED', kind: 'bug', detail: 'expected it to read all that it was given, found: exit code 1', hint: expect.stringMatching(/^Run the same command again/) as string };
+    const ended = { code: 'THREAD_ENDED', kind: 'bug', detail: 'expected it to read its whole input, found: exit code 1', hint: expect.stringMatching(/^Run the same command again/) as string };
     const stem = basename(path, '.shp');
     expect(errors).toEqual([{ ...ended, at: `${stem}.shp, layer ${stem}` }, { ...ended, at: `${stem}.shp` }]);
   });

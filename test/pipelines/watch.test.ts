@@ -78,7 +78,7 @@ describeDatabase('mappale watch', (engine) => {
   const asked = (): string[] => [...new Set(publisher.seen.map(({ url }) => url))].sort();
   const figures = (): Promise<string> => readFile(join(data, '.mappale.prom'), 'utf8');
 
-  it('without a region reports it, with the exit code for usage errors', async () => {
+  it('a run without a region reports it, with the exit code for usage errors', async () => {
     const line = await night('2026-11-22T02:15:00Z');
     expect(line).toMatchObject({ exit_code: 2, failures: [{ error: 'REGION_MISSING' }] });
     expect(asked()).toEqual([]);
@@ -130,7 +130,7 @@ describeDatabase('mappale watch', (engine) => {
     hookStatus = 500;
     const line = await night('2027-05-11T02:15:00Z');
     expect(line).toMatchObject({ exit_code: 3, failures: [{ error: 'DOWNLOAD_PAGE' }], published: [] });
-    expect(warned.join('\n')).toMatch(/Manutenzione[\s\S]*the webhook did not take the line: status 500/);
+    expect(warned.join('\n')).toMatch(/Manutenzione[\s\S]*the webhook did not accept the summary: status 500/);
     expect(warned.join('\n')).not.toContain('secret');
     expect(await figures()).toMatch(/mappale_last_run_exit_code 3\n[\s\S]*mappale_download_failed_files\{source="mimit_fuel"\} 1\n/);
     publisher.routes.set(FUEL, before);

@@ -109,7 +109,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     return chosen;
   };
 
-  it(`of any optional source is left out of the first publication, and loaded when it is repaired, seed ${seed}`, async () => {
+  it(`an unusable file of any optional source is left out of the first publication, and loaded when it is repaired, seed ${seed}`, async () => {
     const bad = someOptional(4);
     const paths = [...bad.values()];
     const expected = [...bad].map(([id, path]) => [id, basename(path)] as const).sort();
@@ -154,7 +154,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     await repaired.database.close();
   }, 300_000);
 
-  it('of an optional source leaves the other files of its release in use', async () => {
+  it('an unusable file of an optional source leaves the other files of its release in use', async () => {
     const bad = someOptional(2, (paths) => paths.length > 1);
     const context = await open(new Map([...bad.values()].map((path) => [basename(path), 'input'])));
     const report = await load(context);
@@ -163,7 +163,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     expect(await content(context)).toEqual(await freshWithout([...bad.values()]));
   }, 240_000);
 
-  it('of an optional source leaves its earlier release in use, and everything else is published', async () => {
+  it('an unusable file of an optional source leaves its earlier release in use, and everything else is published', async () => {
     const bad = someOptional(3);
     const url = await engine.copyDatabase(wholeUrl);
     for (const path of bad.values()) await writeFile(here(path), PAGE);
@@ -185,21 +185,21 @@ describeDatabase('a file that cannot be used', (engine) => {
     await context.database.close();
   }, 240_000);
 
-  it.each([['input', 3], ['rejects', 4]] as const)('of parcels, addresses or comuni withholds the region: %s, exit %s', async (kind, exit) => {
+  it.each([['input', 3], ['rejects', 4]] as const)('an unusable file of parcels, addresses or comuni withholds the region: %s, exit %s', async (kind, exit) => {
     const id = pick(WITHHOLDING.filter((each) => filesOf.has(each)));
     const context = await open(new Map([[basename(filesOf.get(id)!.at(-1)!), kind]]));
     const report = await load(context);
     expect([id, exitCodeOf(report), report.units.filter(({ unit }) => unit === MOLISE), report.leftOut]).toEqual([id, exit, [], []]);
   }, 120_000);
 
-  it('of any source withholds the region if its checks fail', async () => {
+  it('an unusable file of any source withholds the region if its checks fail', async () => {
     const [[, path] = []] = [...someOptional(1)];
     const context = await open(new Map([[basename(path!), 'checks']]));
     const report = await load(context);
     expect([exitCodeOf(report), report.units.filter(({ unit }) => unit === MOLISE), report.leftOut]).toEqual([5, [], []]);
   }, 120_000);
 
-  it('of an optional source is left out if it contradicts another file, and the published file stays', async () => {
+  it('an unusable file of an optional source is left out if it contradicts another file, and the published file stays', async () => {
     const path = filesOf.get('dpc_seismic')![0]!;
     const other = join(folder, 'made_again', basename(path));
     await mkdir(join(folder, 'made_again'));
@@ -210,7 +210,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     expect(await content(published)).toEqual(whole);
   }, 240_000);
 
-  it('of a mandatory source that is not recognised withholds the region, and the publication stays unchanged', async () => {
+  it('an unusable file of a mandatory source that is not recognised withholds the region, and the publication stays unchanged', async () => {
     const ids = WITHHOLDING.filter((id) => id !== 'istat_comuni' && filesOf.has(id));
     const id = pick(ids);
     const path = filesOf.get(id)!.at(-1)!;

@@ -40,7 +40,7 @@ async function read(path: string): Promise<{ rows: XlsxRow[]; counted: number; s
 }
 
 describe('a workbook', () => {
-  it('that was written here is read back, with numbers as digits and gaps as null', async () => {
+  it('a workbook that was written here is read back, with numbers as digits and gaps as null', async () => {
     const path = join(folder, 'a.xlsx');
     const random = randomOf('xlsx');
     const table = Array.from({ length: 3_000 }, (_, row) => Array.from({ length: 30 }, (_unused, column) => (column % 7 === 3 ? null : column % 2 === 0 ? random.below(1_000) : `è <&> "${row % 50}"`)));

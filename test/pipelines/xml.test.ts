@@ -78,7 +78,7 @@ describe('a prologue', () => {
     expect(() => parser.write(Buffer.from(text))).toThrow(expect.objectContaining({ name: 'XmlError', place: { line, column } }));
   });
 
-  it('in another encoding is rejected at the byte', () => {
+  it('a document in another encoding is rejected at the byte', () => {
     expect(() => new XmlPrologueParser().write(Buffer.from('<!-- \xe0 --><a>', 'latin1'))).toThrow(expect.objectContaining({ message: 'bytes that are not UTF-8' }));
   });
 });

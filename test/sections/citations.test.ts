@@ -67,7 +67,7 @@ describeEngines('the citations of a region', (engine) => {
   });
   afterAll(() => files?.remove());
 
-  it.each(SECTION_NAMES)('of %s are the sources that explain names', async (section) => {
+  it.each(SECTION_NAMES)('citations of %s are the sources that explain names', async (section) => {
     const different: string[] = [];
     let filled = 0;
     // The embedded engine explains every parcel only if it is requested by name.

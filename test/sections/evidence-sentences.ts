@@ -7,7 +7,7 @@ const COLUMNS = ['field', 'value', 'unit', 'rule'] as const;
 export type Sentences = Readonly<Record<(typeof COLUMNS)[number], readonly string[]>>;
 
 /** An inserted value. */
-const HOLE = Symbol('what is put in');
+const HOLE = Symbol('inserted value');
 
 type Said = readonly (string | typeof HOLE)[];
 

@@ -59,7 +59,7 @@ describeDatabase('the coverage of a section', (engine) => {
     return Object.fromEntries(sections.map((section) => [section, rows.filter((row) => row.section === section).map(({ coverage }) => coverage)]));
   });
 
-  it('without any release is not_loaded, and not_mapped if the loaded files cover other comuni', async () => {
+  it('coverage without any release is not_loaded, and not_mapped if the loaded files cover other comuni', async () => {
     expect(await said('')).toEqual(Object.fromEntries(COVERED.map((section) => [section, ['not_loaded', 'not_loaded', 'not_loaded']])));
     const other = 'insert into omi_quotation default values; insert into income default values; insert into accesso default values;';
     expect(await said(`${other} insert into census_section values ('150630000001');`, ['valuation', 'valuation_history', 'economics', 'demographics', 'address'])).toEqual({
@@ -68,12 +68,12 @@ describeDatabase('the coverage of a section', (engine) => {
     });
   });
 
-  it('for quotations is mapped in a comune with quotations and with perimeters that lead to a price', async () => {
+  it('coverage for quotations is mapped in a comune with quotations and with perimeters that lead to a price', async () => {
     const omi = "insert into omi_quotation default values; insert into quoted_comune values ('Z001', 4051, 4051), ('Z002', 4051, null), ('Z003', null, 4051);";
     expect(await said(omi, ['valuation', 'valuation_history'])).toEqual({ valuation: ['mapped', 'not_mapped', 'not_mapped'], valuation_history: ['mapped', 'not_mapped', 'not_mapped'] });
   });
 
-  it('for quotations is not_mapped for a parcel whose perimeter has no link, in a mapped comune', async () => {
+  it('coverage for quotations is not_mapped for a parcel whose perimeter has no link, in a mapped comune', async () => {
     expect(await said(`insert into omi_quotation default values; insert into quoted_comune values ('Z001', 4051, 4037), ('Z002', 4051, 4037), ('Z003', 4051, 4037);
       insert into section.valuation_14 (fid, belfiore, zona, half_year, perimeter_half_year) values (1400000001, 'Z001', 'R1', null, 4037), (1400000002, 'Z002', 'R1', 4051, 4051);
       insert into section.valuation_history_14 (fid, since, until, belfiore, zona, half_year, perimeter_half_year, then_belfiore, then_zona) values
@@ -82,11 +82,11 @@ describeDatabase('the coverage of a section', (engine) => {
       .toEqual({ valuation: ['not_mapped', 'mapped', 'mapped'], valuation_history: ['not_mapped', 'mapped', 'mapped'] });
   });
 
-  it('for incomes is mapped in a comune with its own row, not in one with only postal codes', async () => {
+  it('coverage for incomes is mapped in a comune with its own row, not in one with only postal codes', async () => {
     expect(await said("insert into income default values; insert into declared_income values ('Z001', null), ('Z002', '86001');", ['economics'])).toEqual({ economics: ['mapped', 'not_mapped', 'not_mapped'] });
   });
 
-  it('for the census is mapped for a parcel in a census section with data, and not_mapped without data or outside all census sections', async () => {
+  it('coverage for the census is mapped for a parcel in a census section with data, and not_mapped without data or outside all census sections', async () => {
     const placed = `
       insert into section.demographics_14 values (1400000001, '940010000001', 0.5), (1400000002, '940010000002', 0.5);
       insert into core.census_figures_14 select (jsonb_populate_record(null::core.census_figures, (
@@ -99,7 +99,7 @@ describeDatabase('the coverage of a section', (engine) => {
     expect(await said('', ['demographics', 'population'])).toEqual({ demographics: ['not_loaded', 'not_loaded', 'not_loaded'], population: ['not_loaded', 'not_loaded', 'not_loaded'] });
   });
 
-  it('for points is mapped in a comune that every list of the section names, and in all comuni if the lists are of Italy', async () => {
+  it('coverage for points is mapped in a comune that every list of the section names, and in all comuni if the lists are of Italy', async () => {
     const points = 'insert into school default values; insert into fuel_station default values; insert into cultural_place default values;';
     // No list names schools of the second comune.
     expect(await said(`${points} insert into point_of_interest values ('school', 'Z001', 1), ('fuel', 'Z001', 2), ('fuel', 'Z002', 2), ('fuel', null, 2), ('pharmacy', 'Z003', 19), ('culture', 'Z003', 19);`, ['poi', 'cultural_heritage']))
@@ -113,7 +113,7 @@ describeDatabase('the coverage of a section', (engine) => {
     expect(await said(points, ['poi', 'cultural_heritage'])).toEqual({ poi: ['not_mapped', 'not_mapped', 'not_mapped'], cultural_heritage: ['not_mapped', 'not_mapped', 'not_mapped'] });
   });
 
-  it('for addresses is mapped in a comune of INDIR', async () => {
+  it('coverage for addresses is mapped in a comune of INDIR', async () => {
     expect(await said("insert into accesso default values; insert into access_point values ('Z003');", ['address'])).toEqual({ address: ['not_mapped', 'not_mapped', 'mapped'] });
   });
 

@@ -41,7 +41,7 @@ async function untypable(report: string): Promise<string | null> {
   const said = words(line.replace(/^sudo (?:-u postgres )?/, '')).map((word) => (word === 'REGION' ? 'molise' : word));
   if (said[0] === 'npx') return refusal(said.slice(2));
   if (said[0] === 'make') return new RegExp(`^${said[1]}:`, 'm').test(read('Makefile')) ? null : 'no such target';
-  return SYSTEM.has(said[0] ?? '') ? null : `no program that is known: ${line}`;
+  return SYSTEM.has(said[0] ?? '') ? null : `unknown program: ${line}`;
 }
 
 const typed = process.argv;

@@ -1,4 +1,4 @@
--- purpose: the five segments of the shore nearest to each parcel within a kilometre, as a plain script of PostGIS finds them
+-- purpose: the five nearest segments of the shore within a kilometre of each parcel, by plain PostGIS
 -- reads: core.parcel, plain.shore
 -- writes: plain.coastal_erosion
 -- grain: one row per parcel and segment

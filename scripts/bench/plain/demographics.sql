@@ -1,4 +1,4 @@
--- purpose: the census section of each land parcel, as a plain script of PostGIS finds it
+-- purpose: the census section of each land parcel, by plain PostGIS
 -- reads: core.parcel, plain.census
 -- writes: plain.demographics
 -- grain: one row per land parcel whose representative point is inside a section

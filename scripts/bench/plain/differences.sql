@@ -1,10 +1,10 @@
 -- purpose: parcels whose sections differ from the plain scripts by more than rounding
 -- reads: section.risk, section.subsidence, section.coastal_erosion, section.demographics, section.land_cover, plain.risk, plain.subsidence, plain.coastal_erosion, plain.demographics, plain.land_cover
 -- writes: plain.difference
--- grain: one row per section: parcels of either, and those that differ
+-- grain: one row per section, with its parcels and the parcels that differ
 -- crs: none
 
--- Shares are rounded to 1e-6, motions to 0.01 mm, distances to 0.01 m; sums of another order may differ by one of the last digit.
+-- Shares are rounded to 1e-6, motions to 0.01 mm, distances to 0.01 m; sums in another order may differ by one in the last digit.
 create table plain.difference as
 select
   'risk' as section,

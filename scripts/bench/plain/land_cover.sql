@@ -1,4 +1,4 @@
--- purpose: the class of land cover that covers most of each land parcel, as a plain script of PostGIS finds it
+-- purpose: the class of land cover that covers most of each land parcel, by plain PostGIS
 -- reads: core.parcel, plain.land
 -- writes: plain.land_cover
 -- grain: one row per land parcel that the map reaches

@@ -1,8 +1,8 @@
--- purpose: vertical ground motion of each parcel, as a plain script of PostGIS finds it
+-- purpose: vertical ground motion of each parcel, by plain PostGIS
 -- reads: core.parcel, plain.cell
 -- writes: plain.subsidence
 -- grain: one row per parcel that covers a measured cell
--- crs: parcels are brought to EPSG:3035, in which the cells are
+-- crs: parcels are transformed to EPSG:3035, the CRS of the cells
 
 create table plain.subsidence as
 select
