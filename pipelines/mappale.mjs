@@ -1,9 +1,8 @@
 #!/usr/bin/env node
-// Starts the program: in a checkout its TypeScript, without a build step; in the npm package and in dist/ the compiled program.
-// What an old Node does not have is imported after it was asked for its version.
+// Starts the program: TypeScript in a checkout, compiled code in the npm package. Modules that an old Node lacks are imported after the version check.
 import { existsSync } from 'node:fs';
 
-// The system gives the first process of a container no way to be ended but its own, and it may be told to end while it still loads.
+// The first process of a container has no default signal handlers, and a signal may arrive while the program still loads.
 if (process.pid === 1) {
   for (const [signal, number] of [['SIGHUP', 1], ['SIGINT', 2], ['SIGTERM', 15]]) process.on(signal, () => process.listenerCount(signal) === 1 && process.exit(128 + number));
 }

@@ -1,4 +1,4 @@
-/** Commands that are suggested to the user: the typed command line with changes, and the program as it is installed. */
+/** Commands that are suggested to the user, named for a checkout or for the npm package. */
 
 /** True in the npm package, where the program is compiled. */
 const IS_PACKAGE = import.meta.url.endsWith('.js');
@@ -8,7 +8,7 @@ export const GDAL_SETUP: string = IS_PACKAGE ? 'npm install --global gdal-async'
 /** Installs the program's packages again. */
 export const PACKAGES_SETUP: string = IS_PACKAGE ? 'npm install --global mappale' : 'make setup';
 
-/** Names the program as it is started: `npx mappale` in a checkout, `mappale` in the npm package. @param text of the program, not of data */
+/** Replaces `npx mappale` with `mappale` in the npm package. @param text a text of the program, not of data */
 export function asInstalled(text: string): string {
   return IS_PACKAGE ? text.replaceAll('npx mappale', 'mappale') : text;
 }

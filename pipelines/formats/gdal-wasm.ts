@@ -11,7 +11,7 @@ import { BATCH_BYTES, BATCH_FEATURES, FIXED_DATE, type GdalBatch, type GdalCalls
 import type { VectorField, VectorValue } from './vector.ts';
 import { checkWkb, geoJsonWkb, toEwkb } from './wkb.ts';
 
-/** What is used of the module that Emscripten made. */
+/** Members of the Emscripten module that the engine calls. */
 interface Emscripten {
   ccall(name: string, result: 'number' | 'string' | null, types: readonly string[], args: readonly (string | number)[]): unknown;
   _malloc(bytes: number): number;
@@ -187,7 +187,7 @@ function guarded<T>(work: () => T): T {
 interface Reading {
   readonly folder: string;
   readonly file: FlatGeobufFile;
-  /** GDAL reported errors, each of which may be the reason why a feature has no geometry. */
+  /** GDAL reported errors. Each may be the reason why a feature has no geometry. */
   readonly hasMessages: boolean;
   readonly failure: string | null;
   /** Features so far. */
