@@ -126,7 +126,7 @@ async function buildTables(build: Build, finished: ReadonlySet<string>): Promise
   const turns = inOrder([...stale].sort(order), ({ file }) => file);
   let ready = 0;
   const make = async (product: Product, session: Session, lane: string): Promise<void> => {
-    if (finished.has(tableOf(product.relation))) log.debug(`  ${product.relation}: finished by the run before`);
+    if (finished.has(tableOf(product.relation))) log.debug(`  ${product.relation}: finished by the previous run`);
     else if ((await incremental?.take(session, product)) === true) return;
     else await buildTable(build, product, session, lane);
     await lookIn(session, [schema]);
