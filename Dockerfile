@@ -1,37 +1,28 @@
-# The program with GDAL of the distribution. `docker build -t mappale .`, then `docker compose up`.
+# The npm package of this checkout on Node alone. Vector files are read with gdal3.js, because GDAL would add 190 MB.
+# `docker build -t mappale .`, then `docker compose up`.
+# Data is in the volume /srv/mappale. The rest of the file system can be read-only: `docker run --read-only --tmpfs /tmp`.
 FROM node:22-bookworm-slim AS build
-RUN apt-get update \
- && apt-get install -y --no-install-recommends build-essential libgdal-dev make python3 \
- && rm -rf /var/lib/apt/lists/*
-WORKDIR /app
+WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --ignore-scripts \
- && cd node_modules/gdal-async \
- && npx --no-install node-pre-gyp install --build-from-source --shared_gdal=true --nodedir=/usr/local \
- && rm -rf build deps
-COPY tsconfig.json tsconfig-build.json ./
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig-build.json LICENSE README.md third-party-notices.txt ./
 COPY api api
 COPY pipelines pipelines
 COPY scripts/build scripts/build
 COPY sources sources
 COPY sql sql
-# GDAL's binding is an optional peer, which pruning removes: it is kept aside with the packages that it loads.
-RUN npm run --silent build \
- && mv node_modules/gdal-async /tmp/gdal-async \
- && npm prune --ignore-scripts --omit=dev \
- && mv /tmp/gdal-async node_modules/gdal-async
+RUN npm pack --pack-destination /tmp \
+ && npm install --global --prefix /opt/mappale --omit=dev --omit=optional --ignore-scripts /tmp/mappale-*.tgz
 
 FROM node:22-bookworm-slim
-RUN apt-get update \
- && apt-get install -y --no-install-recommends libgdal32 \
- && rm -rf /var/lib/apt/lists/*
-WORKDIR /app
-COPY --from=build /app/node_modules node_modules
-COPY package.json LICENSE README.md third-party-notices.txt ./
-COPY --from=build /app/dist dist
+ENV PATH=/opt/mappale/bin:$PATH MAPPALE_HOME=/srv/mappale
+COPY --from=build /opt/mappale /opt/mappale
+RUN install --directory --owner=node --group=node /srv/mappale
 USER node
+WORKDIR /srv/mappale
+VOLUME /srv/mappale
 EXPOSE 8080
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:8080/api/v2/health').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "dist/pipelines/mappale.mjs"]
+  CMD ["node", "/opt/mappale/lib/node_modules/mappale/dist/pipelines/operate/health-check.js"]
+ENTRYPOINT ["mappale"]
 CMD ["serve", "--host", "0.0.0.0"]

@@ -114,7 +114,7 @@ describe('the files for containers and the forge', () => {
 
   it('files for unattended machines give the program valid commands', async () => {
     const deployed = FILES.filter((file) => file.startsWith('scripts/deploy/'));
-    const lines = deployed.flatMap((file) => [...read(file).matchAll(/^(?!#).*pipelines\/mappale\.mjs(?:, | )(.+?)(?:\]| 2>>.*)?$/gm)].map((match) => [file, match[1]!.replaceAll(', ', ' ')] as const));
+    const lines = deployed.flatMap((file) => [...read(file).matchAll(/^(?!#).*(?:pipelines\/mappale\.mjs|command: \[mappale)(?:, | )(.+?)(?:\]| 2>>.*)?$/gm)].map((match) => [file, match[1]!.replaceAll(', ', ' ')] as const));
     expect(new Set(lines.map(([, line]) => line.split(' ')[0]))).toEqual(new Set(['serve', 'watch']));
     expect(lines.length).toBeGreaterThanOrEqual(4);
     for (const [file, line] of lines) expect([file, line, await refusal(words(line))]).toEqual([file, line, null]);
@@ -210,5 +210,16 @@ describe('the documents', () => {
     const rooms = [...new Set(FILES.flatMap((file) => /^pipelines\/([^/]+)\//.exec(file)?.[1] ?? []))].sort();
     const named = [...read('docs/architecture.md').matchAll(/^\| `([a-z]+)\/` \|/gm)].map((match) => match[1]!).sort();
     expect(named).toEqual(rooms);
+  });
+});
+
+describe('docs/one-parcel.md', () => {
+  const steps = [...read('docs/one-parcel.md').matchAll(/^\| \d+ \| `([^`]+)` \| `([^`]+)` \|/gm)].map(([, file, name]) => ({ file: file!, name: name! }));
+
+  it('names at most 20 steps, each with a file that declares or writes its object', () => {
+    expect(steps.length).toBeGreaterThan(15);
+    expect(steps.length).toBeLessThanOrEqual(20);
+    const declares = ({ file, name }: { file: string; name: string }): boolean => (file.endsWith('.sql') ? new RegExp(`(?:-- writes:.*|function )\\b${name}\\b`) : new RegExp(`export (?:async )?(?:function|class) ${name}\\b`)).test(read(file));
+    expect(steps.filter((step) => !declares(step))).toEqual([]);
   });
 });
