@@ -395,8 +395,9 @@ function calendar(parcels: () => number): Readonly<Record<string, Kind>> {
       return PUBLISHED;
     },
   });
-  const places = onDay('list of places of culture, on its day', () => undefined);
-  // The list is named after the day of the request. It is requested on its day and each week of the next 35 days.
+  // The list is named after the day of the request. It is requested on its day and each week of the next 35 days. Its content is the same under each name, so
+  // these nights publish only the fuel stations.
+  const places = onDay('unchanged list of places of culture, on its day', (scene) => scene.offerStations());
   const dates = ['01-31', '07-31'].flatMap((day) => [0, 7, 14, 21, 28].map((late) => new Date(Date.parse(`2027-${day}`) + late * 86_400_000).toISOString().slice(5, 10)));
   return {
     ...Object.fromEntries(dates.map((date) => [date, places])),
