@@ -86,7 +86,7 @@ export default defineSection({
         'CCCCZFFFFAS.label; in the land registers of Trentino-Alto Adige IT.TN.<comune catastale>.label or IT.BZ.…':
           'CCCCZFFFFAS.particella; nei Libri fondiari del Trentino-Alto Adige IT.TN.<comune catastale>.particella o IT.BZ.…',
         'Cadastral code of the comune: a letter and three digits': 'Codice catastale del comune: una lettera e tre cifre',
-        'True ground area in m²': 'Superficie reale al suolo',
+        'True ground area': 'Superficie reale al suolo',
         'Degrees, EPSG:4326': 'Gradi, EPSG:4326',
         'Land, or a strip of road or water that is mapped like a parcel': 'Terreno, oppure le fasce di strade e acque rappresentate come particelle',
         'Cadastral identification': 'Come la identifica il catasto',

@@ -86,7 +86,7 @@ export default defineSection({
           'fonte i cui edifici contano nel comune: igm_dbsn dove arriva, altrimenti trento_cadastre, altrimenti dpc_buildings',
         residential: 'residenziale',
         'not residential': 'non residenziale',
-        'unknown use': 'destinazione d’uso non nota',
+        'use not known': 'destinazione d’uso non nota',
       },
     },
     words: {
