@@ -49,7 +49,6 @@ const firstLine = (error: unknown): string => (error instanceof Error ? error.me
 function missing(name: VectorEngine, error: unknown): MappaleError {
   return new MappaleError('GDAL cannot be loaded, so vector files cannot be read', {
     code: 'GDAL_MISSING', kind: 'usage', detail: `expected the package ${name}, found: ${firstLine(error)}`,
-    ...(name === 'gdal3.js' ? { hint: 'Install the npm packages again.', fix: PACKAGES_SETUP } : { hint: 'Install or compile it.', fix: GDAL_SETUP }),
-    cause: error,
+    hint: name === 'gdal3.js' ? 'Install the npm packages again.' : 'Install or compile it.', fix: name === 'gdal3.js' ? PACKAGES_SETUP : GDAL_SETUP, cause: error,
   });
 }
