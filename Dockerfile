@@ -12,7 +12,8 @@ COPY scripts/build scripts/build
 COPY sources sources
 COPY sql sql
 RUN npm pack --pack-destination /tmp \
- && npm install --global --prefix /opt/mappale --omit=dev --omit=optional --ignore-scripts /tmp/mappale-*.tgz
+ && npm install --global --prefix /opt/mappale --omit=dev --omit=optional --ignore-scripts /tmp/mappale-*.tgz \
+ && find /opt/mappale -type f \( -name '*.map' -o -name '*.d.*ts' \) -delete
 
 FROM node:22-bookworm-slim
 ENV PATH=/opt/mappale/bin:$PATH MAPPALE_HOME=/srv/mappale
