@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createReadStream } from 'node:fs';
-import { mkdtemp, rm, truncate, writeFile, readFile, readdir } from 'node:fs/promises';
+import { mkdtemp, rm, truncate, writeFile, readFile, readdir, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
