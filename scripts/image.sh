@@ -59,7 +59,8 @@ if [ "${1:-}" = compose ]; then
   compose+=(--project-name "mappale-try-$$")
   export POSTGRES_PASSWORD=try-owner MAPPALE_PASSWORD=try-writer READER_PASSWORD=try-reader
   trap '"${compose[@]}" down --volumes >/dev/null 2>&1 || true; leave' EXIT
-  "${compose[@]}" up --build --detach >/dev/null 2>&1
+  "${compose[@]}" up --build --detach >/dev/null 2>&1 && up=0 || up=$?
+  result 'exit code of compose up' 0 "$up"
   "${compose[@]}" run --rm load load-region >/dev/null 2>&1 && loaded=0 || loaded=$?
   result 'exit code of the load in compose' 0 "$loaded"
   health() { curl --silent --fail http://127.0.0.1:8080/api/v2/health | grep --only-matching '"published"[ ]*:[ ]*true' | tr -d ' '; }
