@@ -287,7 +287,7 @@ describe('an interrupted download', () => {
     server.routes.set(ZIP, inTurn(served(zip()), served(zip(), cut), served(otherZip(), { etag: '"2"', ifRange })));
     expectWhole(await cadastre(), otherZip());
     expect(sidecar()).toMatchObject({ etag: '"2"' });
-    expect(said.join('\n')).toMatch(/replaced it meanwhile.*begins again/);
+    expect(said.join('\n')).toMatch(/replaced it meanwhile.*starts again/);
   });
 
   it('… each time, with a body shorter than Content-Length → fails, and reports both numbers', async () => {
