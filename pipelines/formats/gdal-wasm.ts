@@ -325,10 +325,11 @@ function featureOf(open: ReadDataset, layer: GdalLayer, feature: FlatFeature, sr
   return { fid, values, ewkb: geometryError === null ? toEwkb(wkb, srid) : null, missing: false, geometryError };
 }
 
-/** The intermediate form has dates as points in time, `2020-01-01T00:00:00`. As with gdal-async, midnight is left out. */
+/** The intermediate form has dates as points in time, `2020-01-01T00:00:00`. As with gdal-async, midnight is left out, and an empty date is null. */
 function plainValue(value: VectorValue, type: VectorField['type']): VectorValue {
   if (typeof value !== 'string' || (type !== 'date' && type !== 'datetime')) return value;
   const moment = value.slice(0, 19).replaceAll('/', '-');
+  if (moment.startsWith('0000-00-00')) return null;
   return type === 'date' || moment.endsWith('T00:00:00') ? moment.slice(0, 10) : moment;
 }
 

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { VECTOR_ENGINES, type VectorEngine } from '../../pipelines/formats/gdal.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
+import { writeShapefile } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { SOURCES } from '../architecture/project.ts';
 import { childEnvironment } from '../harness/environment.ts';
 import { realData } from '../harness/real-data.ts';
@@ -95,6 +96,16 @@ describe('the two engines', () => {
     const layers = await sameOf(paths.map(([, path]) => path));
     // ogr2ogr writes no feature without geometry to KML.
     expect(layers.map(({ features, error }) => [features, error])).toEqual(paths.map(([format]) => [format === 'KML' ? 2 : 3, null]));
+  }, 120_000);
+
+  it('read blank cells of a shapefile as null', async (context) => {
+    if (!isComparable) return context.skip('gdal-async is not installed');
+    await writeShapefile(folder, 'blank', {
+      type: 'point', srid: 32632,
+      fields: [{ name: 'TEXT', type: 'text', length: 8 }, { name: 'WHOLE', type: 'integer', length: 9 }, { name: 'REAL', type: 'real', length: 12, decimals: 2 }, { name: 'SINCE', type: 'date' }],
+      features: [{ geometry: { type: 'point', point: [1, 2] }, values: ['a', 1, 1.5, '2026-01-31'] }, { geometry: { type: 'point', point: [1, 2] }, values: [null, null, null, null] }],
+    });
+    expect((await sameOf([join(folder, 'blank.shp')])).map(({ features, error }) => [features, error])).toEqual([[2, null]]);
   }, 120_000);
 
   it('read the same geometries: curves, empty ones, collections, heights', async (context) => {
