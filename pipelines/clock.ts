@@ -10,7 +10,7 @@ export interface Clock {
 const SYSTEM: Clock = { now: Date.now, wait: (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000)) };
 
 /** Returns a clock that starts at a moment. A wait moves it forward at once. @param start milliseconds since 1970 */
-export function clockFrom(start: number): Clock {
+function clockFrom(start: number): Clock {
   const begun = performance.now();
   let waited = 0;
   return {

@@ -6,7 +6,7 @@ import { loadNative } from './gdal-native.ts';
 import { loadWasm } from './gdal-wasm.ts';
 
 /** Loads each engine. */
-export interface EngineLoaders {
+interface EngineLoaders {
   readonly native: () => Promise<LoadedEngine>;
   readonly wasm: () => Promise<LoadedEngine>;
 }

@@ -4,7 +4,7 @@ import { gdalEngine } from './gdal-engine.ts';
 import { serve } from './thread.ts';
 
 /** Calls of the engine, and the question which engine it is. */
-export interface ThreadCalls extends GdalCalls {
+interface ThreadCalls extends GdalCalls {
   version(): Promise<EngineFacts>;
 }
 

@@ -2,7 +2,7 @@
 
 const BLOCK_BYTES = 512;
 
-export interface TarFile {
+interface TarFile {
   /** Path inside the archive. */
   readonly path: string;
   readonly bytes: Buffer;

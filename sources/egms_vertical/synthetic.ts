@@ -106,31 +106,6 @@ function line(seed: number, ix: number, iy: number, cell: Cell, tail: readonly s
     + `${cell.acceleration.toFixed(2)},${inTurn(tail, mix(seed, ix, iy, 7))}\n`;
 }
 
-interface TileOptions {
-  /** Numbers of the tile, E46N20 = [46, 20]. */
-  readonly tile: readonly [number, number];
-  readonly rows: number;
-  readonly dates: number;
-  readonly seed: number;
-}
-
-/** Yields a separate tile with every cell measured, as blocks of lines, for benchmarks of the reader. */
-export function* tileLines({ tile, rows, dates, seed }: TileOptions): Generator<string> {
-  const tail = tails(dates, LAYOUT);
-  let block = `${LAYOUT.columns},${dateColumns('2020-01-03', dates)}\n`;
-  for (let row = 0; row < rows; row += 1) {
-    const ix = tile[0] * CELLS_PER_TILE + (row % CELLS_PER_TILE);
-    const iy = tile[1] * CELLS_PER_TILE + Math.floor(row / CELLS_PER_TILE);
-    const cell = { velocity: (mix(seed, ix, iy, 2) % 300) / 10 - 20, acceleration: (mix(seed, ix, iy, 3) % 100) / 100 - 0.5 };
-    block += line(seed, ix, iy, cell, tail);
-    if (block.length >= 65_536) {
-      yield block;
-      block = '';
-    }
-  }
-  yield block;
-}
-
 /** Returns the cells of the region: first column, first row, and the column and row after the last ones. */
 function gridOf(region: SyntheticRegion): Box {
   const [west, south, east, north] = region.box;
