@@ -79,10 +79,13 @@ function count(env: NodeJS.ProcessEnv, name: string, usual: number): number {
   return Number(text);
 }
 
-/** Returns the environment for a program that a test starts: this one's, without variables that would change its output. */
+/**
+ * Returns the environment for a program that a test starts: this one's, without variables that would change its output. The program's home is `.mappale` in
+ * its working folder, so that tests share neither a database nor the home of the person who runs them.
+ */
 export function childEnvironment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const {
     DATABASE_URL: _database, MAPPALE_DISTRIBUTED: _distributed, MAPPALE_LOG: _log, NODE_OPTIONS: _options, VITEST: _vitest, NODE_ENV: _node, ...rest
   } = process.env;
-  return { ...rest, NO_COLOR: '1', ...more };
+  return { ...rest, NO_COLOR: '1', MAPPALE_HOME: '.mappale', ...more };
 }
