@@ -89,6 +89,8 @@ describeDatabase('a server whose log is rotated', (engine) => {
     // A process keeps the file that its shell opened, even if the file is renamed.
     await written(`${log}.1`, /SIGHUP/);
     expect([await health(), existsSync(log)]).toEqual([200, false]);
+    // The server logs a request after its answer.
+    await written(`${log}.1`, /health 200/);
     await truncate(`${log}.1`);
     child.kill('SIGHUP');
     const after = await written(`${log}.1`, /SIGHUP.*\n/);
