@@ -12,7 +12,7 @@ const ASSUMED = {
   bytesPerSecond: 2_000_000, secondsPerRelease: 0.15, layerPerByte: 12, secondsPerRegion: 2.5, secondsPerParcel: 200e-6, bytesPerParcel: 1500,
 } as const;
 /** Factor for the embedded database, which is slower. */
-const EMBEDDED = 2.5;
+const EMBEDDED = 1.5;
 /** Memory of this process: readers, buffers and the largest geometry. The server's memory is not included. */
 const MEMORY_BYTES = 400 * 1024 * 1024;
 /** Safety factor for disk space, because a full disk is worse than a refused run. */

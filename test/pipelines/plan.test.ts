@@ -165,7 +165,7 @@ describe('the cost of a plan', () => {
     const found = plan(known(loaded([])), survey(zip), null);
     const guessed = price(found, NOTHING);
     expect(guessed.measured).toBe(0);
-    expect(price(found, { ...NOTHING, embedded: true }).seconds).toBeCloseTo(guessed.seconds * 2.5);
+    expect(price(found, { ...NOTHING, embedded: true }).seconds).toBeCloseTo(guessed.seconds * 1.5);
     const rate = { bytesPerSecond: 1_000_000, layerPerByte: 10 };
     const measured = price(found, { ...NOTHING, bySource: new Map([[PARCELS.id, rate]]), all: rate, perParcel: { seconds: 0.001, bytes: 500 } });
     // 4 MB of file are 4 s; 200 bytes of nested zip a parcel make 20,000 parcels of a millisecond each.
