@@ -190,6 +190,8 @@ interface Reading {
   /** GDAL reported errors. Each may be the reason why a feature has no geometry. */
   readonly hasMessages: boolean;
   readonly failure: string | null;
+  /** Columns behind the fields, as `addedTo` names them. */
+  readonly added: readonly string[];
   /** Features so far. */
   count: number;
 }
@@ -267,7 +269,7 @@ function startReading({ gdal, dataset }: ReadDataset, layer: GdalLayer): Reading
     const path = join(folder, 'layer.fgb');
     gdal.translate(dataset, path, readOptions(layer, null));
     const failure = gdal.messages.find(({ level }) => level >= FAILURE)?.text ?? null;
-    return { folder, file: new FlatGeobufFile(path), hasMessages: gdal.messages.length > 0, failure, count: 0 };
+    return { folder, file: new FlatGeobufFile(path), hasMessages: gdal.messages.length > 0, failure, added: addedTo(layer), count: 0 };
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
@@ -312,11 +314,10 @@ function emptyWkb(name: VectorValue): Buffer | null {
   return bytes;
 }
 
-function featureOf(open: ReadDataset, layer: GdalLayer, feature: FlatFeature, srid: number): GdalFeature {
-  const added = addedTo(layer);
+function featureOf(open: ReadDataset, { added, count }: Reading, layer: GdalLayer, feature: FlatFeature, srid: number): GdalFeature {
   const valueOf = (name: string): VectorValue => (added.includes(name) ? feature.values[layer.fields.length + added.indexOf(name)] ?? null : null);
   const number = valueOf('mappale fid');
-  const fid = typeof number === 'number' ? number : (open.reading?.count ?? 0);
+  const fid = typeof number === 'number' ? number : count;
   const values = layer.fields.map(({ type }, index) => plainValue(feature.values[index] ?? null, type));
   if (!layer.spatial) return { fid, values, ewkb: null, missing: false, geometryError: null };
   const wkb = feature.wkb ?? emptyWkb(valueOf('mappale geometry'));
@@ -344,7 +345,7 @@ function readBatch(open: ReadDataset, layer: GdalLayer, srid: number): GdalBatch
       const failure = reading.failure !== null && reading.count < layer.featureCount ? new Error(reading.failure) : null;
       return { features, ended: true, failure };
     }
-    features.push(featureOf(open, layer, next, srid));
+    features.push(featureOf(open, reading, layer, next, srid));
     reading.count += 1;
     bytes += next.size;
   }
