@@ -8,7 +8,7 @@ import { MappaleError } from './errors.ts';
 /** Root folder of the program, with `sql/` and `sources/`: the checkout, or `dist/`. */
 export const ROOT: string = fileURLToPath(new URL('..', import.meta.url));
 
-const VALUES = { MAPPALE_DISTRIBUTED: ['citus'], MAPPALE_LOG: ['human', 'json'], MAPPALE_LOG_LEVEL: ['debug', 'info', 'warn'] } as const;
+const UNSET = 'Unset it to use the default.';
 
 /** Settings with their descriptions, which are also in the README. */
 export const SETTINGS: Readonly<Record<string, string>> = {
@@ -39,27 +39,30 @@ export interface Config {
 /** @param env environment; empty variables count as unset @throws MappaleError `CONFIG_UNKNOWN`, `CONFIG_DISTRIBUTED` (exit 2) */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const databaseUrl = env['DATABASE_URL'] || `pglite:${join(homeFolder(env), 'database')}`;
-  const distributed = chosen(env, 'MAPPALE_DISTRIBUTED') !== null;
+  const distributed = chosen(env, 'MAPPALE_DISTRIBUTED', { values: ['citus'], hint: 'Unset it to leave the database on one machine.' }) !== null;
   if (distributed && !/^postgres(ql)?:/.test(databaseUrl)) {
     throw new MappaleError('the embedded database cannot be distributed', {
       code: 'CONFIG_DISTRIBUTED', kind: 'usage', at: 'MAPPALE_DISTRIBUTED', detail: 'expected DATABASE_URL to be postgres://…, the coordinator of a Citus cluster',
       hint: 'Set DATABASE_URL, or unset MAPPALE_DISTRIBUTED.', fix: 'unset MAPPALE_DISTRIBUTED',
     });
   }
-  const log = chosen(env, 'MAPPALE_LOG') ?? 'human';
-  const logLevel = chosen(env, 'MAPPALE_LOG_LEVEL') ?? (log === 'json' ? 'debug' : 'info');
+  const log = chosen(env, 'MAPPALE_LOG', { values: ['human', 'json'], hint: UNSET }) ?? 'human';
+  const logLevel = chosen(env, 'MAPPALE_LOG_LEVEL', { values: ['debug', 'info', 'warn'], hint: UNSET }) ?? (log === 'json' ? 'debug' : 'info');
   return { databaseUrl, distributed, log, logLevel, noColor: (env['NO_COLOR'] || null) !== null, host: hostname(), user: userName() };
 }
 
+interface Choice<Value> {
+  readonly values: readonly Value[];
+  readonly hint: string;
+}
+
 /** Returns the value of a setting, or null if it is unset. @throws MappaleError `CONFIG_UNKNOWN` (exit 2) */
-function chosen<Name extends keyof typeof VALUES>(env: NodeJS.ProcessEnv, name: Name): (typeof VALUES)[Name][number] | null {
+function chosen<Value extends string>(env: NodeJS.ProcessEnv, name: string, { values, hint }: Choice<Value>): Value | null {
   const text = env[name] || null;
-  const values: readonly (typeof VALUES)[Name][number][] = VALUES[name];
   const value = values.find((each) => each === text);
   if (text === null || value !== undefined) return value ?? null;
   throw new MappaleError(`${name} is invalid`, {
-    code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `expected ${values.join(', ').replace(/, (?!.*,)/, ' or ')}, found ${JSON.stringify(text)}`,
-    hint: name === 'MAPPALE_DISTRIBUTED' ? 'Unset it to leave the database on one machine.' : 'Unset it to use the default.', fix: `unset ${name}`,
+    code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `expected ${values.join(', ').replace(/, (?!.*,)/, ' or ')}, found ${JSON.stringify(text)}`, hint, fix: `unset ${name}`,
   });
 }
 
@@ -130,14 +133,7 @@ export function testClock(env: NodeJS.ProcessEnv = process.env): number | null {
  * @throws MappaleError `CONFIG_UNKNOWN` (exit 2)
  */
 export function testVectorEngine<Name extends string>(names: readonly Name[], env: NodeJS.ProcessEnv = process.env): Name | null {
-  const name = 'MAPPALE_TEST_VECTOR_ENGINE';
-  const text = env[name]?.trim() || null;
-  const found = names.find((each) => each === text) ?? null;
-  if (text === null || found !== null) return found;
-  throw new MappaleError(`${name} is not an engine`, {
-    code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `expected ${names.join(' or ')}, found ${JSON.stringify(text)}`,
-    hint: 'Unset it to use the fastest engine that is installed.', fix: `unset ${name}`,
-  });
+  return chosen(env, 'MAPPALE_TEST_VECTOR_ENGINE', { values: names, hint: 'Unset it to use the fastest engine that is installed.' });
 }
 
 /** Proxy settings, as `curl` and other programs read them. */
