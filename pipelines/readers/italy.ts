@@ -69,9 +69,9 @@ const ITALY_LAEA = { west: 3_950_000, south: 1_325_000, east: 5_150_000, north: 
 /**
  * Determines whether a geometry of a map of Europe is in Italy.
  * @param ewkb in degrees or EPSG:3035; other CRSs are checked by `metresMisplaced` only
- * @returns null if a part of it may be in Italy, `beside` if it is outside, or the reason why it is wrong
+ * @returns null if a part of it may be in Italy, `outside` if it is outside, or the reason why it is wrong
  */
-export function placeInEurope(ewkb: Buffer): 'beside' | Refusal | null {
+export function placeInEurope(ewkb: Buffer): 'outside' | Refusal | null {
   const srid = ewkb.readUInt32LE(5);
   const italy = isInDegrees(srid) ? ITALY : srid === 3035 ? ITALY_LAEA : null;
   if (italy === null) return metresMisplaced(ewkb);
@@ -87,7 +87,7 @@ export function placeInEurope(ewkb: Buffer): 'beside' | Refusal | null {
     return { code: 'coordinates_in_degrees', message: `expected metres, as the file's reference system has them, ${found}: degrees?` };
   }
   const swapped = south <= italy.east && north >= italy.west && west <= italy.north && east >= italy.south;
-  return swapped ? { code: 'coordinates_swapped', message: `expected easting before northing and longitude before latitude, ${found}: swapped?` } : 'beside';
+  return swapped ? { code: 'coordinates_swapped', message: `expected easting before northing and longitude before latitude, ${found}: swapped?` } : 'outside';
 }
 
 /** Returns the reason why an EWKB geometry in degrees is wrong: its first position outside Italy. Little-endian, XY, simple features. */

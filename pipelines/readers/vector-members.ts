@@ -214,7 +214,7 @@ function placing<K extends string>(layer: VectorLayer, member: MemberSink, readi
     const { position, properties, ewkb } = feature;
     found.sample((index) => properties[names[index] ?? '']);
     const refusal = geometryRefusal(feature, reading);
-    if (refusal === 'beside') return member.duplicate(position, 'beside_italy');
+    if (refusal === 'outside') return member.duplicate(position, 'beside_italy');
     const fields = (): Record<K, VectorValue> =>
       Object.fromEntries(columns.map(([key, index]) => [key, properties[names[index] ?? ''] ?? null])) as Record<K, VectorValue>;
     const row = refusal ?? reading.row(fields(), layer.name);
@@ -223,10 +223,10 @@ function placing<K extends string>(layer: VectorLayer, member: MemberSink, readi
   };
 }
 
-/** Returns the reason why a geometry cannot be used, `beside` if it is outside Italy in a map of Europe, or null. */
+/** Returns the reason why a geometry cannot be used, `outside` if it is outside Italy in a map of Europe, or null. */
 function geometryRefusal(
   { ewkb, geometryError }: VectorFeature, { geometry: kind, ofEurope }: Pick<VectorReading<string>, 'geometry' | 'ofEurope'>,
-): Refusal | 'beside' | null {
+): Refusal | 'outside' | null {
   if (geometryError !== null) return { code: 'geometry_unreadable', message: `expected a geometry, found: ${geometryError}` };
   if (ewkb === null) return { code: 'geometry_missing', message: `expected a ${kind}, found no geometry` };
   const type = ewkb.readUInt32LE(1) & 0xff;
