@@ -34,6 +34,9 @@ wait_for() {
   printf '%s' "$found"
 }
 
+# published <address>: prints whether the server's /health reports a published region
+published() { curl --silent --fail "http://$1/api/v2/health" | grep --only-matching '"published"[ ]*:[ ]*true' | tr -d ' '; }
+
 docker build --quiet --tag "$IMAGE" . >/dev/null
 megabytes=$(($(docker image inspect --format '{{.Size}}' "$IMAGE") / 1000000))
 printf 'size: %s MB\n' "$megabytes"
@@ -46,9 +49,7 @@ result 'exit code of the demo load' 0 "$loaded"
 docker run --detach --name "$SERVER" --read-only --tmpfs /tmp --cap-drop ALL --volume "$VOLUME:/srv/mappale" \
   --health-interval 2s --publish "127.0.0.1::$PORT" "$IMAGE" serve --host 0.0.0.0 --port "$PORT" >/dev/null
 result 'health check' healthy "$(wait_for 120 healthy docker inspect --format '{{.State.Health.Status}}' "$SERVER")"
-address=$(docker port "$SERVER" "$PORT/tcp" | head -n 1)
-published=$(curl --silent --fail "http://$address/api/v2/health" | grep --only-matching '"published"[ ]*:[ ]*true' | tr -d ' ')
-result 'demo region in /health' '"published":true' "$published"
+result 'demo region in /health' '"published":true' "$(published "$(docker port "$SERVER" "$PORT/tcp" | head -n 1)")"
 docker stop --time 25 "$SERVER" >/dev/null
 result 'exit code after SIGTERM' 0 "$(docker inspect --format '{{.State.ExitCode}}' "$SERVER")"
 result 'parcel of the volume' 1400000001 "$(run parcel 1400000001 --include basic 2>/dev/null | grep --only-matching --max-count 1 '1400000001' | head -n 1)"
@@ -63,7 +64,6 @@ if [ "${1:-}" = compose ]; then
   result 'exit code of compose up' 0 "$up"
   "${compose[@]}" run --rm load load-region >/dev/null 2>&1 && loaded=0 || loaded=$?
   result 'exit code of the load in compose' 0 "$loaded"
-  health() { curl --silent --fail http://127.0.0.1:8080/api/v2/health | grep --only-matching '"published"[ ]*:[ ]*true' | tr -d ' '; }
-  result 'demo region in /health of compose' '"published":true' "$(wait_for 120 '"published":true' health)"
+  result 'demo region in /health of compose' '"published":true' "$(wait_for 120 '"published":true' published 127.0.0.1:8080)"
 fi
 exit "$failed"
