@@ -7,6 +7,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig-build.json LICENSE README.md third-party-notices.txt ./
 COPY api api
+COPY cli cli
 COPY pipelines pipelines
 COPY scripts/build scripts/build
 COPY sources sources

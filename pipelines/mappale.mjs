@@ -12,8 +12,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exit(2);
 }
 // A checkout never runs a dist/ that may be older than its sources.
-const program = ['./cli/main.ts', './cli/main.js', '../dist/pipelines/cli/main.js'].find((file) => existsSync(new URL(file, import.meta.url)));
-if (program === './cli/main.ts') {
+const program = ['../cli/main.ts', '../cli/main.js', '../dist/cli/main.js'].find((file) => existsSync(new URL(file, import.meta.url)));
+if (program === '../cli/main.ts') {
   // tsx keeps compiled code in the shared temporary folder under a name that another user can take first. Children and threads inherit the setting.
   process.env['TSX_DISABLE_CACHE'] = '1';
   const { register: registerHooks } = await import('node:module');

@@ -15,7 +15,7 @@ import { computedDigests, DIGESTS_FILE, tableFiles } from '../../pipelines/contr
 import { partsOf } from '../../pipelines/db/state.ts';
 
 const DIST = join(ROOT, 'dist');
-const FOLDERS = ['pipelines', 'sources', 'sql', 'api'] as const;
+const FOLDERS = ['pipelines', 'sources', 'sql', 'api', 'cli'] as const;
 
 /** Files that are needed only to run, test or describe the sources of a checkout. */
 const LEFT = /\.ts$|(?:^|\/)(?:fixture|golden)(?:\/|$)|(?:^|\/)README\.md$|^pipelines\/(?:as-it-is|formats\/thread)\.mjs$/;

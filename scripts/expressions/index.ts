@@ -13,7 +13,7 @@ import { findingsOf, type Exception, type Verdict } from './findings.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const EXCEPTIONS = new URL('exceptions.json', import.meta.url);
 /** The program. Tests and development scripts read no foreign text. */
-const PROGRAM = ['pipelines', 'sources', 'api', 'sql'].flatMap((folder) => ['ts', 'js', 'mjs'].map((ending) => `${folder}/*.${ending}`));
+const PROGRAM = ['pipelines', 'sources', 'api', 'cli', 'sql'].flatMap((folder) => ['ts', 'js', 'mjs'].map((ending) => `${folder}/*.${ending}`));
 /** Budget of one expression in steps. Times are off: a slow machine must not change a verdict. */
 const BUDGET = {
   timeout: null, attackTimeout: null, incubationTimeout: null, randomSeed: 1,

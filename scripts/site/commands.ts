@@ -1,6 +1,6 @@
 /** The page of all commands, with the options and examples of the command line. */
 import type { Command } from 'commander';
-import { program } from '../../pipelines/cli/main.ts';
+import { program } from '../../cli/main.ts';
 import { SETTINGS } from '../../pipelines/config.ts';
 import { EXIT } from '../../pipelines/errors.ts';
 import { anchor, code, fence, link, page, prose, table, type Page } from './markdown.ts';

@@ -149,7 +149,7 @@ function inFile(file: ts.SourceFile, files: readonly ts.SourceFile[]): Documente
 
 /** Returns every error by code, as often as the program creates it. */
 export function documentedErrors(): DocumentedError[] {
-  const files = ['pipelines', 'api', 'sources'].flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+  const files = ['pipelines', 'api', 'cli', 'sources'].flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !/(?:^|\/)(?:fixture|golden|synthetic)/.test(name)).map((name) => join(ROOT, folder, name)).sort())
     .map((name) => ts.createSourceFile(name, readFileSync(name, 'utf8'), ts.ScriptTarget.Latest, true));
   const ofServer = Object.entries(SERVER_ERRORS).map(([state, { means, hint, fix = '' }]): DocumentedError => ({ code: `SQL_${state}`, kind: 'database', message: means, detail: '', hint, fix }));

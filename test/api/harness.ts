@@ -5,7 +5,7 @@ import { document } from '../../api/openapi.ts';
 import type { Scope } from '../../api/access.ts';
 import { SCOPES } from '../../api/access.ts';
 import { buildServer, type ServerOptions } from '../../api/server.ts';
-import { createToken } from '../../pipelines/cli/token.ts';
+import { createToken } from '../../cli/token.ts';
 import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
 import { openReader, type Reader } from '../../pipelines/db/reader.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints.ts';
 import { SCOPES } from '../../api/access.ts';
 import { hashOf } from '../../api/access.ts';
-import { listTokens, revokeToken } from '../../pipelines/cli/token.ts';
+import { listTokens, revokeToken } from '../../cli/token.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
 import { missingRights } from '../../pipelines/db/role.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';

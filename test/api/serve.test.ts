@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { buildServer } from '../../api/server.ts';
-import { main } from '../../pipelines/cli/main.ts';
+import { main } from '../../cli/main.ts';
 import type { Reader } from '../../pipelines/db/reader.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { SILENT } from '../../pipelines/log.ts';

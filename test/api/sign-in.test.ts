@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { isLoopback, LINK_MS, SESSION_QUOTA, SignInLink } from '../../api/sign-in.ts';
 import type { Explain } from '../../api/explain.ts';
 import { buildServer } from '../../api/server.ts';
-import { signInLink } from '../../pipelines/cli/serving.ts';
+import { signInLink } from '../../cli/serving.ts';
 import type { Reader } from '../../pipelines/db/reader.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
 import type { Log } from '../../pipelines/log.ts';

@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createToken } from '../../pipelines/cli/token.ts';
+import { createToken } from '../../cli/token.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
 import { connectionsOfEach } from '../../pipelines/db/reader.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';

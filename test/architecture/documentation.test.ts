@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { SETTINGS } from '../../pipelines/config.ts';
-import { program } from '../../pipelines/cli/main.ts';
+import { program } from '../../cli/main.ts';
 import { serverAddress } from '../../pipelines/db/server-address.ts';
 import { refusal, words } from '../harness/typed.ts';
 import { FILES, isData, read, SECTION_FOLDERS } from './project.ts';
@@ -129,7 +129,7 @@ describe('the files for containers and the forge', () => {
   it('copy existing files, and everything that the program consists of', () => {
     const copied = [...image.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap((match) => match[1]!.split(' '));
     expect(copied.filter((path) => !FILES.some((file) => file === path || file.startsWith(`${path}/`)))).toEqual([]);
-    const imported = ['api', 'pipelines', 'sources', 'sql', 'package.json'];
+    const imported = ['api', 'cli', 'pipelines', 'sources', 'sql', 'package.json'];
     expect(imported.filter((path) => !copied.includes(path))).toEqual([]);
     expect(image).toMatch(/^USER (?!root)/m);
     expect(image).toMatch(/^HEALTHCHECK /m);

@@ -50,12 +50,13 @@ const ROOMS: Readonly<Record<string, Room>> = {
     files: new RegExp(`^${roomPath(room)}`), local: [...ORDER.slice(0, index + 1).map(roomPath), ...(room === 'contract' ? ['sql/core/gates.ts'] : [])], packages: PACKAGES[room],
   }])),
   synthetic: { files: /^pipelines\/synthetic\//, local: [ORDER[0], 'formats', 'contract', 'readers', 'synthetic'].map(roomPath), packages: ['geographiclib-geodesic', 'h5wasm', 'polyclip-ts', 'proj4', 'yazl'] },
-  'a command': { files: /^pipelines\/cli\//, local: ['pipelines/(?!synthetic/)', 'api/'], late: roomPath('synthetic'), packages: ['@modelcontextprotocol/sdk', 'commander', 'zod'] },
+  'a command': { files: /^cli\//, local: ['cli/', 'pipelines/(?!synthetic/)', 'api/'], late: roomPath('synthetic'), packages: ['@modelcontextprotocol/sdk', 'commander', 'zod'] },
+  'a report': { files: /^api\/report\//, local: ['api/(report/|answers\\.ts$)', 'pipelines/(?!synthetic/)'], packages: ['zod'] },
   'the server': {
     files: /^api\//, local: ['api/', roomPath('db'), roomPath('address'), 'pipelines/deliver/(columns|enrich|keys|table|tiles)\\.ts$', 'pipelines/(config|errors|log|program|typed|contract/(schemas|sections|regions)|formats/vector-tile|operate/metrics)\\.ts$'],
     packages: ['fastify', '@fastify/*', 'prom-client', 'zod'],
   },
-  'a script': { files: /^scripts\//, local: ['scripts/', 'pipelines/', 'sources/', 'api/', 'test/harness/(environment|publishers|rewrite-zip)\\.ts$'], packages: null },
+  'a script': { files: /^scripts\//, local: ['scripts/', 'pipelines/', 'sources/', 'api/', 'cli/', 'test/harness/(environment|publishers|rewrite-zip)\\.ts$'], packages: null },
   'the configuration of a tool': { files: /^[^/]+\.config\.ts$/, local: ['test/harness/'], packages: null },
 };
 
@@ -132,8 +133,8 @@ describe('imports', () => {
   });
 
   it('imports of the synthetic room are loaded only when a command needs it', () => {
-    const text = "import type { Synthetic } from '../synthetic/synthetic.ts';\nconst a = await import('../synthetic/synthetic.ts');";
-    expect(violations('pipelines/cli/synth.ts', text)).toEqual(['pipelines/cli/synth.ts:1: a command may not import ../synthetic/synthetic.ts']);
+    const text = "import type { Synthetic } from '../pipelines/synthetic/synthetic.ts';\nconst a = await import('../pipelines/synthetic/synthetic.ts');";
+    expect(violations('cli/synth.ts', text)).toEqual(['cli/synth.ts:1: a command may not import ../pipelines/synthetic/synthetic.ts']);
     expect(violations('pipelines/run/refresh.ts', text)).toHaveLength(2);
     expect(violations('sources/omi_quotations/source.ts', "const a = await import('./synthetic.ts');")).toHaveLength(1);
   });
@@ -200,7 +201,7 @@ describe('the environment', () => {
 describe('the shared code', () => {
   it('names no source', () => {
     expect(SOURCES.length).toBeGreaterThan(0);
-    const offending = TYPESCRIPT.filter((file) => /^(pipelines|api)\//.test(file)).flatMap((file) =>
+    const offending = TYPESCRIPT.filter((file) => /^(pipelines|api|cli)\//.test(file)).flatMap((file) =>
       read(file).split('\n').flatMap((line, index) => SOURCES.filter((id) => new RegExp(`\\b${id}\\b`).test(line)).map((id) => `${file}:${index + 1}: ${id}`)),
     );
     expect(offending).toEqual([]);
@@ -214,7 +215,7 @@ describe('the shared code', () => {
     const naming = (name: string): RegExp => new RegExp(ordinary.has(name) ? `'${name}'|\\bsections?[._/]${name}\\b` : `(?<![a-z])${name}(?![a-z])`);
     // The kind of a suggestion on the map is not a section.
     const apart = (line: string): string => line.replace(/\bkind: .*'address'/, '');
-    const files = FILES.filter((file) => /^(pipelines|api|sql\/api)\/.*\.(ts|js|html|sql)$/.test(file));
+    const files = FILES.filter((file) => /^(pipelines|api|cli|sql\/api)\/.*\.(ts|js|html|sql)$/.test(file));
     expect(files.length).toBeGreaterThan(100);
     expect(files.flatMap((file) => read(file).split('\n').flatMap((line, index) => names.filter((name) => naming(name).test(apart(line))).map((name) => `${file}:${index + 1}: ${name}`)))).toEqual([]);
   });
@@ -229,7 +230,7 @@ describe('SQL in TypeScript', () => {
     // Benchmarks and tests create tables with names and columns of their own.
     // The tables that a source states in its code are not data.
     const apart = /^pipelines\/(db\/|contract\/source-tables\.ts$)|\.test\.ts$/;
-    const files = TYPESCRIPT.filter((file) => /^(pipelines|sources|api)\//.test(file) && !apart.test(file));
+    const files = TYPESCRIPT.filter((file) => /^(pipelines|sources|api|cli)\//.test(file) && !apart.test(file));
     expect(files.length).toBeGreaterThan(50);
     expect(files.flatMap((file) => builtStatements(file, read(file)).map((line) => `${file}:${line}`))).toEqual([]);
   });

@@ -61,7 +61,7 @@ describe('code', () => {
 describe('a hint', () => {
   /** Names that only developers of the program know. */
   const INSIDE = /\b[a-z_-]+\.(?:ts|sql)\b|\bmanifest\b|\bsources\/|\bteach\b|\bthe schema\b|_BY_NAME\b|\bEDITIONS\b/;
-  const HINTS = TYPESCRIPT.filter((file) => /^(?:pipelines|sources|api)\//.test(file) && !/\.test\.ts$|\/synthetic(?:\.ts|\/)/.test(file))
+  const HINTS = TYPESCRIPT.filter((file) => /^(?:pipelines|sources|api|cli)\//.test(file) && !/\.test\.ts$|\/synthetic(?:\.ts|\/)/.test(file))
     .flatMap((file) => hintsOf(file, read(file)).map((hint) => ({ file, ...hint })));
 
   it('addresses the user, and names no file or constant of the code', () => {

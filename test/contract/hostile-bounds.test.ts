@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { describeUnknown } from '../../pipelines/cli/command.ts';
+import { describeUnknown } from '../../cli/command.ts';
 import { linksOf } from '../../pipelines/fetch/page.ts';
 import { openCsv } from '../../pipelines/formats/csv.ts';
 import { isPage, titleOf } from '../../pipelines/formats/web-page.ts';

@@ -1,6 +1,6 @@
 /** Commands in documents, help and errors: split into words as in a shell, and checked against the program. */
 import type { Command } from 'commander';
-import { program } from '../../pipelines/cli/main.ts';
+import { program } from '../../cli/main.ts';
 
 /** Splits a line into words as a shell would; enough for documents. */
 export function words(line: string): string[] {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { main, program } from '../../pipelines/cli/main.ts';
+import { main, program } from '../../cli/main.ts';
 import { openDatabase, type Session } from '../../pipelines/db/index.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';

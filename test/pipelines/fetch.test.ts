@@ -14,7 +14,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { readProxies, ROOT, sourceSettings, type Proxies } from '../../pipelines/config.ts';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
-import { describeUnknown } from '../../pipelines/cli/command.ts';
+import { describeUnknown } from '../../cli/command.ts';
 import { retryAfter } from '../../pipelines/fetch/client.ts';
 import { fetchRegions, type FetchOptions, type FetchReport, type FileReport } from '../../pipelines/fetch/fetch.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';

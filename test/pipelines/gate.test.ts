@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readStatus } from '../../pipelines/cli/status.ts';
+import { readStatus } from '../../cli/status.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import type { MappaleError } from '../../pipelines/errors.ts';
 import type { Violation } from '../../pipelines/build/gate-rule.ts';

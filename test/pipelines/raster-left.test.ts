@@ -2,7 +2,7 @@
 import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readStatus } from '../../pipelines/cli/status.ts';
+import { readStatus } from '../../cli/status.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';

@@ -2,9 +2,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { html, htmlTable } from '../../pipelines/cli/html.ts';
-import { comunePage, regionPage, type Passport } from '../../pipelines/cli/quality-pages.ts';
-import { readPassport as passportOf } from '../../pipelines/cli/quality-report.ts';
+import { html, htmlTable } from '../../api/report/html.ts';
+import { comunePage, regionPage, type Passport } from '../../api/report/pages.ts';
+import { readPassport as passportOf } from '../../cli/quality-report.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { openReader, type Reader } from '../../pipelines/db/reader.ts';

@@ -42,7 +42,7 @@ describe('a start of the program', () => {
       const script = `const { register } = await import('tsx/${api}/api'); register(); ${load}`;
       return run(process.execPath, ['--input-type=module', '-e', script], { cwd: ROOT, env: environment() });
     };
-    await fill('esm', `await import(${JSON.stringify(join(ROOT, 'pipelines/cli/main.ts'))})`);
+    await fill('esm', `await import(${JSON.stringify(join(ROOT, 'cli/main.ts'))})`);
     await fill('cjs', `(await import('node:module')).createRequire(${JSON.stringify(join(ROOT, 'x.js'))})(${JSON.stringify(join(ROOT, 'pipelines/progress.ts'))})`);
     const [cache = ''] = await readdir(shared);
     const folder = join(shared, cache);

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { program } from '../../pipelines/cli/main.ts';
+import { program } from '../../cli/main.ts';
 import { nearest } from '../../pipelines/typed.ts';
 import { checkServer } from '../../pipelines/db/migrate.ts';
 import { openDatabase, type Session } from '../../pipelines/db/index.ts';

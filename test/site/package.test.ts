@@ -55,7 +55,7 @@ describe('the compiled program', () => {
   it.each(['--help', '--version'])('loads neither sources nor the packages of a server for %s', async (option) => {
     const { stderr } = await compiled(option);
     const loaded = stderr.trim().split('\n');
-    expect(loaded.some((url) => url.endsWith('/dist/pipelines/cli/main.js'))).toBe(true);
+    expect(loaded.some((url) => url.endsWith('/dist/cli/main.js'))).toBe(true);
     expect(loaded.filter((url) => HEAVY.test(url))).toEqual([]);
   });
 
@@ -67,7 +67,7 @@ describe('the compiled program', () => {
   });
 
   it('is not run by a checkout, even if it is broken', async () => {
-    await writeFile(join(copy.folder, 'dist/pipelines/cli/main.js'), 'throw new Error("a stale dist/ was run");');
+    await writeFile(join(copy.folder, 'dist/cli/main.js'), 'throw new Error("a stale dist/ was run");');
     expect(await copy.run(process.execPath, [join(copy.folder, 'pipelines/mappale.mjs'), '--version'])).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 });

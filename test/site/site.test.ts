@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { extname, join, posix } from 'node:path';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { program } from '../../pipelines/cli/main.ts';
+import { program } from '../../cli/main.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
@@ -171,7 +171,7 @@ describeDatabase('the site', (engine) => {
   it('lists every error in the code, each with a hint', async () => {
     const documented = documentedErrors();
     // The codes found in another way: a name next to its kind, or an argument of functions that create input errors.
-    const named = new Set(TYPESCRIPT.filter((file) => /^(pipelines|api|sources)\//.test(file) && !/\.test\.ts$|\/synthetic/.test(file)).flatMap((file) =>
+    const named = new Set(TYPESCRIPT.filter((file) => /^(pipelines|api|cli|sources)\//.test(file) && !/\.test\.ts$|\/synthetic/.test(file)).flatMap((file) =>
       [...read(file).matchAll(/\bcode: '([A-Z][A-Z0-9_]+)', (?:kind|at)\b/g)].map((match) => match[1]!)));
     expect(named.size).toBeGreaterThan(100);
     const findings = new Set([...read('pipelines/operate/validate.ts').matchAll(/level: '(?:warn|error|info)', code: '([A-Z_]+)'/g)].map((match) => match[1]!));

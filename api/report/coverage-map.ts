@@ -1,0 +1,127 @@
+/** Small maps of comuni as inline SVG. A page contains the outlines once; each map shows the states by colour and pattern. */
+import { COVERAGE_STATES, type ComuneCoverage, type CoverageState, type Outline, type SectionCoverage } from '../../pipelines/operate/region-report.ts';
+import { html, Html } from './html.ts';
+
+/** Longer side of a map, in SVG units. */
+const SIZE = 400;
+
+export const STATE_WORDS: Readonly<Record<CoverageState, string>> = {
+  mapped: 'mapped', none: 'mapped, nothing there', partial: 'partly mapped', not_mapped: 'not mapped', not_loaded: 'not loaded', not_applicable: 'not applicable',
+};
+
+/** Fills of the states. Brightness and pattern distinguish them without colour vision. */
+export const MAP_STYLE = `
+.map{width:100%;height:auto;max-height:15rem;display:block}
+.map g{stroke:var(--ink);stroke-width:.6}.map g.mapped{stroke:var(--paper)}.map g.not_loaded{stroke-dasharray:2 2}.map g.not_applicable{stroke-dasharray:1 4}
+#comuni path{vector-effect:non-scaling-stroke}
+.blank{fill:var(--paper)}.mapped{fill:#0072b2}.none{fill:url(#dots)}.partial{fill:url(#stripes)}.not_mapped{fill:url(#cross)}.not_loaded,.not_applicable,.unknown{fill:none}
+.tone-mapped{fill:#0072b2}.tone-none{fill:#cfe8f7}.tone-partial{fill:#e69f00}.tone-not_mapped{fill:#d9d9d9}
+.tile-ink{stroke:#222;stroke-width:1.4;fill:none}.tile-dot{fill:#0072b2;stroke:none}
+.key{display:flex;flex-wrap:wrap;gap:.4rem 1rem;list-style:none;padding:0;margin:.5rem 0}
+.key li{display:flex;align-items:center;gap:.4rem}.key svg{width:1.6rem;height:1.1rem}
+.maps{display:grid;grid-template-columns:repeat(auto-fill,minmax(9.5rem,1fr));gap:1rem}
+.maps figure{margin:0;border:1px solid var(--line);border-radius:.4rem;padding:.5rem;break-inside:avoid}
+.maps figcaption{font-size:.85rem}
+`;
+
+/** Definitions that all maps of a page use: the patterns and the outlines of all comuni. */
+export interface Ground {
+  readonly definitions: Html;
+  readonly viewBox: string;
+  readonly known: ReadonlySet<string>;
+}
+
+/** Draws every comune of a region. Without loaded boundaries, comuni are squares in rows, sorted by name. */
+export function groundOf(comuni: readonly ComuneCoverage[], outlines: readonly Outline[]): Ground {
+  const points = outlines.flatMap(({ geometry }) => geometry?.coordinates.flat(2) ?? []);
+  const drawn = points.length === 0 ? tiles(comuni) : projected(outlines, points);
+  const names = new Map(comuni.map(({ belfiore, name }) => [belfiore, name ?? belfiore]));
+  const shown = drawn.shapes.filter(({ belfiore }) => names.has(belfiore));
+  const paths = shown.map(({ belfiore, path }) => html`<path id="c-${belfiore}" d="${path}"><title>${names.get(belfiore) ?? ''} (${belfiore})</title></path>
+`);
+  return {
+    viewBox: `0 0 ${drawn.width} ${drawn.height}`,
+    known: new Set(shown.map(({ belfiore }) => belfiore)),
+    definitions: html`<svg width="0" height="0" style="position:absolute" aria-hidden="true"><defs>
+<pattern id="dots" width="8" height="8" patternUnits="userSpaceOnUse"><rect width="8" height="8" class="tone-none"/><circle cx="4" cy="4" r="1.5" class="tile-dot"/></pattern>
+<pattern id="stripes" width="8" height="8" patternUnits="userSpaceOnUse"><rect width="8" height="8" class="tone-partial"/><path d="M-2 2l4-4M0 8l8-8M6 10l4-4" class="tile-ink"/></pattern>
+<pattern id="cross" width="8" height="8" patternUnits="userSpaceOnUse"><rect width="8" height="8" class="tone-not_mapped"/><path d="M0 0l8 8M8 0l-8 8" class="tile-ink"/></pattern>
+<g id="comuni">${paths}</g>
+</defs></svg>`,
+  };
+}
+
+interface Drawing {
+  readonly shapes: readonly { readonly belfiore: string; readonly path: string }[];
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Projects degrees to a plane on which both axes have the same scale in the middle of the region. */
+function projected(outlines: readonly Outline[], points: readonly (readonly [number, number])[]): Drawing {
+  const range = (of: 0 | 1): readonly [number, number] => points.reduce<readonly [number, number]>(
+    ([low, high], point) => [Math.min(low, point[of]), Math.max(high, point[of])], [Infinity, -Infinity],
+  );
+  const [[west, east], [south, north]] = [range(0), range(1)];
+  const narrow = Math.cos(((south + north) / 2) * (Math.PI / 180));
+  const scale = SIZE / Math.max((east - west) * narrow, north - south);
+  const place = ([lng, lat]: readonly [number, number]): string => `${((lng - west) * narrow * scale).toFixed(1)} ${((north - lat) * scale).toFixed(1)}`;
+  return {
+    shapes: outlines.map(({ belfiore, geometry }) => ({
+      belfiore, path: (geometry?.coordinates ?? []).flat().map((ring) => `M${ring.slice(0, -1).map(place).join('L')}z`).join(''),
+    })),
+    width: Math.ceil((east - west) * narrow * scale), height: Math.ceil((north - south) * scale),
+  };
+}
+
+function tiles(comuni: readonly ComuneCoverage[]): Drawing {
+  const across = Math.max(1, Math.ceil(Math.sqrt(comuni.length)));
+  const side = SIZE / across;
+  const inner = (side * 0.9).toFixed(1);
+  const sorted = [...comuni].sort((a, b) => ((a.name ?? a.belfiore) < (b.name ?? b.belfiore) ? -1 : 1));
+  return {
+    shapes: sorted.map(({ belfiore }, index) => ({
+      belfiore, path: `M${((index % across) * side).toFixed(1)} ${(Math.floor(index / across) * side).toFixed(1)}h${inner}v${inner}h-${inner}z`,
+    })),
+    width: SIZE, height: Math.ceil(Math.max(1, Math.ceil(comuni.length / across)) * side),
+  };
+}
+
+/** Returns the name of a section, or of one of its maps. */
+export function mapName({ section, map }: Pick<SectionCoverage, 'section' | 'map'>): string {
+  return map === null ? section : `${section}: ${map}`;
+}
+
+/** @param stateOf returns null for a comune without parcels */
+export function coverageMap(name: string, comuni: readonly ComuneCoverage[], stateOf: (comune: ComuneCoverage) => CoverageState | null, ground: Ground): Html {
+  const byState = new Map<CoverageState | 'unknown', ComuneCoverage[]>();
+  for (const comune of comuni) {
+    const state = stateOf(comune) ?? 'unknown';
+    byState.set(state, [...(byState.get(state) ?? []), comune]);
+  }
+  // The most frequent state is drawn once for all comuni and the others over it, which keeps the page of a large region small.
+  const [commonest, ...others] = [...byState].sort(([, a], [, b]) => b.length - a.length);
+  const counts = [...COVERAGE_STATES, 'unknown' as const].flatMap((state) => {
+    const found = byState.get(state) ?? [];
+    return found.length === 0 ? [] : [html`${found.length} ${state === 'unknown' ? 'without parcels' : STATE_WORDS[state]}`];
+  });
+  const layers = [
+    ...(commonest === undefined ? [] : [html`<g class="${commonest[0]}"><use href="#comuni"/></g>`]),
+    ...others.map(([state, found]) => html`<g class="blank">${found.filter(({ belfiore }) => ground.known.has(belfiore)).map(({ belfiore }) => html`<use href="#c-${belfiore}"/>`)}</g><g class="${state}">${found
+      .filter(({ belfiore }) => ground.known.has(belfiore)).map(({ belfiore }) => html`<use href="#c-${belfiore}"/>`)}</g>`),
+  ];
+  const said = counts.map((count, index) => html`${index === 0 ? '' : ', '}${count}`);
+  return html`<figure><svg class="map" viewBox="${ground.viewBox}" role="img" aria-label="${name}">${layers}</svg>
+<figcaption><strong>${name}</strong>: ${said}${unusual(byState, comuni.length)}</figcaption></figure>`;
+}
+
+/** Lists the comuni with another state than mapped, so that nobody has to recognise them by their fill. */
+function unusual(byState: ReadonlyMap<string, readonly ComuneCoverage[]>, all: number): Html | null {
+  const named = [...byState].filter(([state, found]) => state !== 'mapped' && found.length < all).map(([state, found]) => html`<li>${
+    state === 'unknown' ? 'without parcels' : STATE_WORDS[state as CoverageState]}: ${found.map(({ name, belfiore }) => name ?? belfiore).join(', ')}</li>`);
+  return named.length === 0 ? null : html`<details><summary>list comuni</summary><ul>${named}</ul></details>`;
+}
+
+export function mapKey(): Html {
+  return html`<ul class="key">${COVERAGE_STATES.map((state) => html`<li><svg viewBox="0 0 32 22" class="map" aria-hidden="true"><g class="${state}"><path d="M1 1h30v20h-30z"/></g></svg>${STATE_WORDS[state]}</li>`)}</ul>`;
+}

@@ -1,0 +1,287 @@
+/** Report of a region and passport of a comune as self-contained HTML pages, for light and dark screens, phones and paper. No scripts, no requests. */
+import type { z } from 'zod';
+import type { municipalityQuality } from '../answers.ts';
+import { GATES } from '../../pipelines/contract/gates.ts';
+import { sliceName } from '../../pipelines/contract/gate.ts';
+import type { Relation } from '../../pipelines/contract/sql-files.ts';
+import type {
+  CoverageState, Distribution, Moment, Outline, Publication, RegionReport, ReportedFile, ReportedLicense, ReportedRejects, ReportedRelease, SectionCoverage,
+} from '../../pipelines/operate/region-report.ts';
+import { duration, group } from '../../pipelines/progress.ts';
+import { vintageText } from '../../pipelines/contract/vintage.ts';
+import { coverageMap, groundOf, mapKey, mapName, MAP_STYLE, STATE_WORDS } from './coverage-map.ts';
+import { html, htmlPage, htmlTable, type Filling, type Html } from './html.ts';
+
+export type Passport = z.output<typeof municipalityQuality>;
+
+const STYLE = `
+:root{color-scheme:light dark;--paper:#fff;--ink:#1b1b1b;--soft:#555;--line:#c8c8c8;--bad:#a30000;--badpaper:#ffecec;--good:#00558c}
+@media (prefers-color-scheme:dark){:root{--paper:#15181c;--ink:#ececec;--soft:#b0b0b0;--line:#454b52;--bad:#ff9a9a;--badpaper:#3a1d1d;--good:#7cc4f5}}
+*{box-sizing:border-box}
+body{margin:0 auto;padding:1rem;max-width:70rem;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
+h1{font-size:1.6rem;line-height:1.2}h2{font-size:1.25rem;margin-top:2.2rem;border-bottom:2px solid var(--line)}h3{font-size:1rem;margin-bottom:.3rem}
+nav ul{display:flex;flex-wrap:wrap;gap:.3rem 1rem;list-style:none;padding:0}
+a{color:var(--good)}
+.scroll{overflow-x:auto;max-width:100%}
+table{border-collapse:collapse;font-size:.85rem;width:100%}
+caption{text-align:left;font-weight:600;padding:.3rem 0}
+th,td{border-bottom:1px solid var(--line);padding:.2rem .5rem;text-align:left;vertical-align:top;overflow-wrap:normal}
+td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+code{font-size:.8rem}
+.bad{color:var(--bad);background:var(--badpaper);font-weight:600}
+.soft{color:var(--soft)}
+.strip{width:9rem;height:1.6rem}.strip line,.strip rect{stroke:var(--ink);fill:none;stroke-width:1}.strip .was{stroke-dasharray:2 2;opacity:.75}.strip .mid{stroke-width:2.4}
+details{margin:.3rem 0}summary{cursor:pointer}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem}dt{color:var(--soft)}dd{margin:0}
+@media (max-width:34rem){dl{grid-template-columns:1fr}dd{margin-bottom:.4rem}}
+@media print{:root{--paper:#fff;--ink:#000;--soft:#333;--line:#999;--bad:#a30000;--badpaper:#fff;--good:#000;color-scheme:light}
+body{max-width:none;font-size:10pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}nav,summary{display:none}.scroll{overflow:visible}tr,figure{break-inside:avoid}thead{display:table-header-group}
+details::details-content{content-visibility:visible;block-size:auto}}
+${MAP_STYLE}`;
+
+/** @param outlines outlines of the comuni; empty: comuni are drawn as squares */
+export function regionPage(report: RegionReport, outlines: readonly Outline[]): string {
+  const { region } = report;
+  const parts: readonly (readonly [id: string, title: string, body: Html])[] = [
+    ['published', 'Published data', published(report)],
+    ['records', 'Records: rows + rejects + duplicates', accounting(report.releases)],
+    ['coverage', 'Coverage', coverage(report, outlines)],
+    ['distributions', 'Distributions compared with the previous publication', distributions(report)],
+    ['rejects', 'Rejects', rejects(report.rejects)],
+    ['checks', 'Checks and accepted differences', checks(report)],
+    ['time', 'Time and size', timeAndSize(report)],
+    ['licences', 'Licences', licences(report.licenses)],
+  ];
+  return htmlPage(`${region.name}: quality report`, STYLE, html`<h1>${region.name}: content and quality of the published data</h1>
+<nav aria-label="Parts"><ul>${parts.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></nav>
+<main>${parts.map(([id, title, body]) => html`<section id="${id}"><h2>${title}</h2>
+${body}</section>
+`)}</main>`);
+}
+
+function published({ region, publications, held, releases }: RegionReport): Html {
+  const told = (publication: Publication): Html => html`<dt>${publication.unit === 0 ? 'National lists' : region.name}${publication.state === 'previous' ? ', before' : ''}</dt>
+<dd>publication ${publication.publication} of ${publication.published_at}, by run ${publication.run} (<code>${publication.command}</code>, version ${publication.version})${
+  publication.digest === null ? '' : html`, digest <code>${publication.digest}</code>`}</dd>`;
+  const hold = held === null ? null : html`<p><strong>${held.kind.replace('_', ' ')}</strong> by ${held.heldBy} on ${held.heldAt}${held.reason === null ? '' : `: ${held.reason}`}.
+A refresh keeps the region unchanged.</p>`;
+  const header = ['source', 'vintage', 'file', 'dated', 'bytes', 'first characters of sha256', 'data folders'];
+  const files = releases.flatMap(({ source, files: all }) => all.map((file): Filling[] => [
+    source, vintageText(file.vintage), file.name, file.dated ?? '', file.bytes, html`<code>${file.sha256.slice(0, 16)}</code>`, place(file),
+  ]));
+  return html`<dl>${publications.map(told)}</dl>${hold}
+${htmlTable(`${group(files.length)} current files of ${group(releases.length)} releases`, header, files)}`;
+}
+
+function place({ in_data_folders: present }: ReportedFile): string {
+  return present ? 'present' : 'missing, still used';
+}
+
+function accounting(releases: readonly ReportedRelease[]): Html {
+  const wrong = releases.filter(({ holds }) => !holds);
+  const total = (of: 'records' | 'rows' | 'rejects' | 'duplicates'): number => releases.reduce((sum, release) => sum + release[of], 0);
+  return html`<p>Every record of every file is a row, a reject with a reason, or a duplicate. The last column verifies these counts with the ledger's lists
+of members, rejects and duplicates. ${wrong.length === 0
+  ? html`The counts agree for all ${group(releases.length)} releases.`
+  : html`<strong class="bad">They disagree for ${group(wrong.length)} of ${group(releases.length)} releases.</strong>`}</p>
+${htmlTable('Records of each release', ['source', 'vintage', 'records', 'rows', 'rejects', 'duplicates', 'sum'], [
+  ...releases.map((release): Filling[] => {
+    const { source, vintage, records, rows, rejects: refused, duplicates } = release;
+    return [source, vintageText(vintage), records, rows, refused, duplicates, sumOf(release)];
+  }),
+  [html`<strong>all</strong>`, '', total('records'), total('rows'), total('rejects'), total('duplicates'), ''],
+])}`;
+}
+
+function sumOf(release: ReportedRelease): Html {
+  if (release.holds) return html`holds`;
+  const { records, rows, rejects: refused, duplicates, broken_members: members } = release;
+  const found = rows + refused + duplicates;
+  const why = [
+    ...(found === records ? [] : [`${group(rows)} + ${group(refused)} + ${group(duplicates)} = ${group(found)}, not ${group(records)}`]),
+    ...(release.member_records === records ? [] : [`members have ${group(release.member_records)} records`]),
+    ...(release.member_rows === rows ? [] : [`members have ${group(release.member_rows)} rows`]),
+    ...(release.kept_rejects === refused ? [] : [`${group(release.kept_rejects)} rejects are kept`]),
+    ...(release.kept_duplicates === duplicates ? [] : [`${group(release.kept_duplicates)} duplicates are kept`]),
+    ...members.map((member) => `in ${member === '' ? 'the file' : member}`),
+  ];
+  return html`<span class="bad">does not hold: ${why.join('; ')}</span>`;
+}
+
+function coverage({ coverage: comuni }: RegionReport, outlines: readonly Outline[]): Html {
+  const ground = groundOf(comuni, outlines);
+  const names = [...new Map(comuni.flatMap(({ sections }) => sections).map((section) => [mapName(section), section])).keys()];
+  const asked = comuni.reduce((sum, { parcels_asked: parcels }) => sum + parcels, 0);
+  const maps = names.map((name) => coverageMap(
+    name, comuni, ({ sections }) => sections.find((section) => mapName(section) === name)?.state ?? null, ground,
+  ));
+  return html`<p>Coverage in the records of ${group(asked)} land parcels: for each comune, the outermost parcels in eight directions and four random ones.
+<em>Mapped, nothing there</em> is a result; <em>not mapped</em> means that there is no data.${ground.known.size === 0 || outlines.length === 0 ? ' No boundaries are loaded, so comuni are drawn as squares, sorted by name.' : ''}</p>
+${mapKey()}${ground.definitions}<div class="maps">${maps}</div>`;
+}
+
+/** Draws the medians of the comuni: quartiles, and the range from the 10th to the 90th percentile. Top: before. Bottom: now. */
+function strip(before: Moment | null, now: Moment | null): Html | null {
+  const both = [...(before?.medians ?? []), ...(now?.medians ?? [])];
+  const [low, high] = [Math.min(...both), Math.max(...both)];
+  if (both.length < 2 || low === high) return null;
+  const x = (value: number): string => (4 + ((value - low) / (high - low)) * 136).toFixed(1);
+  const at = (medians: readonly number[], share: number): number => medians[Math.round((medians.length - 1) * share)] ?? low;
+  const box = (moment: Moment | null, y: number, style: string): Html | null => {
+    if (moment === null || moment.medians.length === 0) return null;
+    const [p10, q1, middle, q3, p90] = [0.1, 0.25, 0.5, 0.75, 0.9].map((share) => x(at(moment.medians, share)));
+    return html`<g class="${style}"><line x1="${p10 ?? ''}" x2="${p90 ?? ''}" y1="${y}" y2="${y}"/><rect x="${q1 ?? ''}" y="${y - 4}" width="${(Number(q3) - Number(q1)).toFixed(1)}" height="8"/><line class="mid" x1="${middle ?? ''}" x2="${middle ?? ''}" y1="${y - 5}" y2="${y + 5}"/></g>`;
+  };
+  return html`<svg class="strip" viewBox="0 0 144 26" role="img" aria-label="medians of the comuni from ${figure(low)} to ${figure(high)}">${box(before, 7, 'was')}${box(now, 19, 'now')}</svg>`;
+}
+
+function figure(value: number | null): string {
+  return value === null ? '–' : value.toLocaleString('en-US', { maximumSignificantDigits: 5 });
+}
+
+function pair(before: number | null | undefined, now: number | null | undefined): Html {
+  if (before === undefined || now === undefined) return html`${figure(now ?? before ?? null)}`;
+  return before === now ? html`${figure(now)}` : html`<strong>${figure(before)} → ${figure(now)}</strong>`;
+}
+
+function distributions({ distributions: all, publications, tables }: RegionReport): Html {
+  const isFirst = !publications.some(({ unit, state }) => unit > 0 && state === 'previous');
+  const byRelation = new Map<Relation, Distribution[]>();
+  for (const each of all) byRelation.set(each.relation, [...(byRelation.get(each.relation) ?? []), each]);
+  const standing = new Set(tables.filter(({ stands }) => stands).map(({ relation }) => relation));
+  return html`<p>Statistics of the quality gate, by province. ${isFirst
+    ? 'There is no previous publication to compare with.'
+    : 'Changed values are shown as before → now.'}
+The small charts show the medians of the comuni: quartiles and the 10th to 90th percentile${isFirst ? '' : '; dashed: before; solid: now'}.</p>
+${[...byRelation].map(([relation, found]) => tableOf(relation, found, standing.has(relation) ? 'kept' : 'rebuilt'))}`;
+}
+
+function tableOf(relation: Relation, found: readonly Distribution[], state: 'kept' | 'rebuilt'): Html {
+  const gate = GATES[relation];
+  const slice = (value: string): string => (gate === undefined || 'unwatched' in gate ? value : sliceName(gate, value));
+  const told = (moment: Moment | null): string => JSON.stringify([moment?.values, moment?.median, moment?.p95]);
+  const moved = found.filter(({ before, now }) => before !== null && told(before) !== told(now));
+  const note = state === 'kept' ? 'unchanged table of the previous publication' : moved.length > 0 ? `${group(moved.length)} of ${group(found.length)} statistics changed` : '';
+  const rows = found.map(({ province, slice: of, field, before, now }): Filling[] => [
+    province === '' ? 'not listed' : province, slice(of), field, pair(before?.rows, now?.rows), pair(before?.values, now?.values), pair(before?.median, now?.median),
+    pair(before?.p95, now?.p95), strip(before, now),
+  ]);
+  return html`<details><summary><code>${relation}</code> ${note === '' ? '' : html`<span class="soft">(${note})</span>`}</summary>
+${htmlTable(`Statistics of ${relation}`, ['province', 'of', 'field', 'rows', 'values', 'median', '95th percentile', 'comuni'], rows)}</details>`;
+}
+
+function rejects(all: readonly ReportedRejects[]): Html {
+  if (all.length === 0) return html`<p>No record was refused.</p>`;
+  return html`<p>The ledger keeps the content of each reject; <code>mappale rejects --raw</code> prints it.</p>
+${htmlTable('Rejects, by reason', ['source', 'reason', 'records', 'for example'], all.map(({ source, code, records, examples }) => [
+  source, html`<code>${code}</code>`, records, html`<ul>${examples.map((example) => html`<li>${spot(example)}: ${example.message}</li>`)}</ul>`,
+]))}`;
+}
+
+function spot({ file, member, position }: { readonly file: string; readonly member?: string | null | undefined; readonly position: number }): Html {
+  return html`<code>${file}${member === null || member === undefined ? '' : `!${member}`}:${position}</code>`;
+}
+
+function checks({ checks: { all }, added_columns: added, cut_exports: cut, publications, releases }: RegionReport): Html {
+  const accepted = publications.filter(({ state, reason }) => state === 'current' && reason !== null);
+  const warned = releases.flatMap(({ source, vintage, warnings }) => (warnings ?? []).map((warning) => [`${source} ${vintageText(vintage)}`, warning.expects, warning.rows]));
+  const answer = ({ asked, rows }: (typeof all)[number]): Html => {
+    if (rows > 0) return html`<strong>${group(rows)} violations</strong>`;
+    if (asked === null) return html`<span class="soft">not recorded when this was published</span>`;
+    return asked ? html`passed` : html`not run again: its tables are unchanged`;
+  };
+  return html`${accepted.length === 0 ? html`<p>The quality gate refused nothing.</p>` : accepted.map(acceptanceOf)}
+${htmlTable('Checks of the built tables; a violation of level error stops the publication', ['check', 'level', 'expected', 'found'], all.map((each) => [
+  html`<code>${each.name}</code>`, each.level, each.expects, answer(each),
+]))}
+${warned.length === 0 ? null : htmlTable('Warnings of the file checks', ['release', 'expected', 'violations'], warned)}
+${added.length === 0 ? null : htmlTable('Columns that publishers added and that this version does not read', ['source', 'vintage', 'file', 'columns'], added.map((each) => [
+  each.source, vintageText(each.vintage), each.file, each.columns.join(', '),
+]))}
+${cut.length === 0 ? null : htmlTable('Exports of web services that may be cut (EXPORT_MAY_BE_CUT)', ['source', 'vintage', 'file'], cut.map((each) => [
+  each.source, vintageText(each.vintage), each.file,
+]))}`;
+}
+
+function acceptanceOf({ reason, accepted }: Publication): Html {
+  const by = accepted === null ? '' : ` by ${accepted.who} on ${accepted.at}`;
+  return html`<p><strong>Accepted${by}</strong>, although the quality gate refused: “${reason ?? ''}”</p>
+${accepted === null ? null : htmlTable('Statistics that the gate refused', ['section', 'table', 'place', 'statistic', 'before', 'after', 'allowed'], accepted.figures.map((violation) => [
+  violation.section, violation.relation, violation.place, violation.figure, violation.before, violation.after, violation.limit,
+]))}`;
+}
+
+function timeAndSize({ steps, releases, tables }: RegionReport): Html {
+  const time = (seconds: number | null): string => (seconds === null ? '' : duration(seconds));
+  const bytes = tables.reduce((sum, table) => sum + (table.bytes ?? 0), 0);
+  return html`${htmlTable('Steps of the run that created this publication', ['step', 'of', 'time'], steps.map(({ step, subject, seconds }) => [step, subject, time(seconds)]))}
+${htmlTable('Time of reading each release', ['source', 'vintage', 'time', 'bytes of files'], releases.map(({ source, vintage, seconds, files }) => [
+  source, vintageText(vintage), time(seconds), files.reduce((sum, file) => sum + file.bytes, 0),
+]))}
+${htmlTable(`Tables, ${group(bytes)} bytes with their indexes`, ['table', 'rows', 'rows before', 'bytes', 'build time'], tables.map(({ relation, rows, rows_before: before, bytes: size, seconds, stands }) => [
+  html`<code>${relation}</code>`, rows, before, size, stands ? 'unchanged' : time(seconds),
+]))}`;
+}
+
+function licences(all: readonly ReportedLicense[]): Html {
+  return html`<p>Show these attributions with the data.</p>
+${all.map((license) => html`<h3>${license.source}</h3>
+<p>${license.attribution}</p>
+<p class="soft">${license.holder}; ${license.license}, ${link(license.url)}${license.reference_period === null ? '' : `; of ${license.reference_period}`}${
+  license.sections === null ? '' : `; sections ${license.sections.join(', ')}`}</p>
+`)}`;
+}
+
+/** Only web addresses become links. */
+function link(url: string): Html {
+  return /^https?:\/\//.test(url) ? html`<a href="${url}" rel="noreferrer">${url}</a>` : html`${url}`;
+}
+
+/** @param passport answer of `/admin/municipalities/{code}/quality` */
+export function comunePage(passport: Passport): string {
+  const { municipality: { code, name, province, region }, istat_code: istat } = passport;
+  const title = `${name ?? code} (${code})`;
+  return htmlPage(`${title}: quality passport`, STYLE, html`<h1>${title}: quality passport</h1>
+<dl><dt>Province, region</dt><dd>${province ?? 'not listed'}, ${region ?? 'not listed'}</dd><dt>ISTAT code</dt><dd>${istat ?? 'not listed'}</dd>
+<dt>Published</dt><dd>${passport.published_at}</dd></dl>
+<main><section><h2>Coverage</h2>
+<p>Coverage in the records of ${passport.coverage.parcels_asked} land parcels: the outermost parcels in eight directions and four random ones.</p>
+${mapKey()}
+${htmlTable('Coverage by section', ['section', 'state', 'rows', 'parcels asked, by answer'], passport.coverage.sections.map((section) => [
+  mapName(section), stateCell(section.state), section.rows ?? html`<span class="soft">not counted</span>`,
+  Object.entries(section.answers).map(([answer, parcels]) => `${answer}: ${parcels}`).join(', '),
+]))}</section>
+<section><h2>Files that cover the comune</h2>
+${htmlTable('Current files; for each layer, the newest file that names the comune is used', ['source', 'vintage', 'file', 'dated', 'names it', 'layers'], passport.files.map((file) => [
+  file.source, vintageText(file.vintage), file.file, file.dated ?? '', file.names_comune ? 'yes' : 'does not name comuni', file.layers.join(', '),
+]))}</section>
+<section><h2>Statistics compared with the province</h2>
+${passport.figures.map(figuresOfTable)}</section>
+<section><h2>Rejects</h2>
+<p>Rejects whose file, member or content contains a code of the comune. Other rejects cannot be assigned to a comune.</p>
+${rejects(passport.rejects)}</section>
+<section><h2>Licences</h2>
+<p>Show these attributions with the data.</p>
+${passport.meta.licenses.map((license) => html`<p>${license.attribution} <span class="soft">(${license.section}: ${license.source}; ${license.license}, ${link(license.url)})</span></p>`)}</section></main>`);
+}
+
+function stateCell(state: CoverageState): Html {
+  return html`<svg viewBox="0 0 32 22" width="24" height="16" class="${state}" aria-hidden="true"><path d="M1 1h30v20h-30z" stroke="currentColor"/></svg> ${STATE_WORDS[state]}`;
+}
+
+function figuresOfTable({ table, slice, rows, rows_province: ofProvince, fields }: Passport['figures'][number]): Html {
+  const header = ['field', 'with a value', 'in the province', 'median', 'in the province', '95th percentile', 'in the province'];
+  const gate = GATES[table as Relation];
+  const of = slice === null || gate === undefined || 'unwatched' in gate ? slice : sliceName(gate, slice);
+  const share = (values: number, all: number | null): string => (all === null || all === 0 ? '' : `${Math.round((values / all) * 100)} %`);
+  return html`<details><summary><code>${table}</code> ${of ?? ''} <span class="soft">(${group(rows)} rows, in the province ${ofProvince === null ? 'not counted' : group(ofProvince)})</span></summary>
+${htmlTable(`Statistics of ${table}`, header, Object.entries(fields).map(([name, field]) => [
+  name, share(field.values, rows), share(field.values_province ?? 0, ofProvince), figure(field.median), figure(field.median_province),
+  figure(field.p95), figure(field.p95_province),
+]))}</details>`;
+}
+
+/** Returns one line for each section that is not simply mapped, for the terminal. */
+export function unusualCoverage(sections: readonly SectionCoverage[]): string[] {
+  return sections.filter(({ state }) => state !== 'mapped' && state !== 'not_applicable').map((section) => `${mapName(section)}: ${STATE_WORDS[section.state]}`);
+}

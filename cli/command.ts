@@ -1,0 +1,114 @@
+/** Shared parts of the commands: common options, output as text or JSON, exit codes. */
+import { extname } from 'node:path';
+import { Command } from 'commander';
+import { openDatabase, type Database } from '../pipelines/db/index.ts';
+import { VERSION } from '../pipelines/program.ts';
+import { withContext, type Context } from '../pipelines/run/context.ts';
+import { MappaleError } from '../pipelines/errors.ts';
+import { isUnfinished } from '../pipelines/ingest/walk.ts';
+import { findRegion, REGIONS, type Region } from '../pipelines/contract/regions.ts';
+import { group } from '../pipelines/progress.ts';
+import { withRun, type Acceptance } from '../pipelines/ledger/ledger.ts';
+import { usageExit } from './usage.ts';
+import { asInstalled, didYouMean, nearest, retyped, withOption, withWord } from '../pipelines/typed.ts';
+
+/** Creates a command with examples. Its purpose is in `commands.ts`. @param name full name, with the parent command before a subcommand */
+export function command(name: string, examples: readonly string[]): Command {
+  return new Command(name.slice(name.lastIndexOf(' ') + 1))
+    .exitOverride(usageExit)
+    .showHelpAfterError(asInstalled(`(see the examples: npx mappale ${name} --help)`))
+    .addHelpText('after', `\nExamples:\n${examples.map((example) => `  $ ${example.replace(/(^|\s)mappale /, asInstalled('$1npx mappale '))}`).join('\n')}`);
+}
+
+/** Collects the values of a repeatable path option. */
+export function collectPaths(path: string, before: readonly string[] = []): string[] {
+  return [...before, path];
+}
+
+/** @throws MappaleError `REGION_UNKNOWN` (exit 2), with the list of regions and the nearest name */
+export function parseRegion(text: string): Region {
+  const region = findRegion(text);
+  if (region === undefined) {
+    const slugs = REGIONS.map(({ slug }) => slug);
+    const [meant = 'REGION'] = nearest(text, slugs);
+    throw new MappaleError(`there is no region ${text}`, {
+      code: 'REGION_UNKNOWN', kind: 'usage', detail: `expected one of ${slugs.join(', ')}, or a code 1–20`, hint: `${didYouMean(text, slugs)}Use one of these names.`,
+      fix: retyped(withWord(text, meant), `npx mappale load-region ${meant}`),
+    });
+  }
+  return region;
+}
+
+/** Returns the reason of `--accept` with user and host, or null without the option. @throws MappaleError `REASON_MISSING` (exit 2) */
+export function acceptance({ config }: Context, why: string | undefined): Acceptance | null {
+  if (why?.trim() === '') throw new MappaleError('--accept needs a reason', { code: 'REASON_MISSING', kind: 'usage', hint: 'Give a reason: --accept "ISTAT merged three comuni, checked by hand".', fix: retyped(withOption('--accept', 'REASON'), 'npx mappale refresh --accept REASON') });
+  return why === undefined ? null : { who: `${config.user}@${config.host}`, why };
+}
+
+/** Returns a parser for a whole number within bounds. @throws MappaleError `NUMBER_EXPECTED` (exit 2) */
+export function parseWithin(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d{1,16}$/.test(text) && value >= minimum && value <= maximum) return value;
+    const expected = maximum === Number.MAX_SAFE_INTEGER ? '' : `expected ${minimum}–${maximum}, `;
+    throw new MappaleError('a whole number is expected', { code: 'NUMBER_EXPECTED', kind: 'usage', detail: `${expected}found ${text}`, hint: 'Write digits only.', fix: retyped(withWord(text, String(minimum)), 'npx mappale --help') });
+  };
+}
+
+export const parseCount = parseWithin(0, Number.MAX_SAFE_INTEGER);
+
+/** Prints a result as text or as one JSON document. */
+export function print(json: boolean | undefined, value: unknown, text: () => string): void {
+  process.stdout.write(json === true ? `${JSON.stringify(value, null, 2)}\n` : `${asInstalled(text())}\n`);
+}
+
+/** Result of a command, as a value for JSON and as text. */
+export type Outcome = readonly [value: unknown, text: () => string];
+
+/** Runs a read-only command and prints its result. */
+export function look({ json }: { json?: boolean }, work: (context: Context) => Promise<Outcome>): Promise<void> {
+  return withContext({ access: 'read' }, async (context) => print(json, ...await work(context)));
+}
+
+/** Opens a database in any state for reading. @param work receives null if the embedded database does not exist */
+export async function looking<T>(url: string, work: (database: Database | null) => Promise<T>): Promise<T> {
+  const database = await openDatabase(url, 'read').catch((error: unknown) => {
+    if (error instanceof MappaleError && error.code === 'DATABASE_OUT_OF_DATE') return null;
+    throw error;
+  });
+  try {
+    return await work(database);
+  } finally {
+    await database?.close();
+  }
+}
+
+/** Runs a changing command as a run of the ledger and prints its result. @param arguments_ arguments to store in the ledger */
+export function change(
+  { json }: { json?: boolean }, command: string, arguments_: object, work: (context: Context, runId: number) => Promise<Outcome>,
+): Promise<void> {
+  return withContext({ access: 'write' }, async (context) => {
+    const facts = { command, arguments: arguments_, version: VERSION, host: context.config.host };
+    await withRun(context.database, facts, async ({ runId }) => print(json, ...await work(context, runId)));
+  });
+}
+
+/** Maximum number of months to keep: a century. */
+export const MOST_MONTHS = 1200;
+
+/** Runs a writing command even while another run is in progress. Only for commands that write nothing that a run writes. */
+export function changeAtOnce({ json }: { json?: boolean }, work: (context: Context) => Promise<Outcome>): Promise<void> {
+  return withContext({ access: 'write' }, async (context) => print(json, ...await work(context)));
+}
+
+/** Maximum number of unknown files that are listed by name. The others are only counted. */
+const NAMED = 10;
+
+export function describeUnknown(paths: readonly string[]): string[] {
+  const named = paths.slice(0, NAMED).map((path) => `no source reads: ${path}${isUnfinished(path) ? ' (unfinished download: wait, or run npx mappale fetch REGION)' : ''}`);
+  if (paths.length <= NAMED) return named;
+  const kinds = new Map<string, number>();
+  for (const kind of paths.slice(NAMED).map((path) => extname(path).toLowerCase())) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  const most = [...kinds].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, 5).map(([kind, count]) => `${group(count)} ${kind || 'without an ending'}`);
+  return [...named, `no source reads ${group(paths.length - NAMED)} more: ${most.join(', ')}${kinds.size > most.length ? ', …' : ''} (all of them: --json)`];
+}

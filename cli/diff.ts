@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import type { Region } from '../pipelines/contract/regions.ts';
+import { diff, type Difference } from '../pipelines/operate/diff.ts';
+import { textTable } from '../pipelines/text-table.ts';
+import { command, look, parseRegion } from './command.ts';
+
+export function diffCommand(): Command {
+  return command('diff', [
+    'mappale diff molise', 'mappale diff molise --csv > changes.csv', 'mappale diff molise --json',
+  ])
+    .argument('<region>', 'name or ISTAT code', parseRegion)
+    .option('--csv', 'print as CSV: relation, comune, what, rows')
+    .option('--json', 'print as JSON')
+    .action(({ code, name }: Region, { csv = false, json = false }: { csv?: boolean; json?: boolean }) => look({ json: json && !csv }, async ({ database }) => {
+      const differences = await diff(database, code);
+      if (csv) return [differences, () => asCsv(differences)];
+      return [differences, () => (differences.length === 0 ? `${name}: both publications are identical` : differences.map(describe).join('\n\n'))];
+    }));
+}
+
+function describe({ relation, comuni }: Difference): string {
+  const rows = comuni.map(({ comune, added, removed, changed, fields }) => [`  ${comune}`, added, removed, changed, Object.entries(fields).map((field) => field.join(' ')).join(', ')]);
+  return `${relation}\n${textTable(rows, ['  comune', 'added', 'removed', 'changed', 'fields'])}`;
+}
+
+/** Prints one line each for added, removed and changed rows, then one for each changed field. */
+function asCsv(differences: readonly Difference[]): string {
+  const lines = differences.flatMap(({ relation, comuni }) => comuni.flatMap(({ comune, added, removed, changed, fields }) => {
+    const all = [...Object.entries({ added, removed, changed }), ...Object.entries(fields).map(([field, rows]) => [`changed ${field}`, rows] as const)];
+    return all.filter(([, rows]) => rows > 0).map(([kind, rows]) => `${relation},${comune},${kind},${rows}`);
+  }));
+  return ['relation,comune,what,rows', ...lines].join('\n');
+}

@@ -1,0 +1,157 @@
+import type { Command } from 'commander';
+import { readConfig } from '../pipelines/config.ts';
+import { onDatabase, one, serverFacts } from '../pipelines/db/index.ts';
+import { checkServer } from '../pipelines/db/migrate.ts';
+import { damaged, damageOf, expectedObjects, lostPartitions, OBJECTS_FILE } from '../pipelines/db/objects.ts';
+import { missingRights, ROLE } from '../pipelines/db/role.ts';
+import { appliedFiles, isApplied, partsOf, requireCurrent } from '../pipelines/db/state.ts';
+import { EXIT, MappaleError } from '../pipelines/errors.ts';
+import { freeBytes } from '../pipelines/formats/disk.ts';
+import { engineText } from '../pipelines/formats/gdal.ts';
+import { gdal } from '../pipelines/formats/vector.ts';
+import { loadSources } from '../pipelines/contract/registry.ts';
+import { command, looking, print } from './command.ts';
+
+interface Finding {
+  readonly check: string;
+  readonly ok: boolean;
+  readonly found: string;
+  /** Code of the error. */
+  readonly code?: string | undefined;
+  /** How to fix it, or how to improve what works. */
+  readonly hint?: string | undefined;
+  readonly fix?: string | undefined;
+}
+
+export function doctorCommand(): Command {
+  return command('doctor', ['mappale doctor', 'mappale doctor --json'])
+    .option('--json', 'print as JSON')
+    .action(async (options: { json?: boolean }) => {
+      const findings = await examine();
+      print(options.json, findings, () => findings.map(describe).join('\n'));
+      if (findings.some(({ ok }) => !ok)) process.exitCode = findings.some(({ code }) => code === 'CATALOGUE_DAMAGED') ? EXIT.database : EXIT.usage;
+    });
+}
+
+function describe({ check, ok, found, hint, fix }: Finding): string {
+  const more = [hint, fix === undefined ? undefined : `type: ${fix}`].filter((line) => line !== undefined);
+  return [`${ok ? more.length === 0 ? 'ok  ' : 'note' : 'FAIL'} ${check}: ${found}`, ...more].join('\n     ');
+}
+
+/** A test of this machine or the database. It throws an error that describes the problem. */
+interface Check {
+  readonly name: string;
+  readonly run: (url: string) => Promise<string | Pick<Finding, 'found' | 'hint'>>;
+}
+
+async function examine(): Promise<Finding[]> {
+  const { databaseUrl } = readConfig();
+  const findings: Finding[] = [];
+  for (const check of CHECKS) findings.push(await resultOf(check, databaseUrl));
+  return findings;
+}
+
+async function resultOf({ name, run }: Check, url: string): Promise<Finding> {
+  try {
+    const found = await run(url);
+    return { check: name, ok: true, ...(typeof found === 'string' ? { found } : found) };
+  } catch (error) {
+    if (!(error instanceof MappaleError)) return { check: name, ok: false, found: String(error) };
+    const { message, code, detail, hint, fix } = error;
+    return { check: name, ok: false, found: `${message} [${code}]${detail === undefined ? '' : `: ${detail}`}`, code, hint, fix };
+  }
+}
+
+async function nodeVersion(): Promise<string> {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major < 20 || (major === 20 && minor < 19)) {
+    throw new MappaleError(`found Node ${process.versions.node}`, { code: 'NODE_TOO_OLD', kind: 'usage', hint: 'Install Node 20.19 or newer.', fix: 'nvm install 22' });
+  }
+  return `Node ${process.versions.node}`;
+}
+
+async function gdalVersion(): Promise<string> {
+  return engineText(await gdal('GDAL', 'version'));
+}
+
+async function sourceCount(): Promise<string> {
+  return `${(await loadSources()).length} sources`;
+}
+
+function databaseVersion(url: string): Promise<string> {
+  return looking(url, async (database) => {
+    if (database === null) return 'does not exist yet: the first load creates it';
+    if ((await appliedFiles(database)) === null) {
+      await checkServer(database, database.label);
+      return `${database.label}: empty, the first load creates its tables`;
+    }
+    await requireCurrent(database, await loadSources());
+    const { version } = await one<{ version: string }>(database, "select current_setting('server_version') || ', PostGIS ' || postgis_lib_version() as version");
+    return `${database.label}: PostgreSQL ${version}`;
+  });
+}
+
+async function serverSettings(url: string): Promise<string> {
+  if (url.startsWith('pglite:')) return 'not used (the database is embedded)';
+  // Opens the database as a load does, so that the same errors appear. Nothing is written.
+  const { encoding, searchPath, statementTimeout, extensions, pooling } = await onDatabase(url, 'write', async (database) => ({
+    ...await serverFacts(database), pooling: database.pooling,
+  }));
+  const schemas = [...new Set(Object.values(extensions))].join(', ') || 'no schema yet';
+  return `encoding ${encoding}, extensions in ${schemas}, no standby, not read-only; each session sets search_path ${searchPath} and statement_timeout ${statementTimeout}${pooling === null ? '' : '; through a connection pooler that keeps sessions'}`;
+}
+
+function databaseObjects(url: string): Promise<string | Pick<Finding, 'found' | 'hint'>> {
+  return looking(url, async (database) => {
+    const applied = database === null ? null : await appliedFiles(database);
+    if (database === null || applied === null) return 'nothing is loaded';
+    const parts = partsOf(await loadSources());
+    const expected = expectedObjects(parts);
+    if (expected === null) return { found: `not compared: SQL files differ from those of ${OBJECTS_FILE}`, hint: `Regenerate ${OBJECTS_FILE} as described in docs/adding-a-section.md.` };
+    if (parts.some((part) => !isApplied(part, applied))) return 'not compared: the database is of another version';
+    const damage = await database.session((session) => damageOf(session, parts));
+    if (damage.length > 0) throw damaged(damage);
+    return `${Object.values(expected.objects).reduce((sum, each) => sum + Object.keys(each).length, 0)} objects`;
+  });
+}
+
+function publishedPartitions(url: string): Promise<string> {
+  return looking(url, async (database) => {
+    if (database === null || (await appliedFiles(database)) === null) return 'nothing is published';
+    const lost = await lostPartitions(database);
+    const [example] = lost;
+    if (example === undefined) return 'all there';
+    throw new MappaleError(`${lost.length} are missing or detached, e.g. ${example.partition} of ${example.relation}`, {
+      code: 'PARTITION_MISSING', kind: 'database', hint: 'Load the region again.', fix: 'npx mappale load-region REGION --data FOLDER',
+    });
+  });
+}
+
+function serverRole(url: string): Promise<string | Pick<Finding, 'found' | 'hint'>> {
+  return looking(url, async (database) => {
+    if (database === null || database.engine === 'pglite' || (await appliedFiles(database)) === null) return 'not used';
+    const missing = await missingRights(database);
+    if (missing.length === 0) return `${ROLE} may`;
+    const left = `${missing.length} statement${missing.length === 1 ? ' is' : 's are'} left to do`;
+    return { found: `${left}, by a superuser of the server; needed only for: npx mappale serve`, hint: missing.join('\n     ') };
+  });
+}
+
+async function diskSpace(url: string): Promise<string> {
+  if (!url.startsWith('pglite:')) return 'not used (DATABASE_URL is a server)';
+  const free = (await freeBytes(url.slice('pglite:'.length))) / 1024 ** 3;
+  if (free < 1) throw new MappaleError(`${free.toFixed(1)} GiB free`, { code: 'DISK_FULL', kind: 'usage', hint: 'Free at least 1 GiB, or name a folder on another disk.', fix: 'export DATABASE_URL=pglite:/OTHER_DISK/mappale' });
+  return `${free.toFixed(1)} GiB free`;
+}
+
+const CHECKS: readonly Check[] = [
+  { name: 'Node is 20.19 or newer', run: nodeVersion },
+  { name: 'vector files can be read', run: gdalVersion },
+  { name: 'sources load', run: sourceCount },
+  { name: 'the database answers and is of this version', run: databaseVersion },
+  { name: 'the server takes loads', run: serverSettings },
+  { name: 'the database has every table, index, function and grant of this version', run: databaseObjects },
+  { name: 'published partitions match the ledger', run: publishedPartitions },
+  { name: 'the role of the server may call the API functions only', run: serverRole },
+  { name: 'free space on the disk of the embedded database', run: diskSpace },
+];

@@ -1,0 +1,65 @@
+/** Prints the published values of one parcel and when they changed. */
+import type { Command } from 'commander';
+import { plainReference } from '../pipelines/contract/regions.ts';
+import { group } from '../pipelines/progress.ts';
+import { fidOf, parcelHistory, type Absence, type ParcelHistory, type PublishedValue } from '../pipelines/operate/history.ts';
+import type { Context } from '../pipelines/run/context.ts';
+import { command, look } from './command.ts';
+import { asFid, notFound } from './parcel.ts';
+
+/** Maximum length of a printed value. `--json` prints values in full. */
+const SHOWN = 80;
+
+export function historyCommand(): Command {
+  return command('history', [
+    'mappale history 1400000000', 'mappale history H833_001300.594 --json',
+  ])
+    .argument('<id>', 'fid or national cadastral reference, also of a retired parcel')
+    .option('--json', 'print as JSON, including values that never changed')
+    .action((id: string, options: { json?: boolean }) => look(options, async (context) => {
+      const history = await parcelHistory(context.database, await findEver(context, id));
+      if (history.fields.length === 0 && history.absences.every(({ why }) => why === 'not_there')) throw notFound(id);
+      return [history, () => describe(id, history)];
+    }));
+}
+
+/** @throws MappaleError `NOT_FOUND` (exit 2) */
+async function findEver({ database }: Context, id: string): Promise<number> {
+  const fid = asFid(id) ?? (await fidOf(database, plainReference(id)));
+  if (fid === null) throw notFound(id);
+  return fid;
+}
+
+function describe(id: string, { fid, other_fids: others, keeps_history: keeps, kept_since: since, absences, fields }: ParcelHistory): string {
+  const told = fields.map((each) => ({ ...each, values: withoutRepeats(each.values) }));
+  const changed = told.filter(({ values }) => values.length > 1);
+  const same = told.length - changed.length;
+  return [
+    `parcel ${id}${id === String(fid) ? '' : `, fid ${fid}`}: kept since ${since ?? 'never'}; ${group(changed.length)} values changed, ${group(same)} did not (--json lists them)`,
+    ...(keeps ? [] : ['a database on several nodes keeps no history: only current values are known']),
+    ...(others.length === 0 ? [] : [`other fids with the same reference, now or before: ${others.map((other) => `npx mappale history ${other}`).join(', ')}`]),
+    ...absences.map(describeAbsence),
+    ...changed.flatMap(({ section, field, values }) => ['', field === '' ? section : `${section}.${field}`, ...values.map(describeValue)]),
+  ].join('\n');
+}
+
+/** Removes repeated values: a value that returns unchanged after an absence is not a change. */
+function withoutRepeats(values: readonly PublishedValue[]): PublishedValue[] {
+  return values.filter(({ value }, index) => index === 0 || JSON.stringify(value) !== JSON.stringify(values[index - 1]?.value));
+}
+
+function describeAbsence({ why, successor_fid: successor, since, until }: Absence): string {
+  const text = {
+    not_there: 'not published yet',
+    gone: `no longer published${successor === null ? '' : `; its successor is ${successor}`}`,
+    withdrawn: 'the region was withdrawn',
+  }[why];
+  return `  ${since} – ${until ?? 'now'}  ${text}`;
+}
+
+function describeValue({ value, publication, since, release }: PublishedValue): string {
+  const text = value === undefined ? 'not in the section' : JSON.stringify(value);
+  const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+  const by = publication === null ? 'the national lists' : `publication ${publication}`;
+  return `  since ${since}  ${shown}  (${by}${release === null ? '' : `; ${release}`})`;
+}

@@ -1,0 +1,175 @@
+/** Tools of the Model Context Protocol, built on the API endpoints. Every answer carries its licences. */
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import type { Scope } from '../api/access.ts';
+import type { Endpoint } from '../api/endpoint.ts';
+import { ENDPOINTS } from '../api/endpoints.ts';
+import { ApiError } from '../api/errors.ts';
+import { readParameters } from '../api/parameters.ts';
+import { gateOf } from '../pipelines/contract/gates.ts';
+import { regionOfFid } from '../pipelines/contract/regions.ts';
+import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
+import type { Relation } from '../pipelines/contract/sql-files.ts';
+import type { Reader } from '../pipelines/db/reader.ts';
+import { MappaleError } from '../pipelines/errors.ts';
+import { explain } from '../pipelines/operate/explain.ts';
+import { VERSION } from '../pipelines/program.ts';
+import type { Context } from '../pipelines/run/context.ts';
+import { findParcel } from './parcel.ts';
+import { readPassport } from './quality-report.ts';
+
+/** Database context and reader that the tools use. */
+export interface Asked {
+  readonly context: Context;
+  readonly reader: Reader;
+}
+
+interface Tool<Input extends z.ZodRawShape> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** Scope that a token needs to call the tool over HTTP. */
+  readonly scope: Scope;
+  readonly input: Input;
+  /** @throws ApiError, MappaleError */
+  readonly answer: (asked: Asked, input: z.output<z.ZodObject<Input>>) => Promise<Readonly<Record<string, unknown>>>;
+}
+
+/** Keeps the type of the answer's input in step with the input schema. */
+function tool<Input extends z.ZodRawShape>(facts: Tool<Input>): Tool<z.ZodRawShape> {
+  return facts as unknown as Tool<z.ZodRawShape>;
+}
+
+function endpointOf(operation: string): Endpoint {
+  const found = ENDPOINTS.find((each) => each.operation === operation);
+  if (found === undefined) throw new Error(`the interface has no operation ${operation}`);
+  return found;
+}
+
+/** Returns the answer of an endpoint. Values are parsed like those of an HTTP request. @throws ApiError, MappaleError */
+async function answerOf(
+  { reader }: Asked, operation: string, query: Readonly<Record<string, unknown>>, path: Readonly<Record<string, unknown>> = {},
+): Promise<Readonly<Record<string, unknown>>> {
+  const { lookup, parameters, pathParameters } = endpointOf(operation);
+  const textual = (values: Readonly<Record<string, unknown>>): Record<string, string> =>
+    Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined).map(([name, value]) => [name, String(value)]));
+  const { answer } = await lookup(reader, { path: readParameters(pathParameters, textual(path)), query: readParameters(parameters, textual(query)), base: '' });
+  return JSON.parse(answer ?? 'null') as Readonly<Record<string, unknown>>;
+}
+
+/** Returns the attributions of sections in these regions and in the regions of these comuni. */
+async function licensesOf({ reader }: Asked, regions: readonly number[], comuni: readonly string[], sections: readonly string[]): Promise<unknown> {
+  const { licenses } = await reader.call<{ licenses: string }>('select licenses_of as licenses from api.licenses_of($1, $2, $3)', [regions, comuni, sections]);
+  return JSON.parse(licenses);
+}
+
+/** Returns the sections that show rows of a published table. */
+function sectionsOf(relation: Relation): string[] {
+  const gate = gateOf(relation);
+  return gate === null ? [] : [gate.section];
+}
+
+const latitude = z.number().describe('Degrees, WGS 84');
+const longitude = z.number().describe('Degrees, WGS 84');
+/** The schema accepts a number too, because answers contain the fid as a number. */
+const parcelId = z.union([z.string(), z.int()]).describe('fid, such as 1400000000, or national cadastral reference, such as H833_001300.594');
+
+export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
+  tool({
+    name: 'search',
+    title: 'Search addresses',
+    description: 'Finds the coordinates of an Italian address, best match first, only in the named place. match_type tells how exact the match is. '
+      + 'If nothing is found, meta.not_loaded lists the named comuni without loaded addresses.',
+    scope: 'geocoding:read',
+    input: {
+      q: z.string().describe('Address, such as Via Roma 5, Campobasso'),
+      city: z.string().optional().describe('Search only in this comune, by name or cadastral code'),
+      limit: z.int().optional().describe('Maximum number of results, 1–50; default 10'),
+    },
+    answer: async (asked, { q, city, limit }) => {
+      const found = await answerOf(asked, 'searchAddresses', { q, city, limit });
+      const comuni = (found['data'] as readonly { municipality_code: string }[]).map(({ municipality_code: code }) => code);
+      return { ...found, licenses: await licensesOf(asked, [], [...new Set(comuni)], sectionsOf('core.access_point')) };
+    },
+  }),
+  tool({
+    name: 'locate',
+    title: 'Locate parcels',
+    description: 'Cadastral parcels at a point (lat and lng), smallest first, or in a small box (bbox, each side at most 0.05°).',
+    scope: 'parcels:read',
+    input: {
+      lat: latitude.optional(),
+      lng: longitude.optional(),
+      bbox: z.array(z.number()).length(4).optional().describe('west, south, east, north in degrees'),
+      limit: z.int().optional().describe('Maximum number of parcels, 1–200; default 50'),
+    },
+    answer: async (asked, { lat, lng, bbox, limit }) => {
+      const found = await answerOf(asked, 'locateParcels', { lat, lng, bbox, limit });
+      const regions = (found['data'] as readonly { fid: number }[]).map(({ fid }) => regionOfFid(fid));
+      return { ...found, licenses: await licensesOf(asked, [...new Set(regions)], [], ['basic']) };
+    },
+  }),
+  tool({
+    name: 'parcel',
+    title: 'Record of a parcel',
+    description: 'All data on one parcel, in sections. meta.coverage distinguishes "nothing there" (mapped) from "no data" (not_mapped, not_loaded). not_applicable: the section does not exist for this kind of parcel (road, water).',
+    scope: 'parcels:read',
+    input: { id: parcelId, sections: z.array(z.enum(SECTION_NAMES)).optional().describe('Only these sections; basic is always included; default: all') },
+    answer: async (asked, { id, sections }) => {
+      const { meta, ...record } = await answerOf(asked, 'getParcel', { include: sections?.join(',') }, { id: await findParcel(asked.context, String(id)) });
+      const { licenses, ...rest } = meta as Readonly<Record<string, unknown>>;
+      return { ...record, meta: rest, licenses };
+    },
+  }),
+  tool({
+    name: 'explain',
+    title: 'Explain a value',
+    description: 'Origin of the values of one section of a parcel: file, position in the file, release, rule, overlap or distance. not_applicable: why the section has no value for this kind of parcel.',
+    scope: 'parcels:read',
+    input: { id: parcelId, section: z.enum(SECTION_NAMES).describe('Section of the record') },
+    answer: async (asked, { id, section }) => {
+      const fid = await findParcel(asked.context, String(id));
+      return { ...await explain(asked.context, fid, section), licenses: await licensesOf(asked, [regionOfFid(fid)], [], [section]) };
+    },
+  }),
+  tool({
+    name: 'coverage',
+    title: 'Coverage of a comune',
+    description: 'Coverage of a comune by section: mapped, none (mapped, nothing there), partial, not_mapped, not_loaded or not_applicable. Also lists the files that cover the comune.',
+    scope: 'admin_data:read',
+    input: { comune: z.string().describe('Cadastral code (H501), ISTAT code (058091) or name') },
+    answer: async ({ reader }, { comune }) => {
+      const { municipality, istat_code, published_at, coverage, files, meta: { licenses } } = await readPassport(reader, comune);
+      return { municipality, istat_code, published_at, coverage, files, licenses };
+    },
+  }),
+];
+
+/** Creates an MCP server with all tools, for one connection. */
+export function mcpServer(asked: Asked): McpServer {
+  const server = new McpServer({ name: 'mappale', version: VERSION }, {
+    instructions: 'Data of Italian public bodies for each cadastral parcel. Attributions in licenses must be shown with the data. '
+      + 'Risk data is official data for analysis and screening and has no evidentiary value.',
+  });
+  for (const { name, title, description, input, answer } of TOOLS) {
+    // A strict schema rejects unknown arguments instead of ignoring them.
+    const facts = { title, description, inputSchema: z.strictObject(input), annotations: { readOnlyHint: true, openWorldHint: false } };
+    server.registerTool(name, facts, async (given) => {
+      try {
+        return told(await answer(asked, given));
+      } catch (error) {
+        // Expected errors are returned to the model, which can correct its request. The protocol reports all other errors.
+        if (error instanceof ApiError || error instanceof MappaleError) return { ...told(error.toJSON()), isError: true };
+        throw error;
+      }
+    });
+  }
+  // The list of tools never changes.
+  server.server.registerCapabilities({ tools: { listChanged: false } });
+  return server;
+}
+
+function told(value: Readonly<Record<string, unknown>>): CallToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: { ...value } };
+}

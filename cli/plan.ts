@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import { EXIT } from '../pipelines/errors.ts';
+import { duration } from '../pipelines/progress.ts';
+import { unitName, type Region } from '../pipelines/contract/regions.ts';
+import { vintageText } from '../pipelines/contract/vintage.ts';
+import { staleOf } from '../pipelines/plan/plan.ts';
+import { gib, type Price } from '../pipelines/plan/price.ts';
+import { preview, type Preview } from '../pipelines/run/refresh.ts';
+import { collectPaths, command, look, parseRegion } from './command.ts';
+import { foldersOf } from './refresh.ts';
+import { describeFiles } from './refresh-report.ts';
+
+export function planCommand(): Command {
+  return command('plan', ['mappale plan --data ~/downloads', 'mappale plan molise --data ~/downloads --json'])
+    .argument('[region]', 'name or ISTAT code; default: every region that has data or is published', parseRegion)
+    .option('--data <folder>', 'folder with downloaded files; repeatable', collectPaths)
+    .option('--json', 'print as JSON')
+    .action((region: Region | undefined, options: { data?: string[]; json?: boolean }) => look(options, async (context) => {
+      const found = await preview(context, { data: foldersOf(options), regions: region === undefined ? null : [region.code] });
+      if (found.survey.broken.length > 0) process.exitCode = EXIT.input;
+      return [toJson(found), () => `${describe(found)}\n${describePrice(found.price)}`];
+    }));
+}
+
+function toJson({ plan, survey, price }: Preview): Record<string, unknown> {
+  return {
+    load: plan.loads.map(({ located, why }) => {
+      const { source, vintage, region, files } = located;
+      return { source: source.id, vintage: vintageText(vintage), region, files: files.map(({ path }) => path), why };
+    }),
+    build: plan.builds.map(({ unit, products, missing }) => ({ unit, stale: staleOf(products), missing })),
+    unused: plan.unused,
+    left: plan.left,
+    held: plan.held,
+    aside: survey.aside,
+    unknown: survey.unknown,
+    broken: survey.broken,
+    price,
+  };
+}
+
+function describe({ plan, survey }: Preview): string {
+  const lines: string[] = [];
+  for (const { located: { source, vintage, region, files }, why } of plan.loads) {
+    lines.push(`load  ${source.id} ${vintageText(vintage)}${region === null ? '' : ` ${unitName(region)}`} (${files.length} file${files.length === 1 ? '' : 's'}): ${why}`);
+  }
+  for (const { unit, products, missing } of plan.builds) {
+    for (const { relation, why } of staleOf(products)) lines.push(`build ${unitName(unit)} ${relation}: ${why}`);
+    if (missing.length > 0) lines.push(`      ${unitName(unit)}: nothing loaded for ${missing.join(', ')}`);
+  }
+  if (lines.every((line) => !/^(load|build)/.test(line))) lines.unshift('nothing to do: everything is up to date');
+  for (const held of plan.held) lines.push(held);
+  for (const { path, error } of survey.broken) lines.push(`broken ${path}: ${error.message} [${error.code}]`);
+  lines.push(...describeFiles({ ...plan, survey }));
+  return lines.join('\n');
+}
+
+function describePrice(cost: Price): string {
+  const room = cost.freeBytes === null ? 'the disk of the server cannot be seen from here' : `${gib(cost.freeBytes)} free`;
+  return `estimate: ${duration(cost.seconds)}, ${gib(cost.diskBytes)} of disk (${room}), ${gib(cost.memoryBytes)} of memory; ${Math.round(cost.measured * 100)} % of it from runs on this database`;
+}

@@ -1,0 +1,91 @@
+/** Prints as text what a refresh did or would do. */
+import { duration, group } from '../pipelines/progress.ts';
+import { vintageText } from '../pipelines/contract/vintage.ts';
+import type { LeftOut, NotedLeftOut } from '../pipelines/run/left-out.ts';
+import { warningsByFile, type SchemaWarning } from '../pipelines/ledger/ledger.ts';
+import type { RefreshReport } from '../pipelines/run/refresh.ts';
+import { textTable } from '../pipelines/text-table.ts';
+import { describeUnknown } from './command.ts';
+
+/** Returns the report of a refresh as text that fits on one screen. */
+export function describe(report: RefreshReport): string {
+  const lines: string[] = [];
+  if (report.runId === null && report.failures.length === 0) lines.push(`nothing to do: everything is up to date (${duration(report.seconds)})`);
+  if (report.loaded.length > 0) {
+    const sources = [...new Set(report.loaded.map(({ source }) => source))];
+    lines.push(textTable(sources.map((source) => sumOf(source, report.loaded.filter((release) => release.source === source))),
+      ['source', 'vintage', 'records', 'rows', 'rejects', 'duplicates', 'time']), '');
+  }
+  for (const unit of report.units) {
+    const counts = ([['core.parcel', 'parcels'], ['core.access_point', 'addresses'], ['core.comune', 'comuni']] as const)
+      .flatMap(([relation, what]) => unit.built.filter((each) => each.relation === relation).map(({ rows }) => `${group(rows)} ${what}`));
+    lines.push(`${unit.name}: published as ${unit.publicationId}: ${[...counts, `${unit.built.length} tables built`].join(', ')} (${duration(unit.seconds)})`);
+    if (unit.missing.length > 0) lines.push(`  not loaded, so not mapped: ${unit.missing.join(', ')}`);
+    for (const note of unit.notes) lines.push(`  ${note}`);
+  }
+  for (const held of report.held) lines.push(held);
+  const warnings = report.loaded.reduce((sum, release) => sum + release.warnings, 0);
+  if (warnings > 0) lines.push(`${warnings === 1 ? '1 check' : `${group(warnings)} checks`} of the loaded files found unexpected rows: npx mappale report REGION`);
+  if (report.loaded.length > 0 && report.vectorEngine !== null) lines.push(`vector files read by ${report.vectorEngine}`);
+  if (report.estimate !== null) lines.push(`took ${duration(report.seconds)}, estimated ${duration(report.estimate.seconds)}`);
+  lines.push(...describeFiles(report), ...describeLeftOut(report.leftOut), ...describeWarnings(report.warnings));
+  for (const failure of report.failures) lines.push(failure.report());
+  return lines.join('\n');
+}
+
+/** Lists unused files, and current files that are missing from the data folders, each with the reason. */
+export function describeFiles({ unused, left, survey }: Pick<RefreshReport, 'unused' | 'left' | 'survey'>): string[] {
+  return [
+    ...left.map(({ name, source, vintage }) => `still used, but missing from the data folders: ${name} (${source} ${vintageText(vintage)}); to stop using it: npx mappale forget FILE`),
+    ...unused.map(({ path, source, reason }) => `not used: ${path} (${source}): ${reason}`),
+    ...survey.aside.map(({ path, source, reason }) => `skipped: ${path} (${source}): ${reason}`),
+    ...describeUnknown(survey.unknown),
+  ];
+}
+
+/** Maximum number of added columns that are listed by name. */
+const MOST_NAMED = 20;
+
+/** Returns one line per file: its added columns with sample values, or a warning that it may be a cut export. */
+export function describeWarnings(warnings: readonly SchemaWarning[]): string[] {
+  return warningsByFile(warnings).map(({ code, file, added }) => {
+    if (code === 'EXPORT_MAY_BE_CUT') return `${code} ${file}: this export of a web service may be incomplete; request the rest, or load the publisher's file`;
+    const columns = added.slice(0, MOST_NAMED).map(({ column, samples }) => `${column ?? ''} (${samples.length === 0 ? 'no values' : samples.map((sample) => JSON.stringify(sample)).join(', ')})`);
+    const others = added.length - columns.length;
+    return `${code} ${file}: ${columns.join(', ')}${others === 0 ? '' : ` and ${group(others)} more`}`;
+  });
+}
+
+/** Lists files that could not be used, and the affected sections of each region. */
+export function describeLeftOut(all: readonly (LeftOut | NotedLeftOut)[]): string[] {
+  const codeOf = ({ failure }: LeftOut | NotedLeftOut): string => ('error' in failure ? failure.error : failure.code);
+  return all.flatMap((each) => [
+    `left out: ${each.files.join(', ')} (${each.source}${each.vintage === null ? '' : ` ${vintageText(each.vintage)}`}): ${each.failure.message} [${codeOf(each)}]`,
+    ...describeSections([each]),
+  ]);
+}
+
+function describeSections(all: readonly (LeftOut | NotedLeftOut)[]): string[] {
+  const units = [...new Map(all.flatMap(({ regions }) => regions.map(({ unit, name }) => [unit, name] as const)))];
+  return units.flatMap(([unit, name]) => {
+    const touched = all.flatMap(({ source, regions }) => regions.filter((each) => each.unit === unit).flatMap(({ sections }) => (
+      sections.map((section) => ({ source, ...section }))
+    )));
+    const parts = [...new Set(touched.map(({ source, section, state, vintages }) => {
+      if (state === 'not_loaded') return `${section} is not loaded`;
+      return state === 'kept' ? `${section} uses ${source} ${vintages.map(vintageText).join(', ')}` : `${section} is without ${source}`;
+    }))];
+    return parts.length === 0 ? [] : [`  ${name}: ${parts.join('; ')}`];
+  });
+}
+
+/** Returns the table row of one source: the totals of its releases. */
+function sumOf(source: string, loaded: RefreshReport['loaded']): (string | number)[] {
+  const vintages = [...new Set(loaded.map(({ vintage }) => vintage))].sort().map(vintageText);
+  const [first = ''] = vintages;
+  const sum = (of: 'records' | 'rows' | 'rejects' | 'duplicates' | 'seconds'): number => loaded.reduce((total, release) => total + release[of], 0);
+  return [
+    source, vintages.length === 1 ? first : `${first} … ${vintages.at(-1) ?? ''} (${vintages.length})`,
+    sum('records'), sum('rows'), sum('rejects'), sum('duplicates'), duration(sum('seconds')),
+  ];
+}

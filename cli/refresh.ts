@@ -1,0 +1,76 @@
+import { Option, type Command } from 'commander';
+import { expandPath } from '../pipelines/config.ts';
+import { withContext, type Context } from '../pipelines/run/context.ts';
+import { exitCodeOf, refresh } from '../pipelines/run/refresh.ts';
+import { acceptance, collectPaths, command, parseCount, parseRegion, print } from './command.ts';
+import { describe } from './refresh-report.ts';
+
+export interface RefreshArguments {
+  readonly data?: string[];
+  readonly parallel: number;
+  readonly accept?: string;
+  readonly force?: boolean;
+  readonly concurrent?: boolean;
+  /** The name of `concurrent` before 0.2. */
+  readonly beside?: boolean;
+  readonly json?: boolean;
+}
+
+/** Creates a command that loads new files and publishes changes, with the options that all such commands share. */
+export function refreshing(name: string, examples: readonly string[]): Command {
+  return command(name, examples)
+    .option('--data <folder>', 'folder with downloaded files, searched recursively; repeatable', collectPaths)
+    .option('--parallel <n>', 'number of releases, regions or tables to work on at the same time', parseCount, 2)
+    .option('--accept <reason>', 'publish although the quality gate refuses; user, reason and statistics are kept in the ledger')
+    .option('--force', 'start even if the disk seems too small')
+    .option('--concurrent', 'run at the same time as other runs with this option, on any host; one run at a time reads files, and one run builds each region')
+    .addOption(new Option('--beside', 'old name of --concurrent').hideHelp())
+    .option('--json', 'print the report as JSON');
+}
+
+/** Returns the folders of `--data`, or the default folder. */
+export function foldersOf({ data = ['data'] }: { readonly data?: readonly string[] }): string[] {
+  return data.map(expandPath);
+}
+
+/** Input of a refresh. */
+interface RefreshWork {
+  /** Folders of files. */
+  readonly data: readonly string[];
+  /** ISTAT codes; null: all that have data or are published. */
+  readonly regions: readonly number[] | null;
+  /** Returns the text below the report. */
+  readonly more?: () => Promise<string>;
+}
+
+/** Refreshes regions and prints the report. @returns the exit code */
+export async function bringUpToDate(
+  context: Context, name: string, { parallel, accept, force, concurrent, beside, json }: RefreshArguments, { data, regions, more = async () => '' }: RefreshWork,
+): Promise<number> {
+  if (beside === true) context.log.warn('`--beside` is now called `--concurrent`; the old name will be removed in the next version');
+  const report = await refresh(context, {
+    command: name, data, regions, parallel, accept: acceptance(context, accept), force: force === true, concurrent: concurrent === true || beside === true,
+  });
+  const below = await more();
+  print(json, report, () => `${describe(report)}${below}`);
+  return exitCodeOf(report);
+}
+
+export function refreshCommand(): Command {
+  return refreshing('refresh', [
+    'mappale refresh --data /srv/downloads',
+    'mappale refresh molise puglia --data /srv/downloads',
+    'mappale refresh --data /srv/downloads --accept "ISTAT merged three comuni, checked by hand"',
+  ])
+    .argument('[regions...]', 'names or ISTAT codes; default: all that have data or are published')
+    .option('--metrics <file>', 'write metrics to a Prometheus text file')
+    .action(async (regions: string[], options: RefreshArguments & { metrics?: string }) => {
+      const units = regions.length === 0 ? null : regions.map((name) => parseRegion(name).code);
+      process.exitCode = await withContext({ access: 'write' }, async (context) => {
+        const code = await bringUpToDate(context, 'refresh', options, { data: foldersOf(options), regions: units });
+        // Imports the metrics writer only if it is needed.
+        if (options.metrics !== undefined) await (await import('../pipelines/operate/metrics.ts')).writeMetrics(context.database, expandPath(options.metrics), code);
+        return code;
+      });
+    });
+}

@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { chooseSources } from '../pipelines/contract/registry.ts';
+import { withContext, type Context } from '../pipelines/run/context.ts';
+import { retry, type RetryOutcome } from '../pipelines/operate/retry.ts';
+import { textTable } from '../pipelines/text-table.ts';
+import { vintageText } from '../pipelines/contract/vintage.ts';
+import { command, parseCount, print } from './command.ts';
+
+export function rejectsCommand(): Command {
+  return command('rejects', [
+    'mappale rejects',
+    'mappale rejects --code reference_malformed --limit 5 --raw',
+    'mappale rejects --retry',
+  ])
+    .option('--source <id>', 'only this source')
+    .option('--code <code>', 'only this reason')
+    .option('--limit <n>', 'number of records to list', parseCount, 20)
+    .option('--raw', 'print the records as published')
+    .option('--retry', 'read each raw record again; the next refresh reloads releases with records that now pass')
+    .option('--json', 'print as JSON')
+    .action(async (options: { source?: string; code?: string; limit: number; raw?: boolean; retry?: boolean; json?: boolean }) => {
+      await withContext({ access: options.retry === true ? 'write' : 'read' }, async (context) => {
+        if (options.source !== undefined) chooseSources(context.sources, [options.source]);
+        if (options.retry === true) {
+          const outcomes = await retry(context, options.source ?? null);
+          print(options.json, outcomes, () => describeRetry(outcomes));
+          return;
+        }
+        const summary = await context.database.query<{ source: string; vintage: string; code: string; records: number }>(
+          `select r.source_id as source, r.vintage, x.code, count(*) as records from ledger.reject x join ledger.release r using (release_id)
+           where ($1::text is null or r.source_id = $1) and ($2::text is null or x.code = $2) group by 1, 2, 3 order by 1, 2, 3`,
+          [options.source ?? null, options.code ?? null],
+        );
+        const list = await listRejects(context, options);
+        print(options.json, { summary, rejects: list }, () => summary.length === 0 ? 'no record was refused' : [
+          textTable(summary.map((row) => [row.source, vintageText(row.vintage), row.code, row.records]), ['source', 'vintage', 'reason', 'records']), '',
+          ...list.map(({ file, member, position, code, message, raw }) => `${file}${member === '' ? '' : `!${member}`}:${position}  ${code}: ${message}${options.raw === true ? `\n    ${raw}` : ''}`),
+        ].join('\n'));
+      });
+    });
+}
+
+type Reject<Raw> = Record<'file' | 'member' | 'code' | 'message', string> & { position: number; raw: Raw };
+
+async function listRejects(context: Context, options: { source?: string; code?: string; limit: number }): Promise<Reject<string>[]> {
+  const rows = await context.database.query<Reject<Uint8Array>>(
+    `select f.path as file, m.path as member, x.position, x.code, x.message, x.raw
+     from ledger.reject x join ledger.release r using (release_id) join ledger.member m using (member_id) join ledger.file f on f.file_id = m.file_id
+     where ($1::text is null or r.source_id = $1) and ($2::text is null or x.code = $2) order by x.reject_id limit $3`,
+    [options.source ?? null, options.code ?? null, options.limit],
+  );
+  return rows.map((row) => ({ ...row, raw: Buffer.from(row.raw).toString('utf8') }));
+}
+
+function describeRetry(outcomes: readonly RetryOutcome[]): string {
+  if (outcomes.length === 0) return 'no record was refused';
+  const lines = [textTable(outcomes.map((o) => [o.source, vintageText(o.vintage), o.code, o.tried, o.passed, o.untried]), ['source', 'vintage', 'reason', 'tried', 'pass now', 'need the whole file'])];
+  if (outcomes.some(({ passed }) => passed > 0)) lines.push('', 'The next load-region or refresh reads these releases again and publishes them.');
+  return lines.join('\n');
+}

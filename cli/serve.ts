@@ -1,0 +1,169 @@
+import cluster from 'node:cluster';
+import type { Command } from 'commander';
+import { trusting } from '../api/client-address.ts';
+import type { Explain } from '../api/explain.ts';
+import type { SignInLink } from '../api/sign-in.ts';
+import type { Link } from '../api/workers.ts';
+import { readConfig, type Config } from '../pipelines/config.ts';
+import { VERSION } from '../pipelines/program.ts';
+import { onDatabase, type Database } from '../pipelines/db/index.ts';
+import { connectionsOfEach, openReader, type Reader } from '../pipelines/db/reader.ts';
+import { ROLE } from '../pipelines/db/role.ts';
+import { requireWhole } from '../pipelines/db/objects.ts';
+import { appliedFor, partsOf, requireApplied } from '../pipelines/db/state.ts';
+import { MappaleError } from '../pipelines/errors.ts';
+import { makeLog, type Log } from '../pipelines/log.ts';
+import { loadSources, type RegisteredSource } from '../pipelines/contract/registry.ts';
+import { command, parseWithin } from './command.ts';
+import { continueThroughRotation, GRACE_MS, listenError, sayWhere, signInLink, stopSignal } from './serving.ts';
+import { retyped, withOption } from '../pipelines/typed.ts';
+
+interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly connections: number;
+  readonly statementTimeout: number;
+  readonly trustProxy?: readonly string[];
+  readonly metricsFrom?: readonly string[];
+  readonly workers: number;
+  readonly enrich: boolean;
+}
+
+export function serveCommand(): Command {
+  return command('serve', [
+    'mappale serve',
+    'mappale token create --name me --scopes geocoding:read,admin_data:read,parcels:read',
+    'DATABASE_URL=postgres://reader@localhost/italy mappale serve --host 0.0.0.0 --port 8080',
+    'DATABASE_URL=postgres://reader@localhost/italy mappale serve --workers 8 --connections 32',
+  ])
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <n>', 'port to listen on; 0: any free port', parseWithin(0, 65_535), 8080)
+    .option('--connections <n>', 'connections to PostgreSQL for all workers together; a third more are used to count requests', parseWithin(1, 1_000), 10)
+    .option('--statement-timeout <ms>', 'time limit of a database statement in milliseconds', parseWithin(100, 60_000), 5000)
+    .option('--trust-proxy <addresses...>', 'addresses or networks of trusted proxies, whose X-Forwarded-For is used')
+    .option('--metrics-from <addresses...>', 'addresses or networks that may read /api/v2/metrics, in addition to this machine')
+    .option('--workers <n>', 'number of server processes; more than one needs PostgreSQL', parseWithin(1, 256), 1)
+    .option('--enrich', 'accept CSV tables at POST /api/v2/tools/enrich, at most 1,000 rows, each counted as one request', false)
+    .action(async (options: ServeOptions) => {
+      // Checks the options before the database is opened.
+      if (options.host.trim() === '') {
+        throw new MappaleError('--host is empty', {
+          code: 'ADDRESS_UNAVAILABLE', kind: 'usage', hint: 'Use 127.0.0.1 for this machine only, 0.0.0.0 or :: for all networks.', fix: 'npx mappale serve --host 127.0.0.1',
+        });
+      }
+      trusting([...options.trustProxy ?? [], ...options.metricsFrom ?? []]);
+      const config = readConfig();
+      const log = makeLog(config, process.stderr);
+      continueThroughRotation(log);
+      const connections = shareOf(options, config);
+      // The primary process starts the workers with the same arguments.
+      if (options.workers > 1 && cluster.isPrimary) return (await import('./serve-workers.ts')).serveByWorkers({ ...options, connections, link: signInLink(options, config) }, log);
+      const sources = await loadSources();
+      await onDatabase(config.databaseUrl, 'read', async (database) => {
+        const reader = await openReader(database, config.databaseUrl, { connections, statementTimeoutMs: options.statementTimeout });
+        try {
+          requireApplied(await appliedFor(reader), sources);
+          await requireWhole(reader, partsOf(sources));
+          await serve(options, reader, log, signInLink(options, config), explainer(database, sources, reader));
+        } finally {
+          await reader.close();
+        }
+      });
+      // The channel to the primary process is the last thing that keeps a worker alive.
+      cluster.worker?.disconnect();
+    });
+}
+
+/** @returns connections of each worker @throws MappaleError `WORKERS_EMBEDDED`, `CONNECTIONS_TOO_FEW` (exit 2) */
+function shareOf({ workers, connections }: ServeOptions, { databaseUrl }: Config): number {
+  if (workers > 1 && databaseUrl.startsWith('pglite:')) {
+    throw new MappaleError('only one process can open the embedded database', {
+      code: 'WORKERS_EMBEDDED', kind: 'usage', detail: `expected --workers 1, found ${workers}`, hint: 'Leave --workers out, or set DATABASE_URL=postgres://… to a server.',
+      fix: retyped(withOption('--workers', '1'), 'npx mappale serve'),
+    });
+  }
+  const share = connectionsOfEach(connections, workers);
+  if (share === 0) {
+    throw new MappaleError('too few connections for the number of workers', {
+      code: 'CONNECTIONS_TOO_FEW', kind: 'usage', detail: `expected --connections ${leastFor(workers)} or more for ${workers} workers, found ${connections}`,
+      hint: 'Increase --connections or reduce --workers.', fix: retyped(withOption('--connections', String(leastFor(workers))), `npx mappale serve --workers ${workers} --connections ${leastFor(workers)}`),
+    });
+  }
+  return share;
+}
+
+/** Returns the fewest connections with which each worker has one for answers and one for counting requests. */
+function leastFor(workers: number): number {
+  let least = workers;
+  while (connectionsOfEach(least, workers) === 0) least += 1;
+  return least;
+}
+
+/** Timeout of a statement that explains a value, in milliseconds. */
+const EXPLAINING_MS = 20_000;
+
+/**
+ * Creates the function behind `mappale explain` for the map. PostgreSQL uses a separate connection, which is closed when idle.
+ * @returns null if the login reads no tables, or if a pooler does not keep sessions
+ */
+function explainer(database: Database, sources: readonly RegisteredSource[], { login }: Reader): Explain | null {
+  if (login === 'ordinary' || database.pooling === 'transaction') return null;
+  return async (fid, section) => (await import('../pipelines/operate/explain.ts')).explain({ database, sources }, fid, section, EXPLAINING_MS);
+}
+
+/** Serves until a stop signal. @throws MappaleError `PORT_IN_USE`, `ADDRESS_UNAVAILABLE` */
+async function serve(
+  { host, port, trustProxy = [], metricsFrom = [], enrich }: ServeOptions, reader: Reader, told: Log, ownSignIn: SignInLink | null, explain: Explain | null,
+): Promise<void> {
+  // Imports the server only here, because it is half of the program's code and other commands start faster without it.
+  const [{ buildServer }, { ownLink }, { warmUp }] = await Promise.all([
+    import('../api/server.ts'), import('../api/workers.ts'), import('../api/warm-up.ts'),
+  ]);
+  const link = ownLink();
+  const log = link === null ? told : ofWorker(told);
+  // Only the first worker prints the warning.
+  if ((cluster.worker?.id ?? 1) === 1) warnOfRights(reader, log);
+  const app = await buildServer({
+    reader, version: VERSION, log, trustedProxies: trustProxy, metricsReaders: metricsFrom, enrich, ...(link === null ? {} : { shared: link }),
+    // Workers have no sign-in link of their own. They use the primary's link.
+    signIn: ownSignIn === null ? null : link?.signIn ?? ownSignIn, explain,
+  });
+  // A failed warm-up only makes the first answers slower, so the server starts anyway.
+  await warmUp(reader).catch((error: unknown) => {
+    log.warn(`not all connections are ready: ${error instanceof Error ? error.message : String(error)}. The first answers will be slow. Check the connection limit of the login.`);
+  });
+  const stopped = Promise.race([stopSignal(), ...(link === null ? [] : [link.stopped])]);
+  try {
+    announce(await app.listen({ host, port }), log, link, ownSignIn);
+  } catch (error) {
+    await app.close();
+    throw await listenError(error, host, port);
+  }
+  log.info(`${await stopped}: finishing current requests`);
+  const late = setTimeout(() => app.server.closeAllConnections(), GRACE_MS);
+  await app.close();
+  clearTimeout(late);
+}
+
+/** Prints the address, or sends it to the primary process, which prints it. */
+function announce(address: string, log: Log, link: Link | null, signIn: SignInLink | null): void {
+  if (link === null) sayWhere(address, log, signIn);
+  else link.listening(address);
+}
+
+/** Adds the process number of the worker to each log line. */
+function ofWorker(log: Log): Log {
+  const worker = process.pid;
+  return { ...log, info: (message, facts) => log.info(message, { ...facts, worker }), warn: (message, facts) => log.warn(message, { ...facts, worker }) };
+}
+
+/** Warns if the login has more rights than the reader role, because a session can always return to the rights of its login. */
+function warnOfRights({ login, restricted }: Reader, log: Log): void {
+  if (login === null || (login === 'ordinary' && restricted)) return;
+  const danger = {
+    superuser: 'a superuser: an attacker who controls this server controls the whole database server',
+    owner: 'an owner of the tables: an attacker who controls this server can change them',
+    ordinary: `not a member of the role ${ROLE}: the server runs with all rights of that login`,
+  }[login];
+  log.warn(`DATABASE_URL logs in as ${danger}. Better: create role NAME login password '…' in role ${ROLE}; and DATABASE_URL=postgres://NAME@…`);
+}

@@ -1,0 +1,98 @@
+/** Functions that a single server and the primary process of several workers share. */
+import cluster from 'node:cluster';
+import { createServer } from 'node:net';
+import { isLoopback, LINK_MS, SignInLink } from '../api/sign-in.ts';
+import type { Config } from '../pipelines/config.ts';
+import { MappaleError } from '../pipelines/errors.ts';
+import type { Log } from '../pipelines/log.ts';
+import { retyped, withOption } from '../pipelines/typed.ts';
+import { continueWithoutOutput } from './output.ts';
+
+/** Time that a request may still run after the stop signal, in milliseconds. */
+export const GRACE_MS = 10_000;
+
+/** Creates a sign-in link for a browser, or returns null if other machines or a proxy reach the server, or the log is not for people. */
+export function signInLink({ host, trustProxy = [] }: { readonly host: string; readonly trustProxy?: readonly string[] }, { log }: Pick<Config, 'log'>): SignInLink | null {
+  return isLoopback(host) && trustProxy.length === 0 && log === 'human' ? new SignInLink() : null;
+}
+
+/** Prints the address for programs on stdout and for people on stderr. The link is a secret: it goes to stdout, never into the log. */
+export function sayWhere(address: string, log: Log, link: SignInLink | null): void {
+  process.stdout.write(`${address}/api/v2\n`);
+  if (link !== null) process.stdout.write(`${address}/api/v2/map#signin=${link.secret}\n`);
+  if (link !== null) log.info(`the second address above is a one-time sign-in link to the map, valid for ${LINK_MS / 60_000} minutes`);
+  log.info(`listening; try ${address}/api/v2/docs and ${address}/api/v2/map; stop with Ctrl-C`);
+}
+
+/** Resolves at the first stop signal, so that the server can shut down cleanly. A second signal ends the process at once. */
+export function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    process.once('SIGINT', resolve);
+    process.once('SIGTERM', resolve);
+    if (isOnTerminal()) process.once('SIGHUP', resolve);
+  });
+}
+
+/** A closed terminal sends SIGHUP to its programs. Without a terminal, SIGHUP comes from a log rotation. */
+function isOnTerminal(): boolean {
+  return !cluster.isWorker && [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
+}
+
+/**
+ * Keeps a server without a terminal running when a log rotation sends SIGHUP or when its output is lost. A worker leaves SIGHUP to the process that started it.
+ */
+export function continueThroughRotation(log: Log): void {
+  continueWithoutOutput();
+  if (isOnTerminal()) return;
+  process.on('SIGHUP', () => {
+    if (!cluster.isWorker) log.info('SIGHUP: the server keeps running; it writes to standard error and has no file to reopen');
+  });
+}
+
+/** @returns a MappaleError that explains why the address cannot be used, or the same error if its code is unknown */
+export async function listenError(error: unknown, host: string, port: number): Promise<unknown> {
+  const { code, message } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case 'EADDRINUSE':
+      return new MappaleError(`port ${port} is in use`, {
+        code: 'PORT_IN_USE', kind: 'usage', at: `${host}:${port}`, detail: `expected a free port, found ${await programAt(host, port)}`, hint: 'Choose another port, or stop the program that uses it.',
+        fix: retyped(withOption('--port', String(await freePort(host, port + 1))), 'npx mappale serve --port 0'), cause: error,
+      });
+    case 'EACCES': case 'EADDRNOTAVAIL': case 'ENOTFOUND': case 'EAI_AGAIN': case 'EINVAL':
+      return new MappaleError(`cannot listen on ${host}:${port}`, {
+        code: 'ADDRESS_UNAVAILABLE', kind: 'usage', detail: message, hint: 'Use an address of this machine and a port from 1024 on.',
+        fix: retyped((words) => withOption('--port', '8080')(withOption('--host', '127.0.0.1')(words)), 'npx mappale serve'), cause: error,
+      });
+    default:
+      return error;
+  }
+}
+
+/** Timeout for asking another program what it is, in milliseconds. */
+const PATIENCE_MS = 1_000;
+
+/** Describes the program that listens at an address. A mappale server is recognised by its health endpoint. */
+async function programAt(host: string, port: number): Promise<string> {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  try {
+    const answer = await fetch(`http://${name}:${port}/api/v2/health`, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    const { status, version, dataset } = await answer.json() as Readonly<Record<string, unknown>>;
+    if (typeof status === 'string' && typeof version === 'string' && dataset !== undefined) return `mappale ${version}, which answers at http://${name}:${port}/api/v2/map`;
+  } catch {
+    // The program does not speak HTTP, or sent no JSON.
+  }
+  return 'another program';
+}
+
+/** @returns the first free port at or after `from`, or 0 (any free port) if none of the next 20 is free */
+async function freePort(host: string, from: number): Promise<number> {
+  for (let port = from; port < Math.min(from + 20, 65_536); port += 1) {
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false)).listen({ host, port }, () => resolve(true));
+    });
+    await new Promise((resolve) => server.close(resolve));
+    if (isFree) return port;
+  }
+  return 0;
+}

@@ -1,0 +1,131 @@
+import type { Command } from 'commander';
+import type { Context } from '../pipelines/run/context.ts';
+import type { Violation } from '../pipelines/build/gate-rule.ts';
+import { unitName, unitSlug } from '../pipelines/contract/regions.ts';
+import { SECTIONS } from '../pipelines/contract/sections.ts';
+import type { Database } from '../pipelines/db/index.ts';
+import { statementsOf } from '../pipelines/db/statements.ts';
+import { describeHold, holds } from '../pipelines/ledger/hold.ts';
+import { Inventory } from '../pipelines/ledger/inventory.ts';
+import { deadRuns, schemaWarnings } from '../pipelines/ledger/ledger.ts';
+import { vintageText } from '../pipelines/contract/vintage.ts';
+import { leftOutByRegion } from '../pipelines/run/left-out.ts';
+import { textTable } from '../pipelines/text-table.ts';
+import { command, look } from './command.ts';
+import { describeLeftOut, describeWarnings } from './refresh-report.ts';
+
+export function statusCommand(): Command {
+  return command('status', ['mappale status', 'mappale status --json'])
+    .option('--json', 'print as JSON')
+    .action((options: { json?: boolean }) => look(options, async (context) => {
+      const status = await readStatus(context);
+      return [status, () => describe(status)];
+    }));
+}
+
+/** A current publication and the sources that it was built from. */
+type Published = {
+  readonly unit: number;
+  readonly publication: number;
+  readonly published_at: string;
+  /** Reason for accepting a publication that the quality gate refused, with user and statistics. Null: the gate did not refuse. */
+  readonly reason: string | null;
+  readonly accepted: { readonly who: string; readonly at: string; readonly figures: readonly Violation[] } | null;
+  /** Number of rows of each table. */
+  readonly tables: Readonly<Record<string, number>>;
+  readonly sources: readonly string[];
+};
+
+type ReleaseRow = { readonly source: string; readonly vintage: string; readonly state: string }
+  & Readonly<Record<'region' | 'records' | 'rows' | 'rejects' | 'duplicates', number | null>>;
+
+type RunRow = Readonly<{ run: number; command: string; started_at: string; outcome: string | null; exit_code: number | null }>;
+
+type Status = Awaited<ReturnType<typeof readStatus>>;
+
+export async function readStatus({ database, sources }: Context) {
+  const published = await database.query<Published>(
+    `select p.unit_code::int4 as unit, p.publication_id as publication, to_char(p.published_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as published_at,
+       p.reason, p.accepted,
+       (select jsonb_object_agg(t.relation, t.rows) from ledger.publication_table t where t.publication_id = p.publication_id) as tables,
+       array(select distinct split_part(i, ' ', 1)
+         from ledger.publication_table t, jsonb_object_keys(t.inputs) i where t.publication_id = p.publication_id) as sources
+     from ledger.publication p where p.state = 'current' order by p.unit_code`,
+  );
+  const inventory = await Inventory.read(database, sources);
+  const dead = await deadRuns(database);
+  const leftOut = await leftOutByRegion(database);
+  const units = [0, ...published.map(({ unit }) => unit).filter((unit) => unit > 0)];
+  return {
+    database: database.label,
+    /** Current files that are missing from the data folders. */
+    left: [...new Set(units.flatMap((unit) => inventory.used(unit)))].filter(({ present }) => !present)
+      .map(({ name, sourceId, vintage }) => ({ name, source: sourceId, vintage })),
+    /** Regions that a refresh keeps unchanged. */
+    held: [...(await holds(database)).values()].map(({ unit, kind, reason, heldBy, heldAt }) => ({ unit, kind, reason, heldBy, heldAt })),
+    regions: published.map(({ sources: used, ...region }) => ({
+      ...region,
+      name: unitName(region.unit),
+      parcels: region.tables['core.parcel'] ?? 0,
+      /** Files that the last refresh of the region could not use, with the affected sections. */
+      left_out: (leftOut.get(region.unit) ?? []).flatMap((each) => {
+        const sections = each.regions.find(({ unit }) => unit === region.unit)?.sections;
+        const { source, vintage, files, failure: { error, message } } = each;
+        return sections === undefined ? [] : [{ source, vintage, files, error, message, sections }];
+      }),
+      /** Sources that are not loaded although sections could use their layers. */
+      not_loaded: region.unit === 0 ? [] : sources.filter(({ id, manifest }) => manifest.reference !== true && !used.includes(id)).map(({ id }) => id),
+    })),
+    /** Parcels without values of a raster section, because the raster was no longer in the data folders when the parcels were added or changed. */
+    unread: await unreadParcels(database),
+    /** Added columns and cut exports among the files that current publications use. */
+    warnings: await schemaWarnings(database),
+    releases: await database.query<ReleaseRow>(
+      'select source_id as source, vintage, region_code::int4 as region, state, records, rows, rejects, duplicates from ledger.release order by source_id, vintage, release_id',
+    ),
+    runs: (await database.query<RunRow>(
+      `select run_id as run, command, to_char(started_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as started_at, outcome, exit_code::int4 as exit_code
+       from ledger.run order by run_id desc limit 5`,
+    )).map((row) => ({ ...row, outcome: row.outcome ?? (dead.has(row.run) ? 'interrupted' : null) })),
+  };
+}
+
+async function unreadParcels(database: Database): Promise<{ readonly section: string; readonly unit: number; readonly parcels: number }[]> {
+  const swept = SECTIONS.flatMap(({ name, tables }) => Object.entries(tables).flatMap(([relation, { columns }]) => ('unread' in columns ? [{ name, relation }] : [])));
+  const found = swept.map(async ({ name, relation }) => {
+    const [schema = '', table = ''] = relation.split('.');
+    const counts = await database.query<{ unit: number; parcels: number }>(statementsOf('operate')('unread', { table: { schema, table } }));
+    return counts.map(({ unit, parcels }) => ({ section: name, unit, parcels }));
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** Returns the status as text. */
+export function describe({ database, regions, held, left, unread, warnings, releases, runs }: Status): string {
+  const lines = [`database: ${database}`];
+  if (regions.length === 0) lines.push('nothing is published yet; try: npx mappale load-region');
+  for (const { name, publication, published_at, tables, reason, accepted, unit, left_out, not_loaded } of regions) {
+    const rows = Object.entries(tables).sort(([a], [b]) => (a < b ? -1 : 1)).map(([table, count]) => [`  ${table}`, count]);
+    lines.push('', `${name}: publication ${publication} of ${published_at}`, textTable(rows, ['  table', 'rows']));
+    const by = accepted === null ? '' : ` by ${accepted.who}, although the gate refused ${accepted.figures.length} statistics`;
+    if (reason !== null) lines.push(`  accepted${by}: ${reason}`);
+    if (not_loaded.length > 0) lines.push(`  not loaded: ${not_loaded.join(', ')}`);
+    const noted = left_out.map(({ error, message, sections, ...each }) => ({ ...each, failure: { error, message }, regions: [{ unit, name, sections }] }));
+    lines.push(...describeLeftOut(noted).map((line) => `  ${line}`));
+  }
+  for (const hold of held) lines.push('', `${unitName(hold.unit)}: ${describeHold(hold)} (npx mappale unpin ${unitSlug(hold.unit)})`);
+  if (left.length > 0) lines.push('', ...left.map(({ name, source, vintage }) => `still used, but missing from the data folders: ${name} (${source} ${vintageText(vintage)})`));
+  for (const { section, unit, parcels } of unread) {
+    lines.push('', `${unitName(unit)}: ${parcels} parcels without ${section}: the raster was no longer in the data folders when they were added; restore it and refresh`);
+  }
+  if (warnings.length > 0) lines.push('', ...describeWarnings(warnings));
+  if (releases.length > 0) {
+    lines.push('', textTable(releases.map((r) => [r.source, vintageText(r.vintage), r.region === null ? '' : unitName(r.region), r.state, r.records, r.rows, r.rejects, r.duplicates]),
+      ['source', 'vintage', 'region', 'state', 'records', 'rows', 'rejects', 'duplicates']));
+  }
+  if (runs.length > 0) {
+    lines.push('', textTable(runs.map((r) => [String(r.run), r.command, r.started_at, r.outcome ?? 'running', String(r.exit_code ?? '')]),
+      ['run', 'command', 'started', 'outcome', 'exit']));
+  }
+  return lines.join('\n');
+}
