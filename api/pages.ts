@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { ROOT } from '../pipelines/config.ts';
-import { SECTIONS } from '../pipelines/contract/sections.ts';
+import { italianOf, SECTIONS } from '../pipelines/contract/sections.ts';
 import { IS_COMPILED } from '../pipelines/program.ts';
 import { LIBRARIES, LIBRARY_FOLDER } from './libraries.ts';
 import { BASE } from './openapi.ts';
@@ -58,12 +58,14 @@ function contentOf(path: string, read: () => Promise<Buffer>): Promise<Prepared>
 const ELSEWHERE = ['source', 'geometry', 'municipality'];
 
 /** Returns how the map shows each section, with the descriptions of its fields by path. */
-export function panels() {
-  return SECTIONS.map(({ name, title, map, block }) => ({ name, title, ...map, fields: Object.fromEntries(fieldsOf(block, map)) }));
+export async function panels() {
+  return Promise.all(SECTIONS.map(async ({ name, title, map, block }) => ({
+    name, title, italian: await italianOf(name), ...map, fields: Object.fromEntries(fieldsOf(block, map)),
+  })));
 }
 
 async function sectionPanels(): Promise<Buffer> {
-  const byName = Object.fromEntries(panels().map(({ name, ...panel }) => [name, panel]));
+  const byName = Object.fromEntries((await panels()).map(({ name, ...panel }) => [name, panel]));
   return Buffer.from(`export const SECTIONS = ${JSON.stringify(byName, null, 1)};\nexport const ELSEWHERE = ${JSON.stringify(ELSEWHERE)};\n`);
 }
 

@@ -64,28 +64,8 @@ export interface Column {
   readonly gate?: FieldGate | string;
 }
 
-/** Texts with which the map shows the block. Fields with clear names need none. */
+/** English texts with which the map shows the block. Fields with clear names need none. */
 interface MapPanel {
-  /** Italian texts of the map. English texts are used for missing ones. */
-  readonly italian?: {
-    readonly title: string;
-    readonly words?: Readonly<Record<string, string>>;
-    /** Texts for values that are words. */
-    readonly values?: Readonly<Record<string, string>>;
-    /** Headings of the list's columns, and the sentence above it. */
-    readonly columns?: Readonly<Record<string, string>>;
-    readonly caption?: string;
-    readonly note?: string;
-    /** English text of `layer` → Italian. */
-    readonly legend?: Readonly<Record<string, string>>;
-    /** English description of a field in `block` → Italian. */
-    readonly fields?: Readonly<Record<string, string>>;
-    /**
-     * English text of `explain.sql` (rules, and values, units and fields that are words) → Italian. `{1}` is the first inserted value, `{2}` the
-     * second.
-     */
-    readonly evidence?: Readonly<Record<string, string>>;
-  };
   /** Texts for names of fields. */
   readonly words?: Readonly<Record<string, string>>;
   readonly units?: Readonly<Record<string, string>>;
@@ -104,6 +84,27 @@ interface MapPanel {
     /** Shown fields with their headings. A dot leads into objects. */
     readonly columns: Readonly<Record<string, string>>;
   };
+}
+
+/** Italian texts of a section on the map, from its `italian.ts`. The map shows the English text where one is missing. */
+export interface Italian {
+  readonly title: string;
+  readonly words?: Readonly<Record<string, string>>;
+  /** Texts for values that are words. */
+  readonly values?: Readonly<Record<string, string>>;
+  /** Headings of the list's columns, and the sentence above it. */
+  readonly columns?: Readonly<Record<string, string>>;
+  readonly caption?: string;
+  readonly note?: string;
+  /** English text of `layer` → Italian. */
+  readonly legend?: Readonly<Record<string, string>>;
+  /** English description of a field in `block` → Italian. */
+  readonly fields?: Readonly<Record<string, string>>;
+  /**
+   * English text of `explain.sql` (rules, and values, units and fields that are words) → Italian. `{1}` is the first inserted value, `{2}` the
+   * second.
+   */
+  readonly evidence?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -143,6 +144,11 @@ export interface RangeClass {
 /** @returns the unchanged section, checked by the compiler */
 export function defineSection(section: Section): Section {
   return section;
+}
+
+/** @returns the unchanged texts, checked by the compiler */
+export function defineItalian(texts: Italian): Italian {
+  return texts;
 }
 
 /** The key column of tables by parcel. */

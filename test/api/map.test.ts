@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { inflateSync } from 'node:zlib';
 import { chromium, type Browser, type BrowserContextOptions, type Page, type Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { panels } from '../../api/pages.ts';
 import { buildServer } from '../../api/server.ts';
 import { STATUS, type ErrorCode } from '../../api/errors.ts';
 import { SignInLink } from '../../api/sign-in.ts';
@@ -373,7 +374,7 @@ describeEngines('the web pages', (engine) => {
       expect(await page.locator('#legend h2').textContent()).toBe('Copertura del suolo, primo livello');
       expect(await page.locator('#legend li').last().textContent()).toBe('Non pertinente: strada, acqua');
       expect(await page.evaluate("[...document.querySelectorAll('[data-word]')].filter((each) => each.textContent === '').length")).toBe(0);
-      for (const { name, map } of SECTIONS) expect(await page.locator(`[data-section=${name}] h3`).textContent(), name).toContain(map.italian?.title ?? 'no title in Italian');
+      for (const { name, italian } of await panels()) expect(await page.locator(`[data-section=${name}] h3`).textContent(), name).toContain(italian?.title ?? 'no title in Italian');
       await picture(page, 'italian');
       await page.reload();
       await page.locator('[data-section=attributions]').waitFor();

@@ -30,7 +30,7 @@ function told({ field, value, unit, rule }: Sentences): Set<string> {
 }
 
 /** Returns the fields with a row of their own, and those of the evidence, without the columns of lists, which have headings. */
-function namesOf(panel: ReturnType<typeof panels>[number]): Set<string> {
+function namesOf(panel: Awaited<ReturnType<typeof panels>>[number]): Set<string> {
   const ofEvidence = evidence.get(panel.name)!.field.filter((each) => NAMES.test(each)).flatMap((each) => each.split(', ')).flatMap((each) => {
     const [first = '', ...rest] = each.replace('[{1}]', '').split('.').filter((part) => part !== 'meta');
     return sectionNames.includes(first) || (first === 'coverage' && sectionNames.includes(rest[0] ?? '')) ? rest.filter((part) => !sectionNames.includes(part)) : [first, ...rest];
@@ -51,7 +51,7 @@ function* valuesOf(schema: unknown): Generator<string> {
 const missing = (wanted: Iterable<string>, words: Readonly<Record<string, string>> = {}): string[] => [...wanted].filter((each) => !Object.hasOwn(words, each) || words[each] === '');
 const left = (wanted: ReadonlySet<string>, words: Readonly<Record<string, string>> = {}): string[] => Object.keys(words).filter((each) => !wanted.has(each));
 
-describe.each(panels())('in Italian the section $name', (panel) => {
+describe.each(await panels())('in Italian the section $name', (panel) => {
   const { name, italian, fields, list } = panel;
   const block = z.toJSONSchema(SECTIONS.find((each) => each.name === name)!.block);
 

@@ -42,21 +42,6 @@ export default defineSection({
     formatted_address: { type: 'text', of: '0.formatted_address' },
   },
   map: {
-    italian: {
-      title: 'Indirizzi',
-      columns: { formatted_address: 'Indirizzo', locality: 'Località', address_id: 'Progressivo ANNCSU' },
-      legend: { Addresses: 'Indirizzi', 'No address': 'Nessun indirizzo' },
-      fields: {
-        'PROGRESSIVO_ACCESSO of ANNCSU': 'PROGRESSIVO_ACCESSO di ANNCSU',
-        'In title case; empty: unknown': 'Con le iniziali maiuscole; vuota: non nota',
-        'Street and number, with the locality or otherwise the comune, and the province': 'Via e numero civico, località o altrimenti comune, provincia',
-      },
-      evidence: {
-        'comune of the access point': 'comune dell’accesso',
-        'access point inside the parcel': 'accesso nella particella',
-        'access point within 15 m, no nearer land parcel of the comune': 'accesso entro 15 m, senza una particella di terreno del comune più vicina',
-      },
-    },
     codes: ['address_id'],
     list: { columns: { formatted_address: 'Address', locality: 'Locality', address_id: 'ANNCSU id' } },
   },

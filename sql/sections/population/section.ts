@@ -58,42 +58,6 @@ export default defineSection({
     municipality_total: { type: 'int4' },
   },
   map: {
-    italian: {
-      title: 'Popolazione',
-      words: {
-        estimated: 'Residenti stimati', estimation_method: 'Metodo di stima', estimation_confidence: 'Affidabilità',
-        dasymetric: 'Per superficie residenziale', areal: 'Per superficie', municipality_total: 'Residenti del comune',
-      },
-      values: { dasymetric: 'dasimetrico', areal: 'areale' },
-      legend: { 'Residents, estimated': 'Residenti stimati', 'No estimate': 'Nessuna stima', persons: 'persone' },
-      fields: {
-        'Residents: dasymetric if known, otherwise areal': 'Residenti: stima per superficie residenziale dove è nota, altrimenti per superficie',
-        'Residents of the census section, distributed over its residential footprint; null: it has no residential footprint, or the uses of its buildings are unknown':
-          'Residenti della sezione di censimento ripartiti sulla superficie coperta residenziale; vuoto: la sezione non ne ha, o la destinazione d’uso dei suoi edifici non è nota',
-        'Residents of the census section, distributed over the area of its land parcels':
-          'Residenti della sezione di censimento ripartiti sulla superficie delle sue particelle di terreno',
-        'Method of estimated': 'Quale delle due è la stima data',
-        "Agreement of the section's residents and households with the comune's mean, 0.1–0.9, halved for areal; null: the section has no residents":
-          'Quanto residenti e famiglie della sezione si accordano con quelli del comune, 0,1–0,9, la metà dove il metodo è areale; vuoto: nella sezione non abita nessuno',
-        'Residents of the comune, including homeless people; null: not published': 'Residenti del comune, compresi i senza tetto; vuoto: non pubblicato',
-      },
-      evidence: {
-        'section that contains the representative point': 'sezione che contiene il punto rappresentativo',
-        "source of the residential footprints for the section's residents": 'fonte delle superfici residenziali su cui si distribuiscono i residenti della sezione',
-        'residents of all sections of the comune in its newest year': 'residenti di tutte le sezioni del comune, dell’anno più recente che lo conta',
-        persons: 'persone',
-        'residents of the section, distributed over the area of its land parcels':
-          'residenti della sezione di censimento, ripartiti sulla superficie delle sue particelle di terreno',
-        'residents of the section, distributed over the residential footprint of its parcels':
-          'residenti della sezione di censimento, ripartiti sulla superficie coperta residenziale delle sue particelle',
-        "1 minus the relative difference between residents and households × the comune's mean household size; limited to 0.1–0.9, halved for areal":
-          'uno meno la parte dei residenti che le famiglie, moltiplicate per la media del comune, non spiegano; da 0,1 a 0,9, la metà dove il metodo è areale',
-        '{1} residents, {2} households': '{1} residenti, {2} famiglie',
-        "share of the section's land": 'del terreno della sezione',
-        'share of the section\'s residential footprint': 'della superficie coperta residenziale della sezione',
-        'persons per household of the comune': 'persone per famiglia nel comune',
-      },
-    },
     words: { estimated: 'Residents, estimated', dasymetric: 'By residential footprint', areal: 'By area', municipality_total: 'Residents of the comune' },
     first: ['estimated', 'estimation_method', 'estimation_confidence', 'dasymetric', 'areal', 'municipality_total'],
   },

@@ -83,39 +83,6 @@ export default defineSection({
     elevation_of: { type: 'text' },
   },
   map: {
-    italian: {
-      title: 'Terreno',
-      words: {
-        elevation_min: 'Quota minima', elevation_max: 'Quota massima', elevation_mean: 'Quota media', elevation_std: 'Scarto delle quote',
-        slope_mean: 'Pendenza media', slope_max: 'Pendenza massima', ruggedness_index: 'Rugosità (Riley)', tri_mean: 'Rugosità (TRI)',
-        aspect_predominant: 'Esposizione', cells: 'celle del modello', elevation_of: 'Quote di', elevation: 'Quota', slope: 'Pendenza',
-      },
-      values: { SW: 'SO', W: 'O', NW: 'NO', flat: 'piano', ground: 'suolo', surface: 'superficie, con alberi e tetti' },
-      legend: { 'Mean height': 'Quota media', 'No elevation known': 'Nessuna quota nota' },
-      fields: {
-        'Metres above sea level, as in the model': 'Metri sul livello del mare, come nel modello',
-        'Standard deviation of the elevations, metres': 'Deviazione standard delle quote, in metri',
-        'Degrees, after Horn (1981); null: no cell has all eight neighbours':
-          'Gradi, secondo Horn (1981); vuoto: nessuna cella ha attorno tutte e otto le altre',
-        'Metres, after Riley (1999), mean of the cells; null: no cell has all eight neighbours':
-          'Metri, secondo Riley (1999), media delle celle; vuoto: nessuna cella ha attorno tutte e otto le altre',
-        'Metres, after Wilson (2007), mean of the cells; null: no cell has all eight neighbours':
-          'Metri, secondo Wilson (2007), media delle celle; vuoto: nessuna cella ha attorno tutte e otto le altre',
-        'Octant that most of the sloping cells face; flat: more than half of the cells have a slope below 1°; null: no cell has all eight neighbours':
-          'Ottante verso cui è esposta la maggior parte delle celle in pendenza; piano: più di metà ha pendenza sotto 1°; vuoto: nessuna cella ha attorno tutte e otto le altre',
-        'Cells of the elevation model whose centre is in the parcel; without one, the single cell that contains the representative point':
-          'Celle del modello di elevazione con il centro nella particella; 1 dove non ce n’è: quella che contiene il punto rappresentativo',
-        'ground: the ground; surface: with trees and roofs; null: unknown for that day':
-          'suolo: del terreno; superficie: con alberi e tetti; vuoto: non noto per quel giorno',
-      },
-      evidence: {
-        'cells whose centre is in the parcel, or the cell that contains its representative point; rows and columns of the raster, from 0 in the north-west':
-          'celle con il centro nella particella, oppure quella che contiene il punto rappresentativo; righe e colonne del raster, da 0 a nord-ovest',
-        'raster that contains the representative point': 'raster che contiene il punto rappresentativo',
-        'row {1}, column {2}': 'riga {1}, colonna {2}',
-        cells: 'celle',
-      },
-    },
     words: {
       elevation_min: 'Lowest', elevation_max: 'Highest', elevation_mean: 'Mean height', elevation_std: 'Spread of heights', slope_mean: 'Mean slope', slope_max: 'Steepest',
       ruggedness_index: 'Ruggedness (Riley)', tri_mean: 'Ruggedness (TRI)', aspect_predominant: 'Faces', cells: 'cells of the model', elevation_of: 'Elevations of',

@@ -39,18 +39,6 @@ export default defineSection({
     corners: { type: 'int2' },
   },
   map: {
-    italian: {
-      title: 'Scuotimento',
-      words: { ag_min: 'Accelerazione minima', ag_max: 'Accelerazione massima', corners: 'Nodi' },
-      fields: {
-        'Least acceleration of the corners, g': 'Accelerazione minima dei nodi, g',
-        'Greatest acceleration of the corners, g': 'Accelerazione massima dei nodi, g',
-        'Corners with a value of the model': 'Nodi per i quali il modello ha un valore',
-      },
-      evidence: {
-        'node at a corner of the square that holds the representative point': 'nodo a un vertice della maglia che contiene il punto rappresentativo',
-      },
-    },
     units: { ag_min: 'g', ag_max: 'g' },
   },
 });

@@ -1,0 +1,28 @@
+/** Italian texts of section cultural_heritage on the map. */
+import { defineItalian } from '../../../pipelines/contract/section.ts';
+
+export default defineItalian({
+  title: 'Luoghi della cultura',
+  words: { placed_by: 'Posizionato per' },
+  values: { coordinates: 'coordinate', address: 'indirizzo' },
+  columns: { name: 'Nome', type: 'Tipo', address: 'Indirizzo', distance_m: 'Distanza, m', class: 'Categoria', placed_by: 'Posizionato per' },
+  legend: { 'Places of culture': 'Luoghi della cultura', '2 or more': '2 o più', 'No place of culture': 'Nessun luogo della cultura' },
+  fields: {
+    'As published': 'Come pubblicato',
+    'As published: Museo, Biblioteca; null: not stated': 'Come pubblicato: Museo, Biblioteca; vuoto: non dichiarato',
+    'Category as published; null: not stated': 'Categoria come pubblicata; vuoto: non dichiarata',
+    'As published; null: not stated': 'Come pubblicato; vuoto: non dichiarato',
+    'True ground distance from the parcel in metres, 0 inside': 'Distanza reale al suolo dalla particella, 0 all’interno',
+    'coordinates: as published, in the stated comune; address: the only located access point with its street and number':
+      'coordinate: come pubblicate, nel comune dichiarato; indirizzo: l’unico accesso georeferenziato con quella via e quel numero civico',
+  },
+  evidence: {
+    'inside the parcel; published coordinates, in the stated comune': 'nella particella; coordinate pubblicate, nel comune dichiarato',
+    'inside the parcel; by street and number': 'nella particella; per via e numero civico',
+    'within 15 m, no nearer land parcel of the comune; published coordinates, in the stated comune':
+      'entro 15 m, senza una particella di terreno del comune più vicina; coordinate pubblicate, nel comune dichiarato',
+    'within 15 m, no nearer land parcel of the comune; by street and number':
+      'entro 15 m, senza una particella di terreno del comune più vicina; per via e numero civico',
+    'the only located access point of the comune with this street and number': 'unico accesso georeferenziato del comune con questa via e questo numero civico',
+  },
+});

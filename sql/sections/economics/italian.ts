@@ -1,0 +1,38 @@
+/** Italian texts of section economics on the map. */
+import { defineItalian } from '../../../pipelines/contract/section.ts';
+
+export default defineItalian({
+  title: 'Redditi dichiarati',
+  words: {
+    average_income: 'Reddito medio', taxpayers: 'Contribuenti', earners: 'Con reddito', total_income: 'Reddito complessivo', net_tax: 'Imposta netta',
+    tax_year: 'Anno d’imposta', gini_index: 'Indice di Gini', affordability_index: 'Anni di reddito per 80 m²',
+    affordability_apt_size_m2: 'Abitazione di riferimento', avg_residential_price_m2: 'Prezzo medio delle abitazioni',
+    income_brackets: 'Classi di reddito', lte_zero: 'zero o meno', over_120k: 'oltre 120.000 €', level: 'Livello',
+  },
+  values: { cap: 'CAP', comune: 'comune' },
+  legend: { 'Average income': 'Reddito medio', 'No income declared': 'Nessun reddito dichiarato' },
+  fields: {
+    'total_income divided by earners, euro; null: withheld': 'Reddito complessivo diviso per i contribuenti con reddito, in euro; vuoto: oscurato',
+    'Null: withheld or not published': 'Vuoto: oscurato o non pubblicato',
+    'Taxpayers with a total income; before 2023 the sum of the brackets; null: withheld':
+      'Contribuenti con reddito complessivo; prima del 2023 la somma delle classi; vuoto: oscurato',
+    'Euro; null: withheld': 'Euro; vuoto: oscurato',
+    'Year in which the income was earned: the newest published year of the comune at this level':
+      'Anno in cui il reddito è stato percepito: di questo livello, il più recente pubblicato per il comune',
+    'Null: withheld': 'Vuoto: oscurato',
+    'Years of average income that a dwelling of affordability_apt_size_m2 costs; null: no price or no income':
+      'Anni di reddito medio per l’abitazione di riferimento; vuoto: manca il prezzo o il reddito',
+    'Size of the dwelling used for affordability_index': 'Superficie dell’abitazione a cui si riferiscono gli anni di reddito',
+    Taxpayers: 'Contribuenti',
+    'Area that the numbers describe': 'A che cosa si riferiscono i dati',
+  },
+  evidence: {
+    'perimeter that contains the representative point': 'perimetro che contiene il punto rappresentativo',
+    'postal code that selects the incomes': 'CAP, che decide di chi sono i redditi mostrati',
+    'area of the postal code that contains the representative point': 'area del CAP che contiene il punto rappresentativo',
+    'newest row of the comune': 'riga più recente del comune',
+    'row of the postal code in the newest year with postal codes': 'riga del CAP, dell’anno più recente pubblicato per CAP',
+    'residential type of the zone in its prevalent state; the mean of the middle prices is used':
+      'tipologia residenziale della zona nello stato prevalente; vale la media dei valori centrali',
+  },
+});

@@ -1,0 +1,27 @@
+/** Italian texts of section land_use on the map. */
+import { defineItalian } from '../../../pipelines/contract/section.ts';
+
+export default defineItalian({
+  title: 'Uso del suolo',
+  words: { code: 'Codice', share: 'Parte della particella', level1: 'Primo livello', level2: 'Secondo livello', class: 'Classe' },
+  legend: {
+    'Urban land use, first level': 'Uso del suolo urbano, primo livello', '1, artificial': '1, artificiale', '2, agricultural': '2, agricolo',
+    '3, forest and semi-natural': '3, boschi e seminaturale', '4, wetlands': '4, zone umide', '5, water': '5, acque', 'No class': 'Nessuna classe',
+  },
+  fields: {
+    'Class of the Urban Atlas, such as 11210': 'Classe dell’Urban Atlas: 11210',
+    'Name of the class as published; null: not published': 'Nome della classe come pubblicato; vuoto: non pubblicato',
+    'First digit: 1 artificial, 2 agricultural, 3 natural, 4 wetlands, 5 water':
+      'Prima cifra: 1 artificiale, 2 agricolo, 3 naturale, 4 zone umide, 5 acque',
+    'First two digits': 'Prime due cifre',
+    'Share of the parcel under the class': 'Parte della particella coperta dalla classe',
+  },
+  evidence: {
+    'area shared with the parcel; the class with the largest area is used, or the smaller code if areas are equal to 0.01 m²':
+      'superficie di sovrapposizione con la particella; vale la classe che ne ha di più, a parità entro 0,01 m² quella con il codice minore',
+    'share of the parcel in polygons of the class; overlaps count once':
+      'parte della particella in un poligono della classe; dove più poligoni si sovrappongono si conta una volta sola',
+    'of the parcel': 'della particella',
+    'boundary of the urban area that contains the representative point': 'confine dell’area urbana che contiene il punto rappresentativo',
+  },
+});

@@ -1,0 +1,29 @@
+/** Italian texts of section poi on the map. */
+import { defineItalian } from '../../../pipelines/contract/section.ts';
+
+export default defineItalian({
+  title: 'Punti di interesse',
+  words: { placed_by: 'Posizionato per' },
+  values: { school: 'scuola', pharmacy: 'farmacia', fuel: 'carburante', coordinates: 'coordinate', address: 'indirizzo' },
+  columns: { category: 'Categoria', name: 'Nome', categories: 'Tipo', address: 'Indirizzo' },
+  legend: {
+    'Schools, pharmacies, filling stations': 'Scuole, farmacie, distributori', School: 'Scuola', Pharmacy: 'Farmacia',
+    'Filling station': 'Distributore', 'None of these': 'Nessuno di questi',
+  },
+  fields: {
+    'As published': 'Come pubblicato',
+    'List that contains it: schools, open pharmacies or fuel stations': 'Elenco in cui compare: scuole, farmacie aperte, distributori di carburante',
+    'Kind as published: SCUOLA PRIMARIA, Ordinaria, Stradale; null: not stated':
+      'Che cosa è, nelle parole di chi lo pubblica: SCUOLA PRIMARIA, Ordinaria, Stradale; vuoto: non dichiarato',
+    'As published; null: not stated': 'Come pubblicato; vuoto: non dichiarato',
+  },
+  evidence: {
+    'inside the parcel; published coordinates, in the stated comune': 'nella particella; coordinate pubblicate, nel comune dichiarato',
+    'inside the parcel; by street and number': 'nella particella; per via e numero civico',
+    'within 15 m, no nearer land parcel of the comune; published coordinates, in the stated comune':
+      'entro 15 m, senza una particella di terreno del comune più vicina; coordinate pubblicate, nel comune dichiarato',
+    'within 15 m, no nearer land parcel of the comune; by street and number':
+      'entro 15 m, senza una particella di terreno del comune più vicina; per via e numero civico',
+    'the only located access point of the comune with this street and number': 'unico accesso georeferenziato del comune con questa via e questo numero civico',
+  },
+});
