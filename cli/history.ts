@@ -5,7 +5,7 @@ import { group } from '../pipelines/progress.ts';
 import { fidOf, parcelHistory, type Absence, type ParcelHistory, type PublishedValue } from '../pipelines/operate/history.ts';
 import type { Context } from '../pipelines/run/context.ts';
 import { command, look } from './command.ts';
-import { asFid, notFound } from './parcel.ts';
+import { asFid, notFound } from './parcel-id.ts';
 
 /** Maximum length of a printed value. `--json` prints values in full. */
 const SHOWN = 80;

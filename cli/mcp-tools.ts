@@ -16,7 +16,7 @@ import { MappaleError } from '../pipelines/errors.ts';
 import { explain } from '../pipelines/operate/explain.ts';
 import { VERSION } from '../pipelines/program.ts';
 import type { Context } from '../pipelines/run/context.ts';
-import { findParcel } from './parcel.ts';
+import { findParcel } from './parcel-id.ts';
 import { readPassport } from './quality-report.ts';
 
 /** Database context and reader that the tools use. */

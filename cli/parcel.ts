@@ -1,31 +1,69 @@
 /** Commands that print the record of one parcel and the origin of its values. */
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { plainReference } from '../pipelines/contract/regions.ts';
 import { parseInclude, SECTION_NAMES } from '../pipelines/contract/sections.ts';
 import { one } from '../pipelines/db/index.ts';
-import { MappaleError } from '../pipelines/errors.ts';
+import { openReader } from '../pipelines/db/reader.ts';
+import type { Ask } from '../pipelines/deliver/columns.ts';
+import { EXIT, MappaleError } from '../pipelines/errors.ts';
 import { explain, type Explanation } from '../pipelines/operate/explain.ts';
 import { withContext, type Context } from '../pipelines/run/context.ts';
 import { command, look } from './command.ts';
+import { findParcel, goneParcel } from './parcel-id.ts';
+
+interface Options {
+  readonly include?: string;
+  readonly stdin?: boolean;
+}
 
 export function parcelCommand(): Command {
   return command('parcel', [
     'mappale parcel 1400000000',
     `mappale parcel H833_001300.594 --include ${SECTION_NAMES.slice(0, 2).join(',')}`,
+    'mappale parcel --stdin < references.txt > records.jsonl',
   ])
-    .argument('<id>', 'fid or national cadastral reference, CCCCZFFFFAS.label')
+    .argument('[id]', 'fid or national cadastral reference, CCCCZFFFFAS.label')
+    .option('--stdin', 'read one fid or reference from each line of standard input, and print one JSON object a line, in the same order; exit code 3 if one is not found')
     .option('--include <sections>', 'comma-separated names; default: all')
     .option('--json', 'no effect: the record is always JSON')
-    .action(async (id: string, options: { include?: string }) => {
-      const include = parseInclude(options.include);
+    .action(async (id: string | undefined, { include, stdin = false }: Options) => {
+      const sections = parseInclude(include);
+      if ((id === undefined) !== stdin) throw oneOf(id);
       await withContext({ access: 'read' }, async (context) => {
-        const fid = await findParcel(context, id);
-        const { record } = await one<{ record: unknown }>(context.database, 'select api.parcel($1, $2) as record', [fid, include]);
-        if (record === null) throw await goneParcel(context, id, fid);
-        process.stdout.write(`${JSON.stringify(record, null, 2)}\n`);
+        if (id === undefined) process.exitCode = await printMany(context, sections);
+        else process.stdout.write(`${JSON.stringify(await recordOf(context, id, sections), null, 2)}\n`);
       });
     });
+}
+
+function oneOf(id: string | undefined): MappaleError {
+  return new MappaleError('parcel needs either an id or --stdin', {
+    code: 'PARCEL_OF_WHAT', kind: 'usage', detail: `expected one of ID and --stdin, found ${id === undefined ? 'none' : 'both'}`, hint: 'List the published regions.', fix: 'npx mappale status',
+  });
+}
+
+/** @throws MappaleError `NOT_FOUND`, `GONE` (exit 2) */
+async function recordOf(context: Context, id: string, sections: readonly string[]): Promise<unknown> {
+  const ask: Ask = (statement, parameters) => one(context.database, statement, parameters);
+  const fid = await findParcel(context, id);
+  const { record } = await ask<{ record: unknown }>('select api.parcel($1, $2) as record', [fid, sections]);
+  if (record === null) throw await goneParcel(ask, id, fid);
+  return record;
+}
+
+/** Connections of `--stdin`. With more, this process is the limit. */
+const CONNECTIONS = 4;
+const STATEMENT_MS = 20_000;
+
+/** Answers the lines of standard input. @returns the exit code */
+async function printMany({ database, config }: Context, sections: readonly string[]): Promise<number> {
+  const { answerLines } = await import('./parcel-stream.ts');
+  const reader = await openReader(database, config.databaseUrl, { connections: CONNECTIONS, statementTimeoutMs: STATEMENT_MS });
+  try {
+    return await answerLines(reader, process.stdin, process.stdout, sections) === 0 ? EXIT.done : EXIT.input;
+  } finally {
+    await reader.close();
+  }
 }
 
 export function explainCommand(): Command {
@@ -65,39 +103,4 @@ function describe({ fid, section, not_applicable: notApplicable, rules, rows, re
     const place = `${basename(found.file)}${found.member === '' ? '' : `!${found.member}`}:${found.position}`;
     return ['', `${found.field}: ${found.value ?? 'nothing'}${measure}`, `  ${found.rule}`, `  ${found.source} ${found.vintage}, ${place}, sha256 ${found.sha256.slice(0, 16)}…`];
   })].join('\n');
-}
-
-/** Parses a fid. Returns null if the text is not a fid. */
-export function asFid(id: string): number | null {
-  return /^\d{9,10}$/.test(id) && Number(id) <= 2_147_483_647 ? Number(id) : null;
-}
-
-/** @throws MappaleError `NOT_FOUND` (exit 2) */
-export async function findParcel({ database }: Context, id: string): Promise<number> {
-  const given = asFid(id);
-  if (given !== null) return given;
-  // PostgreSQL text cannot contain this character.
-  if (id.includes('\0')) throw notFound(id);
-  const { fid } = await one<{ fid: number | null }>(database, 'select api.parcel_by_reference($1) as fid', [plainReference(id)]);
-  if (fid === null) throw notFound(id);
-  return fid;
-}
-
-/** Returns the error for a missing record: the parcel is retired, or never existed. */
-async function goneParcel({ database }: Context, id: string, fid: number): Promise<MappaleError> {
-  const { retired } = await one<{ retired: { successor_fid: number | null } | null }>(database, 'select api.retired_parcel($1) as retired', [fid]);
-  if (retired === null) return notFound(id);
-  const { successor_fid: successor } = retired;
-  return new MappaleError(`parcel ${id} is no longer published`, {
-    code: 'GONE', kind: 'usage',
-    detail: successor === null ? 'no current parcel, or more than one, has the same geometry' : `its successor is ${successor}: same geometry, in another comune or region`,
-    hint: successor === null ? 'List what is published now.' : 'Print its successor.', fix: successor === null ? 'npx mappale status' : `npx mappale parcel ${successor}`,
-  });
-}
-
-export function notFound(id: string): MappaleError {
-  return new MappaleError(`there is no parcel ${id}`, {
-    code: 'NOT_FOUND', kind: 'usage', detail: 'expected a fid of a published region, or a reference like H833_001300.594',
-    hint: 'List the published regions.', fix: 'npx mappale status',
-  });
 }

@@ -24,7 +24,7 @@ function typedIn(file: string, text: string): Typed[] {
   const blocks = [...text.matchAll(/^```(?:sh|bash|console|shell)?\n([\s\S]*?)^```/gm)].flatMap((match) => match[1]!.replace(/\\\n\s*/g, ' ').split('\n'));
   const spans = [...text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map((match) => match[1]!);
   return [...blocks, ...spans]
-    .flatMap((line) => line.replace(/\s(#|>+)\s.*$/, '').split(/&&|\|\||\||;/))
+    .flatMap((line) => line.replace(/\s(#|<|>+)\s.*$/, '').split(/&&|\|\||\||;/))
     .map((line) => ({ file, line: line.trim().replace(/^\$ /, '').replace(/^([A-Z_]+=("[^"]*"|'[^']*'|\S*)\s+)+/, '') }));
 }
 

@@ -1,0 +1,41 @@
+/** Finds a parcel by its fid or its national cadastral reference. */
+import { plainReference } from '../pipelines/contract/regions.ts';
+import { one } from '../pipelines/db/index.ts';
+import type { Ask } from '../pipelines/deliver/columns.ts';
+import { MappaleError } from '../pipelines/errors.ts';
+import type { Context } from '../pipelines/run/context.ts';
+
+/** Parses a fid. Returns null if the text is not a fid. */
+export function asFid(id: string): number | null {
+  return /^\d{9,10}$/.test(id) && Number(id) <= 2_147_483_647 ? Number(id) : null;
+}
+
+/** @throws MappaleError `NOT_FOUND` (exit 2) */
+export async function findParcel({ database }: Context, id: string): Promise<number> {
+  const given = asFid(id);
+  if (given !== null) return given;
+  // PostgreSQL text cannot contain this character.
+  if (id.includes('\0')) throw notFound(id);
+  const { fid } = await one<{ fid: number | null }>(database, 'select api.parcel_by_reference($1) as fid', [plainReference(id)]);
+  if (fid === null) throw notFound(id);
+  return fid;
+}
+
+/** Returns the error for a missing record: the parcel is retired, or never existed. */
+export async function goneParcel(ask: Ask, id: string, fid: number): Promise<MappaleError> {
+  const { retired } = await ask<{ retired: { successor_fid: number | null } | null }>('select api.retired_parcel($1) as retired', [fid]);
+  if (retired === null) return notFound(id);
+  const { successor_fid: successor } = retired;
+  return new MappaleError(`parcel ${id} is no longer published`, {
+    code: 'GONE', kind: 'usage',
+    detail: successor === null ? 'no current parcel, or more than one, has the same geometry' : `its successor is ${successor}: same geometry, in another comune or region`,
+    hint: successor === null ? 'List what is published now.' : 'Print its successor.', fix: successor === null ? 'npx mappale status' : `npx mappale parcel ${successor}`,
+  });
+}
+
+export function notFound(id: string): MappaleError {
+  return new MappaleError(`there is no parcel ${id}`, {
+    code: 'NOT_FOUND', kind: 'usage', detail: 'expected a fid of a published region, or a reference like H833_001300.594',
+    hint: 'List the published regions.', fix: 'npx mappale status',
+  });
+}

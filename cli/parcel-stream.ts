@@ -1,0 +1,113 @@
+/** Answers many parcels: one fid or reference a line in, one JSON object a line out, in the same order. */
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { parcelRecord } from '../api/parcel-record.ts';
+import { plainReference } from '../pipelines/contract/regions.ts';
+import type { Reader } from '../pipelines/db/reader.ts';
+import type { Ask } from '../pipelines/deliver/columns.ts';
+import { MappaleError } from '../pipelines/errors.ts';
+import { ahead } from '../pipelines/together.ts';
+import { asFid, goneParcel, notFound } from './parcel-id.ts';
+
+/** Longest line that is read, in bytes. Identifiers are shorter. The rest of a longer line is skipped. */
+const MOST_BYTES = 1024;
+
+const LF = 0x0a;
+
+/** A line without its end and outer spaces. */
+interface Line {
+  /** Not valid UTF-8: with U+FFFD. Too long: its beginning. */
+  readonly input: string;
+  readonly isCut: boolean;
+}
+
+/**
+ * Yields the lines that each chunk completes, also empty lines, so that the nth answer belongs to the nth line. Text after the last line end is a line, too.
+ */
+export async function* linesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<readonly Line[], void, undefined> {
+  let kept: Buffer[] = [];
+  let size = 0;
+  const keep = (bytes: Buffer): void => {
+    if (size < MOST_BYTES) kept.push(bytes.subarray(0, MOST_BYTES - size));
+    size += bytes.length;
+  };
+  const line = (): Line => {
+    const input = Buffer.concat(kept).toString('utf8').trim();
+    const isCut = size > MOST_BYTES;
+    kept = [];
+    size = 0;
+    return { input, isCut };
+  };
+  for await (const chunk of stream) {
+    const lines: Line[] = [];
+    let start = 0;
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
+      keep(chunk.subarray(start, end));
+      lines.push(line());
+      start = end + 1;
+    }
+    if (start < chunk.length) keep(chunk.subarray(start));
+    yield lines;
+  }
+  if (size > 0) yield [line()];
+}
+
+/** Answer of a line. */
+interface Answered {
+  readonly text: string;
+  readonly isFound: boolean;
+}
+
+type FindFid = (id: string) => number | null;
+
+/** Looks up the references of a chunk with one query. @throws MappaleError (kind `database`) */
+async function fidsOf(ask: Ask, lines: readonly Line[]): Promise<FindFid> {
+  // PostgreSQL text cannot contain the character 0.
+  const isReference = ({ input, isCut }: Line): boolean => !isCut && asFid(input) === null && !input.includes('\0');
+  const references = [...new Set(lines.filter(isReference).map(({ input }) => plainReference(input)))];
+  if (references.length === 0) return asFid;
+  const { answer } = await ask<{ answer: string | null }>('select answer from api.parcels_of_references($1)', [references]);
+  const found = JSON.parse(answer ?? '[]') as (readonly [place: number, fid: number | null, ...unknown[]])[];
+  const fids = new Map(found.map(([place, fid]) => [references[place - 1], fid]));
+  return (id) => asFid(id) ?? fids.get(plainReference(id)) ?? null;
+}
+
+/** @throws MappaleError (kind `database`) */
+async function answer(reader: Reader, { input, isCut }: Line, findFid: FindFid, sections: readonly string[]): Promise<Answered> {
+  try {
+    if (isCut) throw tooLong();
+    const fid = findFid(input);
+    if (fid === null) throw notFound(input);
+    const { answer: text } = await parcelRecord(reader, fid, sections);
+    if (text === null) throw await goneParcel((...asked) => reader.call(...asked), input, fid);
+    // A line end in a JSON text can only be space between its parts.
+    return { text: text.replaceAll('\n', ' '), isFound: true };
+  } catch (error) {
+    if (!(error instanceof MappaleError) || error.kind !== 'usage') throw error;
+    const { code, message, detail } = error;
+    return { text: JSON.stringify({ input, error: code, message, detail }), isFound: false };
+  }
+}
+
+function tooLong(): MappaleError {
+  return new MappaleError('the line is too long', {
+    code: 'LINE_TOO_LONG', kind: 'usage', detail: `expected a fid or a reference of at most ${MOST_BYTES} bytes, found more`, hint: 'Write one fid or reference on each line.', fix: 'npx mappale parcel --help',
+  });
+}
+
+/**
+ * Answers the lines of a chunk before it reads the next chunk, so that a program can wait for the answer of each line that it writes. Reads only as fast as the
+ * output is taken.
+ * @returns the number of lines that name no published parcel
+ */
+export async function answerLines(reader: Reader, input: AsyncIterable<Buffer>, output: Writable, sections: readonly string[]): Promise<number> {
+  let missing = 0;
+  for await (const lines of linesOf(input)) {
+    const findFid = await fidsOf((...asked) => reader.call(...asked), lines);
+    for await (const { text, isFound } of ahead(reader.parallel, lines, (line) => answer(reader, line, findFid, sections))) {
+      if (!isFound) missing += 1;
+      if (!output.write(`${text}\n`)) await once(output, 'drain');
+    }
+  }
+  return missing;
+}

@@ -1,0 +1,124 @@
+/** Many parcels on standard input: lines of every shape, one answer for each, in their order. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { answerLines, linesOf } from '../../cli/parcel-stream.ts';
+import { ROOT } from '../../pipelines/config.ts';
+import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
+import type { Reader } from '../../pipelines/db/reader.ts';
+import { regionService, type Service } from '../api/harness.ts';
+import { describeDatabase } from '../harness/database.ts';
+import { childEnvironment } from '../harness/environment.ts';
+
+async function split(...chunks: readonly (string | Buffer)[]): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const each of linesOf(Readable.from(chunks.map((chunk) => Buffer.from(chunk as string))))) lines.push(...each.map(({ input, isCut }) => (isCut ? `${input.length} cut` : input)));
+  return lines;
+}
+
+describe('the lines of parcel --stdin', () => {
+  it('keep empty lines, and lose line ends of both kinds and outer spaces', async () => {
+    expect(await split('a\n\r\n\n b \r\n')).toEqual(['a', '', '', 'b']);
+  });
+  it('are joined across chunks, and the last needs no line end', async () => {
+    expect(await split('a', 'b\nc\r', '\nd')).toEqual(['ab', 'c', 'd']);
+  });
+  it('are none in an empty input', async () => {
+    expect(await split('')).toEqual([]);
+  });
+  it('are cut when they are longer than any identifier, even a megabyte', async () => {
+    expect(await split('a\n', 'x'.repeat(1_000_000), '\nb\n')).toEqual(['a', '1024 cut', 'b']);
+  });
+  it('show invalid UTF-8 as replacement characters', async () => {
+    expect(await split(Buffer.from([0x61, 0xff, 0x0a]))).toEqual(['a\ufffd']);
+  });
+});
+
+it('parcel --stdin reads no further while its output is not taken', async () => {
+  let read = 0;
+  async function* endless(): AsyncGenerator<Buffer> {
+    for (;;) {
+      read += 1;
+      yield Buffer.from('x\n'.repeat(100));
+    }
+  }
+  const nobody = new Writable({ highWaterMark: 1000, write: () => undefined });
+  const reader = { parallel: 4, call: async () => ({ answer: null }) } as unknown as Reader;
+  void answerLines(reader, endless(), nobody, []);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(read).toBe(1);
+});
+
+describeDatabase('parcel --stdin', (engine) => {
+  let service: Service;
+  let parcels: readonly { readonly fid: number; readonly reference: string }[];
+
+  beforeAll(async () => {
+    service = await regionService(engine);
+    parcels = await service.database.query('select fid, reference from core.parcel where fid > 0 order by fid limit 50');
+  });
+
+  async function answers(input: string): Promise<{ readonly missing: number; readonly lines: readonly Record<string, unknown>[] }> {
+    let written = '';
+    const output = new Writable({
+      write(chunk, _encoding, done) {
+        written += String(chunk);
+        done();
+      },
+    });
+    const missing = await answerLines(service.reader, Readable.from([Buffer.from(input)]), output, SECTION_NAMES);
+    return { missing, lines: written.split('\n').slice(0, -1).map((line) => JSON.parse(line) as Record<string, unknown>) };
+  }
+
+  it('answers fids and references with the record of the server, in their order', async () => {
+    const { missing, lines } = await answers(parcels.map(({ fid, reference }, index) => `${index % 2 === 0 ? fid : reference}\n`).join(''));
+    expect(missing).toBe(0);
+    expect(lines.map(({ fid }) => fid)).toEqual(parcels.map(({ fid }) => fid));
+    const [{ record }] = await service.database.query<{ record: unknown }>('select api.parcel($1, $2) as record', [parcels[0]!.fid, SECTION_NAMES]) as [{ record: unknown }];
+    expect(lines[0]).toEqual(record);
+  });
+
+  it('answers a line that names no parcel with the line and the error, and goes on', async () => {
+    const { fid } = parcels[0]!;
+    const { missing, lines } = await answers(`nothing\n\n${fid}\n1399999999\nA'\0\n${'9'.repeat(2000)}\n${fid}\n`);
+    expect(missing).toBe(5);
+    expect(lines.map(({ input = null, error = null, fid: found = null }) => [input === null ? null : String(input).slice(0, 10), error, found])).toEqual([
+      ['nothing', 'NOT_FOUND', null], ['', 'NOT_FOUND', null], [null, null, fid], ['1399999999', 'NOT_FOUND', null], ["A'\0", 'NOT_FOUND', null],
+      ['9999999999', 'LINE_TOO_LONG', null], [null, null, fid],
+    ]);
+  });
+
+  /** Starts the program on a copy of the database, because an embedded one allows one process at a time. */
+  async function start(): Promise<ReturnType<typeof spawn>> {
+    const url = engine.name === 'pglite' ? await engine.sharedDatabase(`region ${JSON.stringify([400, 11, {}])}`, () => Promise.reject(new Error('expected a loaded region'))) : service.url;
+    return spawn(process.execPath, [join(ROOT, 'pipelines/mappale.mjs'), 'parcel', '--stdin', '--include', 'basic'], { env: childEnvironment({ DATABASE_URL: url }), stdio: 'pipe' });
+  }
+
+  it('answers each line before the next one comes, and exits with 3 if one was not found', async () => {
+    const child = await start();
+    const lines = createInterface({ input: child.stdout! });
+    const stderr = text(child.stderr!);
+    child.stdin!.write(`${parcels[0]!.fid}\n`);
+    const [record] = await Promise.race([once(lines, 'line'), stderr.then((found) => [found])]) as [string];
+    expect(JSON.parse(record)).toMatchObject({ fid: parcels[0]!.fid });
+    child.stdin!.write('nothing\n');
+    const [missing] = await once(lines, 'line') as [string];
+    expect(JSON.parse(missing)).toMatchObject({ input: 'nothing', error: 'NOT_FOUND' });
+    child.stdin!.end();
+    expect((await once(child, 'exit'))[0]).toBe(3);
+  });
+
+  it('ends in silence when the reader of its output has gone', async () => {
+    const child = await start();
+    const stderr = text(child.stderr!);
+    child.stdin!.on('error', () => undefined);
+    child.stdout!.once('data', () => child.stdout!.destroy());
+    child.stdin!.end(`${parcels[0]!.fid}\n`.repeat(5000));
+    expect((await once(child, 'exit'))[0]).toBe(0);
+    expect(await stderr).toBe('');
+  });
+});
