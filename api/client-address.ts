@@ -1,4 +1,4 @@
-/** Finds the address of the client: the address of the connection, or the one that a trusted proxy names. */
+/** Finds the address of the client: the address of the connection, or the address that a trusted proxy reports. */
 import { BlockList, isIP } from 'node:net';
 import { MappaleError } from '../pipelines/errors.ts';
 

@@ -65,7 +65,7 @@ export class FairQueue {
     });
   }
 
-  /** Returns the caller with the fewest running requests, or of several the one that was served longest ago. */
+  /** Returns the caller with the fewest running requests. Among several such callers, returns the caller that was served longest ago. */
   #next(place: number): [caller: string, line: Line, at: number] | undefined {
     let next: [string, Line, number] | undefined;
     for (const [caller, line] of this.#lines) {

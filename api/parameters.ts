@@ -24,7 +24,7 @@ export function whole(minimum: number, maximum: number, purpose: string): z.ZodT
   return z.string().regex(/^\d{1,10}$/).transform(Number).pipe(z.int().min(minimum).max(maximum)).describe(`${purpose}; a whole number, ${minimum}–${maximum}`);
 }
 
-/** Parses degrees. `requireInBounds` checks the bounds, because it has an error of its own. */
+/** Parses degrees. `requireInBounds` checks the bounds, because a place outside them has a separate error code. */
 function decimal(name: string, minimum: number, maximum: number): z.ZodType<number, string> {
   return z.string().regex(DECIMAL).transform(Number).pipe(z.number())
     .meta({ description: `${name}, EPSG:4326; degrees in decimal notation, ${minimum}–${maximum}`, minimum, maximum });

@@ -1,4 +1,4 @@
-/** Converts paths between the notation of the OpenAPI document, `/parcels/{id}`, and that of the router. */
+/** Converts paths between the notation of the OpenAPI document, `/parcels/{id}`, and the router's notation. */
 
 /** Pattern of a path parameter. It accepts everything, including an encoded slash, because the parameter's schema checks the value. */
 const PARAMETER = '(.+)';

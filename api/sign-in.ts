@@ -39,7 +39,7 @@ export interface SignIn {
   hour(session: string, use: Use): Promise<SessionHour | null>;
 }
 
-/** The link of a server, and the session that is created from it. */
+/** Holds the one-time link of a server and the session that the link starts. */
 export class SignInLink implements SignIn {
   readonly secret = secretText();
   readonly #until: number;

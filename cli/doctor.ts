@@ -16,7 +16,7 @@ interface Finding {
   readonly check: string;
   readonly ok: boolean;
   readonly found: string;
-  /** Code of the error. */
+  /** Code of the error that the check found. */
   readonly code?: string | undefined;
   /** How to fix it, or how to improve what works. */
   readonly hint?: string | undefined;

@@ -69,7 +69,7 @@ function inTheWay({ message, code, at, detail, hint, fix }: MappaleError): Found
   };
 }
 
-/** The last run, and the data folders of the last one that had any. */
+/** The last run, and the data folders of the last run with data folders. */
 interface LastRun extends Record<string, unknown> {
   readonly id: number;
   readonly command: string;

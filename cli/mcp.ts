@@ -154,7 +154,7 @@ async function answer(asked: Asked, { admit, receive }: Door, request: IncomingM
     return;
   }
   if (request.url?.split('?')[0] !== PATH) throw new ApiError('NOT_FOUND', `there is no such path; the MCP endpoint is ${PATH}`);
-  // The server sends no messages of its own, so there is no stream to open and no session to end.
+  // The server only answers and never starts a message, so there is no stream to open and no session to end.
   if (request.method !== 'POST') throw new ApiError('METHOD_NOT_ALLOWED', `${request.method ?? ''} is not allowed; allowed: POST`, { allowed: ['POST'] }, { allow: 'POST' });
   const credential = { key: keyOf(request), session: null };
   // The scope depends on the tool that the message calls.

@@ -15,7 +15,7 @@ export function guardOutput(): void {
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (!endsWithOutput) return;
-    // The reader has enough (`| head`), or its terminal is gone. EIO is the error of a terminal.
+    // The reader closed the pipe (`| head`), or its terminal is gone. EIO is the error of a terminal.
     if (error.code === 'EPIPE' || error.code === 'EIO') process.exit(process.exitCode ?? 0);
     const failure = unwritten(error);
     process.stderr.write(`${failure.report()}\n`, () => process.exit(failure.exitCode));

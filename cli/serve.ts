@@ -125,7 +125,7 @@ async function serve(
   if ((cluster.worker?.id ?? 1) === 1) warnOfRights(reader, log);
   const app = await buildServer({
     reader, version: VERSION, log, trustedProxies: trustProxy, metricsReaders: metricsFrom, enrich, ...(link === null ? {} : { shared: link }),
-    // Workers have no sign-in link of their own. They use the primary's link.
+    // Workers have no separate sign-in link. They use the primary's link.
     signIn: ownSignIn === null ? null : link?.signIn ?? ownSignIn, explain,
   });
   // A failed warm-up only makes the first answers slower, so the server starts anyway.

@@ -35,7 +35,7 @@ export function watchCommand(): Command {
     .option('--at <time>', 'local time of the nightly run; the first run starts at once', parseTime, '02:15')
     .option('--webhook <url>', 'POST the summary as JSON to this address; a failure is reported in the summary only', parseAddress)
     .option('--webhook-private', 'allow a webhook whose host name leads to a private address')
-    .option('--keep <months>', 'prune after each run, and keep so many months of history and of the ledger; default: no pruning', parseWithin(0, MOST_MONTHS))
+    .option('--keep <months>', 'prune after each run, and keep this number of months of history and of the ledger; default: no pruning', parseWithin(0, MOST_MONTHS))
     .option('--metrics-file <file>', 'write metrics to a Prometheus text file after each run')
     .action(async (names: string[], options: Options) => {
       // Imported here, because these modules load the HTTP client and the metrics writer.

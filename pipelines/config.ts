@@ -129,7 +129,7 @@ export function testClock(env: NodeJS.ProcessEnv = process.env): number | null {
 }
 
 /**
- * Returns the engine that must read vector files. Null: the fastest one that is installed. Only tests set `MAPPALE_TEST_VECTOR_ENGINE`.
+ * Returns the engine that must read vector files. Null: the fastest installed engine. Only tests set `MAPPALE_TEST_VECTOR_ENGINE`.
  * @throws MappaleError `CONFIG_UNKNOWN` (exit 2)
  */
 export function testVectorEngine<Name extends string>(names: readonly Name[], env: NodeJS.ProcessEnv = process.env): Name | null {

@@ -28,7 +28,7 @@ export interface ErrorFacts {
   readonly at?: string | undefined;
   /** `expected … found …`. */
   readonly detail?: string | undefined;
-  /** Full sentence that tells the user what to do. */
+  /** Full sentence with the action for the user. */
   readonly hint?: string | undefined;
   /** Command that fixes the error. Words in capitals must be replaced by the user. Printed last, so that it is easy to find. */
   readonly fix?: string | undefined;

@@ -1,4 +1,4 @@
-/** Serves vector tiles of the map. Tiles wait in a queue of their own, so that a map never delays other requests. */
+/** Serves vector tiles of the map. Tiles wait in a separate queue, so that a map never delays other requests. */
 import { constants } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { TILE_TYPE } from '../../pipelines/deliver/tiles.ts';

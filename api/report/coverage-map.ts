@@ -115,7 +115,7 @@ export function coverageMap(name: string, comuni: readonly ComuneCoverage[], sta
 <figcaption><strong>${name}</strong>: ${said}${unusual(byState, comuni.length)}</figcaption></figure>`;
 }
 
-/** Lists the comuni with another state than mapped, so that nobody has to recognise them by their fill. */
+/** Lists the comuni that are not mapped, so that readers need not compare the fills of the map. */
 function unusual(byState: ReadonlyMap<string, readonly ComuneCoverage[]>, all: number): Html | null {
   const named = [...byState].filter(([state, found]) => state !== 'mapped' && found.length < all).map(([state, found]) => html`<li>${
     state === 'unknown' ? 'without parcels' : STATE_WORDS[state as CoverageState]}: ${found.map(({ name, belfiore }) => name ?? belfiore).join(', ')}</li>`);

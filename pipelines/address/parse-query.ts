@@ -337,7 +337,7 @@ interface Found {
   readonly contradiction: Contradiction | null;
 }
 
-/** Collects the readings of one cut. */
+/** Collects the readings of one division of the text. */
 interface Collector {
   readonly found: Found[];
   readonly add: (street: string, named: NamedPlace, how: Pick<Found, 'position'> & Partial<Pick<Found, 'mayNameComune'>>) => void;

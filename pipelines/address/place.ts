@@ -342,12 +342,12 @@ async function namesIn(text: string, gazetteer: Gazetteer): Promise<readonly str
   return [text];
 }
 
-/** Largest number of place names that are read in a text. People write up to three. */
+/** Largest number of place names that are read in a text. People write at most three. */
 const MOST_PLACES = 5;
 
 /**
- * Returns the first of several names that the others agree with. Its province, its region or its own name may follow. Only localities of its addresses may
- * precede it. A second comune is never the answer.
+ * Returns the first of several names with which the other names agree. The following names may be its province, its region or the same name. The preceding
+ * names may only be localities of its addresses. A second comune is never the answer.
  */
 async function ofSeveral(
   parts: readonly string[], called: readonly (Called | null)[], pieces: Pieces, lookup: Pick<Lookup, 'gazetteer' | 'names'>,
@@ -391,7 +391,7 @@ async function agreeing(
   const part = localityKey(text);
   const withPart = hits.filter((hit) => gazetteer.hasPart(part, hit.belfiore));
   if (withPart.length > 0) return { hits: withPart, locality: part };
-  // A locality that the text names as such, or that is known in other comuni only.
+  // A locality after a word for localities, or a locality that is known in other comuni only.
   if (isPartType(text) || gazetteer.all(part ?? '').some(({ kind }) => kind === 'locality')) return { hits, locality: part };
   const { comuni, locality } = await ofLast([text], { texts: [text], bound: null, postalCode: null }, lookup);
   return comuni === null ? { hits, locality } : { hits: hits.filter(({ belfiore }) => belfiore !== null && comuni.includes(belfiore)), locality };

@@ -46,7 +46,7 @@ export const STREET_TYPES: ReadonlyMap<string, string> = new Map([
   ...Object.entries(WRITTEN_TYPES),
 ]);
 
-/** `P.ta` is piazzetta or porta, `V.co` vico or vicolo, `L.go` largo or lungo: the second meaning is tried as well. */
+/** `P.ta` is piazzetta or porta, `V.co` vico or vicolo, `L.go` largo or lungo: the second meaning is also tried. */
 export const OTHER_TYPES: Readonly<Record<string, readonly string[]>> = { pta: ['porta'], ptta: ['porta'], vco: ['vicolo'] };
 
 /** Endings of German compounds with the street type: `museumstrasse`, `romstr`. Longest first. */
@@ -111,7 +111,7 @@ export const REGNAL: ReadonlyMap<string, number> = new Map([
   ['onorio', 3], ['celestino', 5], ['silvestro', 2], ['ottone', 3], ['corrado', 4], ['francesco', 2], ['vittorio', 3], ['alberto', 2], ['cosimo', 3],
 ]);
 
-/** From one on. */
+/** Cardinal numbers, from one on. */
 const CARDINALS = 'uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici diciassette diciotto diciannove '
   + 'venti ventuno ventidue ventitre ventiquattro venticinque ventisei ventisette ventotto ventinove '
   + 'trenta trentuno trentadue trentatre trentaquattro trentacinque trentasei trentasette trentotto trentanove';

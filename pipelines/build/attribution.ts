@@ -70,7 +70,7 @@ async function citeRows(
   await inWorkspace(database, schema, async (session) => {
     for (const { relation, cited } of products) {
       const section = SECTIONS.find(({ name }) => tableOfSection(name) === relation)?.name;
-      // Other tables only serve these.
+      // All other tables are only read to build the tables of sections.
       if (section === undefined) continue;
       const file = files.get(section);
       const rows = file === undefined ? [] : await rowsOf(session, file);

@@ -28,7 +28,7 @@ const MOVED = 0.25;
 const LOST_ROWS = 2;
 /** Least number of rare values that are compared. */
 const RARE = 20;
-/** If a field has this many times more values, most of them are new and have no counterpart. */
+/** Factor by which the number of values may grow. Beyond it, most values are new and have no counterpart. */
 const GROWN = 2;
 /**
  * Least number of values for comparing a quantile. In smaller samples two or three values determine the 95th percentile. When two of 80 roofs left, it moved

@@ -23,7 +23,7 @@ import { runTableFile } from './sweep.ts';
 /** If more than one parcel in this many changed, copying saves no time. */
 const WORTHWHILE = 3;
 
-/** Number of tables that are copied while the SQL of the next table runs. The parcels take as long as all others. */
+/** Number of tables that are copied at the same time while the SQL of another table runs. Copying the parcels takes as long as copying all other tables. */
 const COPIES_AT_ONCE = 2;
 
 const PARCELS: Relation = 'core.parcel';
@@ -56,7 +56,7 @@ export class IncrementalBuild {
   #paired: number | null = null;
   /** Number of changed, new and removed parcels; null until they are determined. */
   #changed: number | null = null;
-  /** Sets of parcels whose rows are affected by more than their own change, by distance or by column. */
+  /** Sets of parcels whose rows also change with other parcels. The key is the distance or the column that connects them. */
   readonly #reached = new Map<string, string>();
 
   constructor(database: Database, unit: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>, log: Log) {
@@ -129,7 +129,7 @@ export class IncrementalBuild {
     const copied = await this.#pair(session, product, layers);
     if (copied === 0 || (standing.rows - copied) * WORTHWHILE > standing.rows) return null;
     const sources = this.#inBuild(layers);
-    // A parcel in two files comes from one of them. The choice needs all rows.
+    // If two files have the same parcel, one of the files is used. Choosing it needs all rows.
     for (const from of sources) if (await repeatsInFiles(session, from)) return null;
     const was = await this.#was(session, relation);
     await this.#run(session, product, async () => {

@@ -38,7 +38,7 @@ export interface Joined {
   readonly incremental: IncrementalBuild | null;
   /** Null if all parcels are on one node. */
   readonly nodes: OnNodes | null;
-  /** Seconds for each table that was built whole. Tables with copied rows are built at the same time, so they have no time of their own. */
+  /** Seconds for each table that was built whole. Tables with copied rows are built at the same time, so their times cannot be separated. */
   readonly seconds: ReadonlyMap<Relation, number>;
 }
 
@@ -60,7 +60,7 @@ interface Build extends JoinOptions {
   readonly published: ReadonlyMap<Relation, PublishedTable>;
   readonly incremental: IncrementalBuild | null;
   readonly nodes: OnNodes | null;
-  /** Schemas for tables that are being built. Each is used for one table at a time. */
+  /** Schemas for tables that are being built. Each schema serves one table at a time. */
   readonly lanes: readonly string[];
   /** Seconds for each table that was built whole. */
   readonly seconds: Map<Relation, number>;
@@ -87,7 +87,7 @@ export async function join(
   try {
     await buildTables(build, finished);
   } finally {
-    // Even after a failure: nothing may write once the lock is released.
+    // Wait even after a failure, because nothing may write once the lock is released.
     await incremental?.settle();
   }
   await database.session(async (session) => {
@@ -161,8 +161,8 @@ async function buildTable({ unit, schema, incremental, nodes, seconds, log }: Bu
 }
 
 /**
- * Longest tables first, so that no core waits for them at the end. On the first build the sweeps come first, because they work in this process while the
- * database works on another table. Then come the tables that read most others, which take about as long.
+ * Puts the longest tables first, so that no core waits for them at the end. On a first build no duration is known: sweeps come first, because they work in this
+ * process while the database builds another table. Tables that read many others follow, because they usually take long.
  */
 function longestFirst(before: ReadonlyMap<string, number>): (a: Product, b: Product) => number {
   const weight = ({ relation, file }: Product): number => before.get(relation) ?? (file.sweep === null ? file.reads.length : Number.MAX_VALUE);

@@ -178,7 +178,7 @@ interface Holder extends Record<string, unknown> {
   readonly ending: string;
 }
 
-/** Describes the sessions that read tables to be swapped, and how to end the one that reads longest. */
+/** Describes the sessions that read tables to be swapped, and how to end the session that reads longest. */
 async function blockedBy(session: Session, expected: string, cause: unknown): Promise<MappaleError> {
   const holders = await session.query<Holder>(statement('holders'));
   const found = holders.map(({ pid, program, user, address, since }) => (

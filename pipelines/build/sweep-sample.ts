@@ -6,7 +6,7 @@ import type { Shape } from './sweep-shape.ts';
 /** Cells of a shape: number of the tile in the mosaic, row, first and last column on the grid of the mosaic. */
 type Run = readonly [tile: number, row: number, first: number, last: number];
 
-/** Whether the runs of cells are recorded as well as their counts. */
+/** True if the runs of cells are recorded in addition to their counts. */
 export type Detail = 'counts' | 'runs';
 
 interface Sample {
@@ -36,7 +36,7 @@ export class AreaSampler implements Sampler {
   readonly #noted: Run[] | null;
   #lines: readonly [Float64Array, Float64Array, Float64Array] = [new Float64Array(64), new Float64Array(64), new Float64Array(64)];
   #origins: readonly Int32Array[] | null;
-  /** Row that each line holds. */
+  /** Row of the raster in each line of the buffer. */
   readonly #held = new Float64Array(HELD);
   readonly #rows: { -readonly [K in keyof CellRows]: CellRows[K] };
   #firstColumn = 0;
@@ -147,7 +147,7 @@ export class AreaSampler implements Sampler {
 
 export class PointSampler implements Sampler {
   readonly #mosaic: Mosaic;
-  /** Number of cells on a side. With one, the value is that of the cell. With two, it is interpolated between their centres. */
+  /** Number of cells on a side. With one cell, the value is the cell's. With two, the value is interpolated between the centres. */
   readonly #side: 1 | 2;
   readonly #line = new Float64Array(2);
   readonly #origin = new Int32Array(2);

@@ -119,7 +119,7 @@ export class Shape {
       this.bounds = new Int32Array(crossings * 2);
     }
     const [found, bounds] = [this.#crossings, this.bounds];
-    // Filled from the beginning of each row, which thereby moves to its end, and back.
+    // Each crossing is written at the row's start index, which then moves forward. Afterwards the start indexes are restored.
     this.#edges((a, b) => {
       const [ax, ay] = [xs[a]!, ys[a]!];
       const slope = (xs[b]! - ax) / (ys[b]! - ay);

@@ -81,7 +81,7 @@ interface MapPanel {
     readonly latestFirst?: true;
     /** Sentence above the table, with fields of its first row in braces. */
     readonly note?: string;
-    /** Shown fields with their headings. A dot leads into objects. */
+    /** Shown fields with their headings. A dot precedes the field of a nested object. */
     readonly columns: Readonly<Record<string, string>>;
   };
 }

@@ -111,8 +111,8 @@ export interface Recognition {
   /** Part of the whole, if the rows do not state it: a tile (`E46N19`), a class with a separate file (`HPH`). */
   readonly place?: string;
   /**
-   * True if the publisher's packaging names the file as the whole of Italy or of its region; false for a part (one comune, one tile, an extract). Size and
-   * content do not count, see `packaging.ts`.
+   * True if the publisher's packaging names the file as the whole of Italy or of its region; false for a part (one comune, one tile, an extract). The decision
+   * uses neither size nor content, see `packaging.ts`.
    */
   readonly complete: boolean;
   /**

@@ -170,7 +170,10 @@ export function tableFiles(): SqlFile[] {
   return [...readSqlFolder('sql/core'), ...readSectionFiles('build')];
 }
 
-/** Returns the files that build the tables of a unit: a region's code, or 0 for Italy. If two files build one table, the one that names the region wins. */
+/**
+ * Returns the files that build the tables of a unit: a region's code, or 0 for Italy. If two files build one table, the file that names the region takes
+ * precedence.
+ */
 export function tableFilesOf(unit: number): SqlFile[] {
   const files = tableFiles().filter((file) => (file.unit === 'italy') === (unit === 0));
   const named = new Set(files.filter(({ regions }) => regions?.includes(unit)).map(({ writes }) => writes[0]));

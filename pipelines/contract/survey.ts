@@ -8,9 +8,9 @@ import { sha256 } from './sql-files.ts';
 export interface Stamp {
   /** Bytes. */
   readonly size: number;
-  /** Time when its content changed, in milliseconds since 1970. A copy may keep it. */
+  /** Time when its content changed, in milliseconds since 1970. A copied file may keep the time of the original. */
   readonly modifiedMs: number;
-  /** Time when the system last wrote the file or its metadata, in microseconds since 1970. No program can set it. */
+  /** Time when the system last wrote the file or its metadata, in microseconds since 1970. Programs cannot set this time. */
   readonly changedUs: number;
 }
 

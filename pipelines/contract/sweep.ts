@@ -60,7 +60,8 @@ export interface PointSweep extends Swept {
 export type Sweep = AreaSweep | PointSweep;
 
 /**
- * Rounds like `value::numeric` in the database: the decimal number of 15 digits, halves away from zero. The database would take as long as the sweep.
+ * Rounds like `value::numeric` in the database: the decimal number of 15 digits, halves away from zero. Rounding in the database would take as long as the
+ * whole sweep.
  * @param digits digits after the decimal point
  */
 export function rounded(value: number, digits: 1 | 2): number {

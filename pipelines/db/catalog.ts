@@ -410,7 +410,7 @@ export async function provideFresh(session: Session, schema: string, from: Place
   await provide(session, schema, from.table, 'fresh_rows', { schema, from });
 }
 
-/** Set of parcels that a change affects. Prefix of the table names `_fid` and `_parcel`. */
+/** Kind of a set of parcels that a change affects. The kind is also the prefix of the table names `…_fid` and `…_parcel`. */
 export type Reach = 'changed' | 'near' | 'sharing' | 'meeting';
 
 async function makeFids(session: Session, schema: string, which: Reach, statement: string, names: Names): Promise<void> {
@@ -424,7 +424,7 @@ async function makeParcels(session: Session, schema: string, which: Reach, state
   await make(session, 'parcels', { schema, table: `${which}_parcel`, rows: { sql: copiedRows(statement, { schema, ...names }) } });
 }
 
-/** A method to find the parcels around others. */
+/** A statement that finds the parcels around given parcels. */
 interface Reached {
   readonly which: 'near' | 'meeting';
   /** Creates the table `found` with the fids around given parcels. */

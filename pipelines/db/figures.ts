@@ -107,7 +107,7 @@ type Found = {
 export async function measure(session: Session, gate: TableGate, { table, parcels }: Measured, only: readonly string[] | null = null): Promise<Figures[]> {
   const fields = Object.entries(gate.fields);
   const identities = gate.identities ?? [];
-  if (gate.by === 'fid' && parcels === null) throw new Error(`${table.table} is of parcels, and there are none`);
+  if (gate.by === 'fid' && parcels === null) throw new Error(`${table.table} is a table of parcels, and no parcels were given`);
   const columns = [
     ...placed(gate),
     ...fields.map(([name, field], index) => `${expressionOf(name, field)} as f${index}`),

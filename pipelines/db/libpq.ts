@@ -28,7 +28,7 @@ const KEYWORDS = new Set([
 
 /**
  * Fills in missing parts of an address. The address has priority, then the service, then the environment.
- * @param host whether the address has a host before its path
+ * @param host true if the address has a host before its path
  * @throws MappaleError `PGSERVICE_UNKNOWN` (exit 2)
  */
 export function completeAddress(address: URL, host: 'stated' | 'missing', settings: LibpqSettings): void {

@@ -21,7 +21,7 @@ const NEW_BYTES = 256 * 1024 * 1024;
 const OPEN_BYTES = 64 * 1024 * 1024;
 
 /**
- * Returns what is in the folder: an embedded database, nothing, or an unfinished one that a killed process left.
+ * Returns what is in the folder: an embedded database, an unfinished database that a killed process left, or nothing.
  * @throws MappaleError `PGLITE_FOLDER` (exit 2) for any other folder, which stays unchanged; `DATABASE_NEWER`, `PGLITE_OTHER_VERSION` (exit 6)
  */
 export async function inspectFolder(folder: string): Promise<'database' | 'nothing' | 'half-made'> {

@@ -64,7 +64,7 @@ class EmbeddedSession extends OneSession {
     } catch (error) {
       throw databaseError(error, sql, origin);
     }
-    // Outside a transaction part of the statement's changes may remain. Inside one they are rolled back.
+    // Inside a transaction the rollback removes the statement's changes. Outside, some of the changes may remain.
     await this.#pglite.exec('rollback');
     throw new MappaleError('the embedded database stopped a statement early', {
       code: 'SQL_BROKEN_OFF', kind: 'database', at: origin ?? undefined,

@@ -16,7 +16,7 @@ const WAIT_MS = 5000;
 /** Time in milliseconds that held transactions wait for the next answer. */
 const PATIENCE_MS = 200;
 
-/** Connections that hold transactions. A pool with fewer server connections is found at once. */
+/** Number of connections that keep transactions open. A pool with fewer server connections is found at once. */
 const HOLDING = 3;
 
 /** Behind a pooler with other clients each connection may get the same process again by chance. */
@@ -32,7 +32,7 @@ export function isPooled(client: pg.ClientBase, backend: number): boolean {
   return (client as pg.ClientBase & { readonly processID: number | null }).processID !== backend;
 }
 
-/** Returns whether a pooler refused the settings that a connection starts with. PostgreSQL accepts them. */
+/** Returns whether a pooler refused the settings that a connection starts with. PostgreSQL itself accepts these settings. */
 export function refusesSettings(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === PROTOCOL_VIOLATION && error.message.startsWith('unsupported startup parameter');
 }
@@ -62,7 +62,8 @@ export async function beginPooled(client: pg.ClientBase, access: 'read only' | '
 type PoolMode = 'session' | 'transaction' | 'statement' | 'too_small';
 
 /**
- * Finds the pool mode. Some connections hold transactions, and each connection asks for its server process. A session that persists keeps its process, and
+ * Finds the pool mode. Some connections keep transactions open, and each connection queries the number of its server process. A session that persists keeps its
+ * process, and
  * shares it with no other session.
  * @throws MappaleError `SQL_*` when the server does not answer
  */
@@ -106,7 +107,7 @@ class Sessions {
   }
 }
 
-/** Asks each connection once. All but the first hold their transactions to the end. */
+/** Asks each connection once. All connections except the first keep their transactions open to the end. */
 async function lookAt([asking, ...holding]: readonly pg.Client[], sessions: Sessions): Promise<'kept' | 'moved' | 'waited'> {
   if (asking === undefined) throw new Error('expected a connection');
   const hold = async (client: pg.Client): Promise<number> => {

@@ -5,7 +5,7 @@ import type { Session } from './types.ts';
 
 const statement = statementsOf('history');
 
-/** Function that builds the record. It calls all the others. */
+/** Function that builds the record. All other functions here are called by this one. */
 const RECORD = 'parcel_record';
 
 interface Definition extends Record<string, unknown> {

@@ -18,7 +18,7 @@ interface Reshaped {
   readonly losses: readonly string[];
 }
 
-/** Schema that holds the existing layers while `layer` holds the new ones. */
+/** Schema of the existing layers while the schema `layer` has the new ones. */
 const STANDING = 'layer_standing';
 /** Thrown to roll back a trial. */
 class Kept extends Error {}

@@ -6,7 +6,7 @@ import { statementsOf } from './statements.ts';
 
 const sections = statementsOf('sections');
 
-/** Name under which the ledger records the generated SQL. No such file exists. */
+/** Name under which the ledger records the generated SQL. The name belongs to no file on disk. */
 const FILE = 'sql/api/sections.sql';
 
 /** @throws Error if a section's `record.sql` lacks its function or its name is not a valid SQL name: a bug of the project */

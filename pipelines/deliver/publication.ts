@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 /** Maximum number of attempts. */
 const TRIES = 3;
 
-/** Exit 6. @throws never; it builds the error. */
+/** Returns the error (exit 6) for a publication that became current during a long read. */
 export function publicationChanged(): MappaleError {
   return new MappaleError('another publication became current during this command', {
     code: 'PUBLICATION_CHANGED', kind: 'database', detail: 'expected all values from one publication, found two', hint: 'Run the same command again; nothing was written.',

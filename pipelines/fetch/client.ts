@@ -119,7 +119,7 @@ export class Publisher {
       }
       const asked = answer === null ? null : retryAfter(answer.headers['retry-after'], answer.headers['date'], this.#clock.now());
       const usual = (answer !== null && asked === null && BUSY_STATUS.has(answer.status) ? BUSY : BROKEN)[attempt];
-      // Waits at least as long as after a broken connection, even if the server says 0 or a past time.
+      // Waits at least as long as after a broken connection, even if the server asks for 0 seconds or for a time in the past.
       const seconds = Math.max(asked ?? 0, usual ?? 0);
       if (usual === undefined || seconds > LONGEST_WAIT) throw answer === null ? this.#unreachable(url, broken) : this.#busy(url, answer, asked);
       const why = answer === null ? `does not answer (${this.#hide(reasonOf(broken))})` : `does not serve it now (${answer.status})`;

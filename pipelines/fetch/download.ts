@@ -37,7 +37,7 @@ export interface Surroundings {
   /** Removes secrets from texts that are printed or stored. */
   readonly hide: (text: string) => string;
   readonly dryRun: boolean;
-  /** @param have bytes of the file that are on disk @param total size of the file, null: unknown */
+  /** @param have number of bytes of the file that are already on disk @param total size of the file, null: unknown */
   readonly progress: (have: number, total: number | null) => void;
   readonly note: (message: string) => void;
 }
@@ -281,7 +281,7 @@ export async function statusError(answer: Answer, url: string, wanted: Wanted, a
   });
 }
 
-/** Returns the length of a body that messages do not quote. @param read bytes read, used if the answer does not state its length */
+/** Returns the length of a body that messages do not quote. @param read number of bytes read, used if the answer does not state its length */
 export function lengthText({ headers }: Pick<Answer, 'headers'>, read: number): string {
   return `${headers['content-length'] ?? read} bytes`;
 }
@@ -433,7 +433,7 @@ function incomplete(at: string, size: number, expected: number | null, error: un
   });
 }
 
-/** Returns why an answer is not the rest of the same file. Null if it is the rest, or for statuses with their own error. */
+/** Returns why an answer is not the rest of the same file. Null if the answer is the rest, or if its status has a separate error. */
 function isOther(answer: Answer, expected: Version, offset: number): string | null {
   if (answer.status === 200) return 'the publisher replaced it meanwhile, or sends files from their beginning only';
   if (answer.status === 416) return 'the publisher has no further bytes of the file';

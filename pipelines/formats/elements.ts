@@ -33,10 +33,10 @@ interface ElementHandler {
   readonly most: { readonly text: number; readonly element: number };
   /** True if a fault in a wanted element breaks the document, false if it affects only that element. */
   readonly strict: boolean;
-  /** Returns whether the tree of this element is wanted. Called for each element outside wanted ones. */
+  /** Returns whether the caller wants the tree of this element. Is called for each element outside the wanted elements. */
   wants(name: string, around: string | undefined): boolean;
   found(found: FoundElement): void;
-  /** Is called for a fault outside wanted elements, an exceeded limit, or an early end. The rest of the document is unusable. */
+  /** Is called for a fault outside the wanted elements, an exceeded limit, or an early end. The rest of the document is unusable. */
   broken(message: string): void;
 }
 
@@ -65,7 +65,7 @@ export class ElementReader {
   /** UTF-16 units since the last event, which is the text that the parser buffers. */
   #held = 0;
   readonly #handler: ElementHandler;
-  /** Names of the open elements around wanted ones, and the open elements of the wanted one, itself first. */
+  /** Names of the open elements outside wanted elements, and the open elements of the current wanted element, outermost first. */
   readonly #around: string[] = [];
   readonly #open: Open[] = [];
   /** Text since the start of the wanted element or of a divided tag, and the position of its first character. */

@@ -1,12 +1,12 @@
 /**
- * Reads the FlatGeobuf files that `gdal-wasm.ts` has GDAL write as its intermediate form: exact numbers, no index, features in file order.
+ * Reads the FlatGeobuf files that GDAL writes for `gdal-wasm.ts`: exact numbers, no spatial index, features in file order.
  * Facts: FlatGeobuf 3.0 (header.fbs, feature.fbs); FlatBuffers, "Internals".
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { VectorValue } from './vector.ts';
 
 const MAGIC_BYTES = 8;
-/** Read at a time. */
+/** Number of bytes to read at a time. */
 const CHUNK_BYTES = 1_048_576;
 /** Fields of the tables, by their number in the schema. */
 const HEADER = { columns: 7 } as const;
@@ -48,13 +48,13 @@ class Table {
     return Array.from({ length: count }, (_, index) => this.#bytes.readUInt32LE(from + index * 4));
   }
 
-  /** Bytes of a vector. @param width of a member, in bytes */
+  /** Returns the bytes of a vector. @param width size of an element, in bytes */
   bytes(field: number, width: number): Buffer {
     const { from, count } = this.#vector(field);
     return this.#bytes.subarray(from, from + count * width);
   }
 
-  /** Offset of a field's value; null if the field has its default. */
+  /** Returns the offset of a field's value; null if the field has its default. */
   #place(field: number): number | null {
     const table = this.#at - this.#bytes.readInt32LE(this.#at);
     const slot = 4 + field * 2;
@@ -74,9 +74,9 @@ class Table {
 export interface FlatFeature {
   /** In the order of the file's columns; null where the feature has none. */
   readonly values: readonly VectorValue[];
-  /** WKB, XY; null for none and for an empty one. */
+  /** WKB, XY; null for a missing or empty geometry. */
   readonly wkb: Buffer | null;
-  /** Bytes in the file. */
+  /** Size of the feature in the file, in bytes. */
   readonly size: number;
 }
 
@@ -108,14 +108,14 @@ export class FlatGeobufFile {
     closeSync(this.#file);
   }
 
-  /** Bytes behind their size; null at the end of the file. */
+  /** Returns the bytes that follow their size; null at the end of the file. */
   #sized(): Buffer | null {
     const size = this.#take(4);
     if (size.length === 0) return null;
     return this.#take(size.readUInt32LE(0));
   }
 
-  /** The next bytes; none at the end of the file. */
+  /** Returns the next bytes of the file; empty at its end. @throws Error if the file ends inside these bytes */
   #take(count: number): Buffer {
     if (this.#bytes.length - this.#at < count) {
       const rest = this.#bytes.subarray(this.#at);
@@ -175,7 +175,7 @@ function valuesOf(bytes: Buffer, types: readonly number[]): VectorValue[] {
 
 const POSITION_BYTES = 16;
 
-/** WKB of a geometry in pieces. @param fallback type of a part that states none */
+/** Returns the WKB of a geometry in pieces. @param fallback type of parts that state none */
 function wkbOf(geometry: Table, fallback: number): Buffer[] {
   const type = geometry.byte(GEOMETRY.type) || fallback;
   const xy = geometry.bytes(GEOMETRY.xy, 8);
@@ -202,7 +202,7 @@ function wkbOf(geometry: Table, fallback: number): Buffer[] {
   }
 }
 
-/** Lines of a geometry, cut at their ends. */
+/** Returns the lines of a geometry, split at the stated ends. */
 function lines(geometry: Table, xy: Buffer): Buffer[] {
   const ends = geometry.numbers(GEOMETRY.ends);
   if (ends.length === 0) return xy.length === 0 ? [] : [xy];

@@ -15,7 +15,7 @@ const LOADERS: EngineLoaders = { native: loadNative, wasm: loadWasm };
 
 const chosen = new Map<VectorEngine | null, Promise<ChosenEngine>>();
 
-/** Returns the engine of this process, chosen once. @param only the engine that a test asks for, or null. @throws `GDAL_MISSING` (usage) */
+/** Returns the engine of this process, chosen once. @param only the engine that a test requests, or null. @throws `GDAL_MISSING` (usage) */
 export function gdalEngine(only: VectorEngine | null): Promise<ChosenEngine> {
   const engine = chosen.get(only) ?? chooseEngine(only);
   chosen.set(only, engine);
@@ -24,7 +24,7 @@ export function gdalEngine(only: VectorEngine | null): Promise<ChosenEngine> {
 
 /**
  * Chooses the engine: gdal-async if it loads, otherwise gdal3.js.
- * @param only the engine that a test asks for, or null
+ * @param only the engine that a test requests, or null
  * @throws `GDAL_MISSING` (usage) with what to do
  */
 export async function chooseEngine(only: VectorEngine | null, loaders: EngineLoaders = LOADERS): Promise<ChosenEngine> {

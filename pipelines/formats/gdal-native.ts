@@ -1,7 +1,7 @@
 /**
- * GDAL through gdal-async, a binding to compiled code. The only file that imports gdal-async, and lazily. The binding's authors do not promise it for
- * threads. It holds in the first one that loads it, also when that one or the process ends in the middle of its work, and cannot be loaded by a second
- * (3.12.3, observed): so there is one thread, for all files, and the main thread never loads it.
+ * Runs GDAL through gdal-async, a binding to compiled code. Only this file imports gdal-async, and only when GDAL is needed. The authors do not promise that
+ * the binding works in threads. It works in the first thread that loads it, even if the thread or the process ends during a call. A second thread cannot load
+ * it (3.12.3, observed). So one thread loads it for all files, and the main thread never does.
  */
 import { rm } from 'node:fs/promises';
 import type * as Gdal from 'gdal-async';
@@ -15,7 +15,7 @@ type Gdal = typeof Gdal;
 
 let loaded: Gdal | undefined;
 
-/** @throws Error if the package is not installed, or not for this Node */
+/** @throws Error if the package is not installed, or does not fit this version of Node */
 export async function loadNative(): Promise<LoadedEngine> {
   const { version } = await loadGdal();
   return { version, calls };
@@ -59,7 +59,7 @@ function isOf(system: Gdal.SpatialReference, dataset: number): boolean {
   return firstOf.get(system) === dataset;
 }
 
-/** @returns what `get` gives; null where GDAL does not understand the CRS, which is as good as none */
+/** @returns the result of `get`; null if GDAL does not understand the CRS, which then counts as missing */
 function understood<T>(get: () => T): T | null {
   try {
     return get();
@@ -81,7 +81,7 @@ const calls: GdalCalls = {
         const number = keep(dataset);
         const layers = dataset.layers.map((layer) => ({ layer, system: understood(() => layer.srs) }));
         const systems = layers.flatMap(({ system }) => (system === null ? [] : [system]));
-        // One that comes again while the first is open is one that a driver has for all its files.
+        // If the same CRS object comes again while the first dataset is open, the driver shares it among all its files.
         if (systems.every((system) => isOf(system, number) || seen.has(system))) {
           return { dataset: number, layers: layers.map(({ layer, system }) => layerFacts(gdal, layer, system)) };
         }
@@ -158,7 +158,10 @@ const calls: GdalCalls = {
   },
 };
 
-/** GDAL tells of some failures to nobody who does not ask: a FlatGeobuf is written when it is closed, and a full disk cuts it there (3.6, observed). */
+/**
+ * Runs work and throws the error that GDAL recorded without throwing it. For example, a FlatGeobuf is written when it is closed, and a full disk then truncates
+ * it silently (3.6, observed).
+ */
 function heard(gdal: Gdal, work: () => void): void {
   gdal.lastError = null;
   work();
@@ -206,6 +209,6 @@ function plainValue(value: unknown): VectorValue {
   const { year, month, day, hour, minute, second } = value as Partial<Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second', number>>;
   const two = (...parts: readonly (number | undefined)[]): string[] => parts.map((part = 0) => String(Math.trunc(part)).padStart(2, '0'));
   const date = [String(year).padStart(4, '0'), ...two(month, day)].join('-');
-  // gdal-async leaves out parts that are 0.
+  // gdal-async leaves out date parts that are 0.
   return hour === undefined && minute === undefined && second === undefined ? date : `${date}T${two(hour, minute, second).join(':')}`;
 }

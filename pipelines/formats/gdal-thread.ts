@@ -3,7 +3,7 @@ import type { EngineFacts, GdalCalls, VectorEngine } from './gdal.ts';
 import { gdalEngine } from './gdal-engine.ts';
 import { serve } from './thread.ts';
 
-/** Calls of the engine, and the question which engine it is. */
+/** Calls of the engine, and a call that returns facts about the engine. */
 interface ThreadCalls extends GdalCalls {
   version(): Promise<EngineFacts>;
 }
@@ -12,7 +12,7 @@ interface ThreadCalls extends GdalCalls {
 export interface Call<Name extends keyof ThreadCalls = keyof ThreadCalls> {
   readonly name: Name;
   readonly args: Parameters<ThreadCalls[Name]>;
-  /** The engine that a test asks for, or null. */
+  /** The engine that a test requests, or null. */
   readonly only: VectorEngine | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * GDAL as WebAssembly (gdal3.js), for machines without gdal-async. gdal3.js offers GDAL's commands, not single features: each layer is translated to a
- * FlatGeobuf in the temporary folder, which `flatgeobuf.ts` reads. Files are written from a table of text. The only file that loads gdal3.js.
+ * Runs GDAL as WebAssembly (gdal3.js), for machines without gdal-async. gdal3.js has GDAL's commands, but no access to single features. So each layer is
+ * translated to a FlatGeobuf in the temporary folder, which `flatgeobuf.ts` reads. Files are written by translating a CSV. Only this file loads gdal3.js.
  */
 import { closeSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -25,7 +25,7 @@ interface Emscripten {
   readonly NODEFS: { realPath: (node: unknown) => string; getMode: (path: string) => number };
 }
 
-/** Folder of the module's file system in which the machine's is. */
+/** Folder in the module's file system where the machine's file system is mounted. */
 const HOST = '/host';
 /** `GDAL_OF_VECTOR`. */
 const OF_VECTOR = 4;
@@ -40,7 +40,7 @@ interface Message {
 /** An instance of GDAL. */
 class Wasm {
   readonly #module: Emscripten;
-  /** Errors and warnings since the last `quiet`. */
+  /** Errors and warnings since the last call of `quiet`. */
   messages: Message[] = [];
 
   constructor(module: Emscripten) {
@@ -62,7 +62,7 @@ class Wasm {
     this.number('CPLSetConfigOption', name, value ?? 0);
   }
 
-  /** Text at an address. */
+  /** Returns the text at an address of the module's memory. */
   text(at: number): string {
     return this.#module.UTF8ToString(at);
   }
@@ -128,7 +128,7 @@ class Wasm {
   }
 }
 
-/** Links lead out of the mounted folder: what they point to is read in their place. */
+/** Makes the module follow links itself, because a link may lead out of the mounted folder. */
 function followLinks(system: Emscripten['NODEFS']): void {
   const [realPath, getMode] = [system.realPath, system.getMode];
   const target = (path: string): string => {
@@ -171,7 +171,7 @@ function instance(): Promise<Wasm> {
   return loaded;
 }
 
-/** Runs GDAL. An instance that failed in the middle of its work is not used again. */
+/** Runs GDAL. After a failure during a call the instance is not used again. */
 function guarded<T>(work: () => T): T {
   try {
     return work();
@@ -187,12 +187,12 @@ function guarded<T>(work: () => T): T {
 interface Reading {
   readonly folder: string;
   readonly file: FlatGeobufFile;
-  /** GDAL reported errors. Each may be the reason why a feature has no geometry. */
+  /** True if GDAL reported errors. Any of them may be the reason why a feature has no geometry. */
   readonly hasMessages: boolean;
   readonly failure: string | null;
-  /** Columns behind the fields, as `addedTo` names them. */
+  /** Columns after the layer's fields, from `addedTo`. */
   readonly added: readonly string[];
-  /** Features so far. */
+  /** Number of features read so far. */
   count: number;
 }
 
@@ -238,7 +238,7 @@ function layersOf(gdal: Wasm, dataset: number): GdalLayer[] {
   }));
 }
 
-/** Columns that are added to the fields of a layer, if no field has the name of the value. */
+/** Columns to add after the fields of a layer. A column is left out if a field has its name. */
 const ADDED = [['FID', 'mappale fid'], ['OGR_GEOMETRY', 'mappale geometry']] as const;
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '\\"')}"`;
@@ -253,7 +253,7 @@ function addedTo(layer: GdalLayer): string[] {
   return ADDED.filter(([value]) => !names.has(value)).map(([, name]) => name);
 }
 
-/** Options that translate a layer to the intermediate form. @param fid of the only feature, or null for all */
+/** Options of ogr2ogr that translate a layer to a FlatGeobuf. @param fid of the only feature to translate, or null for all */
 function readOptions(layer: GdalLayer, fid: number | null): string[] {
   const added = addedTo(layer);
   const columns = ['*', ...ADDED.filter(([, name]) => added.includes(name)).map(([value, name]) => `${value} AS ${quoted(name)}`)];
@@ -303,7 +303,7 @@ const GEOMETRY_TYPES: Readonly<Record<string, number>> = {
 const UNSUPPORTED_TYPES: ReadonlySet<number> = new Set([10, 12, 15, 16, 17]);
 const UNSUPPORTED = 'Tried to create unsupported geometry type';
 
-/** WKB of an empty geometry, which the intermediate form lacks; a point is empty if its coordinates are no numbers. */
+/** WKB of an empty geometry, which a FlatGeobuf cannot store. An empty point has NaN as coordinates. */
 function emptyWkb(name: VectorValue): Buffer | null {
   const type = GEOMETRY_TYPES[String(name)];
   if (type === undefined) return null;
@@ -326,7 +326,7 @@ function featureOf(open: ReadDataset, { added, count }: Reading, layer: GdalLaye
   return { fid, values, ewkb: geometryError === null ? toEwkb(wkb, srid) : null, missing: false, geometryError };
 }
 
-/** The intermediate form has dates as points in time, `2020-01-01T00:00:00`. As with gdal-async, midnight is left out, and an empty date is null. */
+/** A FlatGeobuf stores dates with a time, `2020-01-01T00:00:00`. As with gdal-async, midnight is left out, and an empty date is null. */
 function plainValue(value: VectorValue, type: VectorField['type']): VectorValue {
   if (typeof value !== 'string' || (type !== 'date' && type !== 'datetime')) return value;
   const moment = value.slice(0, 19).replaceAll('/', '-');
@@ -341,7 +341,7 @@ function readBatch(open: ReadDataset, layer: GdalLayer, srid: number): GdalBatch
   for (let bytes = 0; features.length < BATCH_FEATURES && bytes < BATCH_BYTES;) {
     const next = reading.file.next();
     if (next === null) {
-      // GDAL also reports failures that it overcomes. One that it does not leaves features out.
+      // GDAL also reports failures from which it recovers. After any other failure, features are missing.
       const failure = reading.failure !== null && reading.count < layer.featureCount ? new Error(reading.failure) : null;
       return { features, ended: true, failure };
     }
@@ -356,7 +356,7 @@ function readBatch(open: ReadDataset, layer: GdalLayer, srid: number): GdalBatch
 
 interface WrittenLayer {
   readonly layer: GeoPackageLayer;
-  /** Table of text, and its file while features are added. */
+  /** CSV of the layer, with its open file while features are added. */
   readonly table: string;
   readonly file: number;
 }
@@ -368,13 +368,13 @@ interface WrittenDataset {
   readonly date: string;
   readonly folder: string;
   readonly open: Map<string, WrittenLayer>;
-  /** Layers in the file so far. */
+  /** Layers that were added to the file so far. */
   written: number;
 }
 
 const COLUMN_TYPES = { string: 'String', integer: 'Integer64', real: 'Real', date: 'Date' } as const;
 
-/** Values of text start with this mark, so that an empty text differs from none. */
+/** Text values start with this character, so that an empty text differs from a missing one. */
 const MARK = '=';
 
 function cell(value: VectorValue, type: GeoPackageLayer['fields'][number]['type']): string {
@@ -396,7 +396,7 @@ function startLayer({ folder, open }: WrittenDataset, layer: GeoPackageLayer): v
   open.set(layer.name, { layer, table, file });
 }
 
-/** Options that write a layer of the table of text in its format. */
+/** Options of ogr2ogr that convert the CSV of a layer to the format of the file. */
 function writeOptions({ format, written }: WrittenDataset, { layer, table }: WrittenLayer): string[] {
   const { name, srid, geometry, fields, options = [] } = layer;
   const columns = fields.map((field, index) => `${field.type === 'string' ? `SUBSTR(f${index}, ${MARK.length + 1})` : `f${index}`} AS ${quoted(field.name)}`);

@@ -1,6 +1,7 @@
 /**
- * GDAL behind one interface, as calls of plain data. Its functions block, so `vector.ts` has them run in a thread. Two engines implement the interface:
- * gdal-async (`gdal-native.ts`), where it is installed, and gdal3.js (`gdal-wasm.ts`), which needs no compilation and is slower. Both give the same rows.
+ * The interface of GDAL for the program: calls with plain data, so that they can be sent to a thread. GDAL's functions block, so `vector.ts` runs them in a
+ * thread. Two engines implement the interface: gdal-async (`gdal-native.ts`), an optional package, and gdal3.js (`gdal-wasm.ts`), which is slower but needs no
+ * compilation. Both return the same rows.
  */
 import { GDAL_SETUP } from '../typed.ts';
 import type { VectorField, VectorValue } from './vector.ts';
@@ -54,7 +55,7 @@ export interface GeoPackageLayer {
   readonly fields: readonly { readonly name: string; readonly type: 'string' | 'integer' | 'real' | 'date' }[];
 }
 
-/** Names of the engines: the packages that they come in. */
+/** Names of the engines, which are the names of their packages. */
 export const VECTOR_ENGINES = ['gdal-async', 'gdal3.js'] as const;
 export type VectorEngine = (typeof VECTOR_ENGINES)[number];
 
@@ -62,19 +63,19 @@ export interface EngineFacts {
   readonly engine: VectorEngine;
   /** Version of GDAL. */
   readonly version: string;
-  /** Why the faster engine is not used; null if it is, or if a setting excludes it. */
+  /** Reason why the faster engine is not used; null if it is used, or if a setting excludes it. */
   readonly fallback: string | null;
 }
 
 /** Calls that the thread answers. Datasets are identified by number, layers by index. */
 export interface GdalCalls {
-  /** @param encoding of a shapefile's text; null where the format fixes it */
+  /** @param encoding of a shapefile's text; null if the format defines the encoding */
   open(path: string, drivers: readonly string[], encoding: string | null): Promise<{ readonly dataset: number; readonly layers: readonly GdalLayer[] }>;
-  /** Returns a batch of features of a layer. @param which `first`: from the first feature on. @param srid is written to the geometries */
+  /** Returns a batch of features of a layer. @param which `first` starts again with the first feature. @param srid written into the geometries */
   read(dataset: number, index: number, srid: number, which: 'first' | 'next'): Promise<GdalBatch>;
-  /** @throws Error when what was still to be written could not be */
+  /** @throws Error if buffered data could not be written */
   close(dataset: number): Promise<void>;
-  /** A new file, or folder, in place of what was there. @param date that a GeoPackage is stamped with instead of the clock's; UTC */
+  /** Creates a file or folder, and replaces an existing one. @param date UTC; written into a GeoPackage instead of the current time */
   create(path: string, format: WrittenFormat, date?: string): Promise<number>;
   addLayer(dataset: number, layer: GeoPackageLayer): Promise<void>;
   addFeatures(dataset: number, layerName: string, features: readonly GeoPackageFeature[]): Promise<void>;
@@ -82,7 +83,7 @@ export interface GdalCalls {
   flush(dataset: number, layerName: string): Promise<void>;
 }
 
-/** Returns the engine as text, with what makes reading faster. */
+/** Describes the engine in one line, with advice if a faster one is available. */
 export function engineText({ engine, version, fallback }: EngineFacts): string {
   return `GDAL ${version} (${engine}${fallback === null ? '' : `; faster with gdal-async: ${GDAL_SETUP}`})`;
 }
@@ -97,10 +98,10 @@ export interface ChosenEngine extends EngineFacts {
   readonly calls: GdalCalls;
 }
 
-/** Date in a written file if the caller gives none, so that the same input gives the same bytes. */
+/** Date that is written into a file if the caller gives none, so that the same input gives the same bytes. */
 export const FIXED_DATE = '2000-01-01T00:00:00.000Z';
 
-/** A batch ends with the feature that makes it so large, */
+/** A batch ends with the feature that reaches this number of bytes. */
 export const BATCH_BYTES = 1_048_576;
-/** or with so many. */
+/** A batch has at most this number of features. */
 export const BATCH_FEATURES = 500;

@@ -9,7 +9,7 @@ interface TarFile {
 }
 
 /**
- * Yields the wanted files of a tar archive in their order. Holds one file at a time.
+ * Yields the wanted files of a tar archive in their order, with one file in memory at a time.
  * @param stream the archive, not compressed
  * @throws Error if the archive ends inside a file
  */

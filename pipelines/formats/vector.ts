@@ -36,7 +36,7 @@ export interface VectorField {
 export interface VectorFeature {
   /** GDAL's feature id: 0-based record number in a shapefile, primary key in a GeoPackage. */
   readonly fid: number;
-  /** 1-based ordinal of reading; use it as the record's position. */
+  /** 1-based number in the order of reading, used as the record's position. */
   readonly position: number;
   readonly properties: Readonly<Record<string, VectorValue>>;
   /** EWKB, little-endian, XY, with the layer's SRID; null if there is no usable geometry. */
@@ -50,7 +50,7 @@ const DRIVERS: Readonly<Record<string, readonly string[]>> = {
   '.gpkg': ['GPKG'],
   '.geojson': [],
   '.json': [],
-  // Not LIBKML, which gives other fields and which gdal3.js lacks.
+  // The driver LIBKML returns other fields, and gdal3.js lacks it.
   '.kml': ['KML'],
   '.gdb': ['OpenFileGDB'],
 };
@@ -63,12 +63,12 @@ function isGeoJson(path: string): boolean {
 /** Reader of an open file. */
 export interface VectorReader {
   readonly layers: readonly GdalLayer[];
-  /** Returns a batch of features of a layer. @param which `first`: from the first feature on. @param srid is written to the geometries */
+  /** Returns a batch of features of a layer. @param which `first` starts again with the first feature. @param srid written into the geometries */
   read(index: number, srid: number, which: 'first' | 'next', at: string): Promise<GdalBatch>;
   close(): Promise<void>;
 }
 
-/** The one thread of GDAL; null until it is needed. */
+/** The only thread of GDAL; null until the first call. */
 let thread: Threads<Call, unknown> | null = null;
 
 /** Engine that opened the last vector file of this process; null: none was opened. */
@@ -79,7 +79,7 @@ export function vectorEngineUsed(): string | null {
   return used === null ? null : engineText(used);
 }
 
-/** Has GDAL do something. The call is made at once. @param at how errors name it. @throws `GDAL_MISSING` (usage), `THREAD_ENDED` (bug) */
+/** Sends a call to GDAL's thread immediately. @param at name of the file in errors. @throws `GDAL_MISSING` (usage), `THREAD_ENDED` (bug) */
 export function gdal<Name extends Call['name']>(at: string, name: Name, ...args: Call<Name>['args']): Promise<Answer<Name>> {
   thread ??= new Threads(new URL('./gdal-thread.ts', import.meta.url), 1);
   const answer = thread.start({ name, args, only: testVectorEngine(VECTOR_ENGINES) }, at).next().then(({ value }) => value as Answer<Name>);
@@ -96,7 +96,7 @@ export function gdal<Name extends Call['name']>(at: string, name: Name, ...args:
  */
 export async function openVector(path: VectorPath): Promise<VectorDataset> {
   const label = typeof path === 'string' ? basename(path) : `${path.zip.label}!${path.entry}`;
-  // Before anything is unpacked.
+  // Fail before anything is unpacked if GDAL is missing.
   if (!isGeoJson(typeof path === 'string' ? path : path.entry)) used = await gdal(label, 'version').catch((error: unknown) => {
     throw unreadable(label, error);
   });
@@ -209,7 +209,7 @@ export class VectorLayer {
   /** False for a table without geometries. */
   readonly spatial: boolean;
   readonly fields: readonly VectorField[];
-  /** Features that the file declares. */
+  /** Number of features that the file declares. */
   readonly featureCount: number;
   /** Name of the layer in errors. */
   readonly at: string;

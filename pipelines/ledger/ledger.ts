@@ -321,7 +321,7 @@ interface Writer extends Coordination {
   verify(): Promise<unknown>;
 }
 
-/** Coordination of a run that is the only writer. */
+/** Coordination without further locks, for a run that is the only writer. */
 const ALONE: Coordination = { current: async (known) => known, shared: (work) => work(), italy: (work) => work(), region: (_unit, work) => work() };
 
 function asOnlyWriter<T>(database: Database, work: (writer: Writer) => Promise<T>): Promise<T> {

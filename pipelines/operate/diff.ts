@@ -29,7 +29,7 @@ export async function diff(database: Database, unit: number): Promise<Difference
     for (const [relation, table] of [...now].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const before = was.get(relation);
       if (before === undefined || before.partition === table.partition || before.digest === table.digest) continue;
-      if (tableOf(relation) === 'token') continue; // a dictionary of the search: no one's data
+      if (tableOf(relation) === 'token') continue; // a dictionary of the search, which describes no parcel
       const comuni = await compareTables(session, place(before), place(table), { was: place(parcels.was), now: place(parcels.now) });
       if (comuni.length > 0) differences.push({ relation, comuni });
     }

@@ -37,7 +37,7 @@ export interface Evidence {
   readonly sha256: string;
   /** Path inside the file; empty: the file itself. */
   readonly member: string;
-  /** Line, byte offset or feature number. The notes of the source tell which. */
+  /** Line, byte offset or feature number. The notes of the source state which of the three. */
   readonly position: number;
 }
 

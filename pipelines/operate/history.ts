@@ -47,7 +47,7 @@ export interface ParcelHistory {
   readonly other_fids: readonly number[];
   /** False: the database is distributed, and only current values are known. */
   readonly keeps_history: boolean;
-  /** UTC. Nothing older is kept. Null: the region was never published. */
+  /** Start of the kept history, UTC. Null: the region was never published. */
   readonly kept_since: string | null;
   readonly absences: readonly Absence[];
   readonly fields: readonly PublishedField[];
@@ -57,7 +57,7 @@ interface Moment extends Record<string, unknown> {
   readonly unit: number;
   readonly publication: number | null;
   readonly since: string;
-  /** The next time, exact. */
+  /** The same time with the full precision of the database. */
   readonly moment: string;
 }
 

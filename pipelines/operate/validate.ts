@@ -77,7 +77,7 @@ export async function validate(
   for (const { path, error } of survey.broken) add(path, {}, [findingOf(error, path)]);
   for (const { path, source, reason } of survey.aside) {
     const finding = { code: 'LEFT_ASIDE', message: `the file is known and not read: ${reason}`, at: basename(path) };
-    // In a folder the file may lie next to the file that is read. A file that was named explicitly must be one that is read.
+    // A folder may also contain the file that is read, so this is only a warning. For a file that was named explicitly it is an error.
     add(path, { source }, [!named.has(path) ? { level: 'warn', ...finding } : {
       level: 'error', ...finding,
       detail: `expected a file that ${source} reads, found one that it skips`, hint: `For the file to use, see: npx mappale sources ${source}.`,

@@ -3,7 +3,7 @@ import { expectColumns, openCsv, type CsvOptions } from '../formats/csv.ts';
 import { placer, type RowReading } from './rows.ts';
 import type { InputFile, Sink } from '../contract/source.ts';
 
-/** Number of records between two waits for the database. */
+/** Number of records after which the reader waits for the database. */
 const BATCH = 1000;
 
 /**

@@ -19,7 +19,7 @@ export function mayBeExport(name: string): boolean {
 
 /** A part of a file, with its number of records. */
 export interface ReadMember {
-  /** Path inside of the file; empty: the file itself. */
+  /** Path inside the file; empty: the file itself. */
   readonly path: string;
   readonly records: number;
 }

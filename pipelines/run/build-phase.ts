@@ -83,7 +83,7 @@ function joined(phases: readonly BuildPhase[]): BuildPhase {
 }
 
 /**
- * Builds a unit. If a file makes the build fail, the unit is built again without that file.
+ * Builds the tables of Italy or of a region. If a file makes the build fail, builds them again without that file.
  * @param tables number of tables to build at the same time
  */
 async function tryBuild(refreshing: Refreshing, build: Build, tables: number): Promise<BuildPhase> {
@@ -121,7 +121,7 @@ async function buildOrHold(refreshing: Refreshing, build: Build, tables: number)
   }
 }
 
-/** Builds, checks and publishes a unit. @returns null if nothing of it is stale */
+/** Builds, checks and publishes a unit. @returns null if no table of the unit is stale */
 async function buildUnit({ context, run, options }: Refreshing, { job, inventory }: Build, parallel: number): Promise<UnitReport | null> {
   const { database, sources, log } = context;
   const { unit, products, published, missing } = job;
@@ -141,7 +141,7 @@ async function buildUnit({ context, run, options }: Refreshing, { job, inventory
     ({ seconds }) => ({ seconds: Object.fromEntries(seconds) }));
   await run.step('check', name, () => check(database, joined, name, log, parallel), (checked) => checked);
   const gated = await run.step('gate', name, () => gate(database, joined, { subject: name, acceptance: options.accept, log, parallel }));
-  // The gate comes first because its message has more detail. It does not notice a missing small comune.
+  // The gate comes first because its message has more detail. The gate alone would not detect that a small comune is missing.
   await refuseFewer(database, unit, name, layers, options.accept);
   const made = await run.step('publish', name, () => publish(database, joined, gated, { sources, runId: run.runId, parallel }));
   await releaseHold(database, unit, 'rolled_back');

@@ -15,7 +15,7 @@ export interface Omission {
   readonly source: RegisteredSource;
   /** Null: the file was not recognised, so its vintage is not known. */
   readonly vintage: string | null;
-  /** Region of the release; null: the release is of Italy, or its region is not known. */
+  /** Region of the release; null: the release is national, or its region is not known. */
   readonly region: number | null;
   /** Names of the files. */
   readonly files: readonly string[];

@@ -116,7 +116,7 @@ function troubleOf({ sources, log }: Context, { regions }: RefreshOptions, surve
   });
 }
 
-/** Loads new files, places their comuni, and builds Italy's tables. One run at a time does this. @returns also the regions to build */
+/** Loads new files, places their comuni, and builds Italy's tables. Runs with `--concurrent` do this one after another. @returns also the regions to build */
 async function loadAndPlan(refreshing: Refreshing, planned: Plan) {
   const { context, options, run } = refreshing;
   return run.shared(async () => {

@@ -136,7 +136,7 @@ function* shapesOf(column: number, row: number, { town, empty }: { readonly town
     const court = ringIn([west + x, south + y, east - x, north - y], OUTLINES[0] ?? []);
     yield [box, [ringIn(box, OUTLINES[0] ?? []), [...court].reverse()], false];
   } else if (draw < 92) {
-    // One over half of another, and one that occurs twice.
+    // A building over half of another one, and a building that occurs twice.
     yield whole([0.27, 0.27, 0.6, 0.6]);
     yield whole([0.45, 0.45, 0.73, 0.73]);
   } else if (draw < 94) {
@@ -145,7 +145,7 @@ function* shapesOf(column: number, row: number, { town, empty }: { readonly town
     yield [box, polygon, false];
     yield [box, polygon.map(turned), true];
   } else if (draw < 98) {
-    // Across the eastern border, and across the northern one; inside the cell in the last column and row.
+    // A building across the eastern or northern border of the cell. In the last column and row, inside the cell.
     yield whole(column < SHEET_COLUMNS - 1 && row < SHEET_ROWS - 1 ? (draw === 97 ? [0.75, 0.75, 1.2, 1.25] : [0.76, 0.3, 1.24, 0.6]) : [0.3, 0.3, 0.7, 0.6]);
   } else if (column < SHEET_COLUMNS - 1 && row < SHEET_ROWS - 1) {
     // A hall across four cells, with about 2,000 m².

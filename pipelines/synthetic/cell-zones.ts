@@ -1,6 +1,6 @@
 /**
  * Areas over the synthetic region with a truth that is simple to compute. Their edges run through the middles of cells, and corners of parcels are at most 15 %
- * of a cell from the lattice. So an area covers at least a quarter of a cell of every parcel that it meets, and nothing of other parcels. Coordinates are
+ * of a cell from the lattice. So an area covers at least a quarter of a cell of every parcel that it meets, and no part of other parcels. Coordinates are
  * cells, counted from the region's south-west corner.
  */
 import { CELL_LAT, CELL_LON } from './make-region.ts';

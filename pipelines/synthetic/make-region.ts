@@ -394,8 +394,8 @@ function takeRing(grouping: Grouping, random: Random): void {
 const NODES_ACROSS = SHEET_COLUMNS + 1;
 
 /**
- * In files in metres, corners change in the last digit. No corner may be exactly half-way up a parcel, because the representative point is on the line through
- * the middle and that digit would decide its place. Therefore rows are bent by at most an eightieth of a cell, and bends are off the middle.
+ * Rows are bent by at most an eightieth of a cell, so that no corner is exactly half-way up a parcel. The representative point is on the line through the
+ * middle. In files in metres the last digit of a corner is rounded, and that digit would otherwise decide the place of the point.
  */
 const BOW = 20;
 

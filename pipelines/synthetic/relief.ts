@@ -54,7 +54,7 @@ export interface Model {
   readonly rows: readonly [first: number, end: number];
   /** Value in the file; NaN means no data. */
   readonly value: (column: number, row: number) => number;
-  /** Returns column and row of a point in degrees, with fractions. The centre of a cell is at a half. */
+  /** Returns the fractional column and row of a point in degrees. A cell's centre has the fraction 0.5. */
   readonly place: (point: LonLat) => readonly [number, number];
   /** Returns width and height of a cell in this row, in metres. */
   readonly cellMetres: (row: number) => readonly [number, number];

@@ -81,7 +81,7 @@ async function readArchive(outermost: ZipArchive, pool: Threads<Input, SinkMessa
   for (const turn of turns) await turn();
 }
 
-/** Walks the archives. A failure is yielded in order too, so that everything before it is read first, however far ahead the walk was. */
+/** Yields the steps through the nested archives. A failure is yielded in its place, so that every document before it is read first. */
 async function* steps(outermost: ZipArchive): AsyncGenerator<Step, void, undefined> {
   try {
     yield* walk(outermost, '', 1, 1);

@@ -68,7 +68,7 @@ async function firstListed(probe: Probe, path: string): Promise<{ path: string; 
     const first = (await probe.entriesOf(path)).find((entry) => !entry.isFolder && /\.(zip|gml)$/i.test(entry.path));
     return first === undefined ? null : { path: first.path, head: await probe.headOf(`${path}/${first.path}`) };
   } catch (error) {
-    // The name says zip but the content does not, so it is not the cadastre's file either.
+    // The file is named like a zip but is none, so it is not a file of the cadastre.
     if (error instanceof MappaleError && error.kind === 'input') return null;
     throw error;
   }

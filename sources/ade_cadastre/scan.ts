@@ -111,7 +111,7 @@ function match(run: Run, bytes: Uint8Array, view: DataView, from: number, limit:
   return end;
 }
 
-/** Whether the `size` bytes at `a` and at `b` are equal. Both are before the view's end. */
+/** Whether the `size` bytes at `a` and at `b` are equal. Both positions are before the end of the view. */
 function same(bytes: Uint8Array, view: DataView, a: number, b: number, size: number): boolean {
   let i = 0;
   for (; i + 4 <= size; i += 4) if (view.getInt32(a + i, true) !== view.getInt32(b + i, true)) return false;
@@ -402,8 +402,8 @@ export class ParcelScanner {
   }
 
   /**
-   * Reads a plain decimal, rounded as by `Number`: the digits as one integer below 2^53, divided once by a power of ten below
-   * 10^22, both exact. @returns NaN for everything else
+   * Reads a plain decimal, rounded as by `Number`: the digits as one integer below 2^53, divided by a power of ten below 10^22. Both numbers are exact in a
+   * double. @returns NaN for everything else
    */
   #number(limit: number): number {
     const bytes = this.#bytes;

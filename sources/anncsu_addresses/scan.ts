@@ -1,6 +1,6 @@
 /**
- * The fast path over the access's columns of an INDIR line: copies bytes to COPY bytes directly. It accepts a line
- * only if it is sure of every field. All others go to `schema.ts`, which alone decides what is a reject.
+ * The fast path over the access's columns of an INDIR line: copies bytes to COPY bytes directly. It accepts a line only if every field is certainly valid. All
+ * others go to `schema.ts`, which alone decides what is a reject.
  */
 import type { RowWriter } from '../../pipelines/formats/copy.ts';
 

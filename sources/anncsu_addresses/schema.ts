@@ -3,8 +3,7 @@
  *
  * Source: the publisher's column metadata (`metadata_indirizzario.json`, `metadata_stradario.json` of the open data page).
  * UTF-8 without BOM, LF, `;`, no quoting of any kind, decimal comma, empty = not stated.
- * `scan.ts` has a fast path over bytes for well-formed INDIR lines. All other lines come here, and a
- * property test compares the two.
+ * `scan.ts` has a fast path over bytes for well-formed INDIR lines. All other lines are parsed here, and a property test compares the two.
  */
 import { z } from 'zod';
 import { isNoData } from '../../pipelines/readers/no-data.ts';

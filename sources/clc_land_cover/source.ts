@@ -6,7 +6,7 @@ import { layers } from './layers.ts';
 import { manifest } from './manifest.ts';
 import { landCoverRow } from './schema.ts';
 
-/** `U2018_CLC2018_V2020_20u1`, and `clc18_it` in national deliveries. The first year is that of the campaign, the year after CLC that of the map. */
+/** `U2018_CLC2018_V2020_20u1`, and `clc18_it` in national deliveries. The first year is the year of the campaign, the year after CLC is the year of the map. */
 const LAYERS: LayerNames = {
   subject: 'land cover', year: '2018', map: /(?:^|[_.-])CLC_?(\d{4}|\d{2})(?!\d)/i, changes: /(?:^|[_.-])CHA_?\d/i,
 };

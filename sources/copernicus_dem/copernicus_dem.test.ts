@@ -44,7 +44,7 @@ describeDatabase('loading tiles of the surface', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it('stores their extent and warns about tiles far from Italy', async () => {
+  it('loads the extent of each tile and warns about tiles far from Italy', async () => {
     const tile = (member: number, name: string, west: number, north: number): string =>
       `(${member}, 1, '${name}', 4326, 3600, 3600, ${west} - 0.5 / 3600, ${north} + 0.5 / 3600, 1.0 / 3600, 1.0 / 3600, null, 'float32', 1024, 1024, 12960000, 1, 900)`;
     const found = await loaded(database, 'copernicus_dem', `insert into raw_tile values ${tile(1, 'N41_E014', 14, 42)}, ${tile(2, 'N41_E015', 15, 42)}, ${tile(3, 'N55_E014', 14, 56)}`, async ({ session, checks }) => ({

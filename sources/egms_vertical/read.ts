@@ -1,6 +1,6 @@
 /**
- * Reads L3 Ortho tiles. A row has some 2 kB: 60 wanted bytes and the displacement series. The
- * wanted fields are cut out of the bytes, and the end of the line is found with `indexOf`, never field by field.
+ * Reads L3 Ortho tiles. A row has some 2 kB: 60 wanted bytes and the displacement series. Only the needed fields are cut out of the bytes. `indexOf` finds the
+ * end of the line, so the other fields are not split.
  */
 import type { Readable } from 'node:stream';
 import { columnsChanged, expectColumns, resembles, type FoundColumns } from '../../pipelines/formats/csv.ts';
@@ -17,9 +17,9 @@ const COMMA = 0x2c;
 const POINT = 0x2e;
 const MINUS = 0x2d;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
-/** Number of bytes of a raw record that a reject keeps. The errors are in these bytes, and the series after them is of no use. */
+/** Number of bytes of a raw record that a reject keeps. The checked fields are in these bytes. The series after them is not needed. */
 const RAW_BYTES = 512;
-/** Columns that only the level 2 products have. Other programs add latitude and longitude to L3 too, so these two columns are no evidence. */
+/** Columns that only the level 2 products have. Other programs add latitude and longitude to L3 too, so these two columns prove nothing. */
 const LEVEL_2 = ['mp_type', 'los_east', 'los_north', 'los_up', 'incidence_angle', 'track_angle', 'temporal_coherence', 'amplitude_dispersion', 'line', 'pixel'];
 const LEAST_OF_LEVEL_2 = 2;
 /** Number of rows from which values of added columns are sampled. */
@@ -35,7 +35,7 @@ export interface Header {
   /** First and last date column, `20180103`; null in a file without a series. */
   readonly dates: readonly [string, string] | null;
   readonly width: number;
-  /** The columns found, for reporting added columns. */
+  /** Columns that were found in the header, for reporting added ones. */
   readonly found: FoundColumns<(typeof FIELDS)[number]>;
 }
 
@@ -174,7 +174,7 @@ class TileRows {
     this.#at = at;
   }
 
-  /** Takes every complete line of the chunk. @returns where the unfinished line starts */
+  /** Takes every complete line of the chunk. @returns the index at which the unfinished line starts */
   lines(chunk: Buffer, start: number): number {
     for (let end = chunk.indexOf(LF, start); end !== -1; end = chunk.indexOf(LF, start)) {
       this.line(chunk, start, end);
@@ -242,7 +242,7 @@ class TileRows {
     this.#header?.found.sample((index) => cells[index]);
   }
 
-  /** Finds the wanted fields. Returns false if the line ends before the last of them. */
+  /** Finds the fields to read. Returns false if the line ends before the last of them. */
   #split(buffer: Buffer, start: number, end: number): boolean {
     const slots = this.#slots;
     let at = start;

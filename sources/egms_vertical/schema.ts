@@ -2,8 +2,7 @@
  * Converts one row of an L3 Ortho CSV to values.
  *
  * Source of the format: EGMS Product Description v3.0 (2025-08-07), table 6. Numbers are plain decimals, never exponents.
- * `read.ts` has a fast path over bytes for well-formed rows. All other rows come here, and a test
- * compares the two, so this schema is the only definition.
+ * `read.ts` has a fast path over bytes for well-formed rows. All other rows are parsed here. A test compares both, so this schema alone defines valid rows.
  */
 import { z } from 'zod';
 import { NO_DATA, isNoData } from '../../pipelines/readers/no-data.ts';

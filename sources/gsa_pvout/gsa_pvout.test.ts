@@ -59,7 +59,7 @@ describeDatabase('loading the yield of photovoltaics', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it('stores its extent', async () => {
+  it('loads the extent of the raster', async () => {
     const found = await loaded(database, 'gsa_pvout', `insert into raw_tile values
       (1, 1, 'PVOUT', 4326, 1440, 1440, 6.5, 47.5, 1.0 / 120, 1.0 / 120, null, 'float32', 1440, 1, 1000000, 700, 1700)`, async ({ session, checks }) => ({
       tiles: await session.query('select name, st_xmin(geom) as west, st_ymin(geom) as south, round(st_xmax(geom)::numeric, 9)::float8 as east, st_ymax(geom) as north from pvout_tile'),

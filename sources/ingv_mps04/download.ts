@@ -1,7 +1,7 @@
 import { fixed, type Download } from '../../pipelines/contract/download.ts';
 
 export default {
-  // The current model is of 2006. A check once a year finds out whether it has changed.
+  // The current model was published in 2006. A check once a year finds out whether it has changed.
   cycle: ['01-31'],
   // About 1.5 MB.
   largest: 1_600_000,

@@ -31,7 +31,7 @@ describe('the boundaries', () => {
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  describe('of 2026 in one zip', () => {
+  describe('in the zip of 2026', () => {
     const EDITION = join(FOLDER, 'fixture', 'Limiti01012026_g.zip');
     /** Path of an entry of the fixture, `Limiti01012026_g/Com01012026_g/Com01012026_g_WGS84.shp`, without the top folder, as other zips have it. */
     const withoutTop = (path: string): string => path.replace(/^[^/]*\//, '');
@@ -58,7 +58,7 @@ describe('the boundaries', () => {
       ['with extensions in capital letters', 'Limiti01012026_g.zip', (path: string) => path.replace(/\.\w+$/, (ending) => ending.toUpperCase())],
       ['in the detailed edition', 'Limiti01012026.zip', (path: string) => withoutTop(path).replaceAll('_g', '')],
       ['without the files that declare the encoding', 'Limiti01012026_g.zip', (path: string) => (path.endsWith('.cpg') ? null : withoutTop(path))],
-    ])('they are the same %s', async (_words, name, path) => {
+    ])('give the same rows as the published zip: %s', async (_words, name, path) => {
       const expected = await trial(source, EDITION);
       const { recognition, collected, error } = await trial(source, await repacked(name, path));
       expect(error).toBeNull();
@@ -66,7 +66,7 @@ describe('the boundaries', () => {
       expect(collected!.rows).toEqual(expected.collected!.rows);
     });
 
-    test('they are the same as unpacked files, one per level', async () => {
+    test('give the same rows as the unpacked files, one per level', async () => {
       const archive = await ZipArchive.open(EDITION);
       for (const entry of archive.entries) await writeFile(join(folder, basename(entry.path)), await archive.buffer(entry.path));
       await archive.close();
@@ -121,7 +121,7 @@ describeDatabase('loading boundaries', (engine) => {
   const row = (member: number, position: number, kind: string, code: string, geometry: string): string =>
     `insert into raw_boundary values (${member}, ${position}, '${kind}', '${code}', null, 'Finto', '2026-01-01', ${geometry});`;
 
-  test('reprojects and repairs them, keeps each unit once, and measures its area', async () => {
+  test('reprojects and repairs boundaries, keeps each unit once, and measures its area', async () => {
     // The comune's box, drawn in UTM like the publisher's boundaries, and its area computed in degrees without PostGIS.
     const region = makeRegion({ parcels: 2000, seed: 1 });
     const { box } = region.comuni[0];
@@ -171,7 +171,7 @@ describeDatabase('loading boundaries', (engine) => {
     });
   });
 
-  test('checks that they are in Italy and that regions are as large as their provinces', async () => {
+  test('warns if a boundary is outside Italy, or if a region is not as large as its provinces', async () => {
     const inserts = [
       row(1, 1, 'comune', '094901', square(0, 0, 1000)),
       row(2, 1, 'provincia', '094', square(900_000, 4_600_000, 10_000)),

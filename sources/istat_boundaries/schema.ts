@@ -57,7 +57,7 @@ export const TYPES = {
 const text = z.union([z.string(), z.number(), z.null()]).transform((value) => (value === null ? '' : String(value).replaceAll('\u00a0', ' ').trim()));
 const code = (digits: number, expected: string) => text.pipe(z.string().regex(new RegExp(`^\\d{1,${digits}}$`), expected)).transform((value) => value.padStart(digits, '0'));
 const name = text.pipe(z.string().min(1, 'expected a name'));
-/** Metropolitan cities have `-` as the name of their province, and provinces have `-` as that of their metropolitan city. */
+/** `-` is the province's name of a metropolitan city, and the metropolitan city's name of a province. */
 const said = text.transform((value) => (value === '' || value === '-' ? null : value));
 
 export interface Boundary {

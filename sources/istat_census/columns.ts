@@ -1,6 +1,6 @@
 /**
  * Published field → meaning. Source: Istat, "TRACCIATO FILE REGIONALI", 2021 data on the 2021 bases.
- * The order is that of the staging table. Ages are bands of five years, in completed years.
+ * The order is the same as in the staging table. Ages are bands of five years, in completed years.
  */
 import type { LayerColumns } from '../../pipelines/contract/source.ts';
 

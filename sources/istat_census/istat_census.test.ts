@@ -174,14 +174,14 @@ describe('reading geometry', () => {
   });
 });
 
-describe('files of another census', () => {
+describe('files of another census year', () => {
   const { seed } = testEnvironment();
   const random = randomOf('census year', seed);
   const years = [1991, 2001, 2022 + random.below(60)];
   /** The keys that Istat has given sections: `SEZ2011` until 2011, `SEZ21_ID` since. */
   const keysOf = (year: number): string[] => [`SEZ${year}`, ...(year > 2021 ? [`SEZ${String(year).slice(2)}_ID`] : [])];
 
-  it.each(years.flatMap((year) => keysOf(year).map((key) => [year, key] as const)))(`are ignored with their year: %i, key %s (seed ${seed})`, async (year, key) => {
+  it.each(years.flatMap((year) => keysOf(year).map((key) => [year, key] as const)))(`are ignored with a message that names the year: %i, key %s (seed ${seed})`, async (year, key) => {
     const expected = { ignored: expect.stringContaining(`census sections of ${year};`) };
     await writeShapefile(folder, `made_${key}`, {
       type: 'polygon', srid: 32632, fields: ['COD_REG', 'PRO_COM', key].map((name) => ({ name, type: 'integer', length: 13 })), features: [],
@@ -193,7 +193,7 @@ describe('files of another census', () => {
     expect(await recognition(path)).toMatchObject({ role: `indicators_${year}_bases`, ...expected });
   });
 
-  it('do not enter a national zip of 2021', async () => {
+  it('are skipped inside a national zip of 2021', async () => {
     const zip = join(folder, 'Dati_regionali_2021.zip');
     const entry = (name: string, key: string): ZipEntry => [name, Buffer.from(readFileSync(fixture('R02_indicatori_2021_sezioni.csv'), 'utf8').replace('SEZ21_ID', key))];
     await writeZip(zip, [entry('R02_indicatori_2021_sezioni.csv', 'SEZ21_ID'), entry('R03_indicatori_2011_sezioni.csv', 'SEZ2011')]);

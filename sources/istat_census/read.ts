@@ -16,7 +16,7 @@ export const INDICATOR_COLUMNS: Columns = {
 const TABLE = 'raw_census_indicator';
 const MAPPED: Readonly<Record<string, string>> = { section_id: 'sez21_id', region_code: 'codreg', istat_code: 'procom', ...INDICATORS };
 const VALUES = Object.keys(INDICATOR_COLUMNS);
-/** Number of CSV records between two waits for the database. */
+/** Number of CSV records after which the reader waits for the database. */
 const BATCH = 500;
 
 /** Names of the entries of a national zip that have indicators. */

@@ -25,7 +25,7 @@ describe('MEF files', () => {
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('of 2024 are read with a byte order mark, a 53rd column without a name, and a row without a comune', async () => {
+  it('are read from 2024 with a byte order mark, a 53rd column without a name, and a row without a comune', async () => {
     const text = readFileSync(join(FOLDER, 'fixture/header-with-one-cell-more-than-rows.csv'), 'latin1').replaceAll(/^2023;/gm, '2024;');
     const [header = '', first = ''] = text.split(/\r?\n/);
     const width = first.split(';').length;
@@ -41,7 +41,7 @@ describe('MEF files', () => {
     expect(collected!.rows['raw_income']!.map(({ tax_year, level }) => [tax_year, level])).toEqual([[2024, 'comune'], [2024, 'unplaced']]);
   });
 
-  it('of every synthetic year are read to the last row', async () => {
+  it('are read to the last row for every synthetic year', async () => {
     await synthetic.write(makeRegion({ parcels: 2_000, seed: 3 }), folder);
     const found = [];
     for (const name of readdirSync(folder).sort()) {
@@ -58,7 +58,7 @@ describe('MEF files', () => {
     ]);
   });
 
-  it('of another level, without a postal code or without a year are refused', async () => {
+  it('are refused without a postal code, without a year or for another level', async () => {
     const [header, row] = readFileSync(join(FOLDER, 'fixture', 'taxpayers-without-a-place.csv'), 'latin1').split('\r\n') as [string, string];
     const province = join(folder, 'provinciale.csv');
     await writeFile(province, `${header.replace('Codice catastale', 'Provincia')}\r\n${row}\r\n`);

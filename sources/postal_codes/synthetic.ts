@@ -1,4 +1,4 @@
-/** Synthetic postal codes: a table with the quirks of such tables, an older one that must not count, and areas for the comune with several. */
+/** Synthetic postal codes: a table with the quirks of such tables, an older table that must be ignored, and areas for the comune with several codes. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { boxPolygon } from '../../pipelines/synthetic/plane-geometry.ts';

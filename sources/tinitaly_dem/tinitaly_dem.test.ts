@@ -45,7 +45,7 @@ describeDatabase('loading tiles of the ground', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it('stores their extent in degrees, and warns about tiles that share no grid and tiles far from Italy', async () => {
+  it('loads the extent of each tile in degrees, and warns about tiles that share no grid and tiles far from Italy', async () => {
     const tile = (member: number, name: string, west: number, north: number): string =>
       `(${member}, 1, '${name}', 32632, 5000, 5000, ${west}, ${north}, 10, 10, '-9999', 'float32', 5000, 1, 25000000, 1, 900)`;
     const found = await loaded(database, 'tinitaly_dem', `insert into raw_tile values

@@ -33,7 +33,7 @@ describe('a comune catastale of Trento', () => {
   it('is a part of the region, identified by its number, in a zip and in a folder', async () => {
     const [zip, plain] = await Promise.all(['IDR0020240701_TIPOCATSH_CC901.zip', '902_vl_parcel_poly.shp'].map((name) => trial(source, join(FOLDER, 'fixture', name))));
     expect(zip!.recognition).toMatchObject({ role: 'ccat', vintage: '2024-07-01', region: 4, complete: false, place: 'CC901' });
-    // The day is that of the table.
+    // The day comes from the header of the table.
     expect(plain!.recognition).toMatchObject({ role: 'ccat', vintage: '2025-01-01', region: 4, complete: false, place: 'CC902' });
     expect(plain!.recognition!.sidecars).toContain('902_vl_boundary.shp');
     expect(plain!.collected!.members.map(({ path, records }) => [path, records])).toEqual([['', 3], ['902_vl_boundary.shp', 1]]);

@@ -314,7 +314,7 @@ begin
       from jsonb_array_elements(p_readings) with ordinality as q (readings, place)
       cross join lateral jsonb_array_elements(api.geocode_search(jsonb_build_object('readings', q.readings), 5)) with ordinality as h (value, nth)
     ),
-    -- All hits as good as the best one: the query does not say which of them is meant.
+    -- All hits with the score of the best one: the query does not determine which of them is meant.
     best as materialized (
       select h.*
       from hit h

@@ -202,8 +202,8 @@ begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
   -- References are CCCCZFFFFAS.label. Their index has everything needed: a comune is one range of the index, and a sheet is one range for each possible section
-  -- letter. Small letters sort after all characters of a reference in every collation. Land registers have no sheets: each comune catastale is a range, and one
-  -- that shares its name with no comune is found by its own name. Ranges are looked up one by one, where the planner would rather read the table.
+  -- letter. Small letters sort after all characters of a reference in every collation. Land registers have no sheets: each comune catastale is a range. A
+  -- comune catastale whose name no comune has is found by that name. Ranges are looked up one by one, where the planner would rather read the table.
   for v_stretch in
     select
       r.start,

@@ -4,7 +4,7 @@
 -- grain: none
 -- crs: none
 
--- Functions with their owner's rights are the interface. The others are parts of them, and useless to a role that may not read tables.
+-- Grants the security definer functions, which are the interface. All other functions need the right to read tables, which the role lacks.
 do $$
 declare
   v_function regprocedure;
@@ -24,8 +24,8 @@ begin
 end
 $$;
 
--- By default every role of a server may create temporary tables and large objects. Nobody needs either here. The owner of the database
--- may revoke the first, a superuser the second. `doctor` reports what remains to be done.
+-- By default every role of a server may create temporary tables and large objects. This database needs neither. The owner of the database may revoke the right
+-- to temporary tables, and a superuser the right to large objects. `doctor` reports what remains to be done.
 do $$
 declare
   v_function regprocedure;

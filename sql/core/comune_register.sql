@@ -5,7 +5,8 @@
 -- grain: one row per ISTAT code, current or former, and current comune that it leads to, which is or was in the region
 -- crs: none
 
--- Each code column of the list of comuni is one numbering, in order of time. If an edition has no column for 2017–2025, its current codes are of that period.
+-- Each code column of the list of comuni is one numbering, in order of time. If an edition has no column for 2017–2025, its current codes belong to that
+-- period.
 create table numbering as
 select
   n.nth,

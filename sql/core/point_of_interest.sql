@@ -228,7 +228,7 @@ where exists (
 group by core.comune_key(c.name)
 having count(distinct c.region_code) = 1;
 
--- The region of a point is that of its comune, otherwise of its province. A point without either is in every region. A point of a comune that moved is also
+-- The region of a point is its comune's region, otherwise its province's. A point without either is in every region. A point of a comune that moved is also
 -- in the region that the comune left, if that region has its parcels.
 create table kept as
 with comune as (

@@ -87,7 +87,7 @@ $restrict$)
 where not success
 
 -- statement: role_on_workers
--- Roles granted here are granted on the workers too. A worker may lack the role if another database of the server created it, or if nobody has created it there.
+-- Roles granted here are granted on the workers too. A worker may lack the role if another database of the server created it, or if it was never created there.
 -- A role that may not create roles continues on workers without it.
 select
   nodename || ':' || nodeport as node,
@@ -114,7 +114,7 @@ where not ran.success
   )
 
 -- statement: local_rows
--- Partitions of a table that existed before, and the table itself: nobody sees their rows on this node any longer.
+-- Partitions of a table that existed before, and the table itself: readers no longer see their rows on this node.
 select relid::regclass::text as name
 from pg_partition_tree($1::regclass)
 where isleaf

@@ -265,7 +265,7 @@ values ($1, $2, clock_timestamp())
 returning swap_id as swap
 
 -- statement: happened
--- From here on nobody can read until this transaction ends.
+-- From this statement on, readers wait until this transaction ends.
 update ledger.swap
 set happened_at = clock_timestamp()
 where swap_id = $1
@@ -405,7 +405,7 @@ from unnest($1::int4[], $2::int4[]) as z (unit, swap)
 where z.swap = s.swap_id
 
 -- statement: moments
--- Publications of a parcel's region and of Italy since history is kept, and the ones that were current when history began.
+-- Publications of a parcel's region and of Italy since the start of history, and the publications that were current at that start.
 select
   s.unit_code::int4 as unit,
   s.publication_id as publication,

@@ -10,8 +10,8 @@
 --   overlay_silent (map, class, belfiore, member_id): files whose areas are ignored in a comune; class null: all classes
 -- It then reads two results: overlay, and overlay_area for an explanation.
 
--- Pieces drive and parcels follow (outer side and inner side of the join). A piece is prepared once for all parcels under its index, and the parcels, in
--- Hilbert order, are close together on disk. One look-up per parcel takes twenty times longer.
+-- The outer side of the join reads pieces, the inner side parcels. Each piece is prepared once for all parcels in its box. Parcels are in Hilbert order, so
+-- these parcels are close together on disk. Looking up the pieces of each parcel takes twenty times longer.
 create table overlay_box as
 select
   st_setsrid(st_extent(geom)::geometry, 4326) as geom

@@ -432,7 +432,7 @@ describeEngines('the read interface', (engine) => {
       expect(new Set(digests.map(({ digest }) => digest)).size).toBe(digests.length);
     });
 
-    it('do not come from the server\'s cache: the licences are those in the database', async () => {
+    it('contain the licences in the database even if the server cached others', async () => {
       const { database } = service;
       const licences = async (include: string): Promise<unknown[]> => {
         const { meta } = (await ask(`/parcels/${parcel.fid}?include=${include}`)).body as { meta: { licenses: unknown[] } };

@@ -1,4 +1,4 @@
-/** One client cannot take the service from the others. Without a database: the reader answers when the test tells it to. */
+/** One client cannot take the service from the others. No database is used: a fake reader answers when the test releases it. */
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { promisify } from 'node:util';

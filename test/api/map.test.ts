@@ -534,7 +534,7 @@ describeEngines('the web pages', (engine) => {
       expect(problems.filter((problem) => !/401 \(Unauthorized\)/.test(problem))).toEqual([]);
     });
 
-    describe('of a region with markup in every text of a publisher', () => {
+    describe('for a region with markup in every text of a publisher', () => {
       /** The parcel whose sections have the most kinds of texts, and one of its streets. */
       let parcel: { fid: number; street: string };
       /** The same pages of the region without markup. */

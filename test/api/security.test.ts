@@ -65,7 +65,7 @@ describeDatabase('access', (engine) => {
         answers.add(answered.text);
       }
       expect(answers.size).toBe(1);
-      // Neither Basic, which would make a browser ask for a password, nor Bearer, which is not accepted.
+      // The challenge is not Basic, because a browser would prompt for a password, and not Bearer, because the server does not accept it.
       for (const options of [{}, { key: 'null', from: somewhere() }]) expect((await service.ask(PATHS['/admin/regions']!, options)).headers['www-authenticate']).toBe('ApiKey realm="mappale", header="x-api-key"');
       expect((await service.ask(PATHS['/admin/regions']!, { key: valid })).status).toBe(200);
     });

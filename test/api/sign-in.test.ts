@@ -257,7 +257,7 @@ describe('a server without a sign-in link', () => {
     expect(signInLink({ host }, { log: 'human' }) !== null).toBe(expected);
   });
 
-  it('includes a server behind a proxy, and one that logs for programs', () => {
+  it('includes a server behind a proxy, and a server that logs as JSON', () => {
     expect(signInLink({ host: '127.0.0.1', trustProxy: ['127.0.0.1'] }, { log: 'human' })).toBeNull();
     expect(signInLink({ host: '127.0.0.1' }, { log: 'json' })).toBeNull();
   });

@@ -69,7 +69,7 @@ describeEngines('a query with two comuni', (engine) => {
     return [...new Set(found.map(({ municipality_code: code }) => code))];
   };
 
-  /** Tells whether B is what people write after A: its current or former province, its region, or A again. */
+  /** Returns whether B may follow A in an address: as its current or former province, its region, or A again. */
   const agree = (a: Comune, b: string): boolean => [...a.names, a.province, ...a.past, a.isLoaded ? region.name : 'Sardegna'].some((name) => comuneKey(name) === comuneKey(b));
 
   it('finds the first comune or nothing, in any form of the pair', async () => {

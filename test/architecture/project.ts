@@ -20,7 +20,7 @@ export const FILES: readonly string[] = readdirSync(ROOT, { withFileTypes: true 
   )
   .sort();
 
-/** Tells whether a file is input or expected output of tests: publishers' bytes, not code. */
+/** Returns whether a file is input or expected output of tests: publishers' bytes, not code. */
 export function isData(file: string): boolean {
   return /^((sources\/[^/]+|test\/stations)\/(fixture|golden)|sql\/sections\/[^/]+\/golden|test\/migration\/fixture|test\/sections\/golden|test\/truth\/terrain)\//.test(file);
 }

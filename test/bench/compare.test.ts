@@ -22,7 +22,7 @@ describe('two commits', () => {
     expect(slowerOf(compareLines([rate(600)], [rate(300)])).map(({ ratio }) => ratio)).toEqual([2]);
   });
 
-  it('measurements of different machines are reported as such', () => {
+  it('measurements of different machines are reported as not comparable', () => {
     const elsewhere = { ...after, machine: { ...after.machine, cores: 16 } };
     expect(describeComparison([before, after], 'last~1', 'last')).toContain('Slower by more than 1.1:\n  load 20000 section.risk: 1.20');
     expect(describeComparison([before, after], 'last~1', 'last')).not.toContain('different machines');

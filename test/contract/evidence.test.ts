@@ -35,7 +35,7 @@ describe.each(sources.map(({ id }) => id))('the notes of %s', (id) => {
     expect([bytes, header, document].map((value) => value ?? 'none')).toEqual(items.map((item) => item.slice(item.indexOf(': ') + 2)));
   });
 
-  it('do not call anything verified', () => {
+  it('never use words such as verified or confirmed', () => {
     expect(written(notesOf(id)).join('\n')).not.toMatch(/\b(?:verif(?:y|ied)|confirmed|guaranteed)\b/i);
   });
 });

@@ -1,4 +1,4 @@
-/** Tests files that are something else than their publisher's file. Each is described as what it is, with what to do. */
+/** Tests files that only have the name of a publisher's file. The error names the real content and the next step. */
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -51,7 +51,7 @@ describe('a file under a publisher\'s name', () => {
     ['that is a PDF document', INDIR, starting('255044462d312e37'), 'FILE_FORM', /PDF/],
     ['of a future year', EGMS, (content) => content, 'VINTAGE_FUTURE', /found 2090_2094/, 'EGMS_L3_E46N20_100km_U_2090_2094_1.csv'],
     ['of a future day', INDIR, (content) => content, 'VINTAGE_FUTURE', /found 2099/, 'INDIR_MOLI_20990602.csv'],
-  ])('%s is reported as such', async (_what, original, change, code, found, name) => {
+  ])('the error for %s names the real content', async (_what, original, change, code, found, name) => {
     expect(await verdictOn(original, change, name)).toMatchObject({ ok: false, findings: [{ level: 'error', code, detail: expect.stringMatching(found), hint: expect.any(String) }] });
   });
 
@@ -111,7 +111,8 @@ describe('coordinates', () => {
       return bytes;
     };
     expect(metresMisplaced(ring(14.5, 41.7))).toMatchObject({ code: 'coordinates_in_degrees', message: expect.stringContaining('found 14.5 and 41.7: degrees?') });
-    // San Felice del Molise in the projections of publishers: UTM 32 and 33, Gauss-Boaga west and east, Italy's two, Europe's, and that of web maps.
+    // San Felice del Molise in the projections of publishers: UTM 32 and 33, Gauss-Boaga west and east, the two national ones, the European one, and Web
+    // Mercator.
     for (const [srid, x, y] of [
       [32_632, 977_000, 4_658_000],
       [32_633, 474_000, 4_637_000],

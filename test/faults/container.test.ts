@@ -78,7 +78,7 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
     }
   });
 
-  it('holds its locks against the first process of another container, and no longer than it lives', async () => {
+  it('keeps its locks while it lives, also against the first process of another container', async () => {
     const lock = join(folder, 'lock');
     const take = `import { takeLock } from './pipelines/lock-file.ts';
       await takeLock(${JSON.stringify(lock)}, (found) => new Error(found));

@@ -79,7 +79,7 @@ describeDatabase('a server whose log is rotated', (engine) => {
     }
   };
 
-  it('keeps serving when its log is renamed or truncated, and writes on', async () => {
+  it('keeps serving and logging when its log is renamed or truncated', async () => {
     const { folder, remove } = await scratch('log');
     const log = join(folder, 'serve.log');
     const { child, health } = await serve([], openSync(log, 'a'));

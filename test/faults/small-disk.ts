@@ -26,7 +26,7 @@ export class SmallDisk {
     return new SmallDisk(folder);
   }
 
-  /** Leaves so many KiB free. */
+  /** Leaves the given number of KiB free. */
   async shrink(spareKib: number): Promise<void> {
     const { stdout } = await run('df', ['--output=used', '-k', this.folder]);
     await this.#resize(Number(stdout.split('\n')[1]) + spareKib);

@@ -112,7 +112,7 @@ export class Citus {
     return this.#urlOf(this.#coordinator, name);
   }
 
-  /** Drops a role on the tests' own nodes, as if nobody had created it, together with the databases created so far. */
+  /** Drops a role on the nodes of the test cluster, with the databases created so far, as if the role had never existed. */
   async forgetRole(role: string): Promise<void> {
     await this.#dropAll();
     if (this.#folder !== null) for (const node of this.#nodes) await on(this.#urlOf(node, 'postgres'), `drop role ${role}`);

@@ -11,7 +11,7 @@ describeEngines('a test database', (engine) => {
     expect(database.engine).toBe(engine.name);
   });
 
-  it('is empty, even if another one was written to', async () => {
+  it('is empty, even after a test wrote to another database', async () => {
     const first = await engine.openDatabase();
     await first.query('create table written (id int4)');
     const second = await engine.openDatabase();

@@ -4,7 +4,7 @@ import type { Context } from '../../pipelines/run/context.ts';
 import type { TestEngine } from './database.ts';
 import { contextOn } from './region.ts';
 
-/** Returns the program's context on a fresh database, a copy of the one that is migrated once per run. */
+/** Returns the program's context on a fresh database, a copy of a database that is migrated once per run. */
 export async function freshContext(engine: TestEngine): Promise<Context> {
   const url = await engine.sharedDatabase('migrated', async (prepared) => {
     const database = await openDatabase(prepared);

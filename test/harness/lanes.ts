@@ -38,7 +38,7 @@ export function lanes(root: string): Readonly<Record<Lane, readonly string[]>> {
   return found;
 }
 
-/** Tells whether a file imports another one, directly or through others of `test`. */
+/** Returns whether a file imports another one, directly or through others of `test`. */
 function reaches(root: string, file: string, wanted: string, seen = new Set<string>()): boolean {
   if (file === wanted) return true;
   if (seen.has(file)) return false;

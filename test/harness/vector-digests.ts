@@ -56,7 +56,7 @@ async function digestsOf(path: VectorPath): Promise<LayerDigest[]> {
 async function digestsOfZip(path: string): Promise<LayerDigest[]> {
   const digests: LayerDigest[] = [];
   const zip = await ZipArchive.open(path).catch((error: unknown) => codeOf(error));
-  // A zip that cannot be opened is no matter of the engines.
+  // A zip that cannot be opened says nothing about the engines, so it has no digests.
   if (typeof zip === 'string') return [];
   const plain = zip.entries.filter((entry) => !entry.isFolder && /\.(?:shp|gpkg|kml)$/i.test(entry.path)).map((entry) => entry.path);
   for (const entry of [...plain, ...geodatabaseFolders(zip.entries)]) digests.push(...await digestsOf({ zip, entry }));

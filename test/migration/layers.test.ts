@@ -106,7 +106,7 @@ describeDatabase('layers with rows', (engine) => {
     });
   });
 
-  describe('keep them if the change is', () => {
+  describe('keep the rows if the change is', () => {
     for (const { what, change, steps, rows: expected = (row: Record<string, unknown>) => row } of KEEPS) {
       it(what, async () => {
         const all = changed(sources, change);
@@ -123,7 +123,7 @@ describeDatabase('layers with rows', (engine) => {
       });
     }
 
-    it('another description, which is stored', async () => {
+    it('a new description of a column', async () => {
       await migrate(database, changed(sources, (text) => text.replace(/(comment on column layer\.seismic_zone\.name is ')/, '$1New: ')));
       const [found] = await database.query<{ text: string }>(`select col_description('${LAYER}'::regclass, attnum) as text from pg_attribute where attrelid = '${LAYER}'::regclass and attname = 'name'`);
       expect(found!.text).toMatch(/^New: /);
@@ -156,7 +156,7 @@ describeDatabase('layers with rows', (engine) => {
       });
     }
 
-    it('some changes that keep rows and one that does not: none is made', async () => {
+    it('a set of changes with one that loses rows', async () => {
       const was = await near();
       await expect(migrate(database, changed(sources, (text) => column('note text')(retyped('position', 'int2')(text))))).rejects.toMatchObject({ code: 'MIGRATION_LOSES' });
       expect(await near()).toEqual(was);

@@ -13,7 +13,7 @@ import { describeEngines } from '../harness/database.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
 import { contentOf, differences, FIXTURES, fixture, publishedByReference, shapeOf, type Shape } from './fixture.ts';
 
-/** Removes the licences of empty sections, which are no longer cited, and the mandatory ones, which then replace them. */
+/** Removes the licences of empty sections, which are no longer cited, and the mandatory licences, which then replace them. */
 function shown<T>(answer: T): T {
   const record = answer as { meta?: { licenses?: readonly { section: string }[] } } & Record<string, unknown>;
   if (!Array.isArray(record?.meta?.licenses)) return answer;
@@ -49,7 +49,7 @@ for (const name of FIXTURES) {
       context = await contextOn(database);
     });
 
-    it('had tables of every kind', () => {
+    it('has rows in every schema before the migration', () => {
       expect([...shape.keys()].map((table) => table.split('.')[0]).filter((schema, index, all) => all.indexOf(schema) === index)).toEqual(['access', 'core', 'layer', 'ledger', 'previous', 'section']);
       for (const table of ['core.parcel_register_14', 'access.token', 'ledger.reject', 'ledger.publication_table', 'previous.parcel_14_2']) expect(before[table]).toMatch(/^[1-9]\d* rows/);
     });

@@ -40,7 +40,7 @@ const TEXTS = [
   { source: 'mim_schools', file: /^SCUANAGRAFESTAT20252620/, delimiter: ',', before: 0, positions: 12 },
   { source: 'dpc_seismic', file: /^classificazione-sismica/, delimiter: ';', before: 0, positions: 7 },
 ] as const;
-/** Pattern of tax codes. The tests use codes of nobody in this form. */
+/** Pattern of tax codes. The tests use invented codes in this form. */
 const TAX_CODE = /^[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]$/;
 
 /** The column to add: its name and values. */

@@ -51,7 +51,7 @@ describe('a current file', () => {
     expect(of([file('a.zip', ['A001']), file('b.zip', ['A001'], { vintage: '2026-05-01', forgotten: true })])).toEqual({ A001: 'a.zip' });
   });
 
-  it('is the latest reading of the same bytes', () => {
+  it('is the later one if the same bytes were read twice', () => {
     const first = file('a.zip', ['A001']);
     const again = { ...first, fileId: first.fileId + 1000, releaseId: first.releaseId + 1000, held: [held(['A001', 'A002'])] };
     const { files } = currentFiles([again, first], CADASTRE, { unit: 14, layer: 'parcel', register: LIST });

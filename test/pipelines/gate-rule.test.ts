@@ -31,7 +31,7 @@ const GATE: TableGate = {
   section: 'test', by: 'belfiore', slice: { column: 'slice' },
   fields: {
     x: { kind: 'quantity', within: [-1000, 10_000], typical: [-500, 5000] },
-    n: { kind: 'quantity', moves: { by: 0.5, step: 4, why: 'a test of limits of its own' } },
+    n: { kind: 'quantity', moves: { by: 0.5, step: 4, why: 'a test of a field with its own limits' } },
     x_per_n: { kind: 'quantity', of: ['x', 'n'] },
     label: { kind: 'presence', keeps: { share: 0.5, why: 'a test of rare values' }, gains: { share: 0.5, why: 'a test of values everywhere' } },
     flag: { kind: 'truth' },
@@ -75,7 +75,7 @@ function without(a: readonly number[], b: readonly number[]): number {
   }).length;
 }
 
-/** Tells whether changed values explain the move of a quantile, as in the contract: enough values, enough of them changed, more than by chance. */
+/** Returns whether changed values explain the move of a quantile by the rule of the contract: enough values, enough of them changed, more than by chance. */
 function isExplained(a: readonly number[], b: readonly number[], share: number): boolean {
   const changed = Math.max(without(a, b), without(b, a));
   const [from, to] = [quantile(a, share), quantile(b, share)];
@@ -243,7 +243,7 @@ describeDatabase('the rule of the quality gate', (engine) => {
     expect(await refused(half(1000), [...half(1000), ...lines(3000, { comune: 'A002' })])).toEqual([]);
   });
 
-  it('counts rare values too, if the table\'s gate asks for it', async () => {
+  it('counts rare values too, if the table\'s gate has a limit for them', async () => {
     const rare = (count: number): Line[] => lines(1000, (index) => ({ comune: 'A001', label: index < count ? 'P3' : null }));
     expect(await refused(rare(40), rare(20))).toEqual([]);
     expect(await refused(rare(40), rare(19))).toEqual(['A001, 0: label, values', 'province 001, 0: label, values']);

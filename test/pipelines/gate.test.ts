@@ -145,7 +145,7 @@ describeDatabase('the quality gate', (engine) => {
       expect(kept.figures).toContainEqual(expect.objectContaining(damage.says));
       const status = await readStatus(context);
       expect(status.regions.find(({ unit }) => unit === REGION)).toMatchObject({ reason, accepted: kept });
-      // The accepted publication is the one that the next load is compared with.
+      // The next load is compared with the accepted publication.
       await context.database.query("update ledger.publication_table set fingerprint = '', inputs = '{}'");
       expect((await refresh(context, options())).failures).toEqual([]);
       expect(await accepted()).toEqual({ reason: null, accepted: null });

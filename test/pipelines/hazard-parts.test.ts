@@ -184,7 +184,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     expect(await inForce(context.database)).toEqual(before);
   });
 
-  it('change nothing of copied rows: a change of parcels alone gives the same as a complete build', async () => {
+  it('leave copied rows unchanged: a change of parcels alone gives the same as a complete build', async () => {
     await move('Z001');
     await run();
     expect([made['core.coverage'], made['section.risk']]).toEqual(['nothing changed', 'only what changed']);

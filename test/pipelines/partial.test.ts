@@ -149,7 +149,7 @@ describeDatabase('files of a region', (engine) => {
     expect((await publishedTables(context.database, 18)).size).toBe(0);
   });
 
-  it('a cadastre file named after the region with land registers publishes nothing of it', async () => {
+  it('a cadastre file named after the region with land registers publishes no parcels of that region', async () => {
     await only(/^MOLISE/);
     await rename(at('MOLISE.zip'), at('TRENTINO-ALTO-ADIGE.zip'));
     expect(codes(await load({}, null))).toEqual(['NO_PARCELS 3']);

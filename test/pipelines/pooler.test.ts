@@ -102,7 +102,7 @@ function suite(engine: TestEngine): void {
     }
   });
 
-  it('lets nobody write at the same time behind transaction pooling, and keeps the workspace of another run', async () => {
+  it('allows one writer at a time behind transaction pooling, and keeps the workspace of another run', async () => {
     const direct = await engine.openDatabase(url);
     const unit = files.region.code;
     await direct.script(`create schema build_${unit}; create table build_${unit}.kept (one int4); create schema staging_999`, 'test');
@@ -221,7 +221,7 @@ function suite(engine: TestEngine): void {
     expect(await reader.call('select current_user::text as name, current_setting($1) as read_only', ['transaction_read_only'])).toEqual({ name: 'mappale_api', read_only: 'on' });
     await expect(reader.call('select fid from core.parcel limit $1', [1])).rejects.toMatchObject({ code: 'SQL_42501' });
     await expect(reader.call('select pg_sleep($1)::text as slept', [5])).rejects.toMatchObject({ code: 'SQL_57014' });
-    // Nothing of it stays with the server process.
+    // The server process keeps no setting of the transaction.
     const database = await open(address, 'read');
     for (let turn = 0; turn < 5; turn += 1) expect(await database.query('select current_user::text = session_user::text as same')).toEqual([{ same: true }]);
     await reader.close();

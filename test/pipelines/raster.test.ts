@@ -227,7 +227,7 @@ describe('the raster reader rejects', () => {
     }
   });
 
-  it('a truncated raster and an empty one', async () => {
+  it('a truncated file and an empty file', async () => {
     writeFileSync(path('cut.tif'), readFileSync(path('base.tif')));
     truncateSync(path('cut.tif'), 4000);
     expect(await refusal(path('cut.tif'))).toBe('RASTER_DAMAGED');
@@ -235,11 +235,11 @@ describe('the raster reader rejects', () => {
     expect(await refusal(path('empty.tif'))).toBe('RASTER_FORM');
   });
 
-  it('a raster whose first directory points to itself with a mask, but not one that only points to itself', async () => {
+  it('a raster whose directory chain leads back to the first image as a mask, but not if it leads back without a mask', async () => {
     const circle = (type: number): string => patch(`circle-${type}.tif`, (bytes) => {
       const count = bytes.readUInt16LE(8);
       bytes.writeUInt32LE(8, 10 + count * 12);
-      // The tag of the bands' order becomes that of the kind of image.
+      // The tag of the band order (284) is replaced by the tag of the image kind (254).
       for (let at = 10; at < 10 + count * 12; at += 12) if (bytes.readUInt16LE(at) === 284) bytes.writeUInt16LE(254, at);
       setTag(bytes, 254, type);
     });

@@ -80,7 +80,7 @@ describeEngines('a region that was published twice', (engine) => {
     for (const words of [`publication ${now!.publication} of`, `publication ${before!.publication} of`, WHO.who, 'the publisher says &lt;b&gt;so&lt;/b&gt;']) expect(page).toContain(words);
   });
 
-  it('adds up every release from its records, and marks one that does not add up', async () => {
+  it('adds up the records of every release, and marks a release that does not add up', async () => {
     expect(report.releases.length).toBeGreaterThan(5);
     expect(report.releases.filter(({ holds }) => !holds)).toEqual([]);
     expect(report.releases.some(({ rejects, duplicates }) => rejects > 0 && duplicates > 0)).toBe(true);

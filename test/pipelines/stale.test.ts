@@ -37,7 +37,7 @@ describe('facts', () => {
     }
   });
 
-  it('facts of a table keep the name that its file has in databases, wherever the file is', () => {
+  it('facts of a table keep the file name that the ledger records, even if the file moves', () => {
     const names = MAKERS.map(factName);
     expect(new Set(names).size).toBe(names.length);
     // A file that builds a table only for some regions has its own name.

@@ -408,18 +408,18 @@ describe('the choice of the engine', () => {
     expect(await chooseEngine(null, { native: absent, wasm })).toEqual({ engine: 'gdal3.js', version: '3.8.4', calls, fallback: 'Cannot find package' });
   });
 
-  it('is the one that a test asks for, or an error', async () => {
+  it('is the engine that a test requests, or an error', async () => {
     expect((await chooseEngine('gdal3.js', { native, wasm })).engine).toBe('gdal3.js');
     const error = await failure(chooseEngine('gdal-async', { native: absent, wasm }));
     expect([error.code, error.kind, error.detail]).toEqual(['GDAL_MISSING', 'usage', 'expected the package gdal-async, found: Cannot find package']);
   });
 
-  it('is an error that says what to do if no engine can be loaded', async () => {
+  it('is an error with the next step if no engine can be loaded', async () => {
     const error = await failure(chooseEngine(null, { native: absent, wasm: absent }));
     expect([error.code, error.kind, error.detail, error.fix]).toEqual(['GDAL_MISSING', 'usage', 'expected the package gdal3.js, found: Cannot find package', 'make setup']);
   });
 
-  it('is made without importing the compiled package', async () => {
+  it('happens without importing the compiled package', async () => {
     const source = await readFile(new URL('../../pipelines/formats/gdal-native.ts', import.meta.url), 'utf8');
     const imports = source.split('\n').filter((line) => /\bfrom 'gdal-async'/.test(line));
     expect(imports).toEqual(["import type * as Gdal from 'gdal-async';"]);

@@ -27,8 +27,8 @@ async function skeleton(file: string, province: string, suffix: string): Promise
     .replace(/-?\d+\.\d{6} -?\d+\.\d{6}/g, '<corner>');
 }
 
-describe('the dialect of the synthetic cadastral map', () => {
-  it.skipIf(path === null).each(['_ple.gml', '_map.gml'])('is that of the real file for %s', async (suffix) => {
+describe('the synthetic cadastral map', () => {
+  it.skipIf(path === null).each(['_ple.gml', '_map.gml'])('uses the same elements and attributes as the real file for %s', async (suffix) => {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
     try {
       await synthetic.write(makeRegion({ parcels: 500, seed: 1 }), folder);

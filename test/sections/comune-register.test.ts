@@ -78,7 +78,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
     expect(await build('')).toEqual([['094002', 'Z102', 'moved to another province', null, false]]);
   });
 
-  it('uses the current code as that of 2017 if the edition is older than 2026', async () => {
+  it('uses the current code also as the code of 2017 if the edition is older than 2026', async () => {
     const rows = await inCodes('update comune_code set istat_code = code_107_2017, code_107_2017 = null where region_code = 20', rowsOf);
     expect(rows.map(({ old_istat_code, istat_code, reason, event_date }) => [old_istat_code, istat_code, reason, event_date])).toEqual([
       ['090001', '090001', 'in force', null], ['090002', '090002', 'in force', null], ['090003', '090003', 'in force', null],

@@ -24,7 +24,7 @@ describe('Markdown of generated pages', () => {
 });
 
 describe('the page of a file', () => {
-  it('is that of the source or section for files in their folders', () => {
+  it('is the page of the source or section for files in its folder', () => {
     expect(['sources/mef_income', 'sources/mef_income/notes.md', 'sql/sections/risk/section.ts'].map(pageOf)).toEqual(['sources/mef_income.md', 'sources/mef_income.md', 'sections/risk.md']);
   });
 

@@ -16,7 +16,7 @@ edition as (
   select distinct vintage
   from point
 ),
--- If all points are of one vintage, the parcels are not read.
+-- If all points have the same vintage, the parcels are not read.
 of_parcel as (
   select
     d.fid,

@@ -22,7 +22,7 @@ language sql immutable parallel safe as $$
     ltrim((p_parcel).sheet, '0'),
     nullif((p_parcel).attachment, '0'),
     nullif((p_parcel).development, '0'),
-    -- In a land register (Libro fondiario) a reference is that of the comune catastale, a dot, and the label.
+    -- In a land register (Libro fondiario) a reference consists of the reference of the comune catastale, a dot, and the label.
     case when (p_parcel).sheet is null then left((p_parcel).reference, -length((p_parcel).label) - 1) end
 $$;
 comment on function api.values_basic(core.parcel) is 'Values derived from the row of a parcel: area in m² with 2 decimals, representative point in degrees with 7, sheet without zeros, attachment and development (null: none), and the reference of its comune catastale (null: the parcel has a sheet)';

@@ -14,7 +14,7 @@ with piece as (
   join member_in_force m on m.member_id = s.member_id
   where s.dynamic is not null
 ),
--- If all pieces are of one vintage, the parcels are not read. The vintage of a row is that of the piece at the same distance.
+-- If all pieces have the same vintage, the parcels are not read. The vintage of a row comes from the piece at the same distance.
 of_parcel as (
   select
     c.fid,

@@ -11,8 +11,8 @@ const sql = (path: string): string => readFileSync(new URL(`../../../sql/${path}
 const SHORE = ['core/shore_piece', 'core/coast_coverage', 'sections/coastal_erosion/build'].map(sql).join('\n');
 
 /**
- * Comuni along a shore at 42° N, each 0.05 degree (4.1 km) long from 14° E, with the sea to the north. Z009 is behind Z001, and Z101 is next to
- * Z003 in another region. Each has a parcel in the middle of its shore; the parcel of Z009 is 800 m from it.
+ * Comuni along a shore at 42° N, each 0.05 degree (4.1 km) long from 14° E, with the sea to the north. Z009 is inland of Z001. Z101 is next to Z003, in another
+ * region. Each has a parcel in the middle of its shore; the parcel of Z009 is 800 m from it.
  */
 const SETUP = `
   create schema cases;
@@ -96,14 +96,14 @@ describeDatabase('the coverage of the shore', (engine) => {
     };
   });
 
-  it('covers with a partial file the comuni at its segments, but neither their neighbours nor comuni behind the coast', async () => {
+  it('covers with a partial file the comuni at its segments, but neither their neighbours nor inland comuni', async () => {
     // From the middle of Z001 to 200 m past its border.
     const part: File = { rank: 1, segments: [{ west: 14.025, east: 14.0525 }] };
     for (const statements of ['', 'delete from boundary;']) {
       const { mapped } = await build([part], statements);
       expect(mapped, statements).toEqual(['Z001']);
     }
-    // It is within 2 km of the parcel of Z002, but only the parcels of Z001 and of the comune behind it use it.
+    // The segment is within 2 km of the parcel of Z002. Only the parcels of Z001 and of the inland comune Z009 use it.
     expect((await build([part])).seen).toEqual({ Z001: [-1], Z002: [], Z003: [], Z009: [-1] });
   });
 

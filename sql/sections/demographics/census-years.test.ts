@@ -90,7 +90,7 @@ describeDatabase("the year of a section's numbers", (engine) => {
     ).toEqual({ [a1]: '2023: 6', [b1]: '2021: 7', [b2]: '2021: 7' });
   });
 
-  it('gives no numbers to a comune without indicators, because nobody stated that it has no residents', async () => {
+  it('gives no numbers to a comune without indicators, because missing rows do not mean that it has no residents', async () => {
     expect(await figures([{ year: 2021, section: a1, residents: 5 }])).toEqual({ [a1]: '2021: 5', [a2]: '2021: 0', [a3]: '2021: 0' });
   });
 

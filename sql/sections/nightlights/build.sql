@@ -90,7 +90,7 @@ group by belfiore;
 
 -- sweep: sweep.ts
 
--- If a comune lacks cells in a year, the values of the first rasters are used. The mean and the parcel's value are of one year.
+-- If a comune lacks cells in a year, the values of the first rasters are used. The mean and the parcel's value are from the same year.
 create table comune_mean as
 select distinct on (id, model)
   *

@@ -159,7 +159,7 @@ describeDatabase('the place of a point', (engine) => {
     ['VIA ROMA, 15', 'not_found'], ['VIA ROMA, 14', 'not_found'], ['VIA ROMA', 'no_number'], ['VIA ROMA, SNC', 'no_number'], [null, 'no_number'], ['CONTRADA FORNACE, 9', 'ambiguous'],
     ['VIA GIUSEPPE GARIBALDI 5', 'address 7'], ['VIA GARIBALDI, 5', 'address 7'], ['VIA G. GARIBALDI, 6', 'address 11'], ['PIAZZA GARIBALDI, 5', 'not_found'], ['GARIBALDI, 5', 'address 7'],
     ['Museumstraße 3', 'address 10'], ['VIA ROMA, 77', 'not_found'], ['VIA CHE NON ESISTE, 1', 'not_found'],
-  ])('without coordinates %j is %s', async (address, how) => {
+  ])('is found by the address if there are no coordinates: %j is %s', async (address, how) => {
     expect(await placed({ a: { category: 'school', belfiore: 'Z001', address } })).toEqual({ a: how });
   });
 
@@ -249,7 +249,7 @@ describeDatabase('the points of a parcel', (engine) => {
     return found;
   });
 
-  it('are those inside, those on a border with a larger parcel, and those within 15 m of the nearest land parcel of the same comune', async () => {
+  it('are the points inside, on a border with a larger parcel, or within 15 m if no land parcel of the comune is nearer', async () => {
     expect(await of(`values ('fuel', '1', 'inside', 14.0005, 42.0005), ('fuel', '2', 'border', 14.001, 42.0005), ('fuel', '3', 'near', 14.0005, 41.9999), ('fuel', '4', 'far', 14.0005, 41.9998),
       ('fuel', '5', 'nearer to another comune', 14.0005, 41.99905)`)).toEqual({ 1: ['fuel:1', 'fuel:3'], 2: ['fuel:2'] });
   });

@@ -72,7 +72,7 @@ of_most as (
   from of_tract
   group by key
 ),
--- A section has a key of its own if its parcels are in comuni with different sources of buildings.
+-- A section has a separate key if its parcels are in comuni with different sources of buildings.
 named as (
   select distinct
     t.key,

@@ -13,7 +13,7 @@ with tile as (
   from motion_tile t
   join member_in_force m on m.member_id = t.member_id
 ),
--- If all tiles are of one vintage, the parcels are not read.
+-- If all tiles have the same vintage, the parcels are not read.
 box as (
   select
     p.fid,

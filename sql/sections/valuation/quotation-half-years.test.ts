@@ -236,7 +236,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
       .toEqual(['Z001 B1 1000 in 2025_2 by 2025_2, before 900', 'Z002 B1 2000 in 2025_2 by 2025_2, before 222']);
   });
 
-  it('does so for a quotation from before the history', async () => {
+  it('takes the half-year before also for a quotation that is older than the history', async () => {
     expect(await valuations({
       quotations: [quoted(h(2013, 2), 'Z001', 'B1', 'IS1', 1000), quoted(h(2013, 1), 'Z001', 'C1', 'IS1', 900, 2), quoted(h(2013, 1), 'Z001', 'B1', 'IS9', 111, 2)], perimeters: bothDrawn(h(2013, 2)),
     })).toEqual(['Z001 B1 1000 in 2013_2 by 2013_2, before 900', null]);
