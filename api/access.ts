@@ -57,7 +57,7 @@ const REQUESTS: Queue = { perToken: PER_TOKEN, patienceMs: PATIENCE_MS, counted:
 
 export const TILES: Queue = { perToken: TILES_PER_TOKEN.working, patienceMs: TILES_PATIENCE_MS, counted: false };
 
-/** Explanations run a section's rule on a separate connection, one at a time. Others wait longer than for an answer. */
+/** Explanations run a section's rule on a separate connection, one at a time. Further explanations wait longer than other requests. */
 export const EXPLANATIONS: Queue = { perToken: 1, patienceMs: 30_000, counted: true };
 
 /** Credential of a request. */
@@ -229,7 +229,7 @@ export function admitter(counter: Counter, takeSlot: TakeSlot, signIn: SignIn | 
   };
 }
 
-/** Token number of a session in logs. There is at most one session. */
+/** Token number of a session in logs. A server has at most one session. */
 const SESSION_ID = 0;
 
 /** Admits a session, which has all scopes that the map needs. @throws ApiError `API_KEY_REQUIRED` for a session of an earlier server process */

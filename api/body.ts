@@ -23,7 +23,7 @@ interface BodyLimits {
  */
 export type Receive = (request: IncomingMessage, applicant: Parameters<Identify>[0], limits: BodyLimits) => Promise<Buffer>;
 
-/** Returns the queue of bodies of a server. It refuses a body at once if the queue is full. */
+/** Returns the queue of bodies of a server. If the queue is full, a body is refused immediately. */
 export function bodyQueue(): FairQueue {
   return new FairQueue({ perCaller: BODIES.perToken, total: BODIES.total, patienceMs: 0 });
 }

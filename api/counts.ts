@@ -8,7 +8,7 @@ interface Period {
 }
 
 export interface Counted extends Period {
-  /** True if the limit is exceeded. Nothing was added then. */
+  /** True if the limit is exceeded. In this case nothing was added. */
   readonly over: boolean;
 }
 

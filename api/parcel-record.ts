@@ -1,4 +1,4 @@
-/** The record of a parcel. Its licences, a third of it, are shared by many parcels, so the server caches them. */
+/** The record of a parcel. The licences are a third of a record and are shared by many parcels, so the server caches them. */
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Answer } from './endpoint.ts';
 import { refusal } from './errors.ts';

@@ -1,4 +1,4 @@
-/** Content that many clients receive. It is compressed once instead of once per request. */
+/** Content that many clients receive. The content is compressed once instead of once per request. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';

@@ -89,7 +89,7 @@ export function isLoopback(host: string): boolean {
   return name === 'localhost' || isThisMachine(name);
 }
 
-/** Returns whether a request came directly from this machine and names it as host. Another host name may belong to a foreign page. */
+/** Returns whether a request came directly from this machine and names it as host. A request under another host name may come from a foreign page. */
 function isAtHome({ headers, socket }: FastifyRequest): boolean {
   const host = /^(\[[^\]]*\]|[^:]*)(:\d+)?$/.exec(headers.host ?? '')?.[1];
   return host !== undefined && isLoopback(host) && isThisMachine(socket.remoteAddress ?? '') && headers['x-forwarded-for'] === undefined && headers.forwarded === undefined;

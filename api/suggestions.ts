@@ -1,6 +1,6 @@
 /**
- * GET /map/suggestions: suggests addresses while the user types. A search needs complete words. Here the last word, of a street or of a comune after
- * it, may be incomplete. The database's dictionary completes it, and each completion is searched like a complete query.
+ * GET /map/suggestions: suggests addresses while the user types. A search needs complete words. In a suggestion the last word, of a street or of the following
+ * comune, may be incomplete. The database's dictionary completes it, and each completion is searched like a complete query.
  */
 import { z } from 'zod';
 import { comuneKey, fold, normaliseStreet } from '../pipelines/address/normalise.ts';

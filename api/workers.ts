@@ -56,7 +56,7 @@ type ToWorker =
   | { readonly ask: 'figures' }
   | { readonly answer: FromPrimary; readonly id: number };
 
-/** Answer of the primary process. Its type follows from the question. */
+/** Answer of the primary process. The type of the answer depends on the question. */
 type FromPrimary = true | string | Counted | Exchanged | SessionHour | null;
 
 /** A question without its number. */
@@ -165,7 +165,7 @@ export class Primary {
         listening(message.address);
       }
     });
-    // Its slots are released. Counts since its last report are lost.
+    // Release the slots of the worker that ended. Counts since the worker's last report are lost.
     worker.once('exit', () => {
       this.#workers.delete(worker.id);
       for (const release of known.releases.values()) release();

@@ -12,7 +12,7 @@ import { withRun, type Acceptance } from '../pipelines/ledger/ledger.ts';
 import { usageExit } from './usage.ts';
 import { asInstalled, didYouMean, nearest, retyped, withOption, withWord } from '../pipelines/typed.ts';
 
-/** Creates a command with examples. Its purpose is in `commands.ts`. @param name full name, with the parent command before a subcommand */
+/** Creates a command with examples. The text for the help is in `commands.ts`. @param name full name, with the parent command before a subcommand */
 export function command(name: string, examples: readonly string[]): Command {
   return new Command(name.slice(name.lastIndexOf(' ') + 1))
     .exitOverride(usageExit)

@@ -38,7 +38,7 @@ function describe({ check, ok, found, hint, fix }: Finding): string {
   return [`${ok ? more.length === 0 ? 'ok  ' : 'note' : 'FAIL'} ${check}: ${found}`, ...more].join('\n     ');
 }
 
-/** A test of this machine or the database. It throws an error that describes the problem. */
+/** A test of this machine or the database. Throws an error that describes the problem. */
 interface Check {
   readonly name: string;
   readonly run: (url: string) => Promise<string | Pick<Finding, 'found' | 'hint'>>;

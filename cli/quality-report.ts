@@ -83,7 +83,7 @@ export async function readPassport(reader: Reader, comune: string): Promise<Pass
   return municipalityQuality.parse(JSON.parse(answer));
 }
 
-/** Statement timeout in milliseconds. It is longer than the server's, because one user waits for one answer. */
+/** Statement timeout in milliseconds. The timeout is longer than the server's, because only one user waits. */
 const PATIENCE_MS = 60_000;
 
 /** Runs work on a reader like the one that the server uses. */

@@ -9,7 +9,7 @@ import type { Log } from '../pipelines/log.ts';
 import type { SignInLink } from '../api/sign-in.ts';
 import { GRACE_MS, sayWhere, stopSignal } from './serving.ts';
 
-/** Pause before a worker is replaced, in milliseconds. It doubles for each worker that ended early, up to the longest pause. */
+/** Pause before a worker is replaced, in milliseconds. The pause doubles for each worker that ended early, up to the longest pause. */
 const [PAUSE_MS, LONGEST_PAUSE_MS] = [250, 30_000];
 
 /** Lifetime after which a worker counts as healthy, in milliseconds. */

@@ -66,7 +66,7 @@ function chosen<Value extends string>(env: NodeJS.ProcessEnv, name: string, { va
   });
 }
 
-/** Returns the folder of the embedded database and of the demo region's files. It may not exist yet. */
+/** Returns the folder of the embedded database and of the demo region's files. The folder may not exist yet. */
 export function homeFolder(env: NodeJS.ProcessEnv = process.env): string {
   const { MAPPALE_HOME: named, XDG_DATA_HOME: data = '' } = env;
   if (named) return expandPath(named);

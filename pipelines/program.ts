@@ -1,10 +1,10 @@
-/** Facts of this program: its version, and where its modules are. It runs from TypeScript in a checkout, and compiled from `dist/`. */
+/** Facts of this program: its version, and where its modules are. In a checkout TypeScript runs directly. The npm package runs compiled code from `dist/`. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from './config.ts';
 
-/** True if compiled code runs. Then the packages for development may be missing. */
+/** True if compiled code runs. In that case the development packages may be missing. */
 export const IS_COMPILED: boolean = import.meta.url.endsWith('.js');
 
 export const VERSION: string = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version;

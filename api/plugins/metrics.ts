@@ -1,4 +1,4 @@
-/** Serves `/metrics` to this machine and to the addresses that the operator named. It needs no key. */
+/** Serves `/metrics`, without a key, to this machine and to the addresses that the operator named. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LOOPBACK, trusting, type Trust } from '../client-address.ts';
 import { refusal } from '../errors.ts';
@@ -23,7 +23,7 @@ export async function metrics(app: FastifyInstance, service: Service & MetricsRe
   const mayRead = (request: FastifyRequest): boolean => {
     // An unknown proxy on this machine hides the address of the client.
     if (!isAllowed(request.ip) || (isForwarded(request) && !isTrustedProxy(request.socket.remoteAddress ?? ''))) return false;
-    // A foreign page can have a host name that resolves to this machine, so that the browser of this machine reads for the page.
+    // A web page under a foreign host name that resolves to this machine could make a local browser read the metrics.
     return isNamed(request.ip) || isLoopback(request.hostname);
   };
   const ofWorkers = shared.figures(registry);

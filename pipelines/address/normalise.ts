@@ -129,7 +129,10 @@ export function takeType(all: readonly Word[]): { type: string; otherTypes: read
 
 function tokensOf(all: readonly Word[], type: string | null): { type: string | null; tokens: string[] } {
   const tokens: string[] = [];
-  /** Titles and particles are left out unless no other word is left. Then titles stay, and particles only if there is no title (`Via del Papa`, `Via A`). */
+  /**
+   * Titles and particles are left out unless no other word is left. If no other word is left, titles stay, or particles if there is no title (`Via del Papa`,
+   * `Via A`).
+   */
   const titles: string[] = [];
   const particles: string[] = [];
   let found = type;

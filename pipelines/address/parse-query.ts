@@ -426,7 +426,7 @@ async function placeAround(before: readonly Segment[], behind: readonly Segment[
   return named.sure ? named : placeOf(before, lookup);
 }
 
-/** Reads a street without a following place. Its first or last words may be the comune, if the street keeps a name. */
+/** Reads a street without a following place. The first or last words may be the comune if enough words remain for the street. */
 async function readWords(text: string, ending: Ending, given: NamedPlace | null, lookup: Lookup, add: Collector['add']): Promise<void> {
   const { province, gazetteer } = lookup;
   const placeOfBoth = (first: Segment, second: Segment): Promise<NamedPlace> => placeOf([first, second], { ...lookup, names: 'exact' });
@@ -473,7 +473,7 @@ function endOf(text: string, given: NamedPlace | null, province: string | null, 
   return null;
 }
 
-/** Returns other streets that a text may mean. They count only if a street has exactly this name. */
+/** Returns other streets that a text may mean. Such a street counts only if a street with exactly this name is loaded. */
 function otherStreets(text: string): { text: string; part: string | null }[] {
   const all = text.split(' ');
   const last = all.at(-1) ?? '';

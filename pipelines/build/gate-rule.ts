@@ -60,7 +60,7 @@ export interface Comparison {
   readonly nameOf: (province: string, comune: string | null) => string;
   /** Returns the statistics of several comuni together, for provinces whose comuni changed. */
   readonly among: (comuni: readonly string[]) => Promise<{ readonly before: readonly Figures[]; readonly after: readonly Figures[] }>;
-  /** Compares the values of a field one by one. It is called only if a quantile is suspicious. @param comuni null: all */
+  /** Compares the values of a field one by one. Is called only if a quantile is suspicious. @param comuni null: all */
   readonly changes: (field: string, comuni: readonly string[] | null) => Promise<readonly Changes[]>;
 }
 

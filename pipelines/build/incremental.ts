@@ -36,7 +36,7 @@ interface Result {
   readonly digest: string;
 }
 
-/** One incremental build. It works in a separate schema. A completed table moves into the unit's workspace together with its line in the ledger. */
+/** One incremental build, which works in a separate schema. A completed table moves into the unit's workspace together with its line in the ledger. */
 export class IncrementalBuild {
   readonly results = new Map<Relation, Result>();
   /** Schema in which `parcel` holds the changed parcels, and tables hold their rows of these parcels. */

@@ -246,7 +246,7 @@ export async function rollback(
 }
 
 /**
- * Withdraws a region from publication. Its tables stay as the previous publication, and no refresh publishes it until a user restores it.
+ * Withdraws a region from publication. The region's tables stay as the previous publication, and no refresh publishes the region until a user restores it.
  * @throws MappaleError `NOT_PUBLISHED` (exit 2), `PUBLISH_BLOCKED` (exit 6)
  */
 export async function withdraw(
@@ -256,7 +256,7 @@ export async function withdraw(
     await fence(session, runId);
     const { current: publication } = await idsOf(session, unit);
     if (publication === null) throw await notPublished(session, unit);
-    // No data of a withdrawn region is served, for any day. Its rows become history only when other rows replace them.
+    // No data of a withdrawn region is served, for any day. Rows of a withdrawn region become history only when other rows replace them.
     return { publication, current: await publishedTables(session, unit), swap: await noteSwap(session, unit, null, []) };
   }, async (session, { publication, current, swap }) => {
     const tables = await exchange(session, unit, current, new Map());

@@ -36,7 +36,7 @@ export interface RemoteFile {
   readonly editions: readonly [Edition, ...Edition[]];
   /** If set, `base` is a page, and the file is the target of its first link that matches. The file keeps the name in the link. */
   readonly link?: RegExp;
-  /** If set, the file is assembled from pages. Its editions have one element with an empty path. */
+  /** If set, the file is assembled from pages. A paged file has a single edition, with an empty path. */
   readonly pages?: Pages;
   /** True if the publisher may not have the file, such as a tile of sea. */
   readonly optional?: boolean;

@@ -6,7 +6,7 @@ export interface Region {
   readonly name: string;
   /** Name on the command line: `valle-daosta`. */
   readonly slug: string;
-  /** Box in degrees around the region with its islands, rounded outwards. It selects publishers' tiles, and no data is cut at it. */
+  /** Box in degrees around the region with its islands, rounded outwards. The box only selects publishers' tiles. No data is cut at the box. */
   readonly box: Box;
 }
 

@@ -55,7 +55,7 @@ export interface Manifest {
   readonly crs: string | null;
   /** `newest`: a section uses the newest vintage only. `all`: every vintage counts (a time series). */
   readonly keep: 'newest' | 'all';
-  /** True if other files need these layers (codes of comuni). They are loaded first and published as Italy. */
+  /** True if other files need these layers (codes of comuni). Such a source is loaded first and published as Italy. */
   readonly reference?: boolean;
   /** Published fields that are not used, each with the reason. Any other unknown field is reported as `COLUMNS_ADDED`. */
   readonly ignored: Readonly<Record<string, string>>;
@@ -190,7 +190,8 @@ export interface Sink {
   /** Opens the next member. The previous member must be closed. */
   member(facts: MemberFacts): Promise<MemberSink>;
   /**
-   * Returns true if an earlier release has the same member (same path, CRC, size and reader). Its rows are then copied inside the database and not parsed.
+   * Returns true if an earlier release has the same member (same path, CRC, size and reader). The member's rows are then copied inside the database and not
+   * parsed.
    */
   reuse(facts: MemberFacts): Promise<boolean>;
   /** Returns what `reuse` will return, for readers that work ahead, without recording anything. Omitted by sinks that never reuse members. */
@@ -258,7 +259,7 @@ interface LayerChecks {
   readonly overlaps?: Box;
   /** Layer with the pieces of each polygon, whose areas add up to the polygon. */
   readonly pieces?: string;
-  /** Usual bounds of `area_m2`. Others are a warning. */
+  /** Usual bounds of `area_m2`. Areas outside these bounds cause a warning. */
   readonly area?: readonly [least: number, most: number];
   /** `one`: the tiles continue each other's cells. */
   readonly grid?: 'one';
@@ -270,7 +271,7 @@ export type Layers = Readonly<Record<string, Layer>>;
 export interface Source {
   readonly manifest: Manifest;
   /**
-   * File names that the publisher uses. They do not decide recognition. An unrecognised file with such a name is reported as
+   * File names that the publisher uses. These names do not decide recognition. An unrecognised file with such a name is reported as
    * empty, an error page, or changed, and not as a foreign file.
    */
   readonly names: readonly RegExp[];

@@ -189,7 +189,7 @@ export function factName({ file, section, writes }: SqlFile): string {
   return section === null || made === undefined ? file : `${SECTION_FOLDER}/${tableOf(made)}.sql`;
 }
 
-/** File of the compiled program with digests of its SQL. They are found by content, so a file that was edited later has none there. */
+/** File of the compiled program with digests of its SQL. Digests are found by the content of the SQL, so a file that was edited later has no digest there. */
 export const DIGESTS_FILE = 'sql/digests.json';
 
 const digests = new Map<string, string>(IS_COMPILED ? Object.entries(JSON.parse(readFileSync(join(ROOT, DIGESTS_FILE), 'utf8')) as Record<string, string>) : []);
@@ -210,7 +210,10 @@ function digestOf(text: string, form: (text: string) => string): string {
 /** Read once, because every file that builds a table is searched for calls of them. */
 let read: readonly SqlFile[] | undefined;
 
-/** Returns the functions of `sql/functions` that a file calls, directly or through others. They affect its result as much as its own text. */
+/**
+ * Returns the functions of `sql/functions` that a file calls, directly or through others. The functions affect the result of the file as much as the file's own
+ * text.
+ */
 export function calledFunctions(file: SqlFile): SqlFile[] {
   const functions = read ??= readSqlFolder('sql/functions');
   const called = new Set<SqlFile>();

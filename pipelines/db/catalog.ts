@@ -12,7 +12,7 @@ const content = statementsOf('content');
 const copiedRows = statementsOf('copied_rows');
 const workspace = statementsOf('workspace');
 
-/** Columns that name where a row was read. They are not part of its content. */
+/** Columns with the place where a row was read. These columns are not part of the row's content. */
 export const PROVENANCE: readonly string[] = ['release_id', 'member_id', 'position'];
 
 export async function createSchema(session: Session, schema: string): Promise<void> {
@@ -188,7 +188,7 @@ interface RankedFile {
 
 /**
  * Creates the view `member_in_force (member_id, release_id, file_id, rank, vintage, may_be_cut)` in a region's workspace.
- * It ranks overlapping files that do not name comuni. Also creates the table `place_in_force`, which the views of layers read.
+ * The view ranks overlapping files that do not name comuni. Also creates the table `place_in_force`, which the views of layers read.
  */
 export async function provideMembers(session: Session, schema: string, files: readonly RankedFile[]): Promise<void> {
   await session.script(workspace('files_in_force', { schema }), 'sql/statements/workspace.sql, files_in_force');

@@ -49,7 +49,10 @@ export async function comuniOfParcels(session: Session, fids: readonly Place[], 
   return rows.map(({ comune }) => comune);
 }
 
-/** Creates a table with the comune of each parcel. It has a twelfth of the parcels' bytes and serves all measured tables of a region. @returns the table */
+/**
+ * Creates a table with the comune of each parcel. The table has a twelfth of the parcels' bytes, and is used for all measured tables of a region. @returns the
+ * table
+ */
 export async function writePlaces(session: Session, parcels: Place): Promise<Place> {
   const places = { schema: parcels.schema, table: `${parcels.table}_place` };
   await session.query(figures('drop_places', { places }));

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { LibpqSettings } from '../config.ts';
 import { MappaleError } from '../errors.ts';
 
-/** Reader of password files that the driver uses. It has no type declarations. */
+/** Reader of password files that the driver uses. The package has no type declarations. */
 const pgpass = createRequire(import.meta.url)('pgpass') as (place: SocketPlace, callback: (password: string | undefined) => void) => void;
 
 interface SocketPlace {

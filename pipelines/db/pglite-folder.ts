@@ -16,7 +16,7 @@ const OF_A_CLUSTER = /^(?:base|global|pg_[a-z_]+(?:\.conf)?|PG_VERSION|postgresq
 /** State of the folder: it has a database, or a new one is created there. */
 type FolderState = 'database' | 'new';
 
-/** A new database takes 65 MB. Its write-ahead log grows by 16 MB at a time. */
+/** A new database takes 65 MB. The write-ahead log grows by 16 MB at a time. */
 const NEW_BYTES = 256 * 1024 * 1024;
 const OPEN_BYTES = 64 * 1024 * 1024;
 

@@ -141,7 +141,8 @@ function servingSettings(login: { readonly citus: boolean; readonly restricted: 
   return [
     // An answer takes a millisecond, and starting parallel workers takes ten. The planner would start them to find a point among a million parcels.
     'jit=off', 'max_parallel_workers_per_gather=0', ...SESSION_SETTINGS,
-    // Citus cannot plan several steps without values. It gives such a plan a high cost, so that the planner avoids it unless it is forced.
+    // Citus cannot plan distributed queries of several steps without parameter values. It gives a generic plan a high cost, so that PostgreSQL avoids this plan
+    // unless a setting forces it.
     `plan_cache_mode=${login.citus ? 'auto' : 'force_generic_plan'}`,
     `statement_timeout=${Math.trunc(login.statementTimeoutMs)}`, ...(login.restricted ? [`role=${ROLE}`] : []),
   ];

@@ -1,4 +1,4 @@
-/** The API functions that build a record. Their text can be created again over other tables. */
+/** The API functions that build a record. The same function texts can also be created over other tables. */
 import type { Relation } from '../contract/sql-files.ts';
 import { statementsOf } from './statements.ts';
 import type { Session } from './types.ts';

@@ -1,6 +1,6 @@
 /**
- * Copies of the record functions for each published region, in a schema with views of the region's partitions. They return
- * the same records as the API functions, but read the tables of one region instead of all.
+ * Copies of the record functions for each published region, in a schema with views of the region's partitions. The copies return the same records as the API
+ * functions, but read the tables of one region only.
  */
 import { REGIONS, unitName } from '../contract/regions.ts';
 import { parseSqlFile, schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';

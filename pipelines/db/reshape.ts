@@ -134,7 +134,7 @@ async function columnChanges(session: Session, table: Place, wanted: Place): Pro
   return { actions: changes.filter(({ loss }) => loss === null), losses: changes.flatMap(({ loss }) => loss ?? []) };
 }
 
-/** Drops all workspaces. Their content can be rebuilt. */
+/** Drops all workspaces. The content of workspaces can be rebuilt. */
 async function dropWorkspaces(session: Session): Promise<void> {
   for (const prefix of ['staging_', 'build_']) for (const schema of await schemasLike(session, prefix)) await dropSchema(session, schema);
   await session.query('delete from ledger.built');

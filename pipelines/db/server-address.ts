@@ -22,7 +22,7 @@ export interface ServerAddress {
   readonly label: string;
   /** Address for the driver, without its `options`. */
   readonly connectionString: string;
-  /** Session options of the address (`?options=-c …`). They come before the program's own. */
+  /** Session options of the address (`?options=-c …`). The address's options come before the program's options. */
   readonly options: string;
 }
 

@@ -59,7 +59,7 @@ export interface Downloaded {
   readonly vintage: string | null;
 }
 
-/** Number of bytes of the first request. Its answer gives size and version, and shows whether the server supports ranges. */
+/** Number of bytes of the first request. The answer gives size and version, and shows whether the server supports ranges. */
 const FIRST = 128;
 /** Number of bytes at the end of a zip archive, which contain each entry's CRC-32. An equal end means an equal archive. */
 const END = 65_536;

@@ -47,7 +47,7 @@ export function sidecarOf(path: string): string {
   return join(dirname(path), `.${basename(path)}.json`);
 }
 
-/** Returns the path of a partial file. It keeps the file's name, because some sources recognise their files by name. */
+/** Returns the path of a partial file. The path keeps the file's name, because some sources recognise their files by name. */
 export function partOf(path: string): string {
   return join(dirname(path), '.partial', basename(path));
 }

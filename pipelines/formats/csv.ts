@@ -318,7 +318,7 @@ export interface ExpectedColumns<K extends string> {
   readonly mayLack?: Readonly<Record<string, string>> | undefined;
   /** All columns of each known edition, used or not. The header must have all columns of one edition, in any order. */
   readonly editions?: Editions;
-  /** Pattern of column names that are data, such as a column for each day. They are never additions. */
+  /** Pattern of column names that are data, such as a column for each day. Such columns never count as added. */
   readonly data?: RegExp;
   /** How messages name the file. */
   readonly at: string;

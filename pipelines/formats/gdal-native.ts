@@ -49,7 +49,8 @@ function keep(dataset: Gdal.Dataset): number {
 
 /**
  * Dataset that a CRS object was first returned for. gdal-async 3.12 identifies a CRS by its memory address, which another CRS may reuse after a dataset is
- * closed. It then returns the closed dataset's CRS (3.5 % of 400 openings, observed). A CRS of another dataset is therefore rejected. The caller opens the
+ * closed. In that case gdal-async returns the closed dataset's CRS (3.5 % of 400 openings, observed). A CRS of another dataset is therefore rejected. The
+ * caller opens the
  * file again while the first dataset is still open, so the next CRS has another address.
  */
 const firstOf = new WeakMap<Gdal.SpatialReference, number>();

@@ -1,6 +1,7 @@
 /**
- * Writes PMTiles 3: all tiles of a map in one file, which clients read by ranges of bytes. Tiles are written in the order of their numbers. Their directory
- * entries are kept until the end, and equal tiles are stored once. The first 16 KiB have header and root directory, as readers expect. Metadata and other
+ * Writes PMTiles 3: all tiles of a map in one file, which clients read by ranges of bytes. Tiles are written in the order of their numbers. The directory
+ * entries are kept in memory until the end, and equal tiles are stored once. The first 16 KiB have header and root directory, as readers expect. Metadata and
+ * other
  * directories follow the tiles, because their size is not known before.
  */
 import { createHash } from 'node:crypto';

@@ -60,7 +60,7 @@ export async function openRaster(path: string, member: string = ''): Promise<Ras
   const folder = await mkdtemp(join(tmpdir(), 'mappale-raster-'));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
-    // Another name, because the member's name may be too long for this file system.
+    // Use a short name, because the member's name may be too long for this file system.
     const spooled = join(folder, 'member');
     const zip = await ZipArchive.open(path);
     try {

@@ -49,7 +49,7 @@ export async function inspectShapefile(path: string, label: string): Promise<Sha
       code: 'VECTOR_UNREADABLE', at: label, detail: `expected a header of 100 bytes that starts with 9994, found ${found}`, hint: 'Download the file again.',
     });
   }
-  // Lengths count 16-bit words. They wrap in files above 4 GiB, which are checked only by their index.
+  // Lengths count 16-bit words. In files above 4 GiB the lengths overflow, so these files are checked only by their index.
   const declared = main.readUInt32BE(24) * 2;
   const shpSize = (await stat(path)).size;
   if (shpSize < declared) throw truncated(label, `expected ${declared} bytes by its header, found ${shpSize}`);

@@ -44,7 +44,7 @@ interface XlsxBatch {
   readonly bytes: number;
 }
 
-/** An open workbook. It can be used while its archive is open. */
+/** An open workbook. A workbook can be used while its archive is open. */
 export class Workbook {
   readonly #archive: ZipArchive;
   readonly sheets: readonly XlsxSheet[];

@@ -161,7 +161,7 @@ async function placeOf(bytes: Bytes): Promise<Place | null> {
     if (directory >= stated && (entries === 0 || (await bytes.signatureAt(directory)) === CENTRAL_HEADER)) {
       return { start: directory - stated, end, entries, directoryBytes: size };
     }
-    // There are bytes between the directory and the end record.
+    // Other bytes are between the directory and the end record.
     if ((await bytes.signatureAt(stated)) === CENTRAL_HEADER) return { start: 0, end, entries, directoryBytes: size };
   }
   return null;
@@ -211,7 +211,7 @@ async function* inflate({ at, deflated, compressed }: EntryExtent, pieceBytes: n
 async function inflateAtOnce({ at, compressed, size }: EntryExtent): Promise<Buffer | null> {
   try {
     const packed = compressed instanceof Uint8Array ? compressed : await readStretch(compressed);
-    // One byte more, so that the result is one piece.
+    // The buffer has one spare byte, so that the result is one piece.
     return inflateRawSync(packed, { chunkSize: Math.max(64, size + 1), maxOutputLength: Math.max(1, size) });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return null;
@@ -408,7 +408,7 @@ export class ZipArchive {
     if (size <= IN_MEMORY_BYTES) return ZipArchive.#from(new Bytes(await this.buffer(path), 0, size), label, nothing);
     const folder = await mkdtemp(join(tmpdir(), 'mappale-zip-'));
     const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
-    // Another name, because the member's name may be too long for this file system.
+    // Use a short name, because the member's name may be too long for this file system.
     const spooled = join(folder, 'member.zip');
     try {
       await this.spool(path, spooled);
@@ -421,7 +421,7 @@ export class ZipArchive {
   }
 
   async #dataStart(entry: yauzl.Entry): Promise<number> {
-    // Local header: 30 fixed bytes, then name and extra field. Their lengths may differ from the central directory.
+    // Local header: 30 fixed bytes, then name and extra field. The lengths of name and extra field may differ from the central directory.
     const header = await this.#bytes.at(entry.relativeOffsetOfLocalHeader, 30);
     if (header.length !== 30 || header.readUInt32LE(0) !== LOCAL_HEADER) throw unreadable(`${this.label}!${entry.fileName}`, new Error('no local file header'));
     return entry.relativeOffsetOfLocalHeader + 30 + header.readUInt16LE(26) + header.readUInt16LE(28);

@@ -18,7 +18,7 @@ import { fence } from '../ledger/ledger.ts';
 
 const statement = statementsOf('ingest');
 
-/** A release whose layers are attached. It never changes again. */
+/** A release whose layers are attached. A loaded release never changes. */
 export interface Loaded extends Counts {
   readonly releaseId: number;
   /** Warnings of the checks. */
@@ -103,7 +103,7 @@ async function takeOver(session: Session, { schema, located, releaseId, reused }
   await session.query(statement('take_added_columns'), pairs);
 }
 
-/** Reused members contain a record that another member of the same file repeats. Both must be read together as if new. */
+/** Reused members contain a record that another member of the same file repeats. Both members must be read again together. */
 export class Repetition extends Error {
   readonly paths: ReadonlySet<string>;
 
@@ -137,7 +137,7 @@ async function recordPlacesOf(session: Session, schema: string, source: Register
   }
 }
 
-/** Records the places of releases that were loaded before places were recorded. Their files may be gone, so the layers are read. */
+/** Records the places of releases that were loaded before places were recorded. The files may be gone, so the places are read from the layers. */
 export async function notePlacesOfOldReleases(database: Database, sources: readonly RegisteredSource[]): Promise<void> {
   for (const { id, source: sourceId } of await database.query<{ id: number; source: string }>(statement('releases_without_places'))) {
     const source = sources.find((each) => each.id === sourceId);

@@ -7,7 +7,7 @@ import { fileError, notAFile } from '../formats/file-error.ts';
 import { isBeingWritten } from '../formats/atomic-write.ts';
 import { quoted } from '../typed.ts';
 
-/** Names of unfinished downloads. Their content may look complete, because a table has no end mark. */
+/** Names of unfinished downloads. The content of an unfinished download may look complete, because a table has no end mark. */
 const UNFINISHED = /\.(?:crdownload|part|partial|download|opdownload|aria2|unfinished|tmp)$/i;
 
 /** Files and folders that desktop systems create. */
@@ -48,7 +48,7 @@ export class Folders {
     return found;
   }
 
-  /** Returns other files of the folder with the same stem up to the first dot, ignoring case. They may belong to the file. */
+  /** Returns other files of the folder with the same stem up to the first dot, ignoring case. Such files may belong to the given file. */
   siblings(path: string): string[] {
     const name = basename(path);
     return (this.#namesIn(dirname(path)).get(stemOf(name)) ?? []).filter((other) => other !== name && isFile(join(dirname(path), other)));

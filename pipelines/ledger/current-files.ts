@@ -34,7 +34,7 @@ export interface LoadedFile {
   /** Region that a user assigned. */
   readonly assigned: number | null;
   readonly complete: boolean;
-  /** True for an export of a service that may lack features. It supersedes nothing, and every other file has priority over it. */
+  /** True for an export of a service that may lack features. Such an export supersedes nothing, and every other file has priority over it. */
   readonly mayBeCut?: boolean;
   /** Tile or scenario of the file; null if the rows state the places. */
   readonly place: string | null;

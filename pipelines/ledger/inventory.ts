@@ -1,4 +1,4 @@
-/** Inventory of loaded files and of the current files of each region. It is read once and used by every step. */
+/** Inventory of loaded files and of the current files of each region. A run reads the inventory once, and every step uses it. */
 import { hasRelation } from '../db/catalog.ts';
 import type { Database, Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';

@@ -71,7 +71,7 @@ export async function noteFiles(session: Session, runId: number, present: readon
   await session.query(ledger('note_present'), [[...came], runId]);
 }
 
-/** Records the reason why a release cannot be loaded. Its rejects are kept. */
+/** Records the reason why a release cannot be loaded, and keeps the release's rejects. */
 export async function failRelease(session: Session, fingerprint: string, error: MappaleError): Promise<number | null> {
   const [row] = await session.query<{ id: number }>(ledger('fail_release'), [fingerprint, JSON.stringify(error)]);
   return row?.id ?? null;
@@ -104,7 +104,7 @@ export async function schemaWarnings(session: Session, releases: readonly number
   return session.query<SchemaWarning & Record<string, unknown>>(ledger('schema_warnings'), [[...releases]]);
 }
 
-/** A warning about one file, with the columns that its publisher added. It has no samples, so that it may leave this machine. */
+/** A warning about one file, with the columns that its publisher added. The warning has no sample values, so that it may be sent to other machines. */
 export interface FileWarning extends Pick<SchemaWarning, 'code' | 'source' | 'vintage' | 'file'> {
   /** Empty for `EXPORT_MAY_BE_CUT`. */
   readonly columns: readonly string[];

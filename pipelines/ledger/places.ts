@@ -49,7 +49,7 @@ function describePlaces(places: readonly string[]): string {
 }
 
 /**
- * Refuses a complete file with fewer comuni than the files that it supersedes, unless a user accepts it. It was probably cut.
+ * Refuses a complete file with fewer comuni than the files that it supersedes, unless a user accepts it. A complete file with fewer comuni was probably cut.
  * @throws MappaleError `FEWER_COMUNI` (exit 5)
  */
 export async function refuseFewer(database: Database, unit: number, name: string, layers: readonly LayerForce[], accept: Acceptance | null): Promise<void> {

@@ -62,9 +62,9 @@ export interface BuildJob {
 
 export interface Plan {
   readonly loads: readonly LoadJob[];
-  /** Units that may be built, Italy first. Tables that a release still to be loaded will change are stale. */
+  /** Units that may be built, Italy first. Tables that depend on a release that is not loaded yet count as stale. */
   readonly builds: readonly BuildJob[];
-  /** Units that a user holds, each with user and reason. */
+  /** Regions or Italy that a user pinned, withdrew or rolled back, each with user and reason. */
   readonly held: readonly string[];
   readonly unused: readonly UnusedFile[];
   readonly left: readonly LeftFile[];
@@ -193,7 +193,7 @@ function whyRead(source: RegisteredSource, files: readonly LocatedFile[], invent
   return whyChanged(inventory.releases.get(before.releaseId)?.inputs ?? null, source.facts) ?? 'its reader changed';
 }
 
-/** Returns files to be read as if they were loaded. Their places are not known yet. */
+/** Returns files to be read in the form of loaded files, but without their places, which are not known yet. */
 function comingFiles(loads: readonly LoadJob[]): { files: LoadedFile[]; releases: Release[] } {
   const nothing = { records: null, rows: null, rejects: null, duplicates: null, layers: null, inputs: null } as const;
   const releases = loads.map(({ located: { source, vintage, region, complete }, fingerprint }, index): Release =>

@@ -166,7 +166,7 @@ function mayDiffer(file: SqlFile, sources: readonly RegisteredSource[], made: Re
   return (input) => {
     if (input === 'core.parcel' || isCompared(input)) return true;
     const read = made.get(input as Relation);
-    // Both are rebuilt for the same parcels.
+    // Both tables are rebuilt for the same parcels.
     return how.by === 'parcels' && read?.incremental === true && read.file.incremental?.by === 'parcels';
   };
 }

@@ -16,7 +16,7 @@ export function whyUnused(file: LoadedFile, inventory: Inventory, units: readonl
   if (units.length === 0) return 'no region is requested or published';
   const regions = new Set(file.held.flatMap((held) => held.places.map((place) => regionOf(file, held, place, inventory.register))));
   const known = [...regions].filter((region) => region !== null).sort((a, b) => a - b);
-  // Italy uses every place. Its tables may be planned even if the region of the file is not.
+  // The tables of Italy use every place, and may be planned even if the file's region is not.
   if (!regions.has(null) && known.every((region) => !units.includes(region)) && !units.includes(0)) return ofOtherRegions(known);
   for (const unit of [...units].sort((a, b) => b - a)) {
     for (const held of file.held) {

@@ -39,7 +39,7 @@ function holdsMetres(srid: number, x: number, y: number): boolean {
 }
 
 /**
- * Returns the reason why an EWKB geometry in metres is wrong: it has degrees, or exchanged axes. It checks the first position only.
+ * Returns the reason why an EWKB geometry in metres is wrong: it has degrees, or exchanged axes. Only the first position is checked.
  */
 export function metresMisplaced(ewkb: Buffer): Refusal | null {
   const srid = ewkb.readUInt32LE(5);

@@ -141,7 +141,7 @@ async function factsOf(file: InputFile, pattern: RegExp): Promise<{ path: string
   try {
     const [path, ...others] = rasterPaths(zip.entries, pattern);
     if (path === undefined || others.length > 0) {
-      throw inputError('the zip does not hold one raster', {
+      throw inputError('the zip does not contain exactly one raster', {
         code: 'RASTER_MISSING', at: file.name, detail: `expected one, found ${path === undefined ? 'none' : [path, ...others].slice(0, 5).join(', ')}`,
         hint: 'Use one zip per raster, as published, or unpack them.',
       });

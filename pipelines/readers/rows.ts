@@ -7,7 +7,7 @@ import { refusalOf } from './refusal.ts';
 export interface RowReading<K extends string> extends Omit<ExpectedColumns<K>, 'at'> {
   /** The staging table. */
   readonly table: string;
-  /** Its columns: names of the schema's fields. */
+  /** Columns of the staging table: names of the schema's fields. */
   readonly columns: Columns;
   /** Schema from the published text of the mapped columns to values. */
   readonly schema: ZodType<Readonly<Record<string, unknown>>>;

@@ -120,7 +120,7 @@ export async function readVectorFile<K extends string>(file: InputFile, sink: Si
       const size = parts.find((part) => part.path === path)?.size ?? parts.reduce((sum, part) => sum + part.size, 0);
       const facts = { path, crc32, size };
       const weight = parts.reduce((sum, part) => sum + part.compressedSize, 0);
-      // Except for databases, a file has one layer, which is known before opening. Then unpacking can be avoided.
+      // Except for databases, a file has one layer, which is known before opening. A layer that is not read then need not be unpacked.
       if (!/\.(?:gpkg|gdb)$/i.test(path) && (await sink.reuse(facts))) {
         layers.read += 1;
         continue;

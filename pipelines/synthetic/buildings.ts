@@ -1,6 +1,7 @@
 /**
- * Generates the buildings of the synthetic region, and the true values at each parcel. Each source writes the buildings of its comuni. They depend on the
- * region and the sheet only, so a sheet can be generated alone. As in real files most are small with four corners. Some are L- or U-shaped or stepped, or have
+ * Generates the buildings of the synthetic region, and the true values at each parcel. Each source writes the buildings of its comuni. The buildings of a sheet
+ * depend on the region and the sheet only, so a sheet can be generated alone. As in real files most are small with four corners. Some are L- or U-shaped or
+ * stepped, or have
  * a court. In towns a parcel has up to six, elsewhere most parcels have none. Some cross several parcels or roads, overlap, or occur twice. Italy has 20
  * million buildings for 87 million parcels; a dense region has about five times as many.
  */

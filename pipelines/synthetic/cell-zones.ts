@@ -134,7 +134,7 @@ export function holedArea(outer: CellBox, hole: CellBox): CellArea {
   return { pieces: around.map(boxPiece), polygons: [[boxRing(outer), [...boxRing(hole)].reverse()]] };
 }
 
-/** Returns two squares of 2 × 2 cells that meet in a corner, as one ring that crosses itself there. It is invalid, and has the area of both. */
+/** Returns two squares of 2 × 2 cells that meet in a corner, as one ring that crosses itself there. The ring is invalid, and has the area of both squares. */
 export function crossedArea(x: number, y: number): CellArea {
   return {
     pieces: [boxPiece([x, y, x + 2, y + 2]), boxPiece([x + 2, y + 2, x + 4, y + 4])],
@@ -142,7 +142,7 @@ export function crossedArea(x: number, y: number): CellArea {
   };
 }
 
-/** Returns a box with a spike, which is removed by a repair. It is invalid, and has the area of the box. */
+/** Returns a box with a spike, which is removed by a repair. The ring is invalid, and has the area of the box. */
 export function spikedArea(box: CellBox, length: number): CellArea {
   const [west, south, east, north] = box;
   const middle = (south + north) / 2;

@@ -1,4 +1,4 @@
-/** Small repeatable random numbers: a 32-bit hash of the key seeds mulberry32. They generate data and are not safe for secrets. */
+/** Small repeatable random numbers: a 32-bit hash of the key seeds mulberry32. The numbers are for generating data and not safe for secrets. */
 import { itemAt } from './items.ts';
 import type { Random } from './region.ts';
 

@@ -99,7 +99,7 @@ export interface Random {
 
 export interface SyntheticRegion {
   readonly seed: number;
-  /** ISTAT code of the region whose code and name it borrows. */
+  /** ISTAT code of the real region that the synthetic region imitates. */
   readonly code: number;
   readonly name: string;
   readonly provinces: readonly SyntheticProvince[];

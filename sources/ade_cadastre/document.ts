@@ -152,7 +152,7 @@ export class GmlDocument {
     }
   }
 
-  /** Reports a problem of the document as a whole. It counts as one record. */
+  /** Reports a problem of the document as a whole. The problem counts as one record. */
   report(code: string, message: string): void {
     this.records += 1;
     this.problems.push({ position: 0, code, message, raw: Buffer.from(this.root?.text ?? ''), place: START });
@@ -242,8 +242,8 @@ export class GmlDocument {
   }
 
   /**
-   * Counts start tags independently of the scanner, to detect a row that the scanner lost. It searches for the bare name because the
-   * name's first letter is rarer than `<`, which makes the search three times faster.
+   * Counts start tags independently of the scanner, to detect a row that the scanner lost. The search is for the bare name, because the name's first letter is
+   * rarer than `<`. This makes the search three times faster.
    */
   #countMembers(from: number, until: number): void {
     const buffer = this.#buffer.subarray(0, until);

@@ -65,7 +65,7 @@ select
 from raw_sheet s
 where starts_with(s.reference, 'A000');
 
--- 3. Find repeated references. They are grouped by hash, because an int8 costs half as much as a text, and the few matches are compared as text.
+-- 3. Find repeated references. References are grouped by hash, because grouping an int8 costs half as much as a text. The few matches are compared as text.
 create unlogged table repeated as
 select
   'parcel' as layer,

@@ -11,7 +11,7 @@ import { readDocument, type Input } from './member.ts';
 /** Depth of nested archives: Italy's zip contains zips of regions, which contain zips of provinces, which contain zips of comuni. */
 const DEPTH = 4;
 
-/** Files that tools add to zips. They are never the publisher's data. */
+/** Files that tools add to zips. Such files never contain the publisher's data. */
 const LITTER = /(?:^|\/)(?:__MACOSX\/|(?:\.DS_Store|Thumbs\.db|[^/]*\.gfs)$)/i;
 
 /** Size below which a zip is read without threads, because it is read before a thread would have started. */

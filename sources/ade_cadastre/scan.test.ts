@@ -285,7 +285,7 @@ describe('a member that is too long', () => {
   it.each([1, 100, 5000, 1_000_000])('is rejected with its beginning, and the next one is read (chunks of %i)', (size) => {
     const { problems, rows, records } = run(Buffer.from(long), { memberBytes: 8000, chunk: () => size });
     if (size > 8000) {
-      // A member that arrives in one piece needs no limit. It is rejected for its content.
+      // The limit does not apply to a member that arrives in one piece. Such a member is rejected for its content.
       expect(problems.map(({ code }) => code)).toEqual(['reference_contradicts_label']);
     } else expect(problems.map(({ code }) => code)).toEqual(['member_too_large']);
     expect(problems[0]!.position).toBe(text.indexOf('<wfs:member>', text.indexOf('<wfs:member>') + 1));

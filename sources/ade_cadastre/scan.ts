@@ -3,8 +3,8 @@
  * objects.
  *
  * It accepts only known byte sequences: tags in the publisher's order and spelling, with any XML white space between them, names that agree
- * with each other, plain decimals and closed rings. For a member with anything else, it returns −1 and the strict parser decides. It can
- * therefore only be wrong by accepting a member that a strict parser would reject. A property test looks for that. Format: MapServer, WFS
+ * with each other, plain decimals and closed rings. For a member with anything else, it returns −1 and the strict parser decides. The only possible error is
+ * therefore to accept a member that a strict parser would reject. A property test looks for that. Format: MapServer, WFS
  * 2.0 output with GML 3.2.
  */
 import { ITALY } from '../../pipelines/readers/italy.ts';
@@ -293,7 +293,9 @@ export class ParcelScanner {
     return at;
   }
 
-  /** Writes the field length and the head of the EWKB. Both counts are filled in at the end. @returns the index of the field length */
+  /**
+   * Writes the field length and the head of the EWKB. The length and the number of polygons are filled in at the end. @returns the index of the field length
+   */
   #openMultiPolygon(): number {
     const writer = this.#writer;
     writer.ensure(64);

@@ -20,7 +20,7 @@ export const NAMESPACES = {
   CP: 'http://mapserver.gis.umn.edu/mapserver',
 } as const;
 
-/** Reason why an element is not as expected. It becomes a reject. */
+/** Reason why an element is not as expected, which is reported as a reject. */
 export class Refusal extends Error {
   readonly code: string;
   readonly place: Place;

@@ -1,6 +1,6 @@
 /**
  * The synthetic region's cadastral map: `MOLISE.zip` › `CB.zip` › `Z001_CASTEL DELL`INVENTATO.zip` › `_map.gml` and `_ple.gml`,
- * in the dialect of the publisher's MapServer. It is written as a stream; memory holds at most one feature.
+ * in the dialect of the publisher's MapServer. The map is written as a stream, with at most one feature in memory.
  *
  * The quirks are additional to the region's parcels. Quirks with a geometry are west of the region, outside the
  * zones of all other sources.
@@ -28,7 +28,7 @@ export interface Quirks {
   readonly duplicates: number;
   /** Reference of a parcel that is accepted although it is not a parcel of the region: its ring crosses itself and is repaired. */
   readonly repaired: string;
-  /** Reference of the member with `comune_unknown`. It is only rejected if the list of comuni is loaded. */
+  /** Reference of the member with `comune_unknown`. This member is only rejected if the list of comuni is loaded. */
   readonly pseudoComune: string;
 }
 

@@ -2,7 +2,7 @@ import type { Columns } from '../../pipelines/contract/source.ts';
 
 /**
  * Staging tables. A parcel's other names (belfiore, section, sheet, label, gml_id …) follow from its reference, and the
- * reader rejects parcels whose names contradict it. They are therefore not staged but cut from the reference in load.sql.
+ * reader rejects parcels whose names contradict it. These names are therefore not staged. load.sql cuts them from the reference.
  */
 export const tables = {
   raw_parcel: {

@@ -191,7 +191,7 @@ describe('the fast path', () => {
         at += size;
       }
     }
-    // `collect` opens the file by its path. Here its stream is cut at random positions.
+    // `collect` opens the file by its path. In this test the stream is cut at random positions.
     const collected = await collect({ ...source, read: (_file, sink) => source.read({ ...file, open: () => Readable.from(pieces()) }, sink) }, path, { role: 'INDIR' });
     const member = collected.members[0]!;
     expect(member.records).toBe(lines.length);

@@ -27,7 +27,7 @@ select
 from raw_access
 where street is not null;
 
--- Few keys occur twice. They are found by hashing keys alone, and only their rows are sorted.
+-- Few keys occur twice. Repeated keys are found by hashing, and only the rows with these keys are sorted.
 create table repeated_access as
 select
   progressivo_accesso

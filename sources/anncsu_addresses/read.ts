@@ -128,8 +128,8 @@ async function readCsv(stream: Readable, at: string, role: Role, member: MemberS
     if (full !== undefined) await full;
   }
   if (carry !== null) {
-    // The publisher ends every line. Without a line end, the last line is complete in files that were saved again. With columns missing,
-    // it shows that the file was truncated, and an unknown number of lines is missing.
+    // The publisher ends every line. Without a line end, the last line is complete in files that were saved again. A last line that lacks columns shows that
+    // the file was truncated, and that an unknown number of lines is missing.
     const separators = carry.filter((byte) => byte === SEPARATOR).length;
     const expected = lines.width(role) - 1;
     if (headed && separators < expected) {

@@ -51,7 +51,7 @@ function vintageOf(names: readonly string[]): string | null {
   return null;
 }
 
-/** Returns the area that a name states; null if none does. Then the file is an extract and its rows state their area. */
+/** Returns the area that a name states; null if none does. A file without an area in its name is an extract, and its rows state their area. */
 function areaOf(names: readonly string[], at: string): { readonly region: number | null } | null {
   for (const name of names) {
     const code = AREA.exec(name)?.[1]?.toUpperCase();

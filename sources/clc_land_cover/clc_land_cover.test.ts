@@ -35,7 +35,7 @@ describe('the map of land cover', () => {
     expect(CLASSES.size).toBe(44);
   });
 
-  it('keeps polygons of thousands of corners with holes, and counts those outside Italy without keeping them', async () => {
+  it('keeps polygons with holes and thousands of corners, and skips and counts polygons outside Italy', async () => {
     const { recognition, collected } = await trial(source, join(folder, `${MAP}.gpkg`));
     expect(recognition).toMatchObject({ vintage: '2018', region: null, complete: true, dated: '2020_20u1' });
     const [member] = collected!.members;
@@ -90,7 +90,7 @@ describeDatabase('loading the map of land cover', (engine) => {
     database = await engine.openDatabase();
   });
 
-  it('cuts polygons, repairs invalid ones, names the classes, and records the regions that they cover', async () => {
+  it('cuts polygons, repairs invalid polygons, and records class names and covered regions', async () => {
     const found = await loaded(database, 'clc_land_cover', `
       insert into raw_land_cover values
         (1, 1, 'EU_1', '211', 'Seminativi in aree non irrigue', st_buffer(st_setsrid(st_point(4650000, 2050000), 3035), 5000, 200)),

@@ -60,7 +60,7 @@ function gap({ cornersPerCell }: Density, x: number, y: number): CellArea {
 function matrix(density: Density, grid: CellGrid, x: number, y: number): Zone {
   const { block } = density;
   const size = MATRIX * block;
-  // Its border runs through the middle of cells and around the region.
+  // The border of the matrix runs through the middle of cells and around the region.
   const box: CellBox = [x === 0 ? -MARGIN : x + 0.5, y === 0 ? -MARGIN : y + 0.5, x + size + 0.5, y + size + 0.5];
   const holes: CellArea[] = [];
   for (let row = y; row < Math.min(y + size, grid.rows); row += block) {

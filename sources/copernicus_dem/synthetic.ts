@@ -1,4 +1,4 @@
-/** The surface in tiles of 1°, each cut to the region. It covers everything and is served where the ground is unknown. */
+/** The surface in tiles of 1°, each cut to the region. The surface covers everything, and is served where the ground is unknown. */
 import { join } from 'node:path';
 import { writeGeoTiff } from '../../pipelines/synthetic/raster-writer.ts';
 import { groundModel, SURFACE_CELL_DEG, surfaceModel, reliefOf } from '../../pipelines/synthetic/relief.ts';

@@ -69,7 +69,7 @@ export function headerOf(names: readonly string[], at: string): Header {
 
 /**
  * Counts records separately, on the raw bytes before any parsing: lines that are neither the header nor blank.
- * It is independent of the reader, so that the two can disagree.
+ * This count is independent of the reader, so that a difference reveals an error.
  */
 export class LineCounter {
   #lines = 0;
@@ -312,7 +312,10 @@ class TileRows {
     reject(code, message);
   }
 
-  /** Handles a repeated header, as in concatenated tiles. Another series is harmless, but moved fields would be read as other fields. */
+  /**
+   * Handles a repeated header, as in concatenated tiles. A header with another series is harmless. A header with moved fields is an error, because values would
+   * be read as other fields.
+   */
   #headerAgain(line: string): void {
     const at = `${this.#at}:${this.#number}`;
     const names = columnNames(line, at);

@@ -110,7 +110,7 @@ function line(seed: number, ix: number, iy: number, cell: Cell, tail: readonly s
 function gridOf(region: SyntheticRegion): Box {
   const [west, south, east, north] = region.box;
   let [x0, y0, x1, y1] = [Infinity, Infinity, -Infinity, -Infinity];
-  // The edges of a box in degrees are curves here. Their corners and middles bound them well within the margin.
+  // The edges of a box in degrees are curves here. Corners and midpoints give bounds that are exact enough for the margin.
   for (const lon of [west, (west + east) / 2, east]) {
     for (const lat of [south, (south + north) / 2, north]) {
       const [x, y] = laeaEurope.forward([lon, lat]);

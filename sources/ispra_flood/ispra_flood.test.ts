@@ -151,7 +151,7 @@ describeDatabase('loading the flood mosaic', (engine) => {
   });
 
   it('reprojects a long straight edge along its course, not only at its ends', async () => {
-    // An edge of 40 km along easting in EPSG:3035. Its middle must be correct within centimetres.
+    // An edge of 40 km along easting in EPSG:3035. The middle of the edge must be correct within centimetres.
     const [found] = await loaded(database, 'ispra_flood', `
       insert into raw_flood_hazard values (1, 1, 'P1', null, 'srid=3035;polygon((4600000 2100000, 4640000 2100000, 4640000 2090000, 4600000 2090000, 4600000 2100000))')`, ({ session }) => session.query<{ off_m: number; naive_m: number }>(`
       select

@@ -84,7 +84,9 @@ function* zones(region: SyntheticRegion): Generator<Zone> {
   for (const comune of region.comuni) yield* brook(grid, comune);
 }
 
-/** Whether the parcel is an area, as one per block is. Its neighbours touch the area along their borders but have no part of it. */
+/**
+ * Whether the parcel has the outline of an area, as one parcel per block has. Neighbouring parcels touch the area along their borders but share no part of it.
+ */
 function isDrawn({ dense }: SyntheticRegion, grid: CellGrid, parcel: SyntheticParcel): boolean {
   const { block } = dense ? DENSE : USUAL;
   return grid.cellsOf(parcel).some(([column, row]) => column % block === 6 && row % block === 24);
@@ -122,7 +124,7 @@ const synthetic: Synthetic = {
 
   truth(region) {
     const grid = new CellGrid(region);
-    // The part of the valley that the block's cells can touch. Its corners are those of the whole valley.
+    // The part of the valley that the block's cells can touch. The part has the corners of the whole valley.
     const { block, cornersPerCell } = region.dense ? DENSE : USUAL;
     const around = zonesByBlock(block, (x, y) => [...valley(cornersPerCell, y, x - 2.5, x + block + 2.5), ...quirks(x, y)]);
     return (parcel) => {

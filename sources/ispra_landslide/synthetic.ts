@@ -55,7 +55,7 @@ function slope(grid: CellGrid, comune: SyntheticComune): Zone[] {
   return (['P4', 'P3', 'P2', 'P1', 'AA'] as const).map((level, i) => ({ class: level, label: LABELS[level], area: boxArea([x + 0.5 + 2 * i, y + 0.5, x + 1.5 + 2 * i, y + 1.5]) }));
 }
 
-/** Whether the parcel is a slide, as one per block is. Its neighbours touch the slide along their borders. */
+/** Whether the parcel has the outline of a slide, as one parcel per block has. Neighbouring parcels touch the slide along their borders. */
 function isDrawn(grid: CellGrid, parcel: SyntheticParcel): boolean {
   return grid.cellsOf(parcel).some(([column, row]) => column % BLOCK === 18 && row % BLOCK === 26);
 }

@@ -1,6 +1,6 @@
 /**
- * The synthetic region's shore, its northern edge, as ISPRA's layer of shoreline change: a shapefile in a zip. It has segments of every class, with
- * means at and near the limits of the severity, without information, of two lines, and one in the sea far from every parcel.
+ * The synthetic region's shore, its northern edge, as ISPRA's layer of shoreline change: a shapefile in a zip. The file has segments of every class, with means
+ * at and near the limits of the severity, segments without information, segments of two lines, and a segment far out at sea.
  */
 import { join } from 'node:path';
 import { inTurn, itemAt } from '../../pipelines/synthetic/items.ts';

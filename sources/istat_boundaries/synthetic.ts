@@ -15,7 +15,7 @@ const EDITION = '01012026';
 /** Distance of corners in UTM, some 500 m, because a side of a box is straight in degrees. */
 const STEP = 0.005;
 
-/** Returns points from one corner to the next, without the last. They are the same backwards, because both neighbours draw them. */
+/** Returns points from one corner to the next, without the last. Both directions give the same points, because both neighbours draw this edge. */
 function side([x1, y1]: LonLat, [x2, y2]: LonLat): LonLat[] {
   if (x1 === x2 && y1 === y2) return [];
   const pieces = Math.max(1, Math.round(Math.max(Math.abs(x2 - x1), Math.abs(y2 - y1)) / STEP));
@@ -39,7 +39,7 @@ function outline(comuni: readonly SyntheticComune[]): LonLat[] {
 
 const projected = (ring: readonly LonLat[]): Polygon => [ring.map((point) => utm32.forward(point))];
 
-/** Adds a spike of 200 m into the polygon and back. It encloses nothing and makes the polygon invalid. */
+/** Adds a spike of 200 m into the polygon and back. The spike encloses no area and makes the polygon invalid. */
 function withSpike(polygon: Polygon): Polygon {
   return polygon.map((ring) => {
     const [x, y] = itemAt(ring, 1);

@@ -76,7 +76,7 @@ async function textOf(probe: Probe): Promise<string> {
   return probe.entries.some((entry) => entry.path === 'xl/sharedStrings.xml') ? (await probe.headOf('xl/sharedStrings.xml')).toString('utf8') : '';
 }
 
-/** Whether the text is a list of fields. It contains the key and the first indicator with its meaning, which the data never contain. */
+/** Whether the text is a list of fields. A list of fields contains the key and the meaning of the first indicator, which data files never contain. */
 function mentionsFields(text: string): boolean {
   return text.includes('SEZ21_ID') && /Popolazione residente/i.test(text);
 }

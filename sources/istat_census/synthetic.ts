@@ -1,7 +1,7 @@
 /**
  * Synthetic census sections and indicators. Census sections follow the borders of cadastral sheets, so that a parcel's representative point is
- * unambiguous. They are single sheets, pairs, one of two separate sheets, one drawn with a spike (invalid), and one with a hole that
- * another census section fills exactly, in the shape of a parcel. Some sheets are in no census section.
+ * unambiguous. Most consist of one or two sheets. One consists of two separate sheets, one has a spike (invalid), and one has a hole in the shape of a parcel
+ * that another census section fills. Some sheets are in no census section.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

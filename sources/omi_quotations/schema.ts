@@ -157,7 +157,7 @@ export const zone = {
   Microzona: whole('microzona_malformed', /^(?:\d{1,4}|\s*)$/, 'a whole number or blank').transform((text) => (Number(text) === 0 ? null : Number(text))),
 } as const;
 
-/** Columns of each CSV, by name. Their order does not matter. */
+/** Columns of each CSV, by name. The order of the columns does not matter. */
 export const HEADERS: Readonly<Record<Kind, readonly string[]>> = {
   VALORI: [
     'Area_territoriale', 'Regione', 'Prov', 'Comune_ISTAT', 'Comune_cat', 'Sez', 'Comune_amm', 'Comune_descrizione', 'Fascia', 'Zona', 'LinkZona',

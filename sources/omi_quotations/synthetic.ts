@@ -45,7 +45,7 @@ const eraOf = (halfYear: number): Era => (halfYear <= half(2018, 2) ? 'A' : half
 const HOLE = 'B2';
 
 /**
- * Ending of LinkZona. It stays with a zone through half-years, while letter and number may change. The D1 of era A became E1, and the D1 of today is
+ * Ending of LinkZona. A zone keeps its LinkZona over half-years, while letter and number may change. The D1 of era A became E1, and the D1 of today is
  * another zone. C1 and R1 were replaced by new zones of the same name.
  */
 const LINKS: Readonly<Record<Era, Readonly<Record<string, number>>>> = {

@@ -157,7 +157,7 @@ declare
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
-  -- A box may touch tens of thousands of parcels. They are sorted by number only and tested one by one until the page is full.
+  -- A box may touch tens of thousands of parcels. The parcels are sorted by fid and tested one by one until the page is full.
   for v_fid in
     select q.fid
     from core.parcel q
@@ -201,8 +201,9 @@ declare
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
-  -- References are CCCCZFFFFAS.label. Their index has everything needed: a comune is one range of the index, and a sheet is one range for each possible section
-  -- letter. Small letters sort after all characters of a reference in every collation. Land registers have no sheets: each comune catastale is a range. A
+  -- References are CCCCZFFFFAS.label. The index on references is sufficient: a comune is one range of the index, and a sheet is one range for each possible
+  -- section letter. Small letters sort after all characters of a reference in every collation. Land registers have no sheets: each comune catastale is a range.
+  -- A
   -- comune catastale whose name no comune has is found by that name. Ranges are looked up one by one, where the planner would rather read the table.
   for v_stretch in
     select

@@ -57,7 +57,7 @@ declare
   v_fid int4;
   v_fids int4[] := '{}';
 begin
-  -- A box may touch tens of thousands of parcels. They are sorted by number only and tested one by one until the page is full.
+  -- A box may touch tens of thousands of parcels. The parcels are sorted by fid and tested one by one until the page is full.
   for v_fid in
     select q.fid
     from core.parcel q

@@ -103,7 +103,7 @@ begin
   v_cited := api.cite(
     v_region, v_include, v_blocks, string_to_array(replace(array_to_string(v_keys, chr(10)), '@', v_basic.belfiore), chr(10))
   );
-  -- json keeps the order of the contract, where jsonb sorts, and costs a third less. It is built as text. Names of sections need no quoting.
+  -- json keeps the order of the contract, where jsonb sorts, and costs a third less. The record is built as text. Names of sections need no quoting.
   head := '{"fid":' || p_fid || ',"municipality":' || (v_basic.value -> 'municipality') || ',' || v_cited.blocks
     || ',"meta":{"sections_included":' || array_to_json(v_include)
     || ',"coverage":{' || substr(v_coverage, 2)

@@ -5,8 +5,8 @@
 -- grain: one row per census section that has data
 -- crs: none
 
--- In the 2021 edition a census section without a row has no residents. It gets zeros, unless the table of the geometry counts residents
--- there. Later editions leave out whole comuni and single sections, so a missing row is unknown and
+-- In the 2021 edition a census section without a row has no residents. Such a section gets zeros, unless the table of the geometry counts residents there.
+-- Later editions leave out whole comuni and single sections, so a missing row is unknown and
 -- stays missing. A comune is identified by the first digits of its
 -- section numbers, because later editions may name a comune that has merged since.
 create table census_figures as

@@ -94,7 +94,7 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
       regions_reached: 'describes the file: missing rows are counted where they are missing',
     },
   },
-  'section.unplaced': { unwatched: 'points without a location: the located ones are watched in core.point_of_interest' },
+  'section.unplaced': { unwatched: 'points without a location; points with a location are gated in core.point_of_interest' },
   'core.shore_piece': { unwatched: 'pieces of the shore: the values near parcels are watched in section.coastal_erosion' },
   'core.coverage': { section: 'risk', by: 'belfiore', slice: { column: 'theme' }, fields: { mapped: REACHED }, excused: {} },
   'core.building_coverage': {

@@ -55,7 +55,7 @@ cross join region g
 left join core.parcel_register k on k.region_code = g.code and k.reference = n.reference
 where k.reference is null;
 
--- Parcels are left out if their comune catastale leads to no comune. A check then names it and nothing is published.
+-- Parcels are left out if the comune of their comune catastale is unknown. A check then names it and nothing is published.
 create table parcel as
 select
   k.fid,

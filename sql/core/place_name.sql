@@ -154,7 +154,7 @@ from (
     ('103', '003')
 ) as f (code, parent_code);
 
--- Names of cities in other languages, with the ISO 639-1 codes of the languages. They are the names in common use; no published list was copied. Names that are
+-- Names of cities in other languages, with the ISO 639-1 codes of the languages. The names are in common use, and no published list was copied. Names that are
 -- common last words of Italian street names (Luca, Tori) are left out.
 create table foreign_name as
 select
@@ -397,7 +397,7 @@ with italian as (
   from comune_code c
   cross join lateral unnest(string_to_array(c.name_other, '/')) as o (name)
   union
-  -- The current comune. If none is known, the code alone, so that the name is not available to other places.
+  -- The current comune. If no current comune is known, only the code is kept, so that no other place gets the name.
   select core.comune_key(x.name), 'former', coalesce(h.belfiore, x.istat_code)
   from comune_suppressed x
   left join heir h on h.istat_code = x.istat_code

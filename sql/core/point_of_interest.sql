@@ -189,7 +189,7 @@ cross join lateral (
 
 analyze province_named;
 
--- The few comuni that moved to another region, by name. Their former plate code still leads to them.
+-- The few comuni that moved to another region, by name. The former plate code still identifies such a comune.
 create table moved as
 select
   c.region_code,

@@ -137,7 +137,8 @@ select geom
 from :"table"
 
 -- statement: under
--- Parcels under the features that cover the changed parcels. There are millions of features without an index, and few changed parcels: these get one.
+-- Parcels under the features that cover the changed parcels. The millions of features have no index, and changed parcels are few, so the index is created on
+-- the parcels.
 create table :"schema".:"shape" as
 select geom
 from :"shapes" c;

@@ -132,7 +132,7 @@ group by member_id, code
 on conflict (member_id, code) do update set records = ledger.duplicate.records + excluded.records
 
 -- statement: account
--- No rows are staged for reused members. Their results were recorded when they were taken.
+-- No rows are staged for reused members. The results of these members were recorded when the members were reused.
 with counted as (
   select *
   from unnest($2::int4[], $3::int8[]) as x (member_id, rows)

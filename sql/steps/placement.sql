@@ -4,7 +4,8 @@
 -- grain: placed has at most one row per point
 -- crs: EPSG:4326; distances geodesic, in metres
 
--- The file that runs this step first creates the view point (id, belfiore, geom). It then reads the result, placed. A point belongs to the land parcel
+-- The file that runs this step first creates the view point (id, belfiore, geom). That file then reads the result, the table placed. A point belongs to the
+-- land parcel
 -- that covers it. On a common border the smaller parcel is used, or the first by reference if they are equal. Any other point, such as an access on
 -- the street front inside the road's parcel, belongs to the nearest land parcel of its comune within 15 m.
 
@@ -84,8 +85,7 @@ held as (
   where st_covers(cell.geom, place.geom)
     and (select by_cell from point_method)
   union all
-  -- A parcel whose box covers more than 4,096 cells, perhaps because of one stray corner, uses the index of the points. There are few such
-  -- parcels.
+  -- A parcel whose box covers more than 4,096 cells, perhaps because of one stray corner, uses the index of the points. Such parcels are rare.
   select
     inside.id,
     box.fid,

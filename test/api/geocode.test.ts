@@ -24,7 +24,7 @@ interface Found {
   readonly distance_meters: number;
 }
 
-/** Names of real comuni: long and short, similar and homonymous, with saints, articles, apostrophes and a second language. None of them is loaded. */
+/** Names of real comuni: long and short, similar and homonymous, with saints, articles, apostrophes and a second language. None of these comuni is loaded. */
 const REAL = (
   "Salerno;Siderno;Palermo;Salento;Milano;Roma;Torino;Napoli;Bari;Genova;Bologna;Firenze;Venezia;Verona;Cento;Conte;Castro;Livo;Peglio;Samone;San Teodoro;Calliano;Brione;Re;Ne;Ro;Vo';Lu;Rho;Bra;"
   + "Ala;Ora;Lei;Rossa;Armo;L'Aquila;La Spezia;Reggio nell'Emilia;Reggio di Calabria;Lamezia Terme;Forlì;Forlimpopoli;Cirò;Cirò Marina;Sant'Angelo Lodigiano;Sant'Agata de' Goti;Santa Maria Capua Vetere;"

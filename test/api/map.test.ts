@@ -225,7 +225,7 @@ describeEngines('the web pages', (engine) => {
       const first = await at(`#signin=${link.secret}`);
       expect(first.url()).not.toContain(link.secret);
       expect(await first.evaluate('JSON.stringify([localStorage, sessionStorage, history.state, document.cookie])')).not.toContain(link.secret);
-      // There is nothing to sign out of or to type: tiles and records are authorised by the cookie.
+      // The page shows neither a sign-out button nor a token field, because the cookie authorises tiles and records.
       expect(await first.locator('header #sign').isVisible()).toBe(false);
       await first.locator('#query').fill(String(known.fid));
       await first.locator('#query').press('Enter');
@@ -478,7 +478,7 @@ describeEngines('the web pages', (engine) => {
       expect([printed.length > 0, printed.filter((each) => each < 220)]).toEqual([true, []]);
       await expect.poll(lightness, SOON).toBeLessThan(120);
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-      // Nothing waits between this event and printing.
+      // The browser prints directly after this event.
       await page.evaluate("dispatchEvent(new Event('beforeprint'))");
       expect(await lightness()).toBeGreaterThan(220);
       expect(await page.locator('#told details:not([open])').count()).toBe(0);

@@ -103,7 +103,7 @@ describe('access to the metrics', () => {
     await app.close();
   });
 
-  it('is denied to pages of other sites whose name leads to this machine', async () => {
+  it('is denied to a web page under a foreign host name that resolves to this machine', async () => {
     const statusOf = async (app: FastifyInstance, host: string): Promise<number> => (await read(app, '127.0.0.1', { host })).status;
     const app = await buildServer({ reader: answering, version: VERSION, log: SILENT });
     for (const [host, status] of [['localhost:8080', 200], ['127.0.0.1', 200], ['[::1]:8080', 200], ['rebound.example', 404], ['localhost.example:8080', 404]] as const) {

@@ -72,7 +72,7 @@ describeEngines('the plans of the read interface', (engine) => {
     }
   }
 
-  /** Returns the scans of large tables during requests to a separate server. Its connections report when they close. */
+  /** Returns the scans of large tables during requests to a separate server. The connections of that server report their counts when they close. */
   async function scansOf(paths: readonly string[]): Promise<Scans[]> {
     await service.database.query('select pg_stat_reset()');
     const server = await serviceOn(service.database, service.url);

@@ -277,7 +277,7 @@ describeDatabase('the server\'s role', (engine) => {
 
   it('cannot take the lock between readers and publications', async () => {
     for (const mode of ['access share', 'share row exclusive', 'access exclusive']) expect([mode, await asRole(`do $$ begin lock table ledger.publication_lock in ${mode} mode; end $$`)]).toEqual([mode, 'SQL_42501']);
-    // Its functions take that lock. No role can take another lock.
+    // The functions of the interface take that lock. No role can take another lock.
     await service.database.session((session) => session.transaction(async () => {
       await session.query('select api.hold_publication()');
       const held = await session.query<{ relation: string | null; mode: string }>(

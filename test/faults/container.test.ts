@@ -93,7 +93,7 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
     const ended = once(held, 'exit');
     process.kill(inside(held), 'SIGKILL');
     await ended;
-    // Here its number belongs to another live process.
+    // On this machine the process number belongs to another live process.
     expect(readFileSync(lock, 'utf8')).toMatch(/^1 /);
     await takeLock(lock, inUse);
     await releaseLock(lock);

@@ -94,7 +94,7 @@ export class Server {
     await answers(this.url('postgres'), async () => (alive(this.#pid) ? null : 'the server ended at once'));
   }
 
-  /** Starts a streaming standby of this server. It is read-only until it is promoted. */
+  /** Starts a streaming standby of this server. The standby is read-only until it is promoted. */
   async standby(): Promise<Server> {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-standby-'));
     if (this.#owner !== null) await chown(folder, this.#owner.uid, this.#owner.gid);

@@ -164,7 +164,7 @@ async function pgliteTemplate(): Promise<string> {
     } finally {
       await database.close();
     }
-    // Another worker may have been faster. Its template is just as good.
+    // Another worker may have been faster. Its template has the same content.
     await rename(join(scratch, 'database'), template).catch((error: unknown) => {
       if (!existsSync(template)) throw error;
     });

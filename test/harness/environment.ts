@@ -16,7 +16,7 @@ export interface TestEnvironment {
   readonly image: string;
   /** `MAPPALE_TEST_ENGINES`: `postgres`, `pglite` or both: the engines of every suite. Default: both, for suites that depend on the engine. */
   readonly engines: readonly EngineName[];
-  /** Returns whether the environment names the engines. Then every suite runs on each of them. */
+  /** Returns whether the environment names the engines. In that case every suite runs on each named engine. */
   readonly enginesNamed: boolean;
   /** `MAPPALE_TEST_SEED`: seed of all random choices in tests. Default: derived from the commit, so that runs cover different cases. */
   readonly seed: number;

@@ -9,7 +9,7 @@ import { readSqlFile, readSqlFolder } from '../../pipelines/contract/sql-files.t
 
 async function functions(session: Session): Promise<void> {
   await session.query('create schema if not exists core');
-  // They call each other across files.
+  // The functions call each other across files.
   await session.query('set check_function_bodies to off');
   for (const { text, file } of readSqlFolder('sql/functions')) await session.script(text, file);
   await session.query('reset check_function_bodies');

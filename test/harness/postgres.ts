@@ -213,7 +213,7 @@ export async function installations(path: readonly string[]): Promise<{ bin: str
 }
 
 /**
- * Runs the server and waits. Its standard input detects the end of the test run: however the run ends, `cat` ends, and
+ * Runs the server and waits. The closed standard input shows that the test run ended. Even if the run is killed, `cat` ends, and
  * the server and its files are removed.
  */
 const KEEPER = `

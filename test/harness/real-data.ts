@@ -1,4 +1,4 @@
-/** Real files of the publishers, which a developer may keep next to the checkout. They are never part of the project. */
+/** Real files of the publishers, which a developer may keep next to the checkout. Real files are never part of the project. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

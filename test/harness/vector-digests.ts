@@ -1,4 +1,4 @@
-/** Prints the digest of every layer of the vector files that the arguments name, plain or in zips, as JSON. Its environment chooses the engine. */
+/** Prints the digest of every layer of the vector files that the arguments name, plain or in zips, as JSON. An environment variable chooses the engine. */
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { MappaleError } from '../../pipelines/errors.ts';

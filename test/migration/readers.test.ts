@@ -114,7 +114,7 @@ it('every command is listed here as reading or writing', async () => {
 
 describeEngines('reading commands', (engine) => {
   const made = fixture(FIXTURES[0]!);
-  // Opening the embedded database takes seconds. There one command is tested for all that open the database in the same way.
+  // Opening the embedded database takes seconds. So on that engine one command is tested for each way of opening the database.
   const looking = Object.entries(COMMANDS).flatMap(([name, { typed, ...facts }]) => (typed === null || (engine.name === 'pglite' && name !== 'status') ? [] : [{ name, typed, ...facts }]));
   let url: string;
   let files: Awaited<ReturnType<typeof made.files>>;

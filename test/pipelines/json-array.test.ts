@@ -84,7 +84,7 @@ describe('the reader of JSON lists', () => {
     })()).rejects.toThrow('the disk is gone');
   });
 
-  it('reads 40 MB in the memory of a few elements', async () => {
+  it('reads 40 MB with only a few elements in memory', async () => {
     const element = JSON.stringify({ comune: 'Borgo Finto', filler: 'x'.repeat(4000) });
     async function* long(): AsyncGenerator<Buffer> {
       yield Buffer.from('[');

@@ -55,7 +55,7 @@ it(`gives a correct reason for every loaded file that is not used, seed ${seed}`
         const other = [...used].find(({ name }) => name === instead[1])!;
         const [layers, places] = [other.held.map(({ layer }) => layer), other.held.flatMap((held) => held.places)];
         expect(other).toBeDefined();
-        // Both cover the same layer, and the same place unless one file is complete.
+        // Both files cover the same layer. They also cover the same place, unless one file is complete.
         expect(file.held.some(({ layer }) => layers.includes(layer))).toBe(true);
         expect(file.held.some((held) => held.places.some((place) => places.includes(place))) || other.complete).toBe(true);
         // The file belongs to a planned region.

@@ -65,7 +65,7 @@ function parcelNear(ring: readonly EastNorth[], { inverse }: Projection, random:
   const middle: EastNorth = [x0 + along * (x1 - x0) + width * 0.4 * (random.next() - 0.5), y0 + along * (y1 - y0) + width * 0.4 * (random.next() - 0.5)];
   const corners = ([[-1, -1], [1, -1], [1, 1], [-1, 1]] as const).map(([a, b]): LonLat => {
     const [u, v] = [(a * length * (0.8 + 0.2 * random.next())) / 2, (b * width * (0.8 + 0.2 * random.next())) / 2];
-    // Corners are given in degrees, as the cadastre publishes them. Their exact position does not matter.
+    // Corners are given in degrees, as the cadastre publishes them. The exact position of a corner does not matter.
     const [lon, lat] = inverse([middle[0] + u * Math.cos(angle) - v * Math.sin(angle), middle[1] + u * Math.sin(angle) + v * Math.cos(angle)]);
     return [Math.round(lon * 1e8) / 1e8, Math.round(lat * 1e8) / 1e8];
   });

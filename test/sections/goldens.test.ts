@@ -20,7 +20,7 @@ import { syntheticFiles, loadOptions } from '../harness/region.ts';
 /** Ids of this database, and the provenance of a row. */
 const OWN: readonly string[] = ['release_id', 'member_id', 'file_id', 'position'];
 
-/** Tables that are empty if the lists of comuni are complete, as here. Their tests have other lists. */
+/** Tables that are empty if the lists of comuni are complete, as here. Other tests cover these tables with other lists. */
 const EMPTY: readonly string[] = ['core.comune_found'];
 
 /** Built in every region, and filled only where there are land registers. */

@@ -125,7 +125,7 @@ describeDatabase('the coverage of a section', (engine) => {
     });
     afterAll(() => files?.remove());
 
-    it('is given for every requested section, in their order: for sections that are not loaded, and for mapped ones without values', async () => {
+    it('is given for every requested section in the order of the record, also for sections without a release and for mapped sections without values', async () => {
       const [row] = await context.database.query<{ fid: number }>('select p.fid from core.parcel p where not exists (select from section.address a where a.fid = p.fid) order by p.fid limit 1');
       const record = async (include: readonly string[]): Promise<{ meta: { coverage: Record<string, string> }; address?: unknown[] }> =>
         (await context.database.query<{ json: { meta: { coverage: Record<string, string> }; address?: unknown[] } }>('select api.parcel($1, $2) as json', [row!.fid, include]))[0]!.json;

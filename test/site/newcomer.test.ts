@@ -265,7 +265,7 @@ describeEngines('a newcomer with a server', (engine) => {
         const closed = await told(await ended(['migrate', '--json'], mine));
         expect(closed.slice(0, 2)).toEqual(['SQL_42501', 6]);
         await there.script(statementIn(closed[2]), 'the last line');
-        // A dry run creates nothing. Then everything is created.
+        // The dry run creates nothing. The next run creates everything.
         vi.spyOn(process.stdout, 'write').mockReturnValue(true);
         expect(await ended(['migrate', '--json', '--dry-run'], mine)).toBeNull();
         expect(await there.query("select to_regnamespace('ledger') as made")).toEqual([{ made: null }]);

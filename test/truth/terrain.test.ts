@@ -1,6 +1,6 @@
 /**
- * Compares terrain with a computation that shares no code with the program: gdaldem, numpy and shapely, in `scripts/terrain-truth.py`. Its rasters and
- * results are in the folder next to this file. Its tiles overlap and disagree, have holes, meet within parcels, and leave a quarter to another model.
+ * Compares terrain with a computation that shares no code with the program: gdaldem, numpy and shapely, in `scripts/terrain-truth.py`. The rasters and results
+ * are in the folder next to this file. The tiles overlap and disagree, have holes, meet within parcels, and leave a quarter to another model.
  */
 import { copyFileSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -53,7 +53,7 @@ export async function ask(path, parameters = {}, signal) {
   return get(path, parameters, token === '' ? {} : { 'x-api-key': token }, signal);
 }
 
-/** Returns whether the server answers `explain`. It never does for a typed token. */
+/** Returns whether the server answers `explain`. The server never does for a typed token. */
 export const canExplain = () => session && explains && token === '';
 
 /** Returns the result of `mappale explain` for a section. @param {number} fid @param {string} section @throws {Refusal} */

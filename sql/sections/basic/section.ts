@@ -1,4 +1,4 @@
-/** Section basic: identification and position of a parcel in the cadastre. Its rows are those of `core.parcel` and a table of postal codes. */
+/** Section basic: identification and position of a parcel in the cadastre. The section reads `core.parcel` and a table of postal codes. */
 import { z } from 'zod';
 import { belfiore, geometry, kind, nullable, parcelFacts } from '../../../pipelines/contract/schemas.ts';
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';

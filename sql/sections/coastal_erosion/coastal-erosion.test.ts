@@ -43,7 +43,7 @@ describeDatabase('the section coastal_erosion', (engine) => {
       expect(fid).toBe(syntheticFid(region, index));
       expect(json.map(({ dynamic, avg_change_m_year, severity_index }) => [dynamic, avg_change_m_year, severity_index]), `${fid}`)
         .toEqual(expected.map(({ dynamic, avg_change_m_year, severity_index }) => [dynamic, avg_change_m_year, severity_index]));
-      // The database finds the nearest point on the sphere, the truth in the plane. They differ by millimetres.
+      // The database finds the nearest point on the sphere, the truth in the plane. The two results differ by millimetres.
       json.forEach(({ distance_m }, place) => expect(Math.abs(distance_m - expected[place]!.distance_m), `${fid}`).toBeLessThan(0.011));
       counts.add(json.length);
       for (const shore of json) severities.add(shore.severity_index);

@@ -5,7 +5,7 @@
 -- grain: one row per key, source and vintage
 -- crs: none
 
--- Elevation models and yields share core.raster_tile, which the build reads. They do not affect night lights.
+-- Elevation models and yields share core.raster_tile, which the build reads. These rasters do not affect night lights.
 with kind as (
   select distinct
     p.belfiore,

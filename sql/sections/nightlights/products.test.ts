@@ -15,7 +15,10 @@ interface Tile {
 const REGION = 14;
 const PRODUCTS = ['VNP46A4', 'VJ146A4', 'VNL'];
 
-/** Returns the product of the preferred tile. It reaches the region and has the newest year, then the later collection, then the earlier product. */
+/**
+ * Returns the product of the preferred tile. Preferred are tiles that reach the region, with the newest year, then the later collection, then the earlier
+ * product.
+ */
 function productOf(tiles: readonly Tile[]): string {
   const key = ({ product, collection, year, regions }: Tile): number => {
     const reaches = regions === null || regions.includes(REGION) ? 1 : 0;

@@ -76,7 +76,7 @@ interface File {
 const ITALY = Array.from({ length: 15 }, (_, i) => i + 1);
 const WHOLE = [0, 0, 1000, 1000] as const;
 
-/** Older files have higher member numbers. Nothing may depend on them. */
+/** Older files have higher member numbers. Results must not depend on these numbers. */
 function written(files: readonly File[]): string {
   return files.map(({ rank, areas, regions = [12, 13, 14, 15], missing = [] }, index) => {
     const member = 50 - 3 * index;
@@ -139,7 +139,7 @@ describeDatabase('the coverage of hazard maps', (engine) => {
 
   it('includes all of Italy for a map of 15 regions, except provinces that it lists as missing, and only drawn areas for a map of 14', async () => {
     const everywhere = (themes: readonly Theme[], comuni: readonly Comune[] = COMUNI): Verdict => Object.fromEntries(themes.flatMap((theme) => comuni.map((comune) => [`${theme} ${comune}`, 0])));
-    // It draws nothing in the region except P1 in one comune.
+    // The file draws nothing in the region except P1 in one comune.
     const italy: File = { rank: 1, areas: areas(['flood_P1', 'flood_P3'], ['Z001']), regions: ITALY };
     expect(await build([italy], boundaries(COMUNI))).toEqual(everywhere(['flood_P1', 'flood_P3']));
     expect(await build([{ ...italy, missing: ['094', '021'] }], boundaries(COMUNI))).toEqual({
@@ -189,7 +189,7 @@ describeDatabase('the coverage of hazard maps', (engine) => {
     expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z002']) }], statements(`
       delete from comune_code where belfiore = 'Z002'; update parcel set belfiore = 'Z001' where belfiore = 'Z002';
       insert into comune_register values ('Z001', '094801', '094901', false), ('Z001', '094802', '094901', false), ('Z002', '094999', '094902', true);`))).toEqual({ 'landslide Z001': 0 });
-    // 094801 became both. Their common border is unknown, so their parcels locate them.
+    // 094801 became both. The border between the two comuni is unknown, so each is located by its parcels.
     expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z001'], [0, 0, 300, 300]) }], statements(`
       insert into comune_register values ('Z001', '094801', '094901', true), ('Z002', '094801', '094902', true);`))).toEqual({});
     expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z001'], [400, 400, 600, 600]) }], statements(`

@@ -53,7 +53,7 @@ function covers(belfiore: string, themes: readonly string[], memberId = 1): stri
 
 const FLOODS = ['flood_P1', 'flood_P2', 'flood_P3'];
 
-/** A piece of an area in squares of `square`. Its width and height are in hundredths of the square's. */
+/** A piece of an area in squares of `square`. Width and height are in hundredths of the side of the square. */
 function piece(table: 'flood' | 'landslide', [member, position, level]: readonly [number, number, string | null], column: number, [west, south, east, north]: readonly [number, number, number, number]): string {
   const [x, y, side] = [14.5 + column, 41, 0.0002];
   return `insert into ${table}_hazard_piece (member_id, position, class, geom) values (${member}, ${position}, ${level === null ? 'null' : `'${level}'`},

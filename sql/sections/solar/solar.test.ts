@@ -14,7 +14,7 @@ describeDatabase('the section solar', (engine) => {
   beforeAll(async () => {
     database = await engine.openDatabase();
     workspace = await sectionWorkspace(database, { region, sources: ['gsa_pvout'], sql: ['sql/sections/solar/record.sql'] });
-    // Every third parcel has roofs of 10 m² and more. Others have smaller sheds, which are ignored, or nothing.
+    // Every third parcel has roofs of 10 m² and more. All other parcels have smaller sheds, which are ignored, or no building.
     await workspace.session((session) => session.query(
       'create table buildings as select fid, (fid % 3 = 0)::int4 * (1 + fid % 4) as roof_count, (fid % 3 = 0)::int4 * (10 + fid % 1000 / 7.0::float8) as roof_area_m2 from parcel where kind = $1 and fid % 5 > 0',
       ['land'],

@@ -68,7 +68,7 @@ candidate_column as (
   select
     fid,
     area_m2,
-    -- Many parcels are inside one cell. They need no clipping, and the weight cancels out.
+    -- Many parcels are inside one cell. Such parcels need no clipping, because the weight cancels out.
     case when ix_first = ix_last and iy_first = iy_last then null else geom end as geom,
     iy_first,
     iy_last,

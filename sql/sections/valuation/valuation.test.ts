@@ -60,7 +60,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     const histories = expected.flatMap(({ truth }) => (truth.valuation_history === null ? [] : [truth.valuation_history]));
     const elements = expected.flatMap(({ truth }) => truth.valuation);
     expect(histories.every(({ semesters }) => semesters.length === 22 && semesters[0]!.semester === '2015_1' && semesters[21]!.semester === '2025_2')).toBe(true);
-    // Another zone, no zone or no quotation in an earlier half-year, and land in no zone at all.
+    // Parcels in another zone, in no zone or without a quotation in an earlier half-year, and parcels in no zone at all.
     expect(histories.some(({ zone_current: now, semesters }) => semesters.some(({ zone }) => zone !== null && zone !== now))).toBe(true);
     expect(histories.some(({ semesters }) => semesters.some(({ zone }) => zone === null))).toBe(true);
     expect(histories.some(({ semesters }) => semesters.some(({ zone, gross_yield_pct: yields }) => zone !== null && yields === null))).toBe(true);
@@ -127,7 +127,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
   it('find parcels from the zones: pieces of perimeters drive, and points are found through their index', async () => {
     const plan = await workspace.session(async (session) => {
       const file = readFileSync(new URL('../../../sql/sections/valuation_history/build.sql', import.meta.url), 'utf8');
-      // As in the file up to the pieces. Then the join is explained instead of run.
+      // Runs the file up to the pieces. Then the join is explained instead of run.
       const upTo = file.indexOf('-- Parcels that lie in the same shapes');
       await session.script(file.slice(0, upTo).replaceAll('create table ', 'create temporary table '), 'valuation_history.sql');
       const join = /create table parcel_shapes as([\s\S]*?);\n/.exec(file)![1]!;
