@@ -62,7 +62,7 @@ export async function citationsOf(database: Database, { unit, schema, products }
   return { all, cited: [...cited, ...everywhere] };
 }
 
-/** Runs `attribution.sql` of each section. All parcels cite sources that the file does not name, and all sources of a section without such a file. */
+/** Runs `attribution.sql` of each section. Sources that the file does not name are cited for all parcels. If the section has no such file, all sources are. */
 async function citeRows(
   database: Database, schema: string, products: readonly Product[], cite: (section: string, key: string, source: string | null, vintage: string | null) => void,
 ): Promise<void> {

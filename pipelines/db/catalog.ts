@@ -230,7 +230,7 @@ export async function countByMember(session: Session, schema: string, table: str
   return session.query(`select member_id, count(*) as n, count(distinct position) as distinct_n from ${ident(schema, table)} group by member_id order by member_id`);
 }
 
-/** Returns the sorted names of a table's columns, without some. */
+/** Returns the names of a table's columns in alphabetical order, without the given ones. */
 export async function columnNames(session: Session, { schema, table }: Place, without: readonly string[] = []): Promise<string[]> {
   const columns = await session.query<{ name: string }>(catalog('columns'), [ident(schema, table)]);
   return columns.map(({ name }) => name).filter((name) => !without.includes(name));

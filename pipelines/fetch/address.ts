@@ -1,4 +1,4 @@
-/** Distinguishes public internet addresses from those of this machine and of private networks. */
+/** Distinguishes public internet addresses from addresses of this machine and of private networks. */
 import { lookup as resolve } from 'node:dns';
 import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net';
 

@@ -38,7 +38,7 @@ export interface RefreshReport {
   /** Regions that a user holds, as text. */
   readonly held: readonly string[];
   readonly failures: readonly MappaleError[];
-  /** Files that could not be used although their regions were published, with the sections that they touch. */
+  /** Files that could not be used although their regions were published, with the sections that lack their data. */
   readonly leftOut: readonly LeftOut[];
   /** Added columns and cut exports in files that were loaded now or that the regions use. Warnings do not change the exit code. */
   readonly warnings: readonly SchemaWarning[];

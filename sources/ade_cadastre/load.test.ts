@@ -35,7 +35,7 @@ interface Parcel {
   readonly made_valid: boolean;
   readonly administrative_unit: string | null;
   readonly file_belfiore: string | null;
-  /** In square degrees. */
+  /** Area in square degrees. */
   readonly area: number;
   readonly polygons: number;
   readonly west: number;
@@ -70,7 +70,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
   }
 
   async function loadFixture(name: string): Promise<{ loaded: Loaded; parcels: Parcel[]; refused: Refused[] }> {
-    // Use a folder with only this file: the survey looks at the folder's other files too.
+    // Uses a folder with only this file, because the survey also reads the folder's other files.
     const path = join(folder, name);
     await cp(join(FIXTURES, name), path);
     const loaded = await loadFile(cadastre, path);
@@ -211,7 +211,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
     expect(warnings).toEqual([]);
   });
 
-  it('reject the pseudo-comune A000 and no other code, whether or not a list has it', async () => {
+  it('reject the pseudo-comune A000 and no other code, even if the list of comuni lacks the code', async () => {
     const { loaded, parcels, refused } = await loadFixture('unknown-comune-a000.gml');
     expect(loaded).toMatchObject({ records: 2, rows: 1, rejects: 1 });
     expect(parcels.map(({ reference }) => reference)).toEqual(['Z001_000100.1']);

@@ -219,7 +219,7 @@ with spoken as (
   cross join place
   where case
     when source_file.is_national then
-      -- The province of an unlisted comune is unknown. That province may be one that is not mapped.
+      -- The province of an unlisted comune is unknown. The comune may be in a province that is not mapped.
       not coalesce(
         place.province_code = any (source_file.missing_provinces),
         exists (select from place as other where other.province_code = any (source_file.missing_provinces))

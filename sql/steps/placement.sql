@@ -4,7 +4,8 @@
 -- grain: placed has at most one row per point
 -- crs: EPSG:4326; distances geodesic, in metres
 
--- The file that runs this step first creates the view point (id, belfiore, geom). That file then reads the result, the table placed. A point belongs to the
+-- The file that runs this step first creates the view point (id, belfiore, geom). Afterwards the file reads the result, the table placed. A point belongs to
+-- the
 -- land parcel
 -- that covers it. On a common border the smaller parcel is used, or the first by reference if they are equal. Any other point, such as an access on
 -- the street front inside the road's parcel, belongs to the nearest land parcel of its comune within 15 m.

@@ -1,4 +1,4 @@
-/** Uploads that stop half-way block neither other requests of their token nor the server. */
+/** Tests that an upload that stops half-way blocks neither other requests of its token nor the server. */
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { BODY_MS, bodyQueue } from '../../api/body.ts';

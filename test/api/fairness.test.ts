@@ -36,7 +36,7 @@ describe('the fair queue', () => {
       releases[at]!();
       await settled();
     }
-    // Not aaaaabbcc: the last client is not served last.
+    // The order is not aaaaabbcc, so a late client need not wait for all requests of an early one.
     expect(served.join('')).toBe('aabcabcaa');
   });
 
@@ -99,7 +99,7 @@ async function held(): Promise<{
     close: async () => undefined,
     call: (async (statement: string, parameters: readonly unknown[]) => {
       begun.push(String(parameters[0] ?? statement));
-      // The current publication is known at once.
+      // The fake database reports the current publication immediately.
       if (!free && !statement.includes('map_publication')) await new Promise<void>((resolve) => waiting.push(resolve));
       return { publication: '1', facts: null, drawings: null, answer: '{"data":[],"meta":{"count":0}}', dataset: '{}' };
     }) as unknown as Reader['call'],

@@ -193,7 +193,7 @@ describeEngines('searching an address', (engine) => {
     return { parsed, codes: rows.map(({ codes }) => codes) };
   }
 
-  // The results do not depend on the engine: they are tested on the fast one.
+  // The results do not depend on the engine, so only the fast engine is tested.
   const once = it.runIf(engine.name === 'postgres');
 
   once('never answers with another comune than the named one, for any listed comune that is not loaded', async () => {
@@ -216,7 +216,7 @@ describeEngines('searching an address', (engine) => {
       ] as [string, string | null][]);
       const { parsed, codes } = await answersTo(forms);
       expect(forms.filter((_, index) => codes[index]!.length > 0 || parsed[index]!.readings.length === 0)).toEqual([]);
-      // A loaded comune is found in the same forms, but not with another province.
+      // A loaded comune is found in the same spellings, but not with another province.
       const loaded = region.comuni.map(({ belfiore, italianName: name, province }) => ({ belfiore, forms: [
         [`Via Roma 112, ${name}`, null], ['Via Roma 112', name], [`${name}, Via Roma 112`, null], [`Via Roma 112, ${name} (${province.sigla})`, null], [`Via Roma 112, ${name}, ${province.name}`, null],
         [`Via Roma 112 ${name} ${province.sigla}`, null],

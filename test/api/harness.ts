@@ -32,7 +32,7 @@ export interface Service {
   readonly database: Database;
   readonly reader: Reader;
   readonly url: string;
-  /** Lines that the server logged; `warned` has the warnings among them. */
+  /** Lines that the server logged; `warned` has only the warnings. */
   readonly logged: readonly string[];
   readonly warned: readonly string[];
   /** Creates a token; by default with every scope. */

@@ -1,4 +1,4 @@
-/** The pages for people, in a real browser: opening, searching, clicking, reading, printing. */
+/** Tests the web pages in a real browser: opening, searching, clicking, reading, printing. */
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { execFile } from 'node:child_process';
@@ -27,7 +27,7 @@ import { BASE, regionService, VERSION } from './harness.ts';
 import { auditOf, countsOf, markupOf, writeMarkup } from './markup.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
-/** Maps are drawn with WebGL. On a machine without a graphics card the processor renders it. */
+/** Maps are drawn with WebGL. Without a graphics card the processor renders the map. */
 const FLAGS = [
   '--headless', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync',
@@ -57,7 +57,7 @@ function picturesOf(pdf: Buffer): number[] {
     const start = index + all.length;
     const [width, height, length] = ['Width', 'Height', 'Length'].map((word) => Number(new RegExp(`/${word} (\\d+)`).exec(head!)?.[1])) as [number, number, number];
     const pixels = inflateSync(pdf.subarray(start, start + length));
-    // Other streams are the masks of pictures.
+    // The other streams of the PDF are masks of pictures.
     return pixels.length === 3 * width * height ? [pixels.reduce((sum, part) => sum + part, 0) / pixels.length] : [];
   });
 }
@@ -335,7 +335,7 @@ describeEngines('the web pages', (engine) => {
       expect(await page.locator('#told .value, #told td.number').count()).toBeGreaterThan(20);
       expect(await page.evaluate("[...document.querySelectorAll('#told .value, #told td.number')].filter((cell) => getComputedStyle(cell).whiteSpace !== 'nowrap').map((cell) => cell.textContent)")).toEqual([]);
       expect(await pale(page, '#told *')).toEqual([]);
-      // The same record with coverage as if a source did not reach the place, or reached it and found nothing.
+      // Returns the record as if a source did not cover the place, or covered it without a value.
       const states = ['mapped', 'not_mapped', 'not_loaded', 'not_applicable'];
       const looks = [];
       const record = (await service.ask(`/parcels/${known.fid}`, { key })).body as { meta: { coverage: Record<string, string> } };
@@ -351,7 +351,7 @@ describeEngines('the web pages', (engine) => {
       expect(new Set(looks).size).toBe(states.length);
       await page.locator('[data-section=poi]').scrollIntoViewIfNeeded();
       await picture(page, 'absent');
-      // For a road, sections that exist only for land are not applicable.
+      // For a road, sections that exist only for land show not applicable.
       const [road] = await service.database.query<{ fid: number }>("select fid from core.parcel where kind = 'road' order by fid limit 1");
       await page.locator('#query').fill(String(road!.fid));
       await page.locator('#query').press('Enter');
@@ -452,7 +452,7 @@ describeEngines('the web pages', (engine) => {
       for (const hidden of ['body > header', '#layers', '#status', '.why', '.maplibregl-ctrl-scale']) expect(await page.locator(hidden).first().isVisible(), hidden).toBe(false);
       for (const there of ['#map canvas', '#legend', '[data-section=basic]', '[data-section=attributions]', '#printed']) expect(await page.locator(there).isVisible(), there).toBe(true);
       expect(await page.locator('#printed').textContent()).toContain(`parcel=${known.fid}`);
-      // The centre of the screen is the centre of the paper.
+      // The centre of the printed map is the centre of the map on the screen.
       const [drawn, view] = await Promise.all(['#map canvas', '#view'].map((each) => page.locator(each).boundingBox()));
       expect([drawn!.height <= view!.height, drawn!.width <= view!.width]).toEqual([true, true]);
       expect(await page.evaluate('getComputedStyle(document.querySelector("#map canvas")).objectFit')).toBe('cover');

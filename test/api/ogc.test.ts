@@ -88,7 +88,7 @@ describeDatabase('OGC API - Features', (engine) => {
     '/req/core/conformance-success': async () => {
       const { conformsTo } = await get<{ conformsTo: string[] }>('/conformance');
       expect(conformsTo).toEqual(CONFORMS_TO);
-      // A class is claimed only if its requirements are in the page.
+      // A conformance class is declared only if its requirements are in the page.
       expect(new Set(conformsTo.map((uri) => uri.slice(uri.lastIndexOf('/') + 1)))).toEqual(new Set(NAMED.map((id) => id.split('/')[2])));
     },
     '/req/core/http': async () => {

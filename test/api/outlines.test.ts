@@ -1,4 +1,4 @@
-/** Outlines that neighbours share: simplifying each one separately would tear them apart. */
+/** Tests outlines with shared borders. If each outline were simplified separately, gaps would appear. */
 import { describe, expect, it } from 'vitest';
 import { simplifiedWithNeighbours, type MultiPolygon } from '../../api/outlines.ts';
 

@@ -1,4 +1,4 @@
-/** Answers use indexes at any size. The test reads PostgreSQL's own counts of scans: a table that grows is never read completely. */
+/** Tests that answers use indexes at any size. The test reads PostgreSQL's counters of scans: no table that grows with the region is read completely. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
@@ -90,7 +90,7 @@ describeEngines('the plans of the read interface', (engine) => {
   it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'search of a sheet', 'search of a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'suggestions', 'features of a small box', 'features of a comune', 'features behind one', 'tile of parcels', 'tile of a section', 'quality of a comune', 'lists'])('%s reads no large table through', async (name) => {
     const paths = questions[name]!;
     const scans = await scansOf(paths);
-    // Connections that loaded the region may still report a few scans. A plan that needs one shows it in every request.
+    // Connections that loaded the region may still report a few scans. A plan with such a scan would show the scan in every request.
     expect(scans.filter(({ sequential }) => sequential * 4 > paths.length)).toEqual([]);
     if (name !== 'lists') expect(scans.filter(({ indexed }) => indexed > 0).length).toBeGreaterThan(0);
   });
@@ -115,7 +115,7 @@ describeEngines('the plans of the read interface', (engine) => {
       const held = await session.query<{ name: string; kind: string }>(
         "select c.oid::regclass::text as name, c.relkind as kind from pg_locks l join pg_class c on c.oid = l.relation where l.pid = pg_backend_pid() and c.relnamespace in ('core'::regnamespace, 'section'::regnamespace)",
       );
-      // Nothing that is partitioned by region is opened as a whole.
+      // No table that is partitioned by region is opened as a whole.
       expect(held.filter(({ kind }) => kind === 'p')).toEqual([]);
       expect(held.filter(({ name }) => name.startsWith('section.')).length).toBeGreaterThan(SECTION_NAMES.length - 3);
       const [all] = await session.query<{ record: string }>('select head as record from api.parcel_record($1, $2)', asked);

@@ -1,4 +1,4 @@
-/** A read-only database is served: requests and bad keys are counted in the server's memory. */
+/** Tests that a read-only database is served, and that requests and bad keys are counted in the server's memory. */
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

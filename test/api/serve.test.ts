@@ -58,7 +58,7 @@ describeEngines('mappale serve and mappale token', (engine) => {
     const pending = Array.from({ length: 5 }, () => fetch(`${server.base}/admin/municipalities`, { headers: { 'x-api-key': token } }).then(({ status }) => status, () => 'refused'));
     await Promise.race(pending);
     expect(await server.stop('SIGTERM')).toBe(0);
-    // Requests that had arrived were answered. A later connection is refused, never cut off during an answer.
+    // Requests that had arrived were answered. A later connection is refused, and no connection is closed during an answer.
     expect((await Promise.all(pending)).filter((status) => status !== 200 && status !== 'refused')).toEqual([]);
     expect(server.said.join('\n')).not.toContain(token);
     expect(server.said.some((line) => line.includes('logs in as a superuser'))).toBe(engine.name === 'postgres');

@@ -1,4 +1,4 @@
-/** The link that signs in a browser on this machine: once, for a limited time, only for pages of this server, and without a trace. */
+/** Tests the sign-in link: it works once, for a limited time, only for pages of this server, and is not logged. */
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { isLoopback, LINK_MS, SESSION_QUOTA, SignInLink } from '../../api/sign-in.ts';
@@ -29,7 +29,7 @@ interface Page {
   get(path: string, headers?: Readonly<Record<string, string>>, from?: string): Promise<LightMyRequestResponse>;
 }
 
-/** Starts a server without a database, which never finds anything. */
+/** Starts a server with a fake database that finds nothing. */
 async function page(link: SignInLink | null = new SignInLink(), explain: Explain | null = null): Promise<Page> {
   const keys: unknown[] = [];
   const logged: string[] = [];
@@ -203,7 +203,7 @@ describe('an explanation', () => {
     const given = cookie === 'own' ? own : cookie;
     const answered = await get(PATH, { ...headers, ...(given === undefined ? {} : { cookie: given }) }, from);
     expect(codeOf(answered)).toEqual(refused);
-    // The answer does not mention that a token would help, because here it would not.
+    // The answer does not suggest a token, because this path accepts no token.
     expect(answered.headers['www-authenticate']).toBe(refused[0] === 401 ? 'SignInLink realm="mappale"' : undefined);
     expect([runs, keys]).toEqual([0, []]);
   });

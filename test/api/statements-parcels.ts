@@ -1,4 +1,4 @@
-/** Promises of the API about parcels: how they are found, and the content of their records. */
+/** Promises of the API about finding parcels and about the content of records. */
 import { expect } from 'vitest';
 import { regionOfFid } from '../../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
@@ -44,7 +44,7 @@ export const PARCELS: readonly Statement[] = [
   {
     about: OF_LOCATE, says: 'returns the same area, centroid, reference, label and comune as the record',
     holds: async (trial) => {
-      // An area with a fifth decimal that decides the second one.
+      // An area whose fifth decimal decides how the second one is rounded.
       const odd = await trial.parcel();
       const [before] = await trial.service.database.query<{ area: number }>('select area_m2 as area from core.parcel where fid = $1', [odd.fid]);
       await trial.service.database.query('update core.parcel set area_m2 = 100.004999996 where fid = $1', [odd.fid]);

@@ -434,7 +434,7 @@ export const STATEMENTS: readonly Statement[] = [
     about: OF_ERRORS, says: 'are shown in the OpenAPI document as they are returned',
     holds: async (trial) => {
       const { service } = trial;
-      // Numbers of requests, seconds and parcels differ.
+      // Numbers of requests, seconds and parcels may differ.
       const shape = (body: unknown): string => JSON.stringify(body).replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID').replace(/\d+/g, '#');
       const spent = await service.token();
       await service.database.query('insert into access.rate_window (token_id, started_at, used) select max(token_id), now(), 1000 from access.token');

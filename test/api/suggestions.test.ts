@@ -1,4 +1,4 @@
-/** The text before the words that a suggestion completes. */
+/** Tests the text before the words that a suggestion replaces. */
 import { describe, expect, it } from 'vitest';
 import { beforeLast } from '../../api/suggestions.ts';
 
@@ -9,7 +9,7 @@ describe('beforeLast', () => {
     ['via roma castel, ', 1, 'via roma'],
     ['castel', 1, ''],
     ['castel', 2, ''],
-    // The longest possible query: a regular expression took a minute for it.
+    // The longest possible query. An earlier regular expression took a minute for this query.
     [`${'x'.repeat(180)} san martino in p`, 4, 'x'.repeat(180)],
   ])('returns the text of %j before its last %d words', (q, words, before) => {
     expect(beforeLast(q, words)).toBe(before);

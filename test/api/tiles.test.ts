@@ -118,7 +118,7 @@ describeEngines('a tile of the map', (engine) => {
     const read = await features(name, 14, tile!);
     expect(read.length).toBeGreaterThan(20);
     expect(read.filter(({ properties }) => !section.kinds.includes(kinds.get(properties['fid'] as number) as 'land'))).toEqual([]);
-    // Compares some parcels of each value, and some without one.
+    // Compares some parcels of each value, and some parcels without a value.
     const times = new Map<string, number>();
     const some = read.filter(({ properties: { fid: _fid, ...said } }) => {
       const seen = (times.get(JSON.stringify(said)) ?? 0) + 1;

@@ -10,7 +10,7 @@ type Service = Awaited<ReturnType<typeof regionService>>;
 /** Largest number of simultaneous requests of one token. */
 const AT_A_TIME = 3;
 
-/** The served region and its content. */
+/** The region that the server serves, and its content. */
 export class Trial {
   readonly service: Service;
   #key: Promise<string> = Promise.resolve('');
@@ -108,7 +108,7 @@ export interface Basic extends Json {
 }
 
 export interface Statement {
-  /** Part of the API that the statement is about. */
+  /** Part of the API that the statement describes. */
   readonly about: string;
   readonly says: string;
   readonly holds: (trial: Trial) => Promise<void>;

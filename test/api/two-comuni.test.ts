@@ -1,4 +1,7 @@
-/** Queries with two comuni find the first if the second agrees with it, the second if the first is a part of it, otherwise nothing. */
+/**
+ * Queries with two comuni find the first comune if the second agrees with it, or the second comune if the first name is one of its localities, otherwise
+ * nothing.
+ */
 import { beforeAll, expect, it } from 'vitest';
 import { comuneKey } from '../../pipelines/address/normalise.ts';
 import { parseQuery } from '../../pipelines/address/parse-query.ts';

@@ -1,4 +1,4 @@
-/** The server as several processes: which one answers, what they share, what happens when one dies, and how they end. */
+/** Tests a server with several processes: which process answers, their shared state, the death of a process, and the shutdown. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, readdir } from 'node:fs/promises';
@@ -67,7 +67,7 @@ function figure(text: string, name: string, labels = ''): number {
     .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }
 
-/** Returns the processes of the program that this one started, without those of its tools. */
+/** Returns the child processes that run the program, without processes of tools. */
 async function childrenOf(pid: number): Promise<number[]> {
   const lists = await Promise.all((await readdir(`/proc/${pid}/task`)).map((task) => readFile(`/proc/${pid}/task/${task}/children`, 'utf8')));
   const all = lists.flatMap((list) => list.trim().split(' ')).filter((each) => each !== '').map(Number);

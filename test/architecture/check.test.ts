@@ -1,4 +1,4 @@
-/** The steps of `make check`. */
+/** Tests the steps of `make check`. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';

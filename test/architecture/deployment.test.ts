@@ -37,7 +37,7 @@ describe.each(UNITS)('the systemd unit %s', (unit) => {
   });
 
   it.skipIf(!existsSync(ANALYZE))(existsSync(ANALYZE) ? 'has an exposure of at most 3.0' : 'has an exposure of at most 3.0 [not run, no systemd-analyze]', () => {
-    // The threshold is in tenths; a unit above it ends the command with an error.
+    // The threshold is in tenths. If the exposure of a unit is above the threshold, the command fails.
     const report = execFileSync(ANALYZE, ['security', '--offline=yes', '--threshold=30', '--no-pager', join(ROOT, 'scripts/deploy', unit)], { encoding: 'utf8' });
     expect(report).toMatch(/Overall exposure level for .*: [0-2]\.\d /);
   });

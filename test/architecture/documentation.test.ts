@@ -15,7 +15,7 @@ const SCRIPTS = (JSON.parse(read('package.json')) as { scripts: Record<string, s
 
 interface Typed {
   readonly file: string;
-  /** The line as a person would type it, without settings in front. */
+  /** Returns the line as a person would type it, without settings before the command. */
   readonly line: string;
 }
 

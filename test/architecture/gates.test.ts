@@ -11,7 +11,7 @@ import { describeEngines } from '../harness/database.ts';
 import { FILES } from './project.ts';
 
 const ANY_REGION = 14;
-/** The place where a row was read, and the partition that has it. */
+/** Columns with the place where a row was read, and with the partition of the row. */
 const OUTSIDE = ['release_id', 'member_id', 'position', 'region_code'];
 const NUMBERS = ['int2', 'int4', 'int8', 'float4', 'float8', 'numeric'];
 

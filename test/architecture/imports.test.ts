@@ -6,7 +6,7 @@ import { FILES, read, SECTION_FOLDERS, SOURCES, TYPESCRIPT } from './project.ts'
 import { builtStatements, environmentReads, importsOf, type Import } from './syntax.ts';
 
 interface Room {
-  /** Pattern of the room's files. A file belongs to the first room that matches. */
+  /** Pattern of the room's files. A file belongs to the first room whose pattern matches. */
   readonly files: RegExp;
   /** Patterns of the files that it may import; `$1` is the match of the first group of `files`. */
   readonly local: readonly string[];
@@ -211,7 +211,7 @@ describe('the shared code', () => {
   it('names no section except basic, which every record has', () => {
     const names = SECTION_FOLDERS.filter((name) => name !== 'basic');
     expect(names.length).toBeGreaterThan(5);
-    // Ordinary words that are also names of sections: addresses are searched, buildings are synthetic.
+    // Ordinary words that are also names of sections, such as address and buildings.
     const ordinary = new Set(['address', 'buildings', 'population']);
     const naming = (name: string): RegExp => new RegExp(ordinary.has(name) ? `'${name}'|\\bsections?[._/]${name}\\b` : `(?<![a-z])${name}(?![a-z])`);
     // The kind of a suggestion on the map is not a section.
@@ -229,7 +229,7 @@ describe('the shared code', () => {
 describe('SQL in TypeScript', () => {
   it('is never composed from data outside pipelines/db', () => {
     // Benchmarks and tests create tables with names and columns of their own.
-    // The tables that a source states in its code are not data.
+    // Tables that the code of a source declares are not data.
     const apart = /^pipelines\/(db\/|contract\/source-tables\.ts$)|\.test\.ts$/;
     const files = TYPESCRIPT.filter((file) => /^(pipelines|sources|api|cli)\//.test(file) && !apart.test(file));
     expect(files.length).toBeGreaterThan(50);

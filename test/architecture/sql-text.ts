@@ -45,7 +45,7 @@ export function headerValues(text: string, key: string): string[] {
 /** Tables without a schema that load.sql fills in its workspace for the program. */
 const TOLD = ['duplicate', 'entangled', 'place', 'reject'];
 
-/** Parses `layer.a, core.b` to two names and `none` to none. Null for anything else. */
+/** Parses `layer.a, core.b` to two names and `none` to none. Returns null for any other text. */
 export function relations(value: string): string[] | null {
   if (value === 'none') return [];
   const names = value.split(/,\s*/);

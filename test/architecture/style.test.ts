@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { FILES, isData, lineAt, read, SECTION_FOLDERS, SOURCES, TYPESCRIPT } from './project.ts';
 import { hintsOf } from './syntax.ts';
 
-/** A longer file should be split. */
+/** Maximum number of lines of a file. Split a longer file. */
 const MOST_LINES = 750;
 
 /** File names that tools require. */
@@ -59,7 +59,7 @@ describe('code', () => {
 });
 
 describe('a hint', () => {
-  /** Names that only developers of the program know. */
+  /** Names that only developers of the program understand. */
   const INSIDE = /\b[a-z_-]+\.(?:ts|sql)\b|\bmanifest\b|\bsources\/|\bteach\b|\bthe schema\b|_BY_NAME\b|\bEDITIONS\b/;
   const HINTS = TYPESCRIPT.filter((file) => /^(?:pipelines|sources|api|cli)\//.test(file) && !/\.test\.ts$|\/synthetic(?:\.ts|\/)/.test(file))
     .flatMap((file) => hintsOf(file, read(file)).map((hint) => ({ file, ...hint })));

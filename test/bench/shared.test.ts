@@ -9,7 +9,7 @@ describe('the CPU of a server', () => {
 
   it('includes ended and live processes, each since the first reading', () => {
     const before = { main: 1000, living: new Map([[1, 50], [2, 30]]) };
-    // Process 2 ended at 40 ticks, a third one started and ended with 5, a fourth one is live.
+    // Process 2 ended after 40 ticks, a third process started and ended after 5, and a fourth process is still running.
     expect(spent(before, { main: 1045, living: new Map([[1, 60], [4, 7]]) })).toBe(10 + 10 + 5 + 7);
   });
 });

@@ -79,7 +79,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
       let seen = 0;
       return Buffer.from(content.toString('utf8').replace(/<(wfs:member|gml:featureMember)>[\s\S]*?<\/\1>\s*/g, (member) => ((seen += 1) === 12 ? '' : member)));
     });
-    // On nodes without the role the program creates it everywhere.
+    // If the nodes lack the role, the program creates the role on each node.
     const newest = await distributed();
     expect(await isDistributed(newest)).toBe(true);
     await newest.close();
@@ -151,7 +151,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     const parents = await nodes.query<{ table: string }>("select partrelid::regclass::text as \"table\" from pg_partitioned_table where pg_get_partkeydef(partrelid) = 'RANGE (fid)' order by 1");
     expect(tables.map(({ table }) => table)).toEqual(expect.arrayContaining(parents.map(({ table }) => table)));
     for (const { column, group, shards } of tables) expect([column, group, shards]).toEqual(['fid', tables[0]!.group, SHARDS]);
-    // No published rows stayed on the coordinator, and each worker has some.
+    // The coordinator has no published rows, and each worker has some.
     const [coordinator] = await nodes.query<{ bytes: number }>("select pg_relation_size(relid) as bytes from pg_partition_tree('core.parcel') where isleaf");
     expect(coordinator!.bytes).toBe(0);
     const placed = await nodes.query<{ parcels: number }>('select result::int4 as parcels from run_command_on_shards(\'core.parcel\', \'select count(*) from %s\')');

@@ -1,5 +1,5 @@
 /**
- * Tests that a source is one folder: copies the checkout, adds `test/stations` to its sources, and expects everything that a source has.
+ * Tests that adding one folder adds a source: copies the checkout, adds `test/stations` to its sources, and expects everything that a source has.
  * `sources/README.md` has the same steps.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';

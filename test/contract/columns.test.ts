@@ -1,4 +1,7 @@
-/** A publisher adds, removes, renames or doubles a column: an added one is reported and the rows stay the same; the others refuse the file. */
+/**
+ * Tests columns that a publisher adds, removes, renames or doubles. An added column is reported, and the rows stay the same. Every other change rejects the
+ * file.
+ */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -36,7 +39,7 @@ const DISTINCTIVE: readonly (readonly [source: string, column: RegExp])[] = [
   ['postal_codes', /^cap$/i],
 ];
 
-/** Formats of the tables that are tried, each with the least number of layouts. A source that is not listed has at least one layout. */
+/** Formats of the tables that are tried, each with the least number of layouts. Every other source has at least one layout. */
 const LEAST: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   ade_cadastre: { gml: 2 }, anncsu_addresses: { csv: 4 }, bolzano_cadastre: { geojson: 2, dbf: 1 }, clc_land_cover: { gpkg: 1, geojson: 2 },
   copernicus_dem: {},
@@ -58,7 +61,7 @@ interface Golden {
   readonly members?: readonly { readonly records: number; readonly rejects: readonly unknown[]; readonly added?: Readonly<Record<string, unknown>> }[];
 }
 
-/** Returns what must stay the same: rows, and the numbers of records and rejects. Positions in a GML count bytes, which an added property moves. */
+/** Returns the results that must stay the same: rows, and the numbers of records and rejects. Positions in a GML count bytes, which an added property moves. */
 function heldOf({ rows = {}, members = [] }: Golden): unknown {
   return {
     rows: Object.entries(rows).map(([table, each]) => [table, each.map(({ position, ...values }) => values)]),

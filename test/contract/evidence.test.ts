@@ -1,4 +1,4 @@
-/** Tests the evidence for the format of each source: stated in its notes, printed by `mappale sources`. */
+/** Tests the evidence for the format of each source, which the notes state and which is printed by `mappale sources`. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -86,7 +86,7 @@ describe('a folder given as the embedded database', () => {
     expect(existsSync(`${folder}.lock`)).toBe(false);
   });
 
-  it('is accepted with the version of a new database', async () => {
+  it('is refused while another connection uses it, and opened again afterwards', async () => {
     const folder = join(root, 'fresh');
     const database = await openDatabase(`pglite:${folder}`);
     await expect(openDatabase(`pglite:${folder}`)).rejects.toMatchObject({ code: 'DATABASE_IN_USE' });
@@ -131,7 +131,7 @@ describeEngines('a database with other settings', (engine) => {
     const readOnly = await errorOf(url);
     expect(readOnly).toMatchObject({ code: 'DATABASE_READ_ONLY', kind: 'database' });
     await (await openDatabase(url, 'read')).close();
-    // The command in the last line, typed by an administrator in another database, fixes it.
+    // The command in the last line fixes the problem when an administrator runs the command in another database.
     expect(readOnly.fix).toContain(' -d postgres ');
     await database.script(statementIn(readOnly.fix), 'the last line');
     await (await openDatabase(url)).close();

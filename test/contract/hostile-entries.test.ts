@@ -1,4 +1,4 @@
-/** Tests entries of a data folder that cannot be used. Each is named with its reason, the others are read, and the exit code is 3. */
+/** Tests unusable entries of a data folder. Each is named with its reason, all other entries are read, and the exit code is 3. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -120,7 +120,7 @@ describe('files without permission', () => {
     writeFileSync(join(data, 'closed.csv'), 'x');
     for (const path of [root, data]) chmodSync(path, 0o755);
     for (const path of ['closed', 'closed.csv']) chmodSync(join(data, path), 0o000);
-    // Root can read everything.
+    // Root can read every file, so the test needs another user.
     const isRoot = process.geteuid?.() === 0;
     if (isRoot) process.seteuid!(65_534);
     const verdicts = await look(data).finally(() => isRoot && process.seteuid!(0));

@@ -1,4 +1,4 @@
-/** Tests files that could lose a part silently. Each is rejected with the reason. */
+/** Tests files that could silently lose a part of their content. Each file is rejected with the reason. */
 import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ function meanwhile(act: (path: string) => void): RegisteredSource[] {
   }));
 }
 
-/** Cuts the file at the end of a line, so that every reader takes the rest for a complete file. */
+/** Truncates the file at the end of a line, so that it looks complete to every reader. */
 function cutAtLine(path: string): void {
   truncateSync(path, readFileSync(path).lastIndexOf('\n', statSync(path).size / 2) + 1);
 }

@@ -70,7 +70,10 @@ it('a zip with dots inside names is read', async () => {
 });
 
 describe('a geodatabase in a zip', () => {
-  /** Opens it with its own temporary folder. @returns the code of the error, and the files that are left anywhere below, without the cache of tsx. */
+  /**
+   * Opens the geodatabase with a separate temporary folder. @returns the code of the error, and the files that are left anywhere below, without the cache of
+   * tsx.
+   */
   async function openedIn(name: string): Promise<{ code: unknown; left: string[] }> {
     const scratch = join(root, `scratch-${zips}`, 'inner');
     mkdirSync(scratch, { recursive: true });

@@ -81,7 +81,8 @@ describeEngines('a run with a password in its URL', (engine) => {
   it('writes the password neither to output, log and JSON, nor to the ledger, nor to process arguments', async () => {
     const url = await engine.createDatabase();
     copyFileSync(join(ROOT, 'sources/dpc_seismic/fixture/several-zones_2024.csv'), join(folder, 'several-zones_2024.csv'));
-    // The test server requires no password, or the URL has one. A parameter takes precedence, and is given twice.
+    // This works because the test server requires no password, or because the URL contains a password. The second address has the password in a parameter,
+    // twice. A parameter takes precedence.
     const secret = `${url}${url.includes('?') ? '&' : '?'}application_name=Qx7kfZw9pt&${new URL(url).password === '' ? 'password=Qx7kf&p%61ssword=Zw9pt' : ''}`;
     const child = spawn(process.execPath, [join(ROOT, 'pipelines/mappale.mjs'), 'refresh', '--json', '--data', folder], { env: { PATH: '/usr/bin:/bin', DATABASE_URL: secret, MAPPALE_LOG: 'json' } });
     let output = '';

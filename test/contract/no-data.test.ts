@@ -25,7 +25,7 @@ const FEW = ['NaN', '1e999', '-9999'];
 const RECORDS = 3;
 const NUMBERS = 6;
 
-/** Columns in which −9999 may be a value: losses make a sum of incomes negative. */
+/** Columns in which −9999 may be a value, because losses can make a sum of incomes negative. */
 const MAY_BE_NEGATIVE: readonly (readonly [source: string, column: string])[] = [['mef_income', 'lte_zero_eur'], ['mef_income', 'total_income_eur']];
 
 const sources = await loadSources();
@@ -82,7 +82,7 @@ function tableOf(text: string): { readonly delimiter: string; readonly header: r
   return first < 1 ? null : { delimiter, header: lines.slice(0, first), rows: lines.slice(first).slice(-RECORDS) };
 }
 
-/** Returns every variant of a content, one after the other. A table contains all variants at once. */
+/** Returns every variant of a content, one after the other. For a table, one file contains all variants. */
 function variantsOf(name: string, content: Buffer): Buffer[] {
   const random = randomOf(`no data ${name}`);
   if (/\.dbf$/i.test(name)) return dbfVariants(content);
@@ -96,7 +96,7 @@ function variantsOf(name: string, content: Buffer): Buffer[] {
       ? TOKENS.map((token) => cells.map((each, at) => (at === index ? `${/^"/.test(cell) ? `"${token}"` : token}${each.endsWith('\r') ? '\r' : ''}` : each)).join(delimiter)) : [])));
     return [Buffer.from([...header, ...rows, ...more, ''].join('\n'), 'latin1')];
   }
-  // Numbers of documents are between tags, spaces and commas. A few of them are tried.
+  // In documents, numbers are between tags, spaces and commas. Only a few numbers are tried.
   const numbers = [...text.matchAll(/(?<=[\s,[>:"])-?\d+(?:\.\d+)?(?=[\s,\]<"}])/g)];
   return Array.from({ length: Math.min(NUMBERS, numbers.length) }, () => random.pick(numbers)).flatMap((match) => FEW.map((token) => (
     Buffer.from(`${text.slice(0, match.index)}${token}${text.slice(match.index + match[0].length)}`, 'latin1'))));
@@ -230,7 +230,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
       }
     }
     expect([...new Set(found)]).toEqual([]);
-    // Without any files that are read, nothing is tested.
+    // At least one variant must be readable, otherwise nothing is tested.
     expect(tried).toBeGreaterThan(0);
     expect(records).toBeGreaterThan(0);
   });

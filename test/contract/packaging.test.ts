@@ -1,4 +1,4 @@
-/** Tests that the publisher's packaging decides whether a file is complete, and its content which of two issues is newer: never the size. */
+/** Tests that the packaging decides whether a file is complete, that the content decides which of two issues is newer, and that the size decides neither. */
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -41,7 +41,7 @@ const manifestSchema = z.strictObject({
 });
 
 const sources = await loadSources();
-/** Both kinds of synthetic regions. Where the provinces keep land registers, their sources write files and the cadastre does not. */
+/** A synthetic region of each kind. In a region with provincial land registers, the sources of the registers write files and the cadastre writes none. */
 const regions = REGION_CODES.map((code) => makeRegion({ parcels: 600, seed: 11, region: code }));
 const folder = mkdtempSync(join(tmpdir(), 'mappale-contract-'));
 

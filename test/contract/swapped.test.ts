@@ -1,6 +1,6 @@
 /**
  * Tests swapped latitude and longitude. Coordinates that are in Italy only when swapped are rejected, and the reject asks whether they were
- * swapped. Addresses keep their line and lose their point: sources/anncsu_addresses, coordinate_flag.
+ * swapped. Addresses stay without their point: see coordinate_flag in sources/anncsu_addresses.
  */
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,7 @@
 /**
- * Tests that a change to the output of a reader or of a table's SQL raises its version. Otherwise the output of the old version would be kept. `versions.json`
- * has the version and the output for each. A golden file that differs while the version does not is a violation, reported with the new version number.
+ * Tests that a change to the output of a reader or of a table's SQL raises its version. Without a new version, a database would keep the output of the old
+ * version. `versions.json`
+ * has the version and the output for each. If a golden file changes and the version does not, the test fails and names the next version number.
  *
  * After raising the version, run `npx vitest run test/contract/versions.test.ts -u`.
  */
@@ -12,7 +13,7 @@ import { SECTION_FOLDER, sectionFolders, sha256, tableFiles } from '../../pipeli
 import { ROOT } from '../architecture/project.ts';
 import { goldenOf } from '../harness/golden.ts';
 
-/** Version of the synthetic region behind the golden files of tables. Raise it when its files change without a change of rules. */
+/** Version of the synthetic region behind the golden files of tables. Raise this version when the synthetic files change without a change of rules. */
 const SYNTHETIC = 1;
 
 interface Recorded {
@@ -132,7 +133,7 @@ describe('the output of sources and tables', () => {
   });
 
   it('is recorded with its version in versions.json (npx vitest run test/contract/versions.test.ts -u)', async () => {
-    // Only after the test above, because a new record would hide its result.
+    // Runs after the test above, because a new record would hide the result of that test.
     if (violations(recorded(), versions, upstream).length > 0) throw new Error('first raise the versions named by the test above');
     for (const [file, record] of records()) await expect(`${JSON.stringify(record, null, 1)}\n`).toMatchFileSnapshot(join(ROOT, file));
   });

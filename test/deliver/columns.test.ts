@@ -57,7 +57,7 @@ describeDatabase('the columns of the sections', (engine) => {
       return names.flatMap((name, index) => (found[index] === expected[index] ? [] : [`${fid} ${name}: expected ${String(expected[index])}, found ${String(found[index])}`]));
     });
     expect(differing.slice(0, 20)).toEqual([]);
-    // A column that is empty everywhere would pass any comparison. Synthetic sheets have attachments but no developments.
+    // A column without any value would pass every comparison. Synthetic sheets have attachments but no developments.
     const filled = new Set(names.filter((_, index) => [...cells.values()].some((row: readonly Cell[]) => row[index] !== null)));
     expect(names.filter((name) => !filled.has(name))).toEqual(['development']);
   });

@@ -32,7 +32,7 @@ describeEngines('enriching a table', (engine) => {
     folder = await mkdtemp(join(tmpdir(), 'mappale-enrich-'));
     database = await engine.openDatabase();
     await refresh(await contextOn(database), loadOptions([files.folder], [14]));
-    // A comune of a region that is not published, as in the lists and boundaries of all Italy.
+    // A comune of an unpublished region. The lists and boundaries of all Italy contain it.
     await database.query("insert into core.comune (belfiore, istat_code, name, province_code, province_name, region_code) values ('X998', '058998', 'Fuoriporta', '258', 'Roma', 12)");
     await database.query(
       `insert into layer.boundary (release_id, member_id, position, kind, code, name, vintage, area_m2, made_valid, geom)
@@ -188,7 +188,7 @@ describeEngines('enriching a table', (engine) => {
   it('uses one publication: starts again if another becomes current, and leaves no files if that happens again', async () => {
     const fids = (await database.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
     const table = ['fid', ...fids].join(LF);
-    // The second answer is from another publication, once or always.
+    // The second query answers from another publication, either once or always.
     const changing = (always: boolean): Database => {
       let asked = 0;
       return Object.assign(Object.create(database) as Database, {

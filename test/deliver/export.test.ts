@@ -215,7 +215,7 @@ describeDatabase('exporting a region', (engine) => {
   });
 });
 
-/** A limit of the file size cuts files like a full disk, and needs no disk. */
+/** A limit of the file size truncates files like a full disk, without needing one. */
 describe('a file that cannot be written completely', () => {
   const cut = async (name: string, kilobytes: number): Promise<{ code: number; stderr: string; left: readonly string[] }> => {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-cut-'));
@@ -237,7 +237,7 @@ describe('a file that cannot be written completely', () => {
     return { code: result.code, stderr: result.stderr, left };
   };
 
-  // The write fails when the file is closed, and GDAL does not report that.
+  // The write fails when the file is closed, and GDAL does not report this failure.
   it.each([['flatgeobuf', 240], ['geopackage', 340]])('as %s is removed', async (name, kilobytes) => {
     const { code, stderr, left } = await cut(name, kilobytes);
     expect([code, stderr.split(' ')[0], left]).toEqual([2, 'FILE_NOT_WRITTEN', []]);

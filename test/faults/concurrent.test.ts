@@ -9,7 +9,7 @@ import { Gate } from './gate.ts';
 import { Machine, mappale, succeeded, told } from './machine.ts';
 import { inForce, orphans, recount, withDatabase } from './published.ts';
 
-/** Names of cadastre files. Without a list of comuni the same comuni may be in each. */
+/** Names of cadastre files. Without a list of comuni, the regions may share the same comuni. */
 const REGIONS: Readonly<Record<string, number>> = {
   ABRUZZO: 13, BASILICATA: 17, CALABRIA: 18, CAMPANIA: 15, LAZIO: 12, LIGURIA: 7, MARCHE: 11, MOLISE: 14, PUGLIA: 16, UMBRIA: 10,
 };
@@ -52,7 +52,7 @@ describeEngines('concurrent loads', (engine) => {
 
   it('two processes build ten regions, no region twice, and both end when all are published', async () => {
     const { url, gate } = await prepared();
-    // The first process waits in a region while the second builds all others.
+    // The first process waits while it builds a region, and the second builds all others.
     await gate.shut('join of Liguria begins');
     const first = concurrent(url);
     expect(await gate.reached(first)).toBe(true);

@@ -47,7 +47,7 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
       register('data:text/javascript,${encodeURIComponent(hooks)}');
       setInterval(() => process.stdout.write('waiting\\n'), 20);`);
     const container = run(['--import', hold, 'pipelines/mappale.mjs', '--version'], {});
-    // In the second case the program has begun to wait too.
+    // In the second case the program is already waiting.
     const lines = createInterface(container.stdout!);
     for (let line = 0; line < 5; line += 1) await once(lines, 'line');
     const ended = once(container, 'exit');

@@ -17,7 +17,7 @@ export function nameOf({ step, subject, edge }: Boundary): string {
   return `${step} of ${subject} ${edge}`;
 }
 
-/** The end of reading a member: its rows are in an open COPY. */
+/** A gate at the end of reading a member, when its rows are in an open COPY. */
 export const IN_COPY = 'a member was read';
 
 export class Gate {

@@ -26,7 +26,7 @@ class Pair {
   kills = 0;
   /** Content of the undisturbed database, current and former. */
   #calm: Record<string, string> = {};
-  /** Duration of the last undisturbed run. Random moments are within it. */
+  /** Duration of the last undisturbed run. Random moments are drawn within this time. */
   duration = 0;
   /** Every fid that a killed or finished run has given, by cadastral reference. */
   readonly #given = new Map<string, number>();
@@ -62,7 +62,7 @@ class Pair {
     await withDatabase(this.struck, async (database) => {
       expect(await recount(database), `${when}: tables against the ledger`).toEqual(await inForce(database));
       const listed = await everPublished(database);
-      // A publication that was committed before the kill replaces whole units.
+      // A publication that was committed before the kill replaces a region or Italy as a whole.
       for (const unit of ['0', '14']) {
         const of = (all: Record<string, string>): string => JSON.stringify(Object.entries(all).filter(([key]) => key.startsWith(`${unit} `)).sort());
         expect([of(before), of(this.#calm)], `${when}: unit ${unit}`).toContain(of(listed));
@@ -122,7 +122,7 @@ export const killRuns = (engineName: EngineName): void => describeEngines('a run
   const target = engine.name === 'postgres' ? WANTED : Math.ceil(WANTED * EMBEDDED_SHARE);
   const random = randomOf('kills', engine.name, seed);
   beforeAll(async () => {
-    // On the server every source is tested. The embedded database differs only in opening and closing.
+    // On the server every source is tested. On the embedded database only opening and closing differ.
     region = await smallRegion(engine.name === 'pglite' ? FEW_SOURCES : undefined);
     pair = await Pair.of(engine);
   });
@@ -149,7 +149,7 @@ export const killRuns = (engineName: EngineName): void => describeEngines('a run
     try {
       const before = await withDatabase(pair.struck, everPublished);
       const killed = await walk(pair, gate, folder, boundaries, before);
-      // Every boundary is reached in turn: finished steps stay finished, others are repeated.
+      // The runs reach every boundary one after another. Finished steps stay finished, and unfinished steps are repeated.
       expect(killed).toEqual(boundaries.map(nameOf));
     } finally {
       await gate.close();

@@ -72,7 +72,7 @@ export function succeeded(ended: Ended): void {
   if (ended.code !== 0) throw new Error(`expected exit 0, found ${ended.code}:\n${told(ended).slice(-3000)}`);
 }
 
-/** Runs to the end. */
+/** Runs the command to its end. */
 export function mappale(url: string, ...args: readonly string[]): Promise<Ended> {
   return new Machine(url, args).ended;
 }

@@ -13,7 +13,7 @@ import { SmallDisk } from './small-disk.ts';
 
 const run = promisify(execFile);
 
-/** A data folder with version 1 of the files, which a test breaks while it is read. */
+/** A data folder with version 1 of the files. Tests break the folder while a run reads it. */
 interface Flaky {
   breakDown(): Promise<void>;
   remove(): Promise<void>;
@@ -46,7 +46,7 @@ describeEngines('a data folder that fails while it is read', (engine) => {
 
   const refresh = (): Machine => new Machine(url, ['refresh', 'molise', '--data', data, '--accept', 'a test', '--parallel', '1']);
 
-  /** Refreshes from the folder, which breaks before the cadastre is read. */
+  /** Runs a refresh whose data folder fails before the cadastre is read. */
   async function brokenRun(flaky: Flaky): Promise<void> {
     const gate = await Gate.open(url);
     await gate.shut(boundary);

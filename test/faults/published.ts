@@ -1,9 +1,9 @@
-/** Invariants of a database at every moment, whatever was killed. */
+/** Checks of a database that must pass at every moment, whatever process was killed. */
 import { digestOf, splitOf } from '../../pipelines/db/catalog.ts';
 import { openDatabase, type Database, type Session } from '../../pipelines/db/index.ts';
 import { schemaOf, tableOf, type Relation } from '../../pipelines/contract/sql-files.ts';
 
-/** Opens a database that no run has open. */
+/** Opens a database that no run is using. */
 export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase(url);
   try {
@@ -90,7 +90,7 @@ export async function orphans(database: Database): Promise<string[]> {
     const lasting = new Set((await listed(session)).filter(({ state }) => state !== 'past').map(({ partition }) => partition));
     const loaded = new Set((await session.query<{ id: number }>("select release_id as id from ledger.release where state = 'loaded'")).map(({ id }) => id));
     const workspaces = await session.query<{ name: string }>(String.raw`select nspname as name from pg_namespace where nspname ~ '^(staging|build)_' order by 1`);
-    // Parents are partitioned (kind p). Tables that are swapped as a whole, and the register of fids, which is never swapped, are created by a migration.
+    // Parent tables are partitioned (kind p). Tables that are swapped as a whole, and the register of fids, which is never swapped, are created by a migration.
     const tables = await session.query<{ schema: string; name: string; child: boolean }>(
       `select n.nspname as schema, c.relname as name, c.relispartition as child from pg_class c join pg_namespace n on n.oid = c.relnamespace
        where n.nspname in ('layer', 'core', 'section', 'previous') and c.relkind = 'r'

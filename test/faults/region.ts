@@ -1,4 +1,4 @@
-/** A small synthetic region, and versions of its files in which three sources differ. */
+/** Creates a small synthetic region, and versions of its files in which three sources differ. */
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syntheticFiles } from '../harness/region.ts';
@@ -13,7 +13,7 @@ export interface Region {
   remove(): Promise<void>;
 }
 
-/** The sources that versions change, and a few of other kinds. For faults of the server or of readers, further sources add no cases. */
+/** The sources that versions change, and a few of other kinds. These sources suffice for faults of the server and for readers. */
 export const FEW_SOURCES = [
   'ade_cadastre', 'anncsu_addresses', 'copernicus_dem', 'dpc_seismic', 'igm_dbsn', 'ingv_mps04', 'ispra_flood', 'istat_census', 'istat_comuni', 'istat_soppressi',
   'mim_schools', 'omi_quotations',

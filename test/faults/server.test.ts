@@ -194,7 +194,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
   });
 
   describe('on a full disk', () => {
-    /** Free KiB when the disk is shrunk. Runs with the least space fail first. */
+    /** Free space on the shrunk disk, in KiB. Runs start with the least space, which fails first. */
     const SPARES = [0, 16, 64, 256, 1024] as const;
     /** Steps that write to the database. */
     const STEPS = ['stage', 'load', 'join', 'publish'] as const;
@@ -261,7 +261,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
         const { ended, failedIn } = await runOn(disk, url, last.get(step)!, spareKib);
         const where = `${spareKib} KiB left when ${step} begins, failed in ${failedIn ?? 'no step'}, exit ${ended.code}`;
         process.stderr.write(`full disk: ${where}\n`);
-        // With some space left, a run may succeed.
+        // With enough space left, a run may succeed.
         if (ended.code === 0 && spareKib > 0) continue;
         expect(ended.code, `${where}\n${told(ended)}`).toBe(6);
         expect(told(ended), where).toMatch(codes);

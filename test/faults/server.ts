@@ -11,7 +11,7 @@ import { testEnvironment } from '../harness/environment.ts';
 
 const run = promisify(execFile);
 
-/** The server ends with the test run, however the run ends: `cat` ends when this end of its input closes. */
+/** The server ends with the test run, even if the run is killed: `cat` ends when this end of its input closes. */
 const KEEPER = `
 "$1/postgres" -D "$2/data" >>"$2/log" 2>&1 &
 echo $!
@@ -21,7 +21,7 @@ wait
 `;
 
 /**
- * Commits must survive a crash of the server. Only safeguards against a crash of the machine are switched off. Segments of the log are small and are not
+ * Commits must survive a crash of the server. Only the protection against a crash of the machine is switched off. Segments of the log are small and are not
  * recycled, so that a full disk shows soon.
  */
 const SETTINGS = ['wal_recycle=off', "listen_addresses='127.0.0.1'", "unix_socket_directories=''", 'dynamic_shared_memory_type=mmap', 'fsync=off', 'shared_buffers=64MB', 'max_connections=60', 'restart_after_crash=on'];
@@ -125,7 +125,7 @@ export class Server {
     this.#keeper = null;
   }
 
-  /** Waits until the server answers after a crash from which it recovers by itself. Starts a server that gave up. */
+  /** Waits until the server answers after a crash. If the server did not recover by itself, starts it again. */
   async recovered(): Promise<void> {
     const gaveUp = await answers(this.url('postgres'), async () => (alive(this.#pid) ? null : 'it gave up')).then(() => false, () => !alive(this.#pid));
     if (!gaveUp) return;

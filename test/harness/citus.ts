@@ -22,7 +22,7 @@ const BIN = '/usr/lib/postgresql/15/bin';
 /** Number of shards of distributed tables in tests. */
 export const SHARDS = 4;
 
-/** Returns the reason why no cluster is available here, or null. */
+/** Returns the reason why this machine has no cluster, or null. */
 export function citusMissing(): string | null {
   const { citusUrl, engines } = testEnvironment();
   if (!engines.includes('postgres')) return 'left out by MAPPALE_TEST_ENGINES';

@@ -51,12 +51,15 @@ function divided(text: string, separator: string, quotes: boolean): string[] {
   return [...parts, text.slice(start)];
 }
 
-/** Edits a delimited text. The header is the first of three lines with at least four columns, else with the least number; later lines must have as many. */
+/**
+ * Edits a delimited text. The header is one of the first three lines: the first with at least four columns, otherwise the first with the required number. Later
+ * lines must have the same number of columns.
+ */
 function editableText(content: Buffer, leastColumns: number): Editable | null {
   const text = content.toString('latin1');
   if (/[\u0000-\u0008]/.test(text.slice(0, 500)) || /^\s*[{[<]/.test(text)) return null;
   const top = text.split('\n').slice(0, 3);
-  // The header has the most columns. A value may contain a comma.
+  // Uses the delimiter that gives the most columns, because a value may contain a comma.
   const widest = [';', ',', '\t', '|'].map((each) => [each, Math.max(...top.map((line) => line.split(each).length))] as const).sort(([, a], [, b]) => b - a);
   const delimiter = widest[0]![0];
   for (const quotes of [true, false]) {
@@ -152,7 +155,7 @@ interface Elements {
   readonly property: RegExp;
   nameOf(property: string): string;
   renamed(property: string, from: string, to: string): string;
-  /** Creates a property with this name and the value of added columns. @param like another property of the record */
+  /** Creates a property with this name and with the value that added columns get. @param like another property of the record */
   made(name: string, like: string): string;
 }
 
@@ -175,7 +178,7 @@ const KML: Elements = {
   made: (name) => `<Data name="${name}"><value>${VALUE}</value></Data>`,
 };
 
-/** Edits the properties of the records of an XML document. Elements between the properties, such as a box, are moved after them. */
+/** Edits the properties of the records of an XML document. Elements between the properties, such as a box, are moved behind the last property. */
 function editableElements(content: Buffer, { record, property, nameOf, renamed, made }: Elements): Editable | null {
   const text = content.toString('latin1');
   // The element of the record matches the pattern of a property.
@@ -246,7 +249,7 @@ async function editedSheet(path: string, sheet: string, rows: readonly XlsxRow[]
 
 /** Returns the editable table of a file, chosen by name, or null. */
 export async function editable(name: string, content: Buffer): Promise<Editable | null> {
-  // Prose has commas too.
+  // Lines of prose contain commas too.
   if (/\.(?:csv|txt)$/i.test(name)) return editableText(content, /\.txt$/i.test(name) ? 4 : 2);
   if (/\.dbf$/i.test(name)) return editableTable(content);
   if (/\.(?:geojson|json)$/i.test(name)) return editableFeatures(content);

@@ -29,7 +29,7 @@ export interface TestEngine {
    * @returns its URL, in the form of `DATABASE_URL`
    */
   createDatabase(): Promise<string>;
-  /** The same, opened, and closed after the suite. With a URL of `createDatabase`: opens that database. */
+  /** Creates and opens a fresh database, and closes it after the suite. Opens the database at a URL of `createDatabase`. */
   openDatabase(url?: string): Promise<Database>;
   /** Copies a database that is not open anywhere. @returns the URL of the copy */
   copyDatabase(url: string): Promise<string>;
@@ -96,7 +96,7 @@ export function describeEngines(name: string, suite: (engine: TestEngine) => voi
   }
 }
 
-/** Returns the URL of the database with this content. Prepares it if no suite of this run has done so. */
+/** Returns the URL of the database with this content. Prepares the database if no suite of this run has prepared it. */
 async function template(content: string, maker: Exclude<Maker, { missing: string }>, prepare: (url: string) => Promise<void>): Promise<string> {
   const address = new URL('shared', inject('postgresBroker'));
   address.searchParams.set('content', content);
@@ -145,7 +145,7 @@ const MODULES = fileURLToPath(new URL('../../node_modules/', import.meta.url));
 
 /**
  * A folder with the extensions already created, copied for each database: creating one takes ten seconds, copying one 0.2.
- * Kept between runs next to the packages that created it, by their versions.
+ * The folder is kept between runs next to the packages that created it. Its name contains the versions of the packages.
  */
 async function pgliteTemplate(): Promise<string> {
   const versions = ['pglite', 'pglite-postgis'].map((name) => {

@@ -1,4 +1,4 @@
-/** Simulates days: a test of history publishes now, and moves earlier publications back in time. */
+/** Simulates the passing of days: a test publishes now, and moves earlier publications back in time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../pipelines/db/index.ts';
 

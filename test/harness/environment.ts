@@ -1,4 +1,4 @@
-/** The one place where tests read the environment. */
+/** Reads the environment for all tests. */
 import { execFileSync } from 'node:child_process';
 import { delimiter } from 'node:path';
 
@@ -34,7 +34,7 @@ export interface TestEnvironment {
   readonly path: readonly string[];
 }
 
-/** Variables that libpq uses for missing parts of an address. A developer may have set them, but addresses in tests must not depend on them. */
+/** Variables that libpq uses for missing parts of an address. A developer may have set these variables, but addresses in tests must not depend on them. */
 const OF_LIBPQ = ['PGHOST', 'PGPORT', 'PGUSER', 'PGDATABASE', 'PGOPTIONS', 'PGSERVICE', 'PGSERVICEFILE', 'PGSYSCONFDIR', 'PGPASSFILE'];
 
 /** Removes these variables from the environment of this process and of its tests. */
@@ -64,7 +64,7 @@ export function testEnvironment(env: NodeJS.ProcessEnv = process.env): TestEnvir
   };
 }
 
-/** Each commit tests other cases. The same commit reproduces a failure. */
+/** Each commit tests different cases, and the same commit reproduces a failure. */
 function seedOfCommit(): number {
   try {
     return Number.parseInt(execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).slice(0, 7), 16);

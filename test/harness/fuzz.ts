@@ -20,7 +20,7 @@ import { testEnvironment } from './environment.ts';
 const { mutations: CASES, seed: SEED } = testEnvironment();
 /** Largest file that is mutated, so that each case is read quickly. */
 const LARGEST = 60_000;
-/** Longest time for a mutated file. A hang ends the test by the test's own limit. */
+/** Longest time for a mutated file. If a reader hangs, the timeout of the test ends the test. */
 const SLOWEST_MS = 10_000;
 
 const sources = await loadSources();

@@ -1,5 +1,5 @@
 /**
- * Runs once, in the main process. The PostgreSQL server is started when the first suite needs it, and then serves every
+ * Runs once in the main process. The PostgreSQL server is started when the first suite needs it, and then serves every
  * worker: a run of one reader's tests does not start it.
  */
 import { createServer } from 'node:http';

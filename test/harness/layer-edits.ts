@@ -62,7 +62,7 @@ function editedLayer(layer: ReadLayer, edit: Edit): ReadLayer {
   const { fields, features } = layer;
   const own = fields[edit.at];
   const changed = edited<Field>(fields, edit, { name: edit.name, type: 'string' }, { name: edit.name, type: own?.type ?? 'string' });
-  // A table cannot have a name twice: the second copy differs by a character that readers ignore.
+  // A table cannot have two columns of one name, so the second name has an additional character that readers ignore.
   if (edit.kind === 'doubled') changed[edit.at + 1] = { ...own!, name: `${own!.name}_` };
   if (edit.kind === 'retyped') changed[edit.at] = { ...own!, type: 'date' };
   return {

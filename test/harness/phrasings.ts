@@ -5,7 +5,7 @@ import type { Database } from '../../pipelines/db/index.ts';
 export interface Asked {
   readonly query: string;
   readonly street: string;
-  /** Null: the query is for the street itself. */
+  /** Null: the query names a street without a number. */
   readonly number: number | null;
   readonly kind: string;
 }

@@ -32,7 +32,7 @@ export interface TestServer {
   readonly template: string;
   /** Prefix of all databases of this run: `mappale_test_1a2b3c`. */
   readonly prefix: string;
-  /** Text for people. */
+  /** Description for people. */
   readonly description: string;
   stop(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export interface TestServer {
 export interface Search {
   /** Null if no server was found. */
   readonly server: TestServer | null;
-  /** Options that were tried first, each with the reason why it failed. */
+  /** Options that were tried before, each with the reason why it failed. */
   readonly refused: readonly string[];
 }
 
@@ -55,7 +55,7 @@ interface Candidate {
 export async function findPostgres(environment: TestEnvironment): Promise<Search> {
   const refused: string[] = [];
   if (environment.databaseUrl !== null) {
-    // A named server is the only candidate: another one would hide that the named server does not answer.
+    // If a server is named, only that server is tried. Another server would hide that the named one does not answer.
     const given = { url: environment.databaseUrl, description: 'the server of TEST_DATABASE_URL', stop: async () => undefined };
     try {
       return { server: await prepare(given), refused };

@@ -131,7 +131,7 @@ async function loadSynthetics(database: Database, region: SyntheticRegion, sourc
         loaded.push(await load(database, staged, await openRun(database), SILENT));
       }
     } finally {
-      // A section may read its files.
+      // A section may read the files of such a source.
       process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
     }
   }

@@ -35,7 +35,7 @@ export class SharedDatabases {
     preparation?.finish(url);
   }
 
-  /** Removes folders of embedded databases. The server's databases go with the server's others. */
+  /** Removes folders of embedded databases. Databases on the server are dropped with all other test databases. */
   async remove(): Promise<void> {
     for (const { prepared } of this.#preparations.values()) {
       const url = await Promise.race([prepared, Promise.resolve(null)]);

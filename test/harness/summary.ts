@@ -25,7 +25,7 @@ export default class Summary implements Reporter {
           skipped.set(name, (skipped.get(name) ?? 0) + 1);
         }
       }
-      // A file that does not load and a hook that fails are failures too, in addition to the tests that they prevented.
+      // A file that does not load and a hook that fails count as failures, in addition to the tests that did not run.
       for (const suite of [module, ...module.children.allSuites()]) if (suite.errors().length > 0) failed += 1;
       count.failed += failed === 0 && module.state() === 'failed' ? 1 : failed;
     }

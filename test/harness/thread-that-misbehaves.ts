@@ -1,4 +1,4 @@
-/** A thread for tests of `formats/threads.ts`, which misbehaves as its task names. */
+/** Thread for tests of `formats/threads.ts`, which fails in the way that its task names. */
 import { threadId } from 'node:worker_threads';
 import { serveReader } from '../../pipelines/readers/threaded-sink.ts';
 

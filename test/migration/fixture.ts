@@ -43,7 +43,7 @@ export function fixture(name: string): Fixture {
       const database = await openDatabase(url);
       try {
         await database.session(async (session) => {
-          // A role belongs to the server and is in no dump.
+          // Roles belong to the server and are not part of a dump.
           const [role] = await session.query<{ there: boolean }>("select exists (select from pg_roles where rolname = 'mappale_api') as there");
           if (!role!.there) await session.query('create role mappale_api nologin').catch(() => undefined);
           await session.script(unpacked('dump.sql.gz'), `${name}/dump.sql`);

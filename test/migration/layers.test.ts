@@ -9,7 +9,7 @@ import { parseSqlFile } from '../../pipelines/contract/sql-files.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contentOf, FIXTURES, fixture, shapeOf } from './fixture.ts';
 
-/** Any source would do, because the test changes the text of its file. */
+/** Any source would do, because the test changes the source's file. */
 const ID = 'dpc_seismic';
 const LAYER = 'layer.seismic_zone';
 
@@ -111,7 +111,7 @@ describeDatabase('layers with rows', (engine) => {
       it(what, async () => {
         const all = changed(sources, change);
         const was = await rows();
-        // Layout does not count as a change: readers continue.
+        // A change of layout does not count, so reading commands continue to work.
         expect(await isOut(all)).toBe(what !== 'comments and layout');
         const found = await migrate(database, all);
         expect(found.losses).toEqual([]);

@@ -24,7 +24,7 @@ interface Case {
   readonly typed: ((place: { readonly data: string; readonly port: number; readonly scratch: string }) => readonly (readonly string[])[]) | null;
   /** True if the command opens no database. */
   readonly alone?: true;
-  /** Expected exit code. A server that finds its port in use has started as far as a test can check. */
+  /** Expected exit code. For this test, a server that reports its port as in use has started. */
   readonly exit?: number;
 }
 
@@ -199,7 +199,7 @@ describeEngines('reading commands', (engine) => {
     });
   });
 
-  // The version is read from rows, alike on both engines. The embedded one opens slowly and is tested only on request.
+  // The version is read from rows, alike on both engines. The embedded database opens slowly, so it is tested only on request.
   if (engine.name === 'postgres' || testEnvironment().enginesNamed) describe('at another version', () => {
     const FILE = 'sql/api/health.sql';
     let before: unknown;

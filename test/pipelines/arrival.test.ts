@@ -1,4 +1,4 @@
-/** Whatever happens to the files, in any order: the publication equals that of a fresh load of the current files. */
+/** Tests that after any sequence of file changes the publication equals a fresh load of the current files. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';

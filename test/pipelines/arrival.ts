@@ -143,7 +143,7 @@ export class Story {
   #day = 0;
   /** Names of files that are damaged and not repaired. */
   readonly #damaged: string[] = [];
-  /** The publication that a rollback replaced; null: nothing is held back. */
+  /** The publication that a rollback replaced; null: there was no rollback. */
   heldBack: Record<string, string> | null = null;
 
   private constructor(root: string, start: Start, url: string, context: Context) {
@@ -182,7 +182,7 @@ export class Story {
     return report;
   }
 
-  /** Keeps copies even after a run that another process started and that was killed. */
+  /** Keeps copies even after a run in another process that was killed. */
   async keep(): Promise<void> {
     await this.#archive.keep(this.context.database);
   }
@@ -316,7 +316,7 @@ export class Story {
     if (container === undefined) return;
     const outer = await ZipArchive.open(join(this.folder, container));
     const province = container === 'MOLISE.zip' ? await outer.archive(outer.entries[pick % outer.entries.length]!.path) : outer;
-    // Some members are plain drawings, not zips. The sea is not a comune: its file alone would be refused as a whole.
+    // Some entries are plain GML files, not zips. The file of the sea is left out, because alone it would be refused as a whole.
     const comuni = province.entries.filter(({ path }) => path.endsWith('.zip') && !path.startsWith('A000'));
     const entry = comuni[pick % comuni.length]!;
     const path = join(this.folder, entry.path);

@@ -136,7 +136,7 @@ describe('columns', () => {
     [['codice', 'codice istat', 'denominazione', 'nuts'], /doubled: code/],
     [['codice', 'denominazione', 'nuts', 'NUTS'], /doubled: "NUTS"/],
     [['codice', 'denominazione', 'nuts', 'x', 'X'], /doubled: "X"/],
-  ])('stop the source with the difference if they change: %j', (found, detail) => {
+  ])('are rejected with the difference if they change: %j', (found, detail) => {
     expect(() => expectColumns(found, expected)).toThrow(expect.objectContaining({ code: 'COLUMNS_CHANGED', at: 'x.csv', detail: expect.stringMatching(detail) }));
   });
 

@@ -166,7 +166,7 @@ describeDatabase('a region with cut exports of maps', (engine) => {
           from core.parcel p cross join lateral api.section_risk(p.fid) order by p.fid`);
       };
       const parcels = await found();
-      // One feature is on a parcel. The others repeat the middles of the regions' boxes.
+      // One feature is on a parcel. All other features repeat the middles of the regions' boxes.
       const [first] = parcels as [Found, ...Found[]];
       const boxes = await context.database.query<{ lon: number; lat: number }>('select st_x(st_centroid(geom)) as lon, st_y(st_centroid(geom)) as lat from core.region_box where region_code <> 14 order by region_code');
       const polygons = (count: number): number[][][][] => Array.from({ length: count }, (_, i) => {

@@ -89,7 +89,7 @@ function endless(headers: Readonly<Record<string, string>>, next: () => Buffer, 
   };
 }
 
-/** Packs zeros without end: one byte sent is about a thousand on the disk. */
+/** Sends an endless gzip stream of zeros, in which one byte expands to about a thousand. */
 const endlessGzip: Handler = (_request, response) => {
   response.writeHead(200, { 'content-encoding': 'gzip' });
   const packed = createGzip();

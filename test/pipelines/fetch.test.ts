@@ -32,7 +32,7 @@ const sources = await loadSources();
 let files: Awaited<ReturnType<typeof syntheticFiles>>;
 let server: PublisherServer;
 let folder: string;
-/** Seconds that the program asked to wait. The test does not wait. */
+/** Seconds that the program asked to wait. The test's clock does not wait. */
 let waits: number[];
 let said: string[];
 

@@ -356,7 +356,7 @@ describeDatabase('the rule of the quality gate', (engine) => {
     }
     // Refuses a part of the cases, so that the comparison is meaningful.
     expect(refusals).toBeGreaterThan(cases / 5);
-    // With few cases all may be refused.
+    // A small number of cases may all be refused.
     if (cases > 20) expect(refusals).toBeLessThan(cases);
   });
 });

@@ -68,7 +68,7 @@ const DAMAGES: readonly Damage[] = [
 describeDatabase('the quality gate', (engine) => {
   let context: Context;
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
-  /** Content of the files before they were damaged. */
+  /** Content of the files before the damage. */
   const whole = new Map<string, Buffer>();
   const options = (more = {}): ReturnType<typeof loadOptions> => loadOptions([files.folder], [REGION], more);
 
@@ -128,7 +128,7 @@ describeDatabase('the quality gate', (engine) => {
       expect(state.refusals.find(({ region, section }) => region === 'molise' && section === damage.says.section)?.count).toBeGreaterThan(0);
       expect(await describeState(state, 'now')).toMatch(new RegExp(`mappale_gate_refusals_total\\{region="molise",section="${damage.says.section}"\\} [1-9]`));
       expect(error.region).toBe('molise');
-      // The printed report contains the same.
+      // The printed report contains the same numbers.
       expect(error.detail).toMatch(new RegExp(`${damage.says.section} +${damage.says.relation.replace('.', '\\.')} +\\S.* → `));
       expect(JSON.parse(JSON.stringify(error))).toMatchObject({ error: 'SUSPICIOUS', data: violations });
       expect(await inForce()).toBe(before);
@@ -188,7 +188,7 @@ describeDatabase('the quality gate', (engine) => {
       const missing = (failures[0]!.data as readonly Violation[]).filter(({ figure }) => /^quoted zones of ZONE without/.test(figure));
       expect(missing).toEqual([expect.objectContaining({ section: 'valuation', relation: 'core.quotation_zone', before: 0 })]);
       expect(missing[0]!.after).toBeGreaterThan(0.3);
-      // After it was accepted, it is not reported again.
+      // An accepted difference is not reported again.
       expect((await load({ accept: WHO })).failures).toEqual([]);
       await second.database.query("update ledger.publication_table set fingerprint = '', inputs = '{}'");
       expect((await load()).failures).toEqual([]);

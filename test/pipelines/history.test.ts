@@ -51,7 +51,7 @@ async function rowsOf(database: Database, { relation, key }: Kept): Promise<Rows
   return new Map(rows.map(({ row }) => [JSON.stringify(key.length === 0 ? row : key.map((name) => row[name])), JSON.stringify(row)]));
 }
 
-/** Counts the rows that a swap has to keep: removed and changed rows, and a note for each new row. Nothing leaves an empty table. */
+/** Counts the rows that a swap has to keep: removed and changed rows, and a note for each new row. No rows leave an empty table. */
 function different(before: Rows, now: Rows): number {
   if (before.size === 0) return 0;
   return [...before].filter(([key, row]) => now.get(key) !== row).length + [...now.keys()].filter((key) => !before.has(key)).length;
@@ -178,7 +178,7 @@ describeEngines('history', (engine) => {
     context = await contextOn(database);
     await publish(0);
     tables = await keptTables(database);
-    // The versions remove the 12th parcel of a comune and its neighbours. Some of the others are checked too.
+    // The versions remove the 12th parcel of a comune and its neighbours. Some of the other parcels are checked too.
     const all = await database.query<{ fid: number; comune: string; turn: number }>(
       'select fid, belfiore as comune, row_number() over (partition by belfiore order by position)::int4 as turn from core.parcel order by fid',
     );
@@ -257,7 +257,7 @@ describeEngines('history', (engine) => {
         }
       }
       for (const [index, moment] of moments.entries()) {
-        // Half way to the next event.
+        // A time half-way to the next event.
         const time = new Date(Date.now() - ((moments.length - 1 - index) * DAYS - DAYS / 2) * 86_400_000).toISOString();
         const within = ({ since, until }: { since: string; until: string | null }): boolean => since <= time && (until === null || time < until);
         const then = moment.get(fid)!;
@@ -300,7 +300,7 @@ describeEngines('history', (engine) => {
       };
       await apart('3 days');
       expect([last, await told(dayBefore), await told(day)]).toEqual([last, 'withdrawn_then', 'record']);
-      // All on one day, except the swaps at its very beginning.
+      // All swaps of one day except those at midnight.
       await apart('1 microsecond');
       expect([last, await told(day)]).toEqual([last, 'record']);
     }

@@ -1,4 +1,4 @@
-/** A parcel keeps its fid when its comune changes its code. If it cannot, the retired parcel names its successor. */
+/** A parcel keeps its fid when its comune changes its code. Otherwise the retired parcel names its successor. */
 import { writeFileSync } from 'node:fs';
 import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';

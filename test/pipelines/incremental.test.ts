@@ -210,7 +210,7 @@ describeDatabase('an incremental build', (engine) => {
     await holds();
   });
 
-  // This needs another complete load. The contents of the engines are compared elsewhere.
+  // Runs on one engine, because this needs another complete load. Other tests compare the engines.
   if (engine.name === 'postgres') it('equals a database that never loaded other files', async () => {
     const folder = `${files.folder}-moved`;
     const fresh = await syntheticFiles(1200, 5, { comuni: 12 });

@@ -145,7 +145,7 @@ describeDatabase('a database with a published region', (engine) => {
       return `constraint ${name} missing`;
     },
     async 'a dropped primary key'() {
-      // Nothing refers to these constraints.
+      // No other object depends on these constraints.
       const name = draw('constraint', /^(section|history)\.\w+ PRIMARY KEY /);
       const table = name.slice(0, name.indexOf(' '));
       await service.database.query(`alter table ${table} drop constraint ${await one("select quote_ident(conname) as text from pg_constraint where conrelid = $1::regclass and contype = 'p'", table)}`);

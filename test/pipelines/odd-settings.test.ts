@@ -1,4 +1,4 @@
-/** A server, a database or a role may have its own settings: the loaded data and the answers are the same to the byte. */
+/** Tests that loaded data and answers are the same to the byte, whatever settings a server, a database or a role has. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { tileAt } from '../../pipelines/formats/vector-tile.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';

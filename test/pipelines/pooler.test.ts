@@ -18,7 +18,10 @@ import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 
 const SOURCES = ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'istat_boundaries', 'anncsu_addresses', 'ispra_flood'];
 
-/** Settings of the database that our sessions must replace. The search path is ours, so that a pooler that drops settings is not found by it. */
+/**
+ * Settings of the database that our sessions must replace. The search path is already correct, so that a pooler that drops settings is not detected by the
+ * search path.
+ */
 const ODD = ["timezone = 'Asia/Tokyo'", "datestyle = 'SQL, DMY'", "extra_float_digits = '-15'", "bytea_output = 'escape'", 'search_path = public'];
 
 const REFUSED = { code: 'SESSIONS_NOT_KEPT', kind: 'database', exitCode: 6 };

@@ -20,7 +20,7 @@ const MOLISE = findRegion(14)!;
 const WHO = { who: 'somebody@somewhere', why: 'the publisher says <b>so</b>' };
 const ONLY = ['ade_cadastre', 'anncsu_addresses', 'dpc_buildings', 'istat_comuni', 'istat_soppressi', 'istat_boundaries', 'ispra_flood', 'omi_quotations'];
 
-/** Markup with which a browser would fetch, run or send something. */
+/** Markup that would make a browser fetch, run or send something. */
 const REACHING = /<(?:script|link|img|iframe|object|embed|form|base)\b|<[^>]*\s(?:src|on[a-z]+)=|@import|url\((?!#)/i;
 
 /**
@@ -129,7 +129,7 @@ describeEngines('a region that was published twice', (engine) => {
     );
     expect(report.rejects.reduce((sum, { records }) => sum + records, 0)).toBe(kept!.n);
     expect(report.rejects.flatMap(({ examples }) => examples).every(({ file, position, message }) => file !== '' && position >= 0 && message !== '')).toBe(true);
-    // The second publication built nothing that a check reads.
+    // The second publication built no table that a check reads.
     expect([initial, report].map(({ checks }) => checks.all.some(({ asked }) => asked === true))).toEqual([true, false]);
     expect(report.checks.all.filter(({ asked }) => asked === null)).toEqual([]);
     expect(report.steps.map(({ step }) => step)).toEqual(expect.arrayContaining(['join', 'check', 'gate', 'publish']));

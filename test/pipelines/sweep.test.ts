@@ -113,7 +113,7 @@ describe('the cells of an area', () => {
   it('belong to exactly one of two neighbours, even if the border passes through centres', () => {
     const next = random(7);
     for (let round = 0; round < 40; round += 1) {
-      // A net of quadrangles with corners on centres, on edges of cells, or anywhere.
+      // Adjacent quadrangles with corners on cell centres, on cell edges, or anywhere.
       const steps = 8;
       const corner = (i: number, j: number): [number, number] => {
         const isInside = i > 0 && j > 0 && i < steps && j < steps;

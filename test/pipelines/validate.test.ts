@@ -128,7 +128,7 @@ describe('the files that validate reads', () => {
     await writeZip(path, [['redditi.csv', readFileSync(fixture('mef_income/made_column-added.csv'))]]);
     const [verdict] = await validate([path], sources, null, () => undefined);
     expect(verdict).toMatchObject({ source: 'mef_income', ok: false });
-    // The file has fewer records than the publisher's.
+    // The test file has fewer records than the publisher's file.
     expect(verdict!.findings.map(({ code, column, samples, at }) => ({ code, column, samples, at }))).toEqual([
       { code: 'COLUMNS_ADDED', column: 'Cedolare secca - Frequenza', samples: ['4'], at: expect.stringMatching(/_2023\.zip!redditi\.csv$/) },
       { code: 'ENVELOPE', at: expect.stringMatching(/_2023\.zip$/) },

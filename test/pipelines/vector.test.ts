@@ -216,7 +216,7 @@ describe('the CRS of a .prj', () => {
     ['PROJCS["ED_1950_UTM_Zone_32N",GEOGCS["GCS_European_1950"]]', 23032],
     ['PROJCRS["WGS 84 / UTM zone 32N",BASEGEOGCRS["WGS 84"],ID["EPSG",32632]]', 32632],
     ['GEOGCRS["WGS 84 (CRS84)",ID["OGC","CRS84"]]', 4326],
-    // The authority of a part is not the authority of the whole.
+    // The authority of a part of the CRS is not the authority of the whole CRS.
     ['PROJCS["Something of one\'s own",GEOGCS["WGS 84",AUTHORITY["EPSG","4326"]]]', null],
     ['PROJCS["Custom",GEOGCS["x"],AUTHORITY["ESRI","102999"]]', null],
   ])('%s is %s', (wkt, srid) => {

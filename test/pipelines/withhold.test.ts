@@ -113,7 +113,7 @@ describeDatabase('a file that cannot be used', (engine) => {
     const bad = someOptional(4);
     const paths = [...bad.values()];
     const expected = [...bad].map(([id, path]) => [id, basename(path)] as const).sort();
-    // Half of them are recognised as damaged at once, the others when they are read.
+    // Half of the damages are detected when the file is recognised, the others when the file is read.
     const pages = paths.slice(0, 2);
     for (const path of pages) await writeFile(here(path), PAGE);
     const url = await engine.createDatabase();

@@ -36,7 +36,7 @@ describe('the real fuel stations', () => {
     expect(rows.every((row) => Object.values(row).every((value) => typeof value !== 'string' || !/[\t]|^ | $| {2}/.test(value)))).toBe(true);
     expect(rows.filter(({ region_code }) => region_code === null)).toEqual([]);
     expect(rows.filter(({ lat, lon }) => lat === null || lon === null).length).toBe(1);
-    // Half of them have a house number. The others are located by a kilometre, or have none.
+    // Half of the stations have a house number. All other stations have a kilometre instead, or neither.
     expect(rows.filter(({ number }) => number !== null)).toHaveLength(2_096);
   });
 });

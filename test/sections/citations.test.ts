@@ -36,7 +36,7 @@ function licensed({ meta }: Parcel, section: string): Cited {
   return meta.licenses.filter((license) => license.section === section).map(({ source, reference_period: period }) => `${titles.get(source) ?? source} ${period ?? ''}`.trim()).sort();
 }
 
-/** Returns the same from the text `source` of the block. */
+/** Returns the sources and periods from the text `source` of the block. */
 function told({ source }: Block): Cited {
   return (source ?? '').split('; ').map((each) => {
     const [, title = each, period = ''] = /^(.*?)(?: \(([^()]*)\))?$/.exec(each) ?? [];

@@ -126,7 +126,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
     expect(await build("('070104', 'Old', false, '1960-01-01', '070001', ''), ('070801', 'X', false, '1928-01-01', '070001', ''), ('070801', 'Y', false, '1999-01-01', '070002', '')")).toEqual([
       ['070801', 'Z102', 'merged', '1999-01-01', false], ['094002', 'Z102', 'moved to another province', null, false],
     ]);
-    // In a chain the next use counts: a comune that merged into the first 070801 follows it.
+    // In a chain, the next use of a code counts: a comune that merged into the first 070801 is mapped to the successor of the first 070801.
     expect(await build(`
       ('070801', 'X', false, '1928-01-01', '070001', ''), ('070801', 'Y', false, '1999-01-01', '070002', ''), ('070800', 'W', false, '1900-01-01', '070801', '')`))
       .toEqual(expect.arrayContaining([['070800', 'Z101', 'merged', '1900-01-01', false]]));
@@ -208,7 +208,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
       await session.script(sql('sections/basic/build_postal_code.sql'), 'sql/sections/basic/build_postal_code.sql');
       return session.query('select fid, cap from postal_code order by fid');
     });
-    // Only an earlier edition has Z103, so that edition is the newest with it.
+    // Only an earlier edition has Z103, so that edition is used for Z103.
     expect(caps).toEqual([{ fid: 1, cap: '86001' }, { fid: 2, cap: '86002' }, { fid: 3, cap: '86004' }]);
   });
 });

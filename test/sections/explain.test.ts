@@ -50,7 +50,7 @@ describeDatabase('an explanation', (engine) => {
       expect(explanation.empty, `fid ${fid}`).toBe(hasNothing && section !== 'basic');
       expect(explanation.evidence.length, `fid ${fid}`).toBeGreaterThan(0);
       for (const evidence of explanation.evidence) {
-        // A tax code in a file name is masked: then only the folder is checked.
+        // A tax code in a file name is masked, so only the folder is checked.
         expect(existsSync(evidence.file.includes('***') ? dirname(evidence.file) : evidence.file), evidence.file).toBe(true);
         expect(evidence.sha256).toMatch(/^[0-9a-f]{64}$/);
         // The Italian map has a translation for each listed rule.

@@ -23,7 +23,7 @@ const OWN: readonly string[] = ['release_id', 'member_id', 'file_id', 'position'
 /** Tables that are empty if the lists of comuni are complete, as here. Other tests cover these tables with other lists. */
 const EMPTY: readonly string[] = ['core.comune_found'];
 
-/** Built in every region, and filled only where there are land registers. */
+/** Table that is built in every region, but has rows only in regions with land registers. */
 const REGISTERS = 'sql/core/comune_catastale.sql';
 
 /** Rounds a number to the digits that matter: degrees to a centimetre, all others to a ten-thousandth. */

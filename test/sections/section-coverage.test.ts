@@ -101,10 +101,10 @@ describeDatabase('the coverage of a section', (engine) => {
 
   it('coverage for points is mapped in a comune that every list of the section names, and in all comuni if the lists are of Italy', async () => {
     const points = 'insert into school default values; insert into fuel_station default values; insert into cultural_place default values;';
-    // No list names schools of the second comune.
+    // The lists contain no schools of the second comune.
     expect(await said(`${points} insert into point_of_interest values ('school', 'Z001', 1), ('fuel', 'Z001', 2), ('fuel', 'Z002', 2), ('fuel', null, 2), ('pharmacy', 'Z003', 19), ('culture', 'Z003', 19);`, ['poi', 'cultural_heritage']))
       .toEqual({ poi: ['mapped', 'not_mapped', 'not_mapped'], cultural_heritage: ['mapped', 'mapped', 'mapped'] });
-    // The lists of any two categories say nothing about the third.
+    // The lists of two categories do not show whether the third has points.
     const lists = ['school', 'pharmacy', 'fuel'];
     const absent = randomOf('lists of points', testEnvironment().seed).pick(lists);
     const two = lists.filter((category) => category !== absent).map((category) => `('${category}', 'Z001', 20)`).join(', ');

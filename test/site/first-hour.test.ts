@@ -21,14 +21,14 @@ let environment: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mappale-hour-'));
-  // In a checkout `npx mappale` runs the program of that checkout. The copied folder must run this one.
+  // In a checkout `npx mappale` runs the program of that checkout. The copied folder must run the program of this checkout.
   await writeFile(join(folder, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${join(ROOT, 'pipelines/mappale.mjs')}' "$@"\n`);
   await chmod(join(folder, 'npx'), 0o755);
   environment = childEnvironment({ PATH: [folder, ...testEnvironment().path].join(':') });
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs a server and ends it after `ask`. @param ask gets the address that it printed, and the sign-in link */
+/** Runs a server and ends it after `ask`. @param ask receives the address that the server printed, and the sign-in link */
 async function served(line: string, ask: (address: string, link: string) => Promise<void>): Promise<void> {
   const server = spawn('/bin/sh', ['-c', `exec ${line} --port 0`], { cwd: folder, env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(server, 'exit');
@@ -69,7 +69,7 @@ it('the first hour works as documented: a region, a record, a map, exports, a ta
   const shown = example.trim().split('\n').filter((line) => line !== '…').map(timeless);
   expect(shown.length).toBeGreaterThan(2);
   expect(shown.filter((line) => !timeless(said.get('npx mappale load-region')!).includes(line))).toEqual([]);
-  // The load prints its phases. Details are for `--verbose`, and checks that only warn are in the report.
+  // The load prints its phases. Details need `--verbose`, and warnings of checks are in the report.
   expect(messages.get('npx mappale load-region')!.map((line) => line.replace(/\d+/g, 'N').replace(/,.*/, ''))).toEqual([
     expect.stringContaining('writing the files of a synthetic region'), 'loading N releases of N sources',
     'Italia: building N tables', 'Italia: published as N', 'Molise: building N tables', 'Molise: published as N',

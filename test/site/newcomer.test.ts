@@ -1,4 +1,4 @@
-/** Typical mistakes of newcomers. Each ends with the correct exit code, and its last line is a command that fixes it. */
+/** Typical mistakes of newcomers. Each mistake ends with the correct exit code and with a command that fixes it. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

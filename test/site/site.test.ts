@@ -170,7 +170,7 @@ describeDatabase('the site', (engine) => {
 
   it('lists every error in the code, each with a hint', async () => {
     const documented = documentedErrors();
-    // The codes found in another way: a name next to its kind, or an argument of functions that create input errors.
+    // Error codes, found independently: a name next to its kind, or an argument of functions that create input errors.
     const named = new Set(TYPESCRIPT.filter((file) => /^(pipelines|api|cli|sources)\//.test(file) && !/\.test\.ts$|\/synthetic/.test(file)).flatMap((file) =>
       [...read(file).matchAll(/\bcode: '([A-Z][A-Z0-9_]+)', (?:kind|at)\b/g)].map((match) => match[1]!)));
     expect(named.size).toBeGreaterThan(100);

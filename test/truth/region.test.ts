@@ -17,7 +17,7 @@ import { testEnvironment } from '../harness/environment.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { syntheticFiles, loadOptions } from '../harness/region.ts';
 
-/** A land register needs fewer parcels, because only its names differ. A region as sparse as in Italy is tested in addition to a dense one. */
+/** A region with land registers needs fewer parcels, because only the names differ. A region as sparse as in Italy is tested in addition to a dense one. */
 const REGIONS = [
   { name: 'Molise', code: 14, parcels: testEnvironment().truth, seed: 5, dense: true, repaired: 1 },
   { name: 'Molise with the density of Italy', code: 14, parcels: 1_200, seed: 6, dense: false, repaired: 1 },
@@ -65,7 +65,7 @@ const TOLERANCE: Readonly<Record<string, number>> = {
   'land_use.share': 2e-6,
 };
 
-/** Lists with elements from several sources: their order, and the number returned. */
+/** Lists with elements from several sources: the order of the elements, and their maximum number. */
 const LISTS: Readonly<Record<string, { readonly by: readonly string[]; readonly most: number }>> = { poi: { by: ['category', 'name', 'id'], most: 50 } };
 
 /** Returns the list as in an answer. */
@@ -260,7 +260,7 @@ describe.each(REGIONS)('$name', ({ name, code, parcels: count, seed, dense, repa
     }
     await compare();
     expect(Object.fromEntries(wrong)).toEqual({});
-    // An empty comparison would prove nothing: every section must have values for many parcels.
+    // Every section must have values for many parcels, because an empty comparison would prove nothing.
     for (const section of SECTION_NAMES.filter((name) => name !== 'basic')) expect(seen.get(section) ?? 0, section).toBeGreaterThan(dense ? 100 : 20);
     const kinds = [...new Set([...files.region.parcels()].map(({ kind }) => kind))];
     expect(kinds.length, 'kinds of parcel').toBe(code === 4 ? 1 : 3);

@@ -46,7 +46,7 @@ const SETUP = `
   from (values (701, 2101, 0.1), (702, 2101, 0.2), (701, 2102, 0.3), (702, 2102, 0.4), (703, 2102, 0.25)) as v (ix, iy, ag);
 `;
 
-/** Themes that cover a comune, each from this member's file. */
+/** Themes that cover the comune, all from the file of this member. */
 function covers(belfiore: string, themes: readonly string[], memberId = 1): string {
   return themes.map((theme) => `insert into coverage (theme, belfiore, mapped, release_id, member_id, position) values ('${theme}', '${belfiore}', true, 1, ${memberId}, 1);`).join('\n');
 }
@@ -104,7 +104,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect(rows.get(1)!.pga_g).toBe(0.1);
     // Equal distances give the mean.
     expect(rows.get(2)!.pga_g).toBe(0.25);
-    // Corners 0.2 (south-west), 0.4 (north-west) and 0.25 (north-east), at equal distances to 0.02 %.
+    // The corners have 0.2 (south-west), 0.4 (north-west) and 0.25 (north-east). Their distances are equal to 0.02 %.
     expect(rows.get(3)!.pga_g).toBeCloseTo(0.2833, 4);
     expect([rows.get(4)!.pga_g, rows.get(4)!.pga_mapped]).toEqual([0.25, true]);
     expect([rows.get(5)!.pga_g, rows.get(5)!.pga_mapped]).toEqual([null, false]);
@@ -178,7 +178,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '4', 4), (1, 1, 4, '070802', '3', 3)")).toEqual([3, '3', false]);
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '3S', 3), (1, 1, 4, '070802', '3A', 3)")).toEqual([3, '3S', false]);
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070803', '1', 1)")).toEqual([null, null, null]);
-    // Merged from comuni of one zone, and an unchanged comune.
+    // A comune merged from comuni with the same zone, and an unchanged comune.
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070801', '3S', 3), (1, 1, 4, '070802', '3S', 3)")).toEqual([3, '3S', true]);
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '2A2B', 2)")).toEqual([2, '2A2B', false]);
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '2A', 2)")).toEqual([2, '2A', true]);
@@ -186,7 +186,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect(await zones("insert into member_in_force values (9, 2, 9, 2); insert into seismic_zone values (1, 1, 3, '070901', '4', 4), (2, 9, 3, '070901', '1', 1)")).toEqual([4, '4', true]);
   });
 
-  it('flood: a common border does not count, a square metre counts, and the parts of a cut area count together', async () => {
+  it('flood: ignores a common border, counts a square metre, and adds up the pieces of one area', async () => {
     const rows = await build(`
       ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${square(13, 'Z001', 0.02)} ${square(14, 'Z001', 0.03)} ${square(15, 'Z001', 0.04, 0.00001)} ${square(16, 'Z001', 0.05)}
       ${covers('Z001', FLOODS)}
@@ -198,7 +198,7 @@ describeDatabase('the section risk, case by case', (engine) => {
         (1, 3, 'P2', st_makeenvelope(14.5195, 40.999, 14.5200011, 41.001, 4326)),
         -- Twice 0.7 m², two pieces of one area.
         (1, 4, 'P1', st_makeenvelope(14.5295, 40.999, 14.5300008, 41.0001, 4326)), (1, 4, 'P1', st_makeenvelope(14.5295, 41.0001, 14.5300008, 41.001, 4326)),
-        -- All of a parcel that is smaller than a square metre.
+        -- The whole area of a parcel that is smaller than a square metre.
         (1, 5, 'P2', st_makeenvelope(14.5399, 40.999, 14.5401, 41.001, 4326)),
         -- Nested classes and one without a name: the worst counts.
         (1, 6, 'HPH', st_makeenvelope(14.54, 40.9, 14.56, 41.1, 4326)), (2, 1, 'P1', st_makeenvelope(14.54, 40.9, 14.56, 41.1, 4326)), (3, 1, 'P2', st_makeenvelope(14.5501, 40.9, 14.56, 41.1, 4326))`);
@@ -225,7 +225,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     for (const themes of [['flood_P3'], []]) expect(await verdicts(themes), themes.join()).toEqual(['none not_mapped', 'P2 partial', 'none not_mapped', 'P2 partial']);
   });
 
-  it('flood: an area without a class is a level, and covers nothing', async () => {
+  it('flood: an area without a class gives a level, but does not make the comune mapped', async () => {
     const rows = await build(`${square(11, 'Z001', 0)} ${piece('flood', [1, 1, 'HPH'], 0, [0, 0, 40, 100])}`);
     expect(rows.get(11)).toMatchObject({ flood_level: 'HPH', flood_mapped: false, flood_partial: true });
     expect(rows.get(11)!.flood_share).toBeCloseTo(0.4, 4);
@@ -235,19 +235,19 @@ describeDatabase('the section risk, case by case', (engine) => {
     const rows = await build(`
       ${[...Array(8).keys()].map((i) => square(11 + i, 'Z001', i / 100)).join('\n')}
       ${covers('Z001', [...FLOODS, 'landslide'])}
-      ${/* Half of the parcel in two areas, which overlap in a quarter of it. */ ''}
+      ${/* Half of the parcel is in two areas that overlap in a quarter of the parcel. */ ''}
       ${piece('flood', [1, 1, 'P2'], 0, [0, 0, 50, 50])} ${piece('flood', [1, 2, 'P2'], 0, [25, 0, 75, 50])}
-      ${/* The whole parcel twice. */ ''}
+      ${/* Two areas each cover the whole parcel. */ ''}
       ${piece('flood', [1, 3, 'P1'], 0.01, [-10, -10, 110, 110])} ${piece('flood', [2, 1, 'P1'], 0.01, [-10, -10, 110, 110])}
-      ${/* The whole parcel except a strip, twice, and the strip. */ ''}
+      ${/* Two areas cover the parcel except a strip, and a third area covers the strip. */ ''}
       ${piece('flood', [1, 4, 'P1'], 0.02, [-10, -10, 90, 110])} ${piece('flood', [2, 2, 'P1'], 0.02, [10, -10, 110, 110])}
-      ${/* Two pieces of one area. */ ''}
+      ${/* One area in two pieces. */ ''}
       ${piece('flood', [1, 5, 'P3'], 0.03, [0, 0, 20, 100])} ${piece('flood', [1, 5, 'P3'], 0.03, [20, 0, 40, 100])}
-      ${/* A worse class in a corner of a milder one. */ ''}
+      ${/* An area of a worse class in a corner of an area of a milder class. */ ''}
       ${piece('flood', [1, 6, 'P3'], 0.04, [0, 0, 10, 10])} ${piece('flood', [1, 7, 'P1'], 0.04, [-10, -10, 110, 110])}
-      ${/* Side by side. */ ''}
+      ${/* Two areas side by side. */ ''}
       ${piece('landslide', [1, 1, 'P3'], 0.05, [0, 0, 30, 100])} ${piece('landslide', [1, 2, 'P3'], 0.05, [30, 0, 60, 100])}
-      ${/* Attention under a class. */ ''}
+      ${/* An area of attention under an area with a class. */ ''}
       ${piece('landslide', [1, 3, 'AA'], 0.06, [0, 0, 100, 100])} ${piece('landslide', [1, 4, 'P1'], 0.06, [50, 0, 100, 100])}`);
     const shares = (fid: number): unknown[] => [rows.get(fid)!.flood_level, rows.get(fid)!.landslide_level, rows.get(fid)!.landslide_attention];
     expect([11, 12, 13, 14, 15, 16, 17, 18].map(shares)).toEqual([
@@ -262,7 +262,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect(rows.get(18)!.landslide_share).toBeNull();
   });
 
-  it('shares: a square metre shared with two areas together counts, and less than that does not', async () => {
+  it('shares: counts areas that share a square metre with the parcel together, and ignores a smaller sum', async () => {
     // A strip of a hundredth of the parcel's width has 4 m². The areas are 0.6 m² each.
     const rows = await build(`
       ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${covers('Z001', FLOODS)}
@@ -271,7 +271,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect([rows.get(11)!.flood_level, rows.get(12)!.flood_level]).toEqual(['P2', null]);
   });
 
-  it('newer partial file: only its areas count in the comuni that it covers, class by class, and those of the national file elsewhere', async () => {
+  it('newer partial file: replaces the national file in the comuni that it covers, class by class, and nowhere else', async () => {
     const rows = await build(`
       delete from member_in_force;
       -- Members 1 and 2: the part, of P1 and of landslides; 3 and 4 the file of Italy.
@@ -281,13 +281,13 @@ describeDatabase('the section risk, case by case', (engine) => {
       ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${square(13, 'Z002', 0.02)} ${square(14, 'Z001', 0.03)} ${square(15, 'Z003', 0.04)}
       ${covers('Z001', ['flood_P1'], 1)} ${covers('Z001', ['flood_P2', 'flood_P3'], 4)} ${covers('Z001', ['landslide'], 2)}
       ${covers('Z002', ['flood_P1'], 3)} ${covers('Z002', ['flood_P2', 'flood_P3'], 4)} ${covers('Z002', ['landslide'], 3)}
-      ${/* The older file's P1 and its landslides everywhere. */ ''}
+      ${/* The older file has P1 and landslides everywhere. */ ''}
       ${[0, 0.01, 0.02, 0.03, 0.04].map((column, i) => piece('flood', [3, i + 1, 'P1'], column, [-10, -10, 110, 110]) + piece('landslide', [3, i + 1, 'P4'], column, [-10, -10, 110, 110])).join('\n')}
       ${/* Areas of the part: P1 on half of the first parcel, a landslide on the second. */ ''}
       ${piece('flood', [1, 1, 'P1'], 0, [0, 0, 50, 100])} ${piece('landslide', [2, 1, 'P2'], 0.01, [0, 0, 50, 100])}
       ${/* For a class that the part lacks, the older file is used. */ ''}
       ${piece('flood', [4, 1, 'P3'], 0.01, [0, 0, 25, 100])}
-      ${/* Without a class: not older than the other files in use. */ ''}
+      ${/* Areas without a class count if their file is not older than the other files in use. */ ''}
       ${piece('flood', [4, 2, 'HPH'], 0.03, [0, 0, 50, 100])}`);
     const seen = (fid: number): unknown[] => [rows.get(fid)!.flood_level, rows.get(fid)!.landslide_level];
     expect([11, 12, 13, 14, 15].map(seen)).toEqual([['P1', null], ['P3', 'P2'], ['P1', 'P4'], ['HPH', null], ['P1', 'P4']]);
