@@ -8,6 +8,13 @@ export function sqlOf(path: string): string {
   return readSqlFile(join(ROOT, path)).text;
 }
 
+/** Creates what the step `comune_today.sql` reads in addition to parcels and comuni, without merged comuni, in a workspace written by hand. */
+export const NO_MERGERS = `
+  create schema if not exists ledger;
+  create table if not exists ledger.file_place (file_id int4, places text[], names text[]);
+  create table if not exists comune_suppressed (istat_code text, name text);
+`;
+
 /**
  * Splits a text at the statement that creates a table or view from a query.
  * @returns the statements above, and the query

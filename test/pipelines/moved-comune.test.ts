@@ -1,5 +1,5 @@
-/** A comune that moved to another region while the cadastre still has it in the former region's file. */
-import { copyFile, readFile, writeFile } from 'node:fs/promises';
+/** A comune that moved to another region or was merged, while the cadastre still has it under its former region or code. */
+import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { regionOfFid } from '../../pipelines/contract/regions.ts';
@@ -139,5 +139,91 @@ describeDatabase('a comune that moved to another region', (engine) => {
     for (const { reference } of parcels.slice(0, 10)) {
       for (const section of ['economics', 'valuation']) expect(after.get(reference)![section], `${reference} ${section}`).toEqual(before.get(reference)![section]);
     }
+  });
+});
+
+/** Removes the comune from the ISTAT list, and adds its merger into another one to the list of suppressed comuni. */
+async function merge(folder: string, old: SyntheticComune, into: SyntheticComune): Promise<void> {
+  const [list, suppressed] = [join(folder, 'Elenco-comuni-italiani.csv'), join(folder, 'comuni-soppressi.csv')];
+  const listed = (await readFile(list)).toString('latin1').split('\r\n').filter((line) => line.split(';')[20] !== old.belfiore);
+  await writeFile(list, Buffer.from(listed.join('\r\n'), 'latin1'));
+  const { sigla, code } = old.province;
+  const event = `2025;${sigla};${code};${old.istatCode};${old.italianName};;01/01/2025;${into.istatCode};${into.italianName};${into.istatCode.slice(0, 3)};${into.province.sigla};;;;;\n`;
+  await writeFile(suppressed, (await readFile(suppressed, 'utf8')) + event);
+}
+
+/** Leaves the suppressed comune out of all tax years, as MEF publishes incomes by the comune that has the territory. */
+async function withoutIncomes(folder: string, { belfiore }: SyntheticComune): Promise<void> {
+  for (const name of (await readdir(folder)).filter((file) => file.startsWith('Redditi') && file.endsWith('.zip'))) {
+    await rewriteZip(join(folder, name), (_path, content) => (
+      Buffer.from(content.toString('latin1').split('\r\n').filter((line) => !line.split(';').slice(0, 3).includes(belfiore)).join('\r\n'), 'latin1')
+    ));
+  }
+}
+
+describeDatabase('a comune that was merged while the cadastre keeps its code', (engine) => {
+  const { seed } = testEnvironment();
+  let files: Awaited<ReturnType<typeof syntheticFiles>>;
+  let service: Service;
+  let key: string;
+  let old: SyntheticComune;
+  let into: SyntheticComune;
+  let parcels: SyntheticParcel[];
+
+  beforeAll(async () => {
+    files = await syntheticFiles(300, 5, { comuni: 6, only: [...BY_COMUNE, ...OTHERS] });
+    const { region } = files;
+    const merged = region.comuni.filter((each) => each.index > 2);
+    old = randomOf('merged comune', seed).pick(merged);
+    into = region.comuni.find((each) => each !== old && hasIncomes(each) && each.index === 0)!;
+    parcels = [...region.parcels()].filter((parcel) => parcel.comune === old && parcel.kind === 'land');
+    await merge(files.folder, old, into);
+    await withoutIncomes(files.folder, old);
+    const url = await engine.createDatabase();
+    const context = await contextOn(await engine.openDatabase(url));
+    const report = await refresh(context, loadOptions([files.folder], [FORMER]));
+    expect(report.failures).toEqual([]);
+    service = await serviceOn(context.database, url);
+    key = await service.token();
+  });
+  afterAll(async () => {
+    await service?.close();
+    await files?.remove();
+  });
+
+  const recordsOf = async (belfiore: string): Promise<Map<string, Record<string, Json>>> => {
+    const rows = await service.database.query<{ reference: string; fid: number }>("select reference, fid from core.parcel where belfiore = $1 and kind = 'land'", [belfiore]);
+    return new Map(await Promise.all(rows.map(async ({ reference, fid }) => [reference, (await service.ask(`/parcels/${fid}`, { key })).body as Record<string, Json>] as const)));
+  };
+
+  it(`keeps every parcel with its quotations, and takes zone, incomes and postal codes of the comune that has its territory (seed ${seed})`, async () => {
+    const [found, others] = [await recordsOf(old.belfiore), [...(await recordsOf(into.belfiore)).values()]];
+    expect([...found.keys()].sort()).toEqual(parcels.map(({ reference }) => reference).sort());
+    const zones = await service.database.query<{ zone: number }>('select min(zone) as zone from layer.seismic_zone where istat_code in ($1, $2)', [old.istatCode, into.istatCode]);
+    const incomes = new Set(others.map((record) => record['economics']?.['average_income']));
+    const codes = new Set(others.map((record) => (record['basic']!['cadastral'] as Json)['postal_code']));
+    const omi = (await loadSynthetic('omi_quotations')).truth!(files.region);
+    const quoted = (list: unknown): Json[] => (list as Json[]).map(({ previous_semester: _, ...quotation }) => quotation);
+    for (const parcel of parcels) {
+      const record = found.get(parcel.reference)!;
+      expect(record['municipality'], parcel.reference).toMatchObject({ code: old.belfiore, name: old.italianName });
+      expect(record['risk']!['seismic_zone'], parcel.reference).toBe(zones[0]!.zone);
+      expect(incomes, parcel.reference).toContain(record['economics']!['average_income']);
+      expect(codes, parcel.reference).toContain((record['basic']!['cadastral'] as Json)['postal_code']);
+      expect(quoted(record['valuation']), parcel.reference).toEqual(quoted((omi(parcel) as Record<string, unknown[]>)['valuation']));
+      const cited = (record['meta']!['licenses'] as { section: string; source: string }[]).map(({ source }) => source).join();
+      expect(cited, parcel.reference).toContain('seismic zones of comuni');
+    }
+  });
+
+  it('names the merger in the register, and finds its addresses and parcels by its former name', async () => {
+    const [address] = await service.database.query<{ text: string }>(
+      `select s.name || ' ' || a.number as text from core.access_point a join core.street s on s.street_id = a.street_id
+       where a.belfiore = $1 and a.number is not null and a.exponent is null and a.colour is null order by a.address_id limit 1`, [old.belfiore],
+    );
+    const { body } = await service.ask(`/geocode/search?q=${encodeURIComponent(`${address!.text}, ${old.italianName}`)}`, { key });
+    expect((body!['data'] as { municipality_code: string }[]).map((each) => each.municipality_code)).toContain(old.belfiore);
+    const { body: sheet } = await service.ask(`/parcels/search?comune=${encodeURIComponent(old.italianName)}&label=${encodeURIComponent(parcels[0]!.label)}`, { key });
+    expect((sheet!['data'] as { cadastral_reference: string }[]).map((each) => each.cadastral_reference)).toContain(parcels[0]!.reference);
   });
 });

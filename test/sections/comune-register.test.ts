@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database, Session } from '../../pipelines/db/index.ts';
 import { describeDatabase } from '../harness/database.ts';
+import { createFunctions } from '../harness/functions.ts';
 import { rolledBack } from '../harness/rolled-back.ts';
+import { NO_MERGERS, sqlOf } from '../harness/sql.ts';
 
 const sql = (path: string): string => readFileSync(new URL(`../../sql/${path}`, import.meta.url), 'utf8');
 
@@ -42,6 +44,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();
+    await database.session(createFunctions);
   });
 
   const inCodes = <T>(statements: string, work: (session: Session) => Promise<T>): Promise<T> => rolledBack(database, async (session) => {
@@ -200,12 +203,13 @@ describeDatabase('the register of ISTAT codes', (engine) => {
       insert into comune_suppressed values ('070801', 'A', true, '1928-01-01', '070001', ''), ('070801', 'A', true, '1928-01-01', '070002', '');
       create table parcel (fid int4, belfiore text, point geometry(point, 4326));
       insert into parcel select i, b, st_setsrid(st_point(14 + i, 41), 4326) from (values (1, 'Z101'), (2, 'Z102'), (3, 'Z103')) as v (i, b);
+      ${NO_MERGERS}
       create table member_in_force as select 1 as member_id, 1 as release_id, 1 as file_id, 1 as rank, '2025' as vintage;
       create table comune_postal_code (member_id int4 default 1, belfiore text, istat_code text, cap text, edition text);
       insert into comune_postal_code (belfiore, istat_code, cap, edition) values ('Z101', null, '86001', '2025'), (null, '094002', '86002', '2025'), (null, '070801', '86003', '2025'), (null, '094003', '86004', '2024');
       create table postal_code_area (member_id int4, position int8, cap text, edition text, geom geometry)`, async (session) => {
       await rowsOf(session);
-      await session.script(sql('sections/basic/build_postal_code.sql'), 'sql/sections/basic/build_postal_code.sql');
+      await session.script(sqlOf('sql/sections/basic/build_postal_code.sql'), 'sql/sections/basic/build_postal_code.sql');
       return session.query('select fid, cap from postal_code order by fid');
     });
     // Only an earlier edition has Z103, so that edition is used for Z103.

@@ -1,6 +1,6 @@
 -- purpose: the postal code of each parcel
--- version: 2
--- reads: core.parcel, layer.comune_postal_code, layer.postal_code_area, core.comune_register
+-- version: 3
+-- reads: core.parcel, layer.comune_code, layer.comune_postal_code, layer.comune_suppressed, layer.postal_code_area, core.comune_register, ledger.file_place
 -- writes: section.postal_code
 -- incremental: rows of parcels
 -- grain: one row per parcel whose postal code is known
@@ -45,6 +45,8 @@ select distinct
 from ranked
 where age = 1;
 
+-- step: comune_today.sql
+
 create table cap_piece as
 select
   a.cap,
@@ -60,12 +62,20 @@ order by a.cap collate "C", a.member_id, a.position;
 analyze cap_piece;
 
 create table postal_code as
-with only_cap as (
+with place_cap as (
+  select
+    t.belfiore,
+    c.cap,
+    c.edition
+  from comune_today t
+  join comune_cap c on c.belfiore = t.current_belfiore
+),
+only_cap as (
   select
     belfiore,
     min(cap) as cap,
     min(edition) as edition
-  from comune_cap
+  from place_cap
   group by belfiore
   having count(*) = 1
 ),
@@ -79,8 +89,8 @@ by_area as (
   where not exists (select from only_cap o where o.belfiore = p.belfiore)
     -- An area that crosses the border of a comune does not give its code to the neighbour.
     and (
-      exists (select from comune_cap c where c.belfiore = p.belfiore and c.cap = a.cap)
-      or not exists (select from comune_cap c where c.belfiore = p.belfiore)
+      exists (select from place_cap c where c.belfiore = p.belfiore and c.cap = a.cap)
+      or not exists (select from place_cap c where c.belfiore = p.belfiore)
     )
   order by p.fid, a.edition collate "C" desc, a.rank, a.cap collate "C"
 )

@@ -1,9 +1,11 @@
 -- purpose: the features behind the section basic of one parcel
--- reads: core.parcel, core.comune_register, section.postal_code, layer.cadastral_parcel, layer.trento_boundary, layer.bolzano_comune, layer.comune_code, layer.comune_postal_code, layer.postal_code_area
+-- reads: core.parcel, core.comune_register, section.postal_code, layer.cadastral_parcel, layer.trento_boundary, layer.bolzano_comune, layer.comune_code, layer.comune_postal_code, layer.comune_suppressed, layer.postal_code_area, ledger.file_place
 -- writes: none
 -- reruns: core.parcel
 -- grain: one row per feature
 -- crs: none
+
+-- step: comune_today.sql
 
 create view evidence as
 select
@@ -59,10 +61,11 @@ select
   null,
   'postal code of the comune'
 from parcel p
+join comune_today t on t.belfiore = p.belfiore
 join postal_code z on z.fid = p.fid
 join comune_postal_code n on n.cap = z.cap and nullif(n.edition, '0000') is not distinct from z.edition
-where n.belfiore = p.belfiore
-  or (n.belfiore is null and exists (select from comune_register r where r.old_istat_code = n.istat_code and r.belfiore = p.belfiore))
+where n.belfiore = t.current_belfiore
+  or (n.belfiore is null and exists (select from comune_register r where r.old_istat_code = n.istat_code and r.belfiore = t.current_belfiore))
 union all
 select
   p.fid,

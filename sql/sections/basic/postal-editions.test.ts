@@ -4,7 +4,7 @@ import type { Database } from '../../../pipelines/db/index.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { contextOn } from '../../../test/harness/region.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
-import { sqlOf } from '../../../test/harness/sql.ts';
+import { NO_MERGERS, sqlOf } from '../../../test/harness/sql.ts';
 
 describeDatabase('a parcel\'s postal code and addresses', (engine) => {
   let database: Database;
@@ -23,8 +23,10 @@ describeDatabase('a parcel\'s postal code and addresses', (engine) => {
     create table parcel (fid int4, belfiore text, point geometry(point, 4326));
     insert into parcel select fid, belfiore, st_setsrid(st_point(14 + fid * 0.01, 41), 4326) from (values (1, 'Z001'), (2, 'Z001'), (3, 'Z002'), (4, 'Z003')) as v (fid, belfiore);
     create index on parcel using gist (point);
-    create table comune_register (old_istat_code text, belfiore text, divided bool);
-    insert into comune_register values ('094001', 'Z001', false), ('094002', 'Z002', false), ('094099', 'Z002', false);
+    ${NO_MERGERS}
+    create table comune_code (belfiore text);
+    create table comune_register (old_istat_code text, istat_code text, belfiore text, divided bool);
+    insert into comune_register values ('094001', '094001', 'Z001', false), ('094002', '094002', 'Z002', false), ('094099', '094002', 'Z002', false);
     create table comune_postal_code (member_id int4, edition text, belfiore text, istat_code text, cap text);
     create table postal_code_area (member_id int4, position int8, edition text, cap text, geom geometry(multipolygon, 4326));
     create table member_in_force as select n::int4 as member_id, 1 as release_id, n::int4 as file_id, n::int4 as rank from generate_series(1, 9) as n;

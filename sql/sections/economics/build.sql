@@ -1,13 +1,23 @@
 -- purpose: the key of a parcel's incomes, and the price of dwellings around it
--- version: 2
--- reads: core.parcel, core.declared_income, core.quotation, section.postal_code, section.valuation
+-- version: 3
+-- reads: core.parcel, core.comune_register, core.declared_income, core.quotation, layer.comune_code, layer.comune_suppressed, ledger.file_place, section.postal_code, section.valuation
 -- writes: section.economics
 -- incremental: rows of parcels
 -- grain: one row per land parcel with published incomes
 -- crs: none
 
+-- step: comune_today.sql
+
 create table economics as
-with price as (
+with earning as (
+  -- A suppressed comune has its last incomes only if none are published for the comune that has its territory.
+  select distinct
+    t.belfiore,
+    case when d.belfiore is null then t.belfiore else t.current_belfiore end as income_belfiore
+  from comune_today t
+  left join declared_income d on d.belfiore = t.current_belfiore
+),
+price as (
   select
     v.belfiore,
     v.zona,
@@ -24,13 +34,14 @@ with price as (
 )
 select
   p.fid,
-  p.belfiore,
+  e.income_belfiore as belfiore,
   k.cap,
   m.avg_residential_price_m2
 from parcel p
+join earning e on e.belfiore = p.belfiore
 left join postal_code c on c.fid = p.fid
-left join declared_income k on k.belfiore = p.belfiore and k.cap = c.cap
-left join declared_income w on w.belfiore = p.belfiore and w.cap is null
+left join declared_income k on k.belfiore = e.income_belfiore and k.cap = c.cap
+left join declared_income w on w.belfiore = e.income_belfiore and w.cap is null
 left join valuation v on v.fid = p.fid
 left join price m on m.belfiore = v.belfiore and m.zona = v.zona and m.half_year = v.half_year
 where p.kind = 'land'

@@ -1,13 +1,11 @@
 /** Tests the year of a parcel's incomes on tables written by hand and against a model in plain TypeScript. */
-import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { randomOf } from '../../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { contextOn } from '../../../test/harness/region.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
-
-const sql = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
+import { NO_MERGERS, sqlOf } from '../../../test/harness/sql.ts';
 
 /** A row of the ministry's tables: of a comune, or of one of its postal codes. */
 interface Income {
@@ -46,6 +44,9 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
         create schema cases;
         set search_path to cases, public;
         create view region as select 14::int2 as code, 'Molise'::text as name;
+        ${NO_MERGERS}
+        create table member_in_force (member_id int4, file_id int4, rank int4);
+        create table comune_register (old_istat_code text, istat_code text, belfiore text, divided bool);
         create table comune_code (belfiore text, region_code int2);
         insert into comune_code values ('Z001', 14), ('Z002', 14), ('Z003', 14);
         create table income (like layer.income);
@@ -67,7 +68,7 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
       await session.query("insert into parcel values ($1, $2, 'land')", [1_400_000_000 + index, belfiore]);
       if (cap !== null) await session.query('insert into postal_code values ($1, $2)', [1_400_000_000 + index, cap]);
     }
-    for (const file of ['sql/core/declared_income.sql', 'sql/sections/economics/build.sql']) await session.script(sql(file), file);
+    for (const file of ['sql/core/declared_income.sql', 'sql/sections/economics/build.sql']) await session.script(sqlOf(file), file);
     await session.script(`
         create table core.declared_income_14 partition of core.declared_income for values in (14);
         create table section.economics_14 partition of section.economics for values from (1400000000) to (1500000000);

@@ -1,9 +1,11 @@
 -- purpose: the seismic zones, accelerations and hazard maps of each comune
 -- cites: dpc_seismic, ingv_mps04, ispra_flood, ispra_landslide
--- reads: core.parcel, core.comune_register, core.coverage, section.risk, layer.seismic_zone, layer.pga_node, layer.flood_coverage, layer.landslide_coverage
+-- reads: core.parcel, core.comune_register, core.coverage, section.risk, layer.comune_code, layer.comune_suppressed, layer.seismic_zone, layer.pga_node, layer.flood_coverage, layer.landslide_coverage, ledger.file_place
 -- writes: none
 -- grain: one row per key, source and vintage
 -- crs: none
+
+-- step: comune_today.sql
 
 with kind as (
   select distinct
@@ -88,7 +90,8 @@ select
   'dpc_seismic',
   z.vintage
 from named n
-join zone z on z.belfiore = n.belfiore
+join comune_today t on t.belfiore = n.belfiore
+join zone z on z.belfiore = t.current_belfiore
 union
 select
   n.key,

@@ -1,6 +1,6 @@
 -- purpose: seismic, flood and landslide hazard of each parcel
--- version: 3
--- reads: core.parcel, core.comune_register, core.coverage, layer.seismic_zone, layer.pga_node, layer.flood_hazard_piece, layer.flood_coverage, layer.landslide_hazard_piece, layer.landslide_coverage
+-- version: 4
+-- reads: core.parcel, core.comune_register, core.coverage, layer.comune_code, layer.comune_suppressed, layer.seismic_zone, layer.pga_node, layer.flood_hazard_piece, layer.flood_coverage, layer.landslide_hazard_piece, layer.landslide_coverage, ledger.file_place
 -- writes: section.risk
 -- incremental: rows of parcels
 -- grain: one row per parcel
@@ -307,6 +307,8 @@ select
 from coverage
 group by belfiore;
 
+-- step: comune_today.sql
+
 -- The classification has the codes of its year. Comuni that merged later keep their zones in it, and the most severe zone is used for the merged comune,
 -- because the old border is unknown. If zones are equally severe, the label of the current code is used. If several files have the comune, the newest is
 -- used.
@@ -369,7 +371,8 @@ select
   coalesce(cover.landslide, false) and (landslide.level is not null or landslide.fid is null) as landslide_mapped
 from parcel
 left join comune_cover as cover on cover.belfiore = parcel.belfiore
-left join comune_zone on comune_zone.belfiore = parcel.belfiore
+left join comune_today on comune_today.belfiore = parcel.belfiore
+left join comune_zone on comune_zone.belfiore = comune_today.current_belfiore
 left join pga on pga.fid = parcel.fid
 left join pga_edge on pga_edge.fid = parcel.fid
 left join flood on flood.fid = parcel.fid

@@ -17,7 +17,8 @@ select
   null as unit,
   'most severe zone of the comune; for a merged comune, of the comuni that it was merged from' as rule
 from parcel p
-join comune_zone z on z.belfiore = p.belfiore
+join comune_today t on t.belfiore = p.belfiore
+join comune_zone z on z.belfiore = t.current_belfiore
 union all
 select
   p.fid,
@@ -30,7 +31,8 @@ select
   null,
   'exact if the comune, and each comune that it was merged from, has only this zone'
 from parcel p
-join comune_label z on z.belfiore = p.belfiore
+join comune_today t on t.belfiore = p.belfiore
+join comune_label z on z.belfiore = t.current_belfiore
 where z.edition = 1
 union all
 select

@@ -7,7 +7,7 @@ import { testEnvironment } from '../../../test/harness/environment.ts';
 import { createFunctions } from '../../../test/harness/functions.ts';
 import { ed50, ed50Distance } from '../../../pipelines/synthetic/map-projection.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
-import { sqlOf } from '../../../test/harness/sql.ts';
+import { NO_MERGERS, sqlOf } from '../../../test/harness/sql.ts';
 
 const RISK = sqlOf('sql/sections/risk/build.sql');
 
@@ -17,6 +17,8 @@ const POINTS = ([[1, 'Z001', 14.02, 42.02], [2, 'Z001', 14.03, 42.03], [3, 'Z001
 const SETUP = `
   create schema cases;
   set search_path to cases, public;
+  ${NO_MERGERS}
+  create table comune_code (belfiore text);
   create table parcel (fid int4, belfiore text, area_m2 float8, point geometry(point, 4326), geom geometry(multipolygon, 4326));
   create table member_in_force (member_id int4, release_id int4, file_id int4, rank int4);
   create table coverage (region_code int2 default 14, theme text, belfiore text, mapped bool, release_id int4, member_id int4, position int8);
