@@ -16,7 +16,13 @@ const TIMES = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout
 const SILENCE_MS = 120_000;
 
 /** Maximum time in milliseconds from a request to the end of its answer. Ends the connection of a client that reads a few bytes at a time. */
-const ANSWER_MS = 300_000;
+export const ANSWER_MS = 300_000;
+
+/** Maximum number of answers that wait in memory for clients that read slowly. An answer has up to about 1 MiB. */
+const WAITING_ANSWERS = 256;
+
+/** Time in milliseconds between two counts of waiting answers. */
+const COUNT_MS = 1_000;
 
 /** Time in milliseconds that a refused client may continue to send, so that it receives the refusal. */
 const LINGER_MS = 1_000;
@@ -29,11 +35,18 @@ export function commonHeaders(requestId: string): Record<string, string> {
   };
 }
 
-/**
- * @param refused called for each error that is answered here
- * @param answerMs maximum time in milliseconds from a request to the end of its answer
- */
-export function httpServer(handler: RequestListener, refused: (requestId: string, error: ApiError, why: string) => void, answerMs = ANSWER_MS): Server {
+interface AnswerLimits {
+  /** Maximum time in milliseconds from a request to the end of its answer. */
+  readonly answerMs?: number;
+  /** Maximum number of answers that wait for their clients. */
+  readonly waitingAnswers?: number;
+}
+
+/** @param refused called for each error that is answered here */
+export function httpServer(
+  handler: RequestListener, refused: (requestId: string, error: ApiError, why: string) => void,
+  { answerMs = ANSWER_MS, waitingAnswers = WAITING_ANSWERS }: AnswerLimits = {},
+): Server {
   // The handler refuses requests without Host.
   const server = createServer({ ...TIMES, requireHostHeader: false }, (request, response) => {
     const late = setTimeout(() => request.socket.destroy(), answerMs).unref();
@@ -43,6 +56,7 @@ export function httpServer(handler: RequestListener, refused: (requestId: string
     else refuse(request.socket, new ApiError('INVALID_PARAMS', problem), 'ambiguous headers');
   });
   server.setTimeout(SILENCE_MS);
+  limitWaiting(server, waitingAnswers);
   const latest = new WeakMap<Duplex, ServerResponse>();
   const closing = new WeakSet<Duplex>();
   const refuse = (socket: Duplex, error: ApiError, why: string): void => {
@@ -74,6 +88,20 @@ export function httpServer(handler: RequestListener, refused: (requestId: string
   // The server never asks for a body. Every expectation is answered like a plain request.
   for (const event of ['checkContinue', 'checkExpectation'] as const) server.on(event, (request, response) => server.emit('request', request, response));
   return server;
+}
+
+/** Ends the connections whose answers wait longest if more answers than allowed wait for their clients. */
+function limitWaiting(server: Server, most: number): void {
+  const open = new Set<ServerResponse>();
+  server.on('request', (_request, response) => {
+    open.add(response);
+    response.once('close', () => open.delete(response));
+  });
+  const counting = setInterval(() => {
+    const waiting = [...open].filter((response) => response.writableLength > 0);
+    for (const { socket } of waiting.slice(0, Math.max(0, waiting.length - most))) socket?.destroy();
+  }, COUNT_MS).unref();
+  server.once('close', () => clearInterval(counting));
 }
 
 /** Returns why proxies and this server may read the headers of a request differently, or null. */

@@ -18,12 +18,12 @@ afterEach(() => {
 });
 
 /** Starts a server with a large and a small page. @returns its port, and the number of closed connections with a request */
-async function start(answerMs: number): Promise<{ port: number; ended: () => number }> {
+async function start(answerMs: number, waitingAnswers?: number): Promise<{ port: number; ended: () => number }> {
   let ended = 0;
   server = httpServer((request, response) => {
     request.socket.once('close', () => void (ended += 1));
     response.end(request.url === '/large' ? LARGE : 'small');
-  }, () => undefined, answerMs);
+  }, () => undefined, { answerMs, ...(waitingAnswers === undefined ? {} : { waitingAnswers }) });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   return { port: (server.address() as AddressInfo).port, ended: () => ended };
 }
@@ -50,6 +50,14 @@ it('ends a connection whose client never finishes reading, although it reads som
   await Promise.all(Array.from({ length: SLOW_CLIENTS }, () => readSlowly(port)));
   await expect.poll(ended, { timeout: 10_000 }).toBe(SLOW_CLIENTS);
   await expect.poll(connections, { timeout: 10_000 }).toBe(0);
+});
+
+it('ends the longest waiting connections when more answers wait than are allowed', async () => {
+  const { port, ended } = await start(60_000, 5);
+  const waiting = await Promise.all(Array.from({ length: SLOW_CLIENTS }, () => readSlowly(port)));
+  await expect.poll(ended, { timeout: 10_000 }).toBe(SLOW_CLIENTS - 5);
+  expect(waiting.filter(({ destroyed }) => !destroyed).length).toBeGreaterThanOrEqual(5);
+  expect(await (await fetch(`http://127.0.0.1:${port}/small`)).text()).toBe('small');
 });
 
 it('answers other clients while slow ones read', async () => {
