@@ -16,6 +16,7 @@ import { asInstalled, didYouMean, nearest, retyped, withOption, withWord } from 
 export function command(name: string, examples: readonly string[]): Command {
   return new Command(name.slice(name.lastIndexOf(' ') + 1))
     .exitOverride(usageExit)
+    .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError(asInstalled(`(see the examples: npx mappale ${name} --help)`))
     .addHelpText('after', `\nExamples:\n${examples.map((example) => `  $ ${example.replace(/(^|\s)mappale /, asInstalled('$1npx mappale '))}`).join('\n')}`);
 }

@@ -120,4 +120,13 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     purpose: 'Print the published history of a parcel: each changed value, with its publication and its releases.',
     load: async () => (await import('./history.ts')).historyCommand(),
   },
+  completion: {
+    purpose: 'Print a script that completes commands, options, regions, sources and sections in bash, zsh or fish.',
+    load: async () => (await import('./completion.ts')).completionCommand(loadCommands),
+  },
 };
+
+/** Loads every command. */
+function loadCommands(): Promise<Command[]> {
+  return Promise.all(Object.values(COMMANDS).map(async ({ purpose, load }) => (await load()).description(purpose)));
+}

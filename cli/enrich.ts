@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { expandPath } from '../pipelines/config.ts';
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
 import { parseSections } from '../pipelines/deliver/columns.ts';
@@ -32,7 +32,7 @@ export function enrichCommand(): Command {
     .argument('<table>', `CSV with a header and any delimiter; columns of one key: ${KEY_HELP}`)
     .requiredOption('--out <file>', 'output file; the columns of the table come first, unchanged')
     .option('--sections <sections>', 'comma-separated names, or all; default: the most requested sections')
-    .option('--by <key>', `${KEYS.join(', ')}: the key to use if the table has the columns of several keys`, parseKey)
+    .addOption(new Option('--by <key>', 'key to use if the table has the columns of several keys').choices(KEYS).argParser(parseKey))
     .option('--safe', 'put an apostrophe before text that a spreadsheet would run as a formula, also in the columns of the table')
     .option('--verbatim', 'add no apostrophes; the default is to add them in the added columns only')
     .option('--json', 'print the summary as JSON')

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { expandPath } from '../pipelines/config.ts';
 import type { Region } from '../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
@@ -29,7 +29,7 @@ export function exportCommand(): Command {
     `mappale export molise --format csv --sections ${SECTION_NAMES.slice(0, 2).join(',')} --out /tmp/molise.csv`,
   ])
     .argument('<region>', 'name or ISTAT code', parseRegion)
-    .option('--format <format>', names.join(', '), names[0])
+    .addOption(new Option('--format <format>', 'format of the file').choices(names).argParser(String).default(names[0]))
     .option('--sections <sections>', 'comma-separated names; default: all')
     .option('--out <file>', 'output file; default: named after the region, in the working folder')
     .option('--verbatim', 'CSV: keep text that a spreadsheet would run as a formula; the default is to put an apostrophe before it')

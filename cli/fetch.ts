@@ -23,7 +23,7 @@ export function fetchCommand(): Command {
     'mappale fetch molise puglia --sources SOURCE,SOURCE --data /srv/downloads',
   ])
     .argument('<regions...>', 'names or ISTAT codes')
-    .option('--sources <ids>', 'only these sources, separated by commas (see npx mappale sources); repeatable', splitIds)
+    .option('--sources <sources>', 'only these sources, separated by commas (see npx mappale sources); repeatable', splitIds)
     .option('--data <folder>', 'data folder, with one folder for each source', 'data')
     .option('--dry-run', 'list files, sizes and licences without downloading')
     .option('--json', 'print the report as JSON')

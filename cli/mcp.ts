@@ -37,6 +37,7 @@ export function mcpCommand(): Command {
     .option('--http', `serve over HTTP at ${PATH}, with the tokens and limits of mappale serve; default: standard input and output`, false)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <n>', 'port to listen on; 0: any free port', parseWithin(0, 65_535), 8090)
+    .option('--json', 'no effect: all messages are JSON')
     .action((options: Options) => withContext({ access: 'read' }, async (context) => {
       const reader = await openReader(context.database, context.config.databaseUrl, { connections: 4, statementTimeoutMs: 20_000 });
       try {

@@ -12,7 +12,7 @@ export function rejectsCommand(): Command {
     'mappale rejects --code reference_malformed --limit 5 --raw',
     'mappale rejects --retry',
   ])
-    .option('--source <id>', 'only this source')
+    .option('--source <source>', 'only this source')
     .option('--code <code>', 'only this reason')
     .option('--limit <n>', 'number of records to list', parseCount, 20)
     .option('--raw', 'print the records as published')

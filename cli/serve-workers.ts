@@ -6,8 +6,7 @@ import { queueFor } from '../api/access.ts';
 import { Primary } from '../api/workers.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import type { Log } from '../pipelines/log.ts';
-import type { SignInLink } from '../api/sign-in.ts';
-import { GRACE_MS, sayWhere, stopSignal } from './serving.ts';
+import { GRACE_MS, sayWhere, stopSignal, type Announcing } from './serving.ts';
 
 /** Pause before a worker is replaced, in milliseconds. The pause doubles for each worker that ended early, up to the longest pause. */
 const [PAUSE_MS, LONGEST_PAUSE_MS] = [250, 30_000];
@@ -18,12 +17,10 @@ const LASTING_MS = 60_000;
 /** Time that a worker may take to close its connections after the grace time of its requests, in milliseconds. */
 const CLOSING_MS = 5_000;
 
-interface WorkersOptions {
+interface WorkersOptions extends Announcing {
   readonly workers: number;
   /** Connections of each worker. */
   readonly connections: number;
-  /** Sign-in link for browsers, or null. */
-  readonly link: SignInLink | null;
 }
 
 /** Exit code or signal of a process. */
@@ -43,12 +40,12 @@ interface Started {
  * Workers that end later are replaced.
  * @throws MappaleError `WORKER_ENDED` if a worker ended during startup without an error code
  */
-export async function serveByWorkers({ workers, connections, link }: WorkersOptions, log: Log): Promise<void> {
+export async function serveByWorkers({ workers, connections, link, json }: WorkersOptions, log: Log): Promise<void> {
   const pool = new WorkerPool(new Primary(queueFor(connections), link), log);
   const stopped = stopSignal();
   const found = await Promise.race([pool.start(workers), pool.failed, stopped]);
   const failure = typeof found === 'object' ? found : null;
-  if (found === 'serving') sayWhere(pool.address, log, link);
+  if (found === 'serving') sayWhere(pool.address, log, { link, json });
   if (failure === null) log.info(`${await stopped}: ${pool.size} workers are finishing current requests`);
   await pool.stop();
   if (failure === null) return;

@@ -15,7 +15,7 @@ import { MappaleError } from '../pipelines/errors.ts';
 import { makeLog, type Log } from '../pipelines/log.ts';
 import { loadSources, type RegisteredSource } from '../pipelines/contract/registry.ts';
 import { command, parseWithin } from './command.ts';
-import { continueThroughRotation, GRACE_MS, listenError, sayWhere, signInLink, stopSignal } from './serving.ts';
+import { continueThroughRotation, GRACE_MS, listenError, sayWhere, signInLink, stopSignal, type Announcing } from './serving.ts';
 import { retyped, withOption } from '../pipelines/typed.ts';
 
 interface ServeOptions {
@@ -27,6 +27,7 @@ interface ServeOptions {
   readonly metricsFrom?: readonly string[];
   readonly workers: number;
   readonly enrich: boolean;
+  readonly json: boolean;
 }
 
 export function serveCommand(): Command {
@@ -44,6 +45,7 @@ export function serveCommand(): Command {
     .option('--metrics-from <addresses...>', 'addresses or networks that may read /api/v2/metrics, in addition to this machine')
     .option('--workers <n>', 'number of server processes; more than one needs PostgreSQL', parseWithin(1, 256), 1)
     .option('--enrich', 'accept CSV tables at POST /api/v2/tools/enrich, at most 1,000 rows, each counted as one request', false)
+    .option('--json', 'print the addresses as one JSON object on one line: api, map, sign_in', false)
     .action(async (options: ServeOptions) => {
       // Checks the options before the database is opened.
       if (options.host.trim() === '') {
@@ -113,7 +115,8 @@ function explainer(database: Database, sources: readonly RegisteredSource[], { l
 
 /** Serves until a stop signal. @throws MappaleError `PORT_IN_USE`, `ADDRESS_UNAVAILABLE` */
 async function serve(
-  { host, port, trustProxy = [], metricsFrom = [], enrich }: ServeOptions, reader: Reader, told: Log, ownSignIn: SignInLink | null, explain: Explain | null,
+  { host, port, trustProxy = [], metricsFrom = [], enrich, json }: ServeOptions,
+  reader: Reader, told: Log, ownSignIn: SignInLink | null, explain: Explain | null,
 ): Promise<void> {
   // Imports the server only here, because it is half of the program's code and other commands start faster without it.
   const [{ buildServer }, { ownLink }, { warmUp }] = await Promise.all([
@@ -134,7 +137,7 @@ async function serve(
   });
   const stopped = Promise.race([stopSignal(), ...(link === null ? [] : [link.stopped])]);
   try {
-    announce(await app.listen({ host, port }), log, link, ownSignIn);
+    announce(await app.listen({ host, port }), log, link, { link: ownSignIn, json });
   } catch (error) {
     await app.close();
     throw await listenError(error, host, port);
@@ -146,8 +149,8 @@ async function serve(
 }
 
 /** Prints the address, or sends it to the primary process, which prints it. */
-function announce(address: string, log: Log, link: Link | null, signIn: SignInLink | null): void {
-  if (link === null) sayWhere(address, log, signIn);
+function announce(address: string, log: Log, link: Link | null, announcing: Announcing): void {
+  if (link === null) sayWhere(address, log, announcing);
   else link.listening(address);
 }
 

@@ -16,10 +16,18 @@ export function signInLink({ host, trustProxy = [] }: { readonly host: string; r
   return isLoopback(host) && trustProxy.length === 0 && log === 'human' ? new SignInLink() : null;
 }
 
+/** How a server prints where it listens. */
+export interface Announcing {
+  readonly link: SignInLink | null;
+  /** Prints one JSON object on one line. */
+  readonly json: boolean;
+}
+
 /** Prints the address for programs on stdout and for people on stderr. The link is a secret: it goes to stdout, never into the log. */
-export function sayWhere(address: string, log: Log, link: SignInLink | null): void {
-  process.stdout.write(`${address}/api/v2\n`);
-  if (link !== null) process.stdout.write(`${address}/api/v2/map#signin=${link.secret}\n`);
+export function sayWhere(address: string, log: Log, { link, json }: Announcing): void {
+  const api = `${address}/api/v2`;
+  const signIn = link === null ? null : `${api}/map#signin=${link.secret}`;
+  process.stdout.write(json ? `${JSON.stringify({ api, map: `${api}/map`, sign_in: signIn })}\n` : `${api}\n${signIn === null ? '' : `${signIn}\n`}`);
   if (link !== null) log.info(`the second address above is a one-time sign-in link to the map, valid for ${LINK_MS / 60_000} minutes`);
   log.info(`listening; try ${address}/api/v2/docs and ${address}/api/v2/map; stop with Ctrl-C`);
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { z } from 'zod';
 import { hashOf, SCOPES, type Scope } from '../api/access.ts';
 import { CLOCK } from '../pipelines/clock.ts';
@@ -25,7 +25,7 @@ export function tokenCommand(): Command {
     `mappale token create --scopes parcels:read --expires ${dayToCome()}`,
   ])
     .description('Create a token. It is shown once. The database stores only its SHA-256.')
-    .requiredOption('--scopes <list>', `comma-separated: ${SCOPES.join(', ')}`, parseScopes)
+    .addOption(new Option('--scopes <scopes>', 'comma-separated names').choices(SCOPES).argParser(parseScopes).makeOptionMandatory())
     .option('--name <text>', 'purpose or owner of the token')
     .option('--expires <date>', 'last valid day, YYYY-MM-DD (UTC)', parseDay)
     .option('--json', 'print as JSON')

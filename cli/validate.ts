@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { expandPath } from '../pipelines/config.ts';
 import { EXIT, MappaleError } from '../pipelines/errors.ts';
 import { loadSources } from '../pipelines/contract/registry.ts';
@@ -18,7 +18,7 @@ export function validateCommand(): Command {
     'mappale validate QI_20251.zip --sample 1000',
   ])
     .argument('<files...>', 'files, zips or folders; each file is recognised by its content')
-    .option('--format <format>', FORMATS.join(', '), 'text')
+    .addOption(new Option('--format <format>', 'format of the result').choices(FORMATS).argParser(String).default('text'))
     .option('--sample <n>', 'check only the first n records of each file', parseCount)
     .option('--json', 'the same as --format json')
     .action(async (files: string[], options: { format: string; sample?: number; json?: boolean }) => {

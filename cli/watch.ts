@@ -20,6 +20,7 @@ interface Options {
   readonly webhookPrivate?: boolean;
   readonly metricsFile?: string;
   readonly keep?: number;
+  readonly json?: boolean;
 }
 
 export function watchCommand(): Command {
@@ -37,6 +38,7 @@ export function watchCommand(): Command {
     .option('--webhook-private', 'allow a webhook whose host name leads to a private address')
     .option('--keep <months>', 'prune after each run, and keep this number of months of history and of the ledger; default: no pruning', parseWithin(0, MOST_MONTHS))
     .option('--metrics-file <file>', 'write metrics to a Prometheus text file after each run')
+    .option('--json', 'print each summary as JSON on one line, as MAPPALE_LOG=json does')
     .action(async (names: string[], options: Options) => {
       // Imported here, because these modules load the HTTP client and the metrics writer.
       const { describeNight, sleepUntil, runNight, untilNext } = await import('../pipelines/operate/watch.ts');
@@ -57,7 +59,7 @@ export function watchCommand(): Command {
           regions: regions.length === 0 ? null : regions, data: [first, ...others], parallel: options.parallel, webhook: options.webhook ?? null,
           webhookPrivate: options.webhookPrivate === true, metrics, keep: options.keep ?? null,
         });
-        process.stdout.write(`${config.log === 'json' ? JSON.stringify(line) : describeNight(line)}\n`);
+        process.stdout.write(`${options.json === true || config.log === 'json' ? JSON.stringify(line) : describeNight(line)}\n`);
         if (options.once === true) {
           process.exitCode = line.exit_code;
           return;

@@ -1,0 +1,163 @@
+/** Options of every command: JSON, help, and completion in the shells of this machine. */
+import { execFileSync } from 'node:child_process';
+import { accessSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { program } from '../../cli/main.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { regionService } from '../api/harness.ts';
+import { describeDatabase } from '../harness/database.ts';
+import { testEnvironment } from '../harness/environment.ts';
+import { syntheticFiles } from '../harness/region.ts';
+
+const root = await program();
+const inside = (parent: Command, above: string): (readonly [path: string, command: Command])[] => parent.commands.flatMap((each) => {
+  const path = `${above}${each.name()}`;
+  return each.commands.length === 0 ? [[path, each] as const] : inside(each, `${path} `);
+});
+const commands = inside(root, '');
+
+/** Commands that run until a signal. Their JSON has tests of its own. */
+const ENDLESS = ['serve', 'mcp'];
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'mappale-line-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs a command in this process. @returns its standard output as JSON */
+async function json(words: readonly string[]): Promise<unknown> {
+  const written: string[] = [];
+  const out = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => written.push(String(chunk)) > 0);
+  const quiet = vi.spyOn(process.stderr, 'write').mockImplementation(() => true);
+  try {
+    await (await program()).parseAsync(['--quiet', ...words, '--json'], { from: 'user' });
+  } finally {
+    out.mockRestore();
+    quiet.mockRestore();
+    process.exitCode = undefined;
+  }
+  return JSON.parse(written.join(''));
+}
+
+describe('every command', () => {
+  it.each(commands)('%s takes --json, and shows --home, --verbose and --quiet in its help', (_path, each) => {
+    expect(each.options.map(({ long }) => long)).toContain('--json');
+    expect(['--home', '--verbose', '--quiet'].filter((option) => !each.helpInformation().includes(option))).toEqual([]);
+  });
+});
+
+describeDatabase('with --json, a command', (engine) => {
+  const rows = z.array(z.looseObject({}));
+  const report = z.looseObject({ runId: z.number().nullable(), failures: z.array(z.unknown()), units: rows });
+  let words: Readonly<Record<string, readonly [line: readonly string[], schema: z.ZodType]>>;
+  let files: Awaited<ReturnType<typeof syntheticFiles>>;
+
+  beforeAll(async () => {
+    const { url, database } = await regionService(engine);
+    files = await syntheticFiles(400, 11, {});
+    const [parcel] = await database.query<{ fid: number }>("select min(fid) as fid from core.parcel where kind = 'land'");
+    const fid = parcel!.fid;
+    vi.stubEnv('DATABASE_URL', url);
+    vi.stubEnv('MAPPALE_HOME', folder);
+    writeFileSync(join(folder, 'table.csv'), `fid\n${fid}\n`);
+    const id = String(fid);
+    const region = 'molise';
+    const error = z.looseObject({ error: z.string(), message: z.string() });
+    words = {
+      fetch: [['fetch', region, '--dry-run', '--sources', 'none'], error],
+      'load-region': [['load-region', region, '--data', files.folder], report],
+      plan: [['plan', region, '--data', files.folder], z.looseObject({ load: rows, build: rows, price: z.looseObject({}) })],
+      status: [['status'], z.looseObject({ regions: rows, releases: rows, runs: rows })],
+      sources: [['sources'], rows.min(1)],
+      parcel: [['parcel', id], z.looseObject({ fid: z.literal(fid), meta: z.looseObject({}) })],
+      report: [['report', region], z.looseObject({ region: z.looseObject({}), coverage: rows })],
+      enrich: [['enrich', join(folder, 'table.csv'), '--out', join(folder, 'out.csv')], z.looseObject({ rows: z.literal(1) })],
+      export: [['export', region, '--format', 'csv', '--out', join(folder, 'region.csv')], z.looseObject({ parcels: z.number(), digest: z.string() })],
+      'token create': [['token', 'create', '--scopes', 'parcels:read'], z.object({ id: z.number(), token: z.string() })],
+      'token list': [['token', 'list'], rows.min(1)],
+      'token revoke': [['token', 'revoke', '1'], z.object({ id: z.literal(1), state: z.literal('revoked') })],
+      doctor: [['doctor'], z.array(z.looseObject({ check: z.string(), ok: z.boolean() }))],
+      synth: [['synth', '--out', join(folder, 'synthetic'), '--parcels', '200', '--source', 'istat_comuni'], z.looseObject({ parcels: z.number() })],
+      migrate: [['migrate'], z.object({ steps: z.array(z.string()), losses: z.array(z.unknown()) })],
+      prune: [['prune', '--dry-run'], z.looseObject({ releases: z.array(z.unknown()) })],
+      refresh: [['refresh', '--data', files.folder], report],
+      watch: [['watch', '--once', '--data', files.folder], z.looseObject({ exit_code: z.number() })],
+      rejects: [['rejects'], z.object({ summary: rows, rejects: rows })],
+      validate: [['validate', join(files.folder)], rows.min(1)],
+      // There is no earlier publication.
+      diff: [['diff', region], error],
+      explain: [['explain', id, 'basic'], z.looseObject({ fid: z.literal(fid), rows })],
+      history: [['history', id], z.looseObject({ fid: z.literal(fid), fields: rows })],
+      completion: [['completion', 'bash'], z.object({ shell: z.literal('bash'), script: z.string() })],
+      forget: [['forget', 'Elenco-comuni-italiani.csv'], z.looseObject({ files: rows })],
+      pin: [['pin', region], z.object({ unit: z.number(), pinned: z.literal(true) })],
+      unpin: [['unpin', region], z.object({ unit: z.number(), held: z.literal(true) })],
+      withdraw: [['withdraw', region], z.looseObject({ publication: z.number() })],
+      rollback: [['rollback', region], z.looseObject({ to: z.number() })],
+    };
+  });
+  afterAll(async () => {
+    vi.unstubAllEnvs();
+    await files.remove();
+  });
+
+  it('prints one valid JSON document, also for an error', async () => {
+    expect(Object.keys(words).sort()).toEqual(commands.map(([path]) => path).filter((path) => !ENDLESS.includes(path)).sort());
+    // Commands that change what is published come last.
+    for (const [path, [line, schema]] of Object.entries(words)) {
+      const found = await json(line).catch((error: unknown) => JSON.parse(JSON.stringify(error)) as unknown);
+      expect([path, schema.safeParse(found).error?.issues ?? []]).toEqual([path, []]);
+    }
+  });
+});
+
+/** Words that complete a line, in each shell. */
+const COMPLETE: Readonly<Record<'bash' | 'zsh' | 'fish', (script: string, line: readonly string[]) => readonly [program: string, words: readonly string[]]>> = {
+  bash: (script, line) => ['bash', ['--norc', '-c', `source ${script}; complete -p mappale > /dev/null || exit 1; COMP_WORDS=(${line.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${line.length - 1}; _mappale; printf '%s\\n' "\${COMPREPLY[@]}"`]],
+  zsh: (script, line) => ['zsh', ['-f', '-c', `autoload -U compinit && compinit -D; source ${script}; emulate ksh; COMP_WORDS=(${line.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${line.length - 1}; _mappale; printf '%s\\n' "\${COMPREPLY[@]}"`]],
+  fish: (script, line) => ['fish', ['--no-config', '-c', `source ${script}; complete -C '${line.join(' ')}'`]],
+};
+
+describe.each(Object.keys(COMPLETE) as (keyof typeof COMPLETE)[])('completion in %s', (shell) => {
+  const isThere = testEnvironment().path.some((each) => {
+    try {
+      accessSync(join(each, shell));
+      return true;
+    } catch {
+      return false;
+    }
+  });
+
+  async function complete(...line: readonly string[]): Promise<string[]> {
+    const script = join(folder, `script.${shell}`);
+    writeFileSync(script, (await json(['completion', shell]) as { script: string }).script);
+    const [name, words] = COMPLETE[shell](script, ['mappale', ...line]);
+    return execFileSync(name, words, { encoding: 'utf8', env: { PATH: testEnvironment().path.join(':'), HOME: folder, TERM: 'dumb' } }).split('\n')
+      .map((each) => each.split('\t')[0]!)
+      // zsh itself leaves out what does not begin with the typed word.
+      .filter((each) => each !== '' && each.startsWith(line.at(-1)!)).sort();
+  }
+
+  it.skipIf(!isThere).each<[what: string, line: string[], found: string[]]>([
+    ['commands', ['re'], ['refresh', 'rejects', 'report']],
+    ['subcommands', ['token', 're'], ['revoke']],
+    ['options of a command and of all commands', ['status', '--'], ['--help', '--home', '--json', '--quiet', '--verbose', '--version']],
+    ['options of a subcommand', ['token', 'create', '--s'], ['--scopes']],
+    ['regions', ['load-region', 'mo'], ['molise']],
+    ['regions after an option', ['plan', '--json', 'pu'], ['puglia']],
+    ['sections in a list', ['parcel', '--include', 'basic,ris'], ['basic,risk']],
+    ['values of an option', ['export', '--format', 'geo'], ['geopackage', 'geoparquet']],
+  ])('finds %s', async (_what, line, found) => {
+    expect(await complete(...line)).toEqual(found);
+  });
+
+  it.skipIf(!isThere)('finds sources', async () => {
+    const ids = (await loadSources()).map(({ id }) => id).sort();
+    expect(await complete('sources', '')).toEqual(ids);
+  });
+});
