@@ -36,7 +36,7 @@ export async function refuseTies(database: Database, sources: readonly Registere
       }
       throw inputError('two files of the same age contradict each other', {
         code: 'FILES_CONTRADICT', at: `${a.name}, ${b.name}`, files: [a, b],
-        detail: `expected one of them, or the same in both, found two of ${a.sourceId} ${vintageText(a.vintage)}${a.dated === null ? '' : ` dated ${a.dated}`}${describePlaces(places.map(({ place }) => place))}`,
+        detail: `expected one file, or two with the same content, found two of ${a.sourceId} ${vintageText(a.vintage)}${a.dated === null ? '' : ` dated ${a.dated}`}${describePlaces(places.map(({ place }) => place))}`,
         hint: 'Keep the right file in the data folder, and remove the other one.',
       });
     }

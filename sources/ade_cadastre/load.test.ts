@@ -90,7 +90,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
   const near = (value: number): unknown => expect.closeTo(value, 12);
   const SQUARE = 0.0005 ** 2;
 
-  it('have every name of the parcel, cut from its reference, and its polygon', async () => {
+  it('contain every identifier of the parcel, derived from its reference, and its polygon', async () => {
     const { parcels, loaded } = await loadFixture('parcels.gml');
     expect(loaded).toMatchObject({ records: 3, rows: 3, rejects: 0, duplicates: 0 });
     expect(parcels[2]).toEqual({
@@ -184,7 +184,7 @@ describeDatabase('the layers of the cadastre', (engine) => {
     ].map((row) => ({ ...row, belfiore: 'Z001', gml_id: `CadastralZoning.IT.AGE.MAP.${row.reference}`, end_date: null, made_valid: false })));
   });
 
-  it('keep a parcel of another comune than the file name says, with a warning', async () => {
+  it('keep a parcel whose comune differs from the file name, with a warning', async () => {
     const { parcels } = await loadFixture('file-of-another-comune.zip');
     expect(parcels.map(({ reference, file_belfiore }) => ({ reference, file_belfiore }))).toEqual([
       { reference: 'Z001_000100.1', file_belfiore: 'Z009' }, { reference: 'Z009_000100.1', file_belfiore: null },

@@ -25,7 +25,7 @@ export const manifest: Manifest = {
   ignored: {
     'gml:boundedBy': 'bounding box of the feature or of the collection; follows from the geometry',
     INSPIREID_NAMESPACE: 'constant (IT.AGE.PLA. and IT.AGE.MAP)',
-    LEVELNAME: 'constant (Mappa Catastale); LEVEL is checked',
+    LEVELNAME: 'always Mappa Catastale; LEVEL is checked instead',
     LEVELNAME_LOCALE: 'constant (it)',
     '__MACOSX, .DS_Store, Thumbs.db': 'added to zips by desktop systems',
     '*.gfs': 'written next to GML files by GDAL',

@@ -72,7 +72,7 @@ describe('the synthetic cadastral map', () => {
     expect(cadastralName("Città d'Invenzione-Sopra")).toBe('CITTA` D`INVENZIONE SOPRA');
   });
 
-  test('has the same bytes each time', async () => {
+  test('has the same bytes each time it is written', async () => {
     const again = await mkdtemp(join(tmpdir(), 'mappale-test-'));
     await synthetic.write(region, again);
     const digest = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');

@@ -5,7 +5,7 @@ import type { Layers, SharedColumns } from '../../pipelines/contract/source.ts';
 export const STREET = {
   progressivo_nazionale: ['int8 not null', 'PROGRESSIVO_NAZIONALE: key of the street, unique in Italy.'],
   belfiore: ['text not null', 'CODICE_COMUNE: cadastral code of the comune.'],
-  istat_code: ['text', 'CODICE_ISTAT as published, 6 digits. It lags behind ISTAT where provinces were renumbered; null if not stated.'],
+  istat_code: ['text', 'CODICE_ISTAT as published, 6 digits. May be an outdated code where provinces were renumbered; null if not stated.'],
   codice_comunale: ['text', 'CODICE_COMUNALE: the comune\'s own code of the street, not unique; null if not stated.'],
   odonimo: ['text not null', 'ODONIMO: type and name of the street as published, usually upper case.'],
   localita: ['text', 'LOCALITA\': part of the comune; null if not stated.'],
@@ -27,7 +27,7 @@ export const layers: Layers = {
     columns: STREET,
   },
   odonimo_indir: {
-    description: 'Streets named in the lines of INDIR. member_id and position are those of the first access of the street.',
+    description: 'Streets named in the lines of INDIR. member_id and position belong to the first access of the street.',
     position: 'Line of the CSV; the header is line 1.',
     columns: STREET,
   },
@@ -47,7 +47,7 @@ export const layers: Layers = {
       geom: ['geometry(point, 4326)', 'Access point on the street front, EPSG:4326 longitude latitude (published in EPSG:6706, which PROJ treats as identical); null: see coordinate_flag.'],
       quota_m: ['float8', 'Orthometric height in metres as published; 0 is often meaningless; null if not stated.'],
       metodo: ['int2', 'Method by which the point was found: 1 survey < 5 m, 2 survey ≥ 5 m, 3 indirect < 5 m, 4 indirect ≥ 5 m, 5 Portale per i Comuni; null if not stated.'],
-      coordinate_flag: ['text not null', 'good; without_method (point kept); none (not published); method_without_coordinates; incomplete (one of two); zero; swapped; projected (metres); outside_italy. All but the first two have no geom.'],
+      coordinate_flag: ['text not null', 'good; without_method (point kept); none (not published); method_without_coordinates; incomplete (one of two); zero; swapped; projected (metres); outside_italy. Only good and without_method have a geom.'],
     },
   },
 };

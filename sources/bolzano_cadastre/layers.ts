@@ -16,7 +16,7 @@ export const layers: Layers = {
     },
   },
   bolzano_piece: {
-    description: 'Further records of the parcels of Bolzano, after the first. Their area is part of the parcel',
+    description: 'Further records of the parcels of Bolzano, after the first. Its area is part of the parcel',
     position: 'Number of the record in the layer, from 1.',
     columns: {
       ccat: ['text not null', 'Code of the comune catastale, as written'],

@@ -22,7 +22,7 @@ export const manifest: Manifest = {
   crs: 'as the file states: ETRS89 / UTM zone 32N (EPSG:25832); GeoJSON without a CRS: WGS 84 longitude, latitude',
   keep: 'newest',
   ignored: {
-    'fid|id|gml_id|objectid': 'numbers of the program that wrote the file',
+    'fid|id|gml_id|objectid': 'record numbers that the exporting program added',
     'shape_leng|shape_length|shape_area': 'measured anew',
     bbox: 'box of the feature; it follows from the geometry',
   },
@@ -30,8 +30,8 @@ export const manifest: Manifest = {
   optional: {
     'fid|id|gml_id|objectid': 'a program that exports the file may add one of them',
     'shape_leng|shape_length|shape_area': 'a program that exports the file may add them',
-    bbox: 'only GeoJSON of the service has it',
-    'PART_CCAT_NOME_IT|PART_CCA01|PART_CCA_2|PART_CAMM_NOME_IT|PART_CAM00|PART_CAM_1': 'the Italian names are in some exports only',
+    bbox: 'only the service\'s GeoJSON has this column',
+    'PART_CCAT_NOME_IT|PART_CCA01|PART_CCA_2|PART_CAMM_NOME_IT|PART_CAM00|PART_CAM_1': 'only some exports have the Italian names',
   },
   envelope: { records: { parcels: { max: 2_000_000 } }, rejectShare: 0.001 },
   layers: ['bolzano_parcel', 'bolzano_piece'],

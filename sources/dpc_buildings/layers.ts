@@ -3,7 +3,7 @@ import type { Layers } from '../../pipelines/contract/source.ts';
 
 export const layers: Layers = {
   dpc_building: {
-    description: 'Structural aggregates of the Dipartimento della Protezione Civile: adjoining buildings, drawn as one. Their use is not stated.',
+    description: 'Structural aggregates of the Dipartimento della Protezione Civile: adjoining buildings, drawn as one polygon. The use of the buildings is not stated.',
     position: 'Number of the feature in its shapefile, from 1.',
     areasOf: 'raw_dpc_building',
     columns: {

@@ -42,7 +42,7 @@ export default defineSource({
     if (vintage === undefined) {
       throw inputError('the year of the seismic classification is unknown', {
         code: 'VINTAGE_MISSING', at: probe.name, detail: 'expected a year in the zone\'s column or in the file name, found none',
-        hint: 'Give the file the name that it had when it was downloaded, such as classificazione-sismica-2025.csv.',
+        hint: 'Give the file its original name, such as classificazione-sismica-2025.csv.',
       });
     }
     const dated = workbook === null ? undefined : await workbookDate(probe);

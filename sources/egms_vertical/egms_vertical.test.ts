@@ -230,7 +230,7 @@ describe('recognising files', () => {
 });
 
 describeDatabase('loading tiles', (engine) => {
-  it('finds a tile by its name even without cells, a renamed one by its cells, and keeps a cell of two tiles in both', async () => {
+  it('finds a tile by its name even without cells and a renamed tile by its cells, and keeps a cell of two tiles in both', async () => {
     const found = await loaded(await engine.openDatabase(), 'egms_vertical', `
       delete from member where member_id > 5;
       update member set file_id = member_id;

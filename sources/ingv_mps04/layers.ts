@@ -3,7 +3,7 @@ import type { Layers } from '../../pipelines/contract/source.ts';
 
 export const layers: Layers = {
   pga_node: {
-    description: 'MPS04: peak ground acceleration with 10 % probability of being exceeded in 50 years, on rock (Vs30 > 800 m/s), median. Sardinia and the small islands are not covered: a missing node there says nothing.',
+    description: 'MPS04: peak ground acceleration with 10 % probability of being exceeded in 50 years, on rock (Vs30 > 800 m/s), median. Sardinia and the small islands are not covered: a missing node there has no meaning.',
     position: 'Line of the file; the header is line 1.',
     columns: {
       ix: ['int4 not null', 'Column of the node: round(lon / spacing_deg).'],

@@ -91,7 +91,7 @@ describeDatabase('the Gini index of brackets', (engine) => {
     };
   });
 
-  it('is 0 if all groups earn the same', async () => {
+  it('is 0 if all groups have the same income', async () => {
     expect(await gini([null, 10, 20], [null, 1000, 2000], null, null)).toBe(0);
   });
 

@@ -33,7 +33,7 @@ function perimeterOf(head: Buffer, name: string): Dated | null {
   return named === null ? null : { vintage: named.slice(1).join('_'), dated: null };
 }
 
-/** Returns the tables of a zip, otherwise its first perimeter, also from several provincial KMZ in one zip. */
+/** Returns the tables of a zip. Without tables, returns the first perimeter, which may be in a provincial KMZ inside the zip. */
 async function entriesOf(probe: Probe): Promise<Dated[]> {
   const found: Dated[] = [];
   const entries = probe.entries ?? [];

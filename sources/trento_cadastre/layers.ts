@@ -17,7 +17,7 @@ export const layers: Layers = {
     },
   },
   trento_piece: {
-    description: 'Further pieces of the parcels of Trento, in addition to the piece in trento_parcel. Their area is part of the parcel',
+    description: 'Further pieces of the parcels of Trento, in addition to the piece in trento_parcel. Its area is part of the parcel',
     position: 'Number of the piece in its shapefile, from 1.',
     columns: {
       ccat: ['text not null', 'Comune catastale, 3 digits'],

@@ -5,7 +5,7 @@
 -- crs: EPSG:4326, latitude and longitude in degrees
 
 create or replace function api.street_number(p_number int4, p_exponent text, p_colour text, p_metric_m int4) returns text
--- Not immutable, because the functions it calls are not. If it were, statements that call it could not inline it.
+-- The function is not declared immutable, because the functions that it calls are not. Otherwise PostgreSQL could not inline its calls.
 language sql stable parallel safe as $$
   select case
     when p_number is not null then concat_ws(' ', concat_ws('/', p_number, p_exponent), p_colour)

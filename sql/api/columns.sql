@@ -224,7 +224,7 @@ begin
         and p.reference < t.start || 'zzzz'
         and starts_with(p.reference, t.start)
     ),
-    -- The keys are computed once, not once per row of the batch.
+    -- The keys are computed once for the batch, not for each row.
     land_register as materialized (
       select
         c.prefix,
@@ -347,7 +347,7 @@ begin
       select
         p.place,
         (array_agg(p.fid order by p.nth))[1] as fid,
-        -- Two addresses in one parcel are one candidate.
+        -- Two addresses in the same parcel count as one candidate.
         count(distinct coalesce(p.fid::text, 'address ' || (p.address ->> 'address_id'))) as candidates,
         (array_agg(p.address order by p.nth))[1] as address
       from placed p

@@ -204,7 +204,7 @@ begin
   -- References are CCCCZFFFFAS.label. The index on references is sufficient: a comune is one range of the index, and a sheet is one range for each possible
   -- section letter. Small letters sort after all characters of a reference in every collation. Land registers have no sheets: each comune catastale is a range.
   -- A
-  -- comune catastale whose name no comune has is found by that name. Ranges are looked up one by one, where the planner would rather read the table.
+  -- comune catastale whose name no comune has is found by that name. Ranges are looked up one by one, because the planner would otherwise read the whole table.
   for v_stretch in
     select
       r.start,

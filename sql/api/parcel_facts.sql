@@ -65,7 +65,7 @@ $$;
 comment on function api.shown_degrees(float8) is 'A coordinate in degrees with 7 decimals, as in every answer';
 
 create or replace function api.centroid(p_point geometry) returns json
--- Not immutable, because the functions it calls are not. If it were, statements that call it could not inline it.
+-- These functions are not declared immutable, because the functions that they call are not. Otherwise PostgreSQL could not inline their calls.
 language sql stable parallel safe as $$
   select json_build_object(
     'lat', api.shown_degrees(st_y(p_point)),

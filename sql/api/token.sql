@@ -36,7 +36,7 @@ begin
     and t.revoked_at is null
     and (t.expires_at is null or t.expires_at > now());
   if not found then
-    -- Only bad keys are refused because of bad keys. Other clients of that address, for example behind the same proxy, are still served.
+    -- Too many bad keys block only further bad keys. Other clients of that address, for example behind the same proxy, are still served.
     network := api.caller_network(p_address);
     v_until := api.blocked_until(network);
     if v_until is not null then

@@ -6,7 +6,7 @@
 -- grain: one row per comune; none without a current file of buildings
 -- crs: EPSG:4326; what a building shares with a comune is measured in EPSG:3035
 
--- The listed comuni, and comuni that only parcels have.
+-- The listed comuni, and unlisted comuni that have parcels.
 create table place as
 select
   mine.belfiore,

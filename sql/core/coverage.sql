@@ -50,7 +50,7 @@ from (
 left join lateral unnest(held.regions) as reached (region_code) on true
 group by held.theme, held.file_id;
 
--- The listed comuni, and comuni that only parcels have.
+-- The listed comuni, and unlisted comuni that have parcels.
 create table place as
 select
   mine.belfiore,

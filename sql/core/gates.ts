@@ -3,7 +3,7 @@ import { each, presence, quantity, truth, type TableGate, type Truth, type Unwat
 import type { Relation } from '../../pipelines/contract/sql-files.ts';
 
 /** Gate of a column that states whether a file covers a comune. */
-const REACHED: Truth = { kind: 'truth', keeps: { share: 1, why: 'a file that covers fewer comuni than the one before it was cut' } };
+const REACHED: Truth = { kind: 'truth', keeps: { share: 1, why: 'a file that covers fewer comuni than the previous file was probably truncated' } };
 
 const KEY = 'a key';
 /** Half-years are numbers in the tables (year × 2 + half − 1) and shown to people as 2025_1. */
@@ -99,7 +99,7 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   'core.coverage': { section: 'risk', by: 'belfiore', slice: { column: 'theme' }, fields: { mapped: REACHED }, excused: {} },
   'core.building_coverage': {
     section: 'buildings', by: 'belfiore',
-    fields: { source: presence({ keeps: { share: 1, why: 'a file that covers fewer comuni than the one before it was cut' } }) },
+    fields: { source: presence({ keeps: { share: 1, why: 'a file that covers fewer comuni than the previous file was probably truncated' } }) },
     excused: { has_uses: 'depends on the source' },
   },
   'core.coast_coverage': { section: 'coastal_erosion', by: 'belfiore', fields: { mapped: REACHED }, excused: {} },

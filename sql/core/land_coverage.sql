@@ -20,7 +20,7 @@ join member_in_force as file using (member_id)
 left join lateral unnest(reach.regions) as reached (region_code) on true
 group by file.file_id;
 
--- The listed comuni, and comuni that only parcels have.
+-- The listed comuni, and unlisted comuni that have parcels.
 create table place as
 select
   mine.belfiore

@@ -86,7 +86,7 @@ where exists (select from core.parcel_register r where r.region_code = (select c
 analyze newcomer (reference, belfiore, drawing);
 
 -- Handles a comune that changes its code. A new reference takes over the fid of a parcel of another comune, if that parcel alone has the same drawing and is
--- gone: it disappears with this build, or was retired before.
+-- gone: the parcel disappears with this build, or was retired before.
 create table same_drawing as
 with published as (
   select

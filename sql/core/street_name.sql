@@ -5,7 +5,7 @@
 -- grain: one row per street and name
 -- crs: none
 
--- A table, so that the planner knows the number of names. With an estimate of ten it searched all streets once per name.
+-- A table, so that the planner knows the number of names. With a wrong estimate of ten names, the planner searched all streets once per name.
 create table named_street as
 select
   t.region_code,

@@ -5,7 +5,7 @@
 -- crs: none
 
 create or replace function core.semester(p_half_year int4) returns text
--- Not immutable, because the operator || is not. If it were, statements that call it could not inline it.
+-- Not immutable, because the operator || is not. Otherwise PostgreSQL could not inline its calls.
 language sql stable parallel safe as $$
   select (p_half_year / 2) || '_' || (p_half_year % 2 + 1)
 $$;

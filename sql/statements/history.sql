@@ -297,7 +297,7 @@ from ledger.swap
 where unit_code = $1
 
 -- statement: keep_rows
--- Keeps rows that disappear or change. For new rows, keeps a note that there was none. Reads both tables in one pass.
+-- Keeps rows that disappear or change. For each new row, keeps a note that the key had no row before. Reads both tables in one pass.
 insert into :"history" (:"columns", from_swap, until_swap, absent)
 select
   :"d.columns",

@@ -115,7 +115,8 @@ where not exists (
 )
 group by shape.fid, shape.map, shape.class;
 
--- An overlap must be larger than a touch. If an area is drawn along a parcel's border, rounding the coordinates (1e-8 degree in the cadastre) and drawing
+-- A common border alone must not count as an overlap. If an area is drawn along a parcel's border, rounding the coordinates (1e-8 degree in the cadastre) and
+-- drawing
 -- straight edges in another projection leave up to a few square decimetres along a long border. An overlap therefore counts from 1 m² on, or from half of
 -- a parcel that is smaller than 2 m².
 create table overlay as

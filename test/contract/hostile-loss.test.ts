@@ -190,7 +190,7 @@ describe('a document of the cadastre that is rejected as a whole', () => {
     ['no XML up to its root', 'prologue-malformed-inside.zip'],
     ['cut inside a member', 'truncated-document-inside.zip'],
     ['cut after a member', 'truncated-after-member-inside.zip'],
-  ])('is an error and not one of the allowed rejects: %s', async (_what, name) => {
+  ])('is an error and does not count as an allowed reject: %s', async (_what, name) => {
     const path = join(folder(), 'Z001_BORGO.zip');
     copyFileSync(fixture(`ade_cadastre/${name}`), path);
     const [verdict] = await validate([path], sources, null, () => undefined);

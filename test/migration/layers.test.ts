@@ -129,7 +129,7 @@ describeDatabase('layers with rows', (engine) => {
       expect(found!.text).toMatch(/^New: /);
     });
 
-    it('a column in a view of an interrupted build', async () => {
+    it('the removal of a column that a view of an interrupted build reads', async () => {
       await database.query('create schema build_14');
       await database.query(`create view build_14.seismic_zone as select * from ${LAYER}`);
       expect((await migrate(database, changed(sources, without('sigla')))).steps).toEqual([`${LAYER}: column sigla dropped`]);

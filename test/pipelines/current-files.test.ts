@@ -67,7 +67,7 @@ describe('a current file', () => {
     expect(currentFiles(whole, CADASTRE, { unit: 14, layer: 'parcel', register: LIST }).ties).toHaveLength(1);
   });
 
-  it('a file of the narrower packaging wins if both are of the same day', () => {
+  it('a file of the narrower packaging takes precedence if both have the same day', () => {
     const italy = file('ITALIA.zip', ['A001', 'A002', 'A003'], { complete: true, region: null });
     expect(of([italy, file('MOLISE.zip', ['A001', 'A002', 'A003'], { complete: true }), file('CB.zip', ['A001', 'A002']), file('A001.zip', ['A001'])]))
       .toEqual({ A001: 'A001.zip', A002: 'CB.zip', A003: 'MOLISE.zip' });

@@ -23,7 +23,7 @@ interface Building {
   readonly source?: 'dbsn' | 'dpc' | 'trento';
   readonly counts?: boolean;
   readonly residential?: boolean;
-  /** Drawn with another starting corner. */
+  /** The same footprint, drawn from another starting corner. */
   readonly turned?: boolean;
 }
 
@@ -50,7 +50,7 @@ describeDatabase('the buildings of parcels', (engine) => {
     await database.session(createFunctions);
   });
 
-  /** Rows by the parcel's number from 1, its fid. */
+  /** Rows by fid, which is the parcel's number from 1. */
   function built(parcels: readonly Parcel[], buildings: readonly Building[]): Promise<Map<number, Row>> {
     const of = (source: Building['source'], columns: (building: Building) => string): string => {
       const mine = buildings.flatMap((building, index) => ((building.source ?? 'dbsn') === source ? [`(${columns(building)}, ${index + 1}, ${polygon(building.box, building.turned)})`] : []));

@@ -68,9 +68,9 @@ describeDatabase('the join of the section buildings', (engine) => {
     // In a nested loop the first relation is the outer one.
     expect(parcel, plan).toBeGreaterThan(building);
     expect(plan).not.toMatch(/Seq Scan on parcel/);
-    // Comparing each building with all its repetitions would take quadratic time.
+    // Comparing all repetitions of a building with each other would take quadratic time.
     expect(plan).toMatch(/Hash (?:Right )?Anti Join/);
-    // If it were joined earlier, every comune would read all buildings.
+    // If comuni were joined earlier, every comune would read all buildings.
     expect(plan.search(/Scan on building_coverage|Scan using \S+ on building_coverage/), plan).toBeGreaterThan(parcel);
   });
 });

@@ -15,7 +15,7 @@ interface Figures {
   readonly year: number;
   readonly section: string;
   readonly residents: number;
-  /** Code of the comune in this edition. Default: its code in the bases. */
+  /** Code of the comune in this edition. Default: the code of the comune in the bases. */
   readonly istat?: string;
   /** 1: the newest of its kind. */
   readonly file?: number;
@@ -27,7 +27,7 @@ describeDatabase("the year of a section's numbers", (engine) => {
     ({ database } = await contextOn(await engine.openDatabase()));
   });
 
-  /** @returns section → year and residents, of sections with any numbers */
+  /** @returns section → year and residents, for sections that have numbers */
   const figures = (told: readonly Figures[], residentsOfBases: Readonly<Record<string, number>> = {}): Promise<Record<string, string>> =>
     rolledBack(database, async (session) => {
       await session.script(

@@ -102,7 +102,7 @@ describeDatabase('the section demographics', (engine) => {
       const run = async (year: number): Promise<{ section_id: string; population_total: number; reference_year: number }[]> => {
         await session.query('drop table if exists census_indicator');
         await session.query('drop table if exists census_figures');
-        // Only the last of the three has a row in the file. The geometry has residents of the second.
+        // Only the last of the three sections has a row in the file. The table of the geometry has residents for the second section.
         await session.query('create table census_indicator as select * from layer.census_indicator where section_id = (select max(section_id) from census_section)');
         await session.query(`insert into census_indicator select * from layer.census_indicator where not exists (select from census_indicator) and right(section_id, 7) < '5' limit 1`);
         await session.query(`update census_indicator set reference_year = ${year}, section_id = (select max(section_id) from census_section)`);

@@ -19,7 +19,7 @@ describeDatabase('the section economics', (engine) => {
   let database: Database;
   let workspace: SectionWorkspace;
 
-  /** Incomes and prices come from two truths. The index is computed from both, as the contract defines it. */
+  /** The true incomes and the true prices come from two sources. The index is computed from both, as the contract defines it. */
   const incomes = mef.truth!(region);
   const prices = omi.truth!(region);
   const codes = postal.truth!(region);

@@ -227,7 +227,7 @@ describeDatabase('the points of a parcel', (engine) => {
   });
 
   /**
-   * Points by parcel, in order. Parcels 1 and 2 share a border at 14.001°, parcel 3 is a road south of both, parcel 4 belongs to another
+   * Returns the points of each parcel in their order. Parcels 1 and 2 share a border at 14.001°, parcel 3 is a road south of both, parcel 4 belongs to another
    * comune.
    */
   const of = (points: string, section: 'poi' | 'cultural_heritage' = 'poi'): Promise<Record<number, string[]>> => rolledBack(database, async (session) => {

@@ -45,7 +45,7 @@ describeDatabase('the section risk', (engine) => {
     const expected: { readonly fid: number; readonly json: Record<string, unknown> }[] = [...region.parcels()].map((parcel) => (
       { fid: syntheticFid(region, parcel.index), json: { ...truth(parcel), source: null } }
     ));
-    // Both sides round to six decimals.
+    // The database and the truth both round to six decimals.
     const withoutShares = ({ fid, json }: { fid: number; json: Record<string, unknown> }): unknown => ({ fid, json: { ...json, flood_share: json['flood_share'] === null, landslide_share: json['landslide_share'] === null } });
     expect(rows.map(withoutShares)).toEqual(expected.map(withoutShares));
     const off = rows.flatMap(({ fid, json }, index) => ['flood_share', 'landslide_share'].flatMap((field) => {

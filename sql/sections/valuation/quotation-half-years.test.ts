@@ -41,7 +41,7 @@ interface Files {
   readonly listed: readonly string[];
 }
 
-/** `zone price in semester by semester of the perimeter, previous price`, one per quotation. There is at most one. */
+/** `zone price in semester by semester of the perimeter, previous price`, one per quotation. A parcel has at most one perimeter. */
 interface Answer {
   readonly valuation: string | null;
   /** Zone and price by half-year, if there is a zone. Null: no history. */

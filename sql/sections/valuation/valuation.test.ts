@@ -65,7 +65,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     expect(histories.some(({ semesters }) => semesters.some(({ zone }) => zone === null))).toBe(true);
     expect(histories.some(({ semesters }) => semesters.some(({ zone, gross_yield_pct: yields }) => zone !== null && yields === null))).toBe(true);
     expect(expected.some(({ parcel, truth }) => parcel.kind === 'land' && truth.valuation_history === null)).toBe(true);
-    // In a zone without a current quotation.
+    // Parcels in a zone without a current quotation.
     expect(expected.some(({ truth }) => truth.valuation_history !== null && truth.valuation.length === 0)).toBe(true);
     expect(new Set(elements.map(({ condition }) => condition))).toEqual(new Set(['NORMALE', 'OTTIMO', 'SCADENTE', null]));
     expect(elements.some(({ purchase }) => purchase.min_eur_m2 === null)).toBe(true);
@@ -90,7 +90,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     expect(found!.twice).toBe(0);
     const duplicates = await database.query<{ code: string; records: number }>('select code, sum(records)::int4 as records from ledger.duplicate group by code order by code');
     const codes = new Map(duplicates.map(({ code, records }) => [code, records]));
-    // The row that occurs twice in 2017/1.
+    // This row occurs twice in 2017/1.
     expect(codes.get('quotation_repeated')).toBeGreaterThanOrEqual(1);
   });
 
