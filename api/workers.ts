@@ -225,7 +225,7 @@ export class Primary {
   }
 }
 
-/** Sends a message. A worker that is ending needs none. */
+/** Sends a message. A worker that is ending needs no message. */
 function send(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.send(message, () => undefined);
 }

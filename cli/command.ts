@@ -102,7 +102,7 @@ export function changeAtOnce({ json }: { json?: boolean }, work: (context: Conte
   return withContext({ access: 'write' }, async (context) => print(json, ...await work(context)));
 }
 
-/** Maximum number of unknown files that are listed by name. The others are only counted. */
+/** Maximum number of unknown files that are listed by name. All other files are only counted. */
 const NAMED = 10;
 
 export function describeUnknown(paths: readonly string[]): string[] {

@@ -9,7 +9,7 @@ import { COMMANDS } from './commands.ts';
 import { guardOutput } from './output.ts';
 import { usageExit } from './usage.ts';
 
-/** Returns the program with all commands. @param loaded names of commands that are complete. The others only have their names and purposes. */
+/** Returns the program with all commands. @param loaded names of commands that are complete. All other commands only have their names and help lines. */
 export async function program(loaded: readonly string[] = Object.keys(COMMANDS)): Promise<Command> {
   const all = new Command('mappale')
     .exitOverride(usageExit)

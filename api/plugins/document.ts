@@ -1,4 +1,4 @@
-/** Serves the OpenAPI document, for all clients and for those of OGC API - Features. */
+/** Serves the OpenAPI document for all clients, also in the form for OGC API - Features. */
 import type { FastifyInstance } from 'fastify';
 import { JSON_TYPE } from '../http.ts';
 import { OPENAPI_MEDIA } from '../ogc.ts';

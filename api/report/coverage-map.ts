@@ -99,7 +99,7 @@ export function coverageMap(name: string, comuni: readonly ComuneCoverage[], sta
     const state = stateOf(comune) ?? 'unknown';
     byState.set(state, [...(byState.get(state) ?? []), comune]);
   }
-  // The most frequent state is drawn once for all comuni and the others over it, which keeps the page of a large region small.
+  // The most frequent state is drawn once for all comuni, and the other states are drawn over it. This keeps the page of a large region small.
   const [commonest, ...others] = [...byState].sort(([, a], [, b]) => b.length - a.length);
   const counts = [...COVERAGE_STATES, 'unknown' as const].flatMap((state) => {
     const found = byState.get(state) ?? [];

@@ -112,7 +112,7 @@ function citationsOfSource(source: RegisteredSource, bySection: ReadonlyMap<stri
   return [...found, { section: '*', source, vintages: new Set(found.flatMap(({ vintages }) => [...vintages])) }];
 }
 
-/** Merges keys with the same sources. The most frequent combination becomes that of all parcels, so that only the others are stored by key. */
+/** Merges keys with the same sources. The most frequent combination is stored once for all parcels, so that only other combinations are stored by key. */
 function groupsOf(section: string, keys: ReadonlyMap<string, Vintages>): Cited[] {
   const groups = new Map<string, { keys: string[]; periods: Map<string, string> }>();
   for (const [key, cited] of keys) {

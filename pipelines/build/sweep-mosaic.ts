@@ -42,7 +42,7 @@ interface Placed {
   readonly row: number;
   /** Number of blocks in a row of blocks. */
   readonly across: number;
-  /** Number of its first block among those of all tiles. */
+  /** Number of the tile's first block among the blocks of all tiles. */
   readonly firstBlock: number;
 }
 

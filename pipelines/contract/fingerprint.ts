@@ -7,7 +7,7 @@ import { calledFunctions, effectiveDigest, factName, sha256, type SqlFile } from
 /** Values of facts by name: `GEOS` → `3.11`, the `factName` of a file → a digest, `version of …` → `3`. */
 export type Facts = Readonly<Record<string, string>>;
 
-/** Engine facts; results from before they were recorded have none. */
+/** Engine facts; old results have none, because they were not recorded. */
 export const ENGINE = ['PostgreSQL', 'PostGIS', 'GEOS', 'PROJ'] as const;
 
 export function digestOfFacts(facts: Facts): string {

@@ -60,11 +60,11 @@ export interface Column {
   readonly unit?: string;
   /** Meaning of null; if absent, the column is never null. */
   readonly null?: string;
-  /** Gate of the column, or the reason for having none. */
+  /** Gate of the column, or the reason why the column has no gate. */
   readonly gate?: FieldGate | string;
 }
 
-/** English texts with which the map shows the block. Fields with clear names need none. */
+/** English texts with which the map shows the block. Fields with clear names need no label. */
 interface MapPanel {
   /** Texts for names of fields. */
   readonly words?: Readonly<Record<string, string>>;

@@ -10,7 +10,7 @@ import { effectiveSql, normalSql } from './sql-text.ts';
 export type Relation = `${string}.${string}`;
 
 /**
- * Rows that a refresh may copy from the published table instead of building them. Without such a line it copies none.
+ * Rows that a refresh may copy from the published table instead of building them. Without such a line, no rows are copied.
  * `members`: a row depends on one row of these layers, so rows of reused members are unchanged.
  * `parcels`: a row depends on its parcel only, except for parcels within a distance in metres, parcels with the same value in a column that
  * depends on the parcel, or parcels that touch the same feature of these layers.

@@ -60,7 +60,7 @@ export function databaseError(error: unknown, sql: string | null, origin: string
     kind: 'database',
     at: origin === null ? server.where : place === null ? origin : `${origin}:${place.line}:${place.column}`,
     detail: [lost ? server.message : undefined, server.detail, excerpt].filter((text) => text !== undefined && text !== '').join('\n') || undefined,
-    // Our hint names a solution; the server's hint is used only if we have none.
+    // The program's hint names a solution. The server's hint is used only if the program has no hint.
     hint: SERVER_ERRORS[code]?.hint ?? server.hint,
     fix: SERVER_ERRORS[code]?.fix,
     cause: error,

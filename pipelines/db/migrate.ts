@@ -39,7 +39,7 @@ interface Loss {
   readonly why: readonly string[];
   readonly releases: readonly { readonly vintage: string; readonly region: number | null; readonly rows: number }[];
   readonly rows: number;
-  /** Number of files that its rows were read from, and those that no longer exist at their path. */
+  /** Number of files that the rows were read from, and the files that no longer exist at their path. */
   readonly files: number;
   readonly gone: readonly string[];
 }

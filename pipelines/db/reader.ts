@@ -37,7 +37,8 @@ function countingOf(connections: number): number {
 
 /**
  * @param connections for answers, of all processes together
- * @returns the connections of each of several processes, so that all together, including counting, do not exceed those of one process; 0 if there are too few
+ * @returns the connections of each of several processes, so that all processes together, including counting, use at most as many as one process; 0 if there are
+ * too few
  */
 export function connectionsOfEach(connections: number, processes: number): number {
   const room = Math.floor((connections + countingOf(connections)) / processes);

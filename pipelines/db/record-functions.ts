@@ -54,7 +54,7 @@ export class RecordFunctions {
    * @param schema schema of the copies; they call each other there
    * @param other returns the replacement of a table; null: the table is kept
    * @param more another replacement in the text
-   * @returns functions with a replaced table or a match of `more`, and functions that call them; the others would be identical
+   * @returns functions with a replaced table or a match of `more`, and functions that call them; copies of other functions would be identical
    */
   over(schema: string, other: (relation: Relation) => string | null, more: Replacement | null = null): string[] {
     const isOther = ({ body }: Definition): boolean => (

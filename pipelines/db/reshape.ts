@@ -127,7 +127,7 @@ interface Change extends Row {
   readonly frees: boolean;
 }
 
-/** Returns the changes that turn a table's columns into those of another table, keeping its rows. */
+/** Returns the changes that give a table the columns of another table and keep its rows. */
 async function columnChanges(session: Session, table: Place, wanted: Place): Promise<{ actions: Change[]; losses: string[] }> {
   const parameters = [table, wanted].map((each) => ident(each.schema, each.table));
   const changes = await session.query<Change & { loss: string | null }>(catalog('column_changes', { table }), parameters);

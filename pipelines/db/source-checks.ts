@@ -1,4 +1,4 @@
-/** Checks of a release: the queries of the source's `checks.sql`, and those that its layers share with layers of other sources. */
+/** Checks of a release: the queries of the source's `checks.sql`, and the checks that its layers share with layers of other sources. */
 import type { RegisteredSource } from '../contract/registry.ts';
 import type { Box, Layer } from '../contract/source.ts';
 import { readChecks, type Check } from '../contract/sql-files.ts';

@@ -265,7 +265,7 @@ async function tasksOf({ sources, settings }: FetchContext, { regions, folder, o
     }
     refuseOneForMany(own.url, [...wanted.values()]);
     // A user who named the source needs the reason why it has no files.
-    const nothing = only === null || needsToken || declared.files === undefined ? null : `its publisher has nothing of ${regions.map(({ name }) => name).join(', ')}`;
+    const nothing = only === null || needsToken || declared.files === undefined ? null : `its publisher has no files of ${regions.map(({ name }) => name).join(', ')}`;
     // A token replaces the manual step.
     const hand = token === null ? regions.map((region) => declared.byHand?.(region) ?? null).find((how) => how !== null) ?? null : null;
     return {

@@ -44,7 +44,7 @@ export interface Raster {
 const TIFF_MARKS = ['49492a00', '4d4d002a', '49492b00', '4d4d002b'];
 const HDF5_MARK = '894844460d0a1a0a';
 
-/** Returns whether the first bytes are those of a supported raster. */
+/** Returns whether the first bytes belong to a supported raster. */
 export function isRaster(head: Buffer): boolean {
   const mark = head.toString('hex', 0, 8);
   return mark === HDF5_MARK || TIFF_MARKS.some((each) => mark.startsWith(each));

@@ -78,7 +78,7 @@ export async function inspectShapefile(path: string, label: string): Promise<Sha
   };
 }
 
-/** Returns the reason why GDAL read no geometry of a record; null if the record has none. @param record from 0 */
+/** Returns the reason why GDAL read no geometry of a record; null if the record has no geometry. @param record from 0 */
 export async function whyNoGeometry({ shp, shx }: Shapefile, record: number): Promise<string | null> {
   const index = await bytesAt(shx, HEADER_BYTES + record * 8, 8);
   const header = await bytesAt(shp, index.readUInt32BE(0) * 2, 12);

@@ -173,7 +173,7 @@ export class XmlPrologueParser {
     });
   }
 
-  /** @returns the number of bytes that belong to the prologue; the others are not parsed. @throws XmlError */
+  /** @returns the number of bytes that belong to the prologue; later bytes are not parsed. @throws XmlError */
   write(bytes: Uint8Array): number {
     let used = 0;
     while (used < bytes.length && this.root === null) {

@@ -197,7 +197,7 @@ function opened(stretch: Stretch): Readable {
 async function* inflate({ at, deflated, compressed }: EntryExtent, pieceBytes: number): AsyncGenerator<Buffer, void, undefined> {
   const source = opened(compressed);
   try {
-    // The last stream reports errors; the callback needs none.
+    // The last stream reports errors, so the callback ignores them.
     yield* deflated ? joined(source, createInflateRaw({ chunkSize: pieceBytes }), () => undefined) : source;
   } catch (error) {
     // The inflater's error has neither position nor hint.

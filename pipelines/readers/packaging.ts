@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import type { Probe } from '../contract/source.ts';
 import type { ZipEntry } from '../formats/zip.ts';
 
-/** Date in an archive whose packer recorded none. */
+/** Date of entries for which the packer recorded no date. */
 const NO_DAY = '1980-01-01';
 
 /** Extension of a file inside a zip, which some packers keep in the zip's name. */

@@ -73,7 +73,7 @@ export interface RasterLook {
 }
 
 /**
- * Returns the rasters of a file by their names, if their first bytes are those of rasters.
+ * Returns the rasters of a file by their names, if their first bytes belong to rasters.
  * @param pattern of a raster's name, without folders
  */
 export async function lookAtRasters(probe: Probe, pattern: RegExp): Promise<RasterLook[]> {

@@ -39,7 +39,7 @@ export const manifest: Manifest = {
   },
   optional: {
     'pop2018*': 'some cities have no modelled residents', 'objectid*': 'exports from a database add it', fid: 'exports from a database add it', 'shape_*': 'exports from a database add them',
-    '*_UrbanCore': 'a layer, no column',
+    '*_UrbanCore': 'the name of a layer, not of a column',
   },
   envelope: { records: { urban_area: { min: 1_000, max: 200_000 } }, rejectShare: 0.01 },
   layers: ['land_use_polygon', 'urban_boundary'],

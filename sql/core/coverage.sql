@@ -7,7 +7,7 @@
 -- crs: EPSG:4326; what an area shares with a comune is measured in EPSG:3035
 
 -- A file that covers 15 of the 20 regions is a map of Italy: comuni where it draws nothing have no hazard areas. Any other file covers only the comuni where
--- it draws something. An export that may be cut covers none.
+-- it draws something. An export that may be cut covers no comune.
 create table source_file as
 select
   held.theme,

@@ -294,8 +294,8 @@ where coalesce(x.region_code, g.code) = g.code
 
 analyze mine;
 
--- The comuni of a point by code, otherwise by name. Current names come before former ones, and comuni in the stated province come before those
--- that are only in its region.
+-- The comuni of a point by code, otherwise by name. Current names come before former ones, and comuni in the stated province come before comuni that are only
+-- in its region.
 create table candidate as
 with by_code as (
   select

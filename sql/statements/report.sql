@@ -5,7 +5,7 @@
 -- crs: EPSG:4326, longitude latitude
 
 -- statement: publications
--- The current publication and the previous one, with those of Italy, because every answer may contain names of Italy.
+-- The current and the previous publication of the region and of Italy, because every answer may contain names of Italy.
 select
   p.unit_code::int4 as unit,
   p.publication_id as publication,

@@ -18,7 +18,7 @@ select
 from overlay_parcel
 where exists (select from overlay_piece);
 
--- A parcel inside a piece needs no intersection. The others are tested against the piece, which is prepared once, before they are measured.
+-- A parcel inside a piece needs no intersection. All other parcels are tested against the prepared piece before they are measured.
 create view overlay_share as
 select
   parcel.fid,

@@ -427,7 +427,7 @@ describeEngines('the read interface', (engine) => {
         expect(changed, there).not.toBe(before);
         expect(await tag(), back).toBe(before);
       }
-      // Different content has a different digest: those of Italy and of the region differ.
+      // Different content has a different digest: the digests of Italy and of the region differ.
       const digests = await database.query<{ digest: string }>("select digest from ledger.publication where state = 'current'");
       expect(new Set(digests.map(({ digest }) => digest)).size).toBe(digests.length);
     });

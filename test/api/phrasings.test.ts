@@ -1,4 +1,4 @@
-/** Forms of addresses that differ from those in a register: each finds its street and number at rank 1. */
+/** Tests addresses written in other forms than in a register: each finds its street and number at rank 1. */
 import { beforeAll, expect, it } from 'vitest';
 import { parseQuery } from '../../pipelines/address/parse-query.ts';
 import type { Database } from '../../pipelines/db/index.ts';

@@ -69,7 +69,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
 
   beforeAll(async () => {
     [citus, region] = await Promise.all([Citus.start(), smallRegion()]);
-    // First the region's files, then those of one changed comune: the second build copies rows from the publication.
+    // Loads the region's files, then the files of one changed comune. The second build copies rows from the publication.
     first = `${region.folder}-first`;
     second = `${region.folder}-second`;
     await cp(region.folder, first, { recursive: true });

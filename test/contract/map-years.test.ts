@@ -94,7 +94,7 @@ async function verdictOf(path: string): Promise<FileVerdict> {
 }
 
 describe.each([['clc_land_cover', corine], ['urban_atlas', urbanAtlas]] as const)(`%s of several years (seed ${seed})`, (id, draw) => {
-  it.each(['layers of a GeoPackage', 'layers of a zipped GeoPackage', 'shapefiles of a zip'])('reads the %s of its year and ignores the others with a reason', async (how) => {
+  it.each(['layers of a GeoPackage', 'layers of a zipped GeoPackage', 'shapefiles of a zip'])('reads the %s of the right year and ignores other years with a reason', async (how) => {
     const { file, layers } = draw();
     let path = how.startsWith('shapefiles') ? await shapefiles(file, layers) : await geoPackage(file, layers);
     if (how.includes('zipped')) {

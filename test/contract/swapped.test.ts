@@ -60,7 +60,7 @@ const FILES: readonly (readonly [what: string, name: () => string])[] = [
 ];
 
 describe('latitude and longitude swapped', () => {
-  it.each(FILES)('reject every record of %s with the hint *swapped?*, and locate none', async (_what, original) => {
+  it.each(FILES)('are rejected in every record of %s with the hint *swapped?*', async (_what, original) => {
     const path = join(folder, original().split('/').at(-1) ?? '');
     const before = await rowsOf(original());
     const content = readFileSync(original());

@@ -1,4 +1,4 @@
-/** Enriched tables have the same number of rows as before, each with the API's values for its place or the reason why there are none. */
+/** Tests that an enriched table keeps its rows, each with the API's values for its place or with the reason why values are missing. */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

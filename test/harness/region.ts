@@ -25,7 +25,7 @@ export function loadOptions(data: readonly string[], regions: readonly number[] 
   return { command: 'test', data, regions, parallel: 2, accept: null, force: false, ...more };
 }
 
-/** Choice of files of a synthetic region; by default those of every source. */
+/** Choice of files of a synthetic region; by default the files of every source. */
 export interface SyntheticChoice {
   readonly only?: readonly string[];
   readonly comuni?: number;

@@ -273,7 +273,7 @@ export class Story {
     }
   }
 
-  /** Replaces the region's zip with those of its provinces. */
+  /** Replaces the region's zip with the zips of its provinces. */
   async split(): Promise<void> {
     const path = join(this.folder, 'MOLISE.zip');
     if (!existsSync(path)) return;

@@ -83,7 +83,7 @@ function nightAfter(rows: readonly Row[], random: Random): Row[] {
   return next;
 }
 
-describe('a year of nights', () => {
+describe('a year of nightly runs', () => {
   it('passes without a refusal if each night changes 1 to 50 parcels', async () => {
     const random = randomOf('a year of nights', 1);
     const refused: string[] = [];

@@ -106,7 +106,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     const { failures } = await refresh(context, loadOptions([files.folder], [14], { accept: { who: 'test', why: 'parcels were moved' } }));
     expect(failures.map((failure) => failure.report())).toEqual([]);
   };
-  /** Checks that the tables equal the publication, and that a complete build publishes the same. */
+  /** Checks that the tables equal the publication, and that a complete build publishes the same tables. */
   const holds = async (): Promise<void> => {
     const found = await inForce(context.database);
     expect(await recount(context.database)).toEqual(found);

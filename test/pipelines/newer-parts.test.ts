@@ -1,4 +1,4 @@
-/** A newer file of one comune changes only that comune: quotations, incomes and postal codes of the others stay. */
+/** A newer file of one comune changes only that comune: quotations, incomes and postal codes of other comuni stay. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -79,7 +79,7 @@ describe('distances', () => {
     expect(nearestOnSegment([1, 5], [3, 3], [3, 3])).toEqual([3, 3]);
   });
 
-  test('equal those of PostGIS geography in metres', () => {
+  test('equal the distances of PostGIS geography in metres', () => {
     // st_distance(…::geography, …::geography), PostGIS 3.3.2, which searches the nearest point on a sphere: up to millimetres too long.
     expect(distanceToSegmentM([14.5, 41.7], [14.52, 41.69], [14.49, 41.75])).toBeCloseTo(1169.57571349, 2);
     expect(polygonsToSegmentM(FIELD, [14.52, 41.69], [14.53, 41.75])).toBeCloseTo(935.79573986, 2);

@@ -75,7 +75,7 @@ describeDatabase('rasters that left the data folder', (engine) => {
     await holds();
   });
 
-  it('give later parcels coverage not_loaded, and leave the records of the others unchanged', async () => {
+  it('give later parcels coverage not_loaded, and leave the records of earlier parcels unchanged', async () => {
     const [record] = await context.database.query<{ json: Record<string, unknown> & { meta: { coverage: Record<string, string> } } }>(
       'select api.parcel($1, $2) as json', [changed[0], [...SWEPT]],
     );

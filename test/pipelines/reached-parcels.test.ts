@@ -40,7 +40,7 @@ const fidsIn = async (session: Session, table: string): Promise<number[]> => (
 const sorted = (fids: Iterable<number>): number[] => [...new Set(fids)].sort((a, b) => a - b);
 
 describeEngines('the parcels that a change reaches', (engine) => {
-  it('are those under the building of a changed parcel, and those within a distance, found with few comparisons of boxes', async () => {
+  it('are the parcels under the building of a changed parcel and the parcels within a distance, found with few comparisons of boxes', async () => {
     const database = await engine.openDatabase();
     await database.script(SETTING, 'reached-parcels.test.ts');
     const compared = await database.transaction(async (session) => {

@@ -166,7 +166,7 @@ describeEngines('a region that was published twice', (engine) => {
     expect(passport.rejects.map(({ code }) => code)).toEqual(expect.arrayContaining(refused.map(({ code }) => code)));
     expect((await readPassport("castel dell'inventato")).municipality.code).toBe('Z001');
     expect((await readPassport(passport.istat_code!)).municipality.code).toBe('Z001');
-    // The code of a merged comune leads to its successor. The code of a divided comune leads to none.
+    // The code of a merged comune leads to its successor. The code of a divided comune leads to no comune.
     expect((await readPassport('070196')).municipality).toMatchObject({ code: 'Z003', name: 'Borgo Finto' });
     for (const unknown of ['094192', 'H501', '999999', 'Atlantide']) expect((await readPassport(unknown).catch((error: MappaleError) => error) as MappaleError).code).toMatch(/^(COMUNE_UNKNOWN|NOT_PUBLISHED)$/);
   });

@@ -26,7 +26,7 @@ describeDatabase('a region with tables built in parallel', (engine) => {
     expect(digests[1]).toEqual(digests[0]);
   }, 240_000);
 
-  it('reports the error of one table after the others have ended, and the next run builds it', async () => {
+  it('reports the error of one table after the other tables are finished, and builds that table in the next run', async () => {
     const context = await freshContext(engine);
     await context.database.query(`create function public.stop_here() returns event_trigger language plpgsql as $$
       begin

@@ -1,4 +1,4 @@
-/** Differences between SQL texts that count, and those that do not. */
+/** Tests which differences between SQL texts count. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';

@@ -134,7 +134,7 @@ describe('the cells of an area', () => {
     }
   });
 
-  it('cells of a point on a border are those to the east or south, for any origin of the grid', () => {
+  it('a point on a border is in the cell to the east or south, for any origin of the grid', () => {
     // A grid of 15″: 41.975° N is a border, and (50 − 41.975) / (10 / 2400) is 1925.9999999999998.
     expect(Math.floor(inCells(50 - 41.975, 10 / 2400))).toBe(1926);
     for (let border = 1; border < 2400; border += 1) {
@@ -145,7 +145,7 @@ describe('the cells of an area', () => {
     }
   });
 
-  it('cells of a sliver between centres are none', () => {
+  it('a sliver between cell centres has no cells', () => {
     const shape = areaOf([[[[1006, 5000], [1009, 5000], [1009, 4900], [1006, 4900]]]]);
     expect(cellsOf(shape)).toEqual([]);
     expect(shape.lastColumn).toBeLessThan(shape.firstColumn);
@@ -335,7 +335,7 @@ describe('the samples of a shape', () => {
     expect([look(true, 8), look(true, 9), look(false, 9), look(false, 10)]).toEqual([true, false, true, false]);
   });
 
-  it('samples at a point are the value of its cell, or an interpolation of those of the four centres around that have a value', async () => {
+  it('the sample at a point is the value of its cell, or an interpolation of the values at the four centres around the point', async () => {
     const plane = (column: number, row: number): number => (column === 3 && row === 3 ? NaN : 10 * column - 4 * row);
     const [mosaic] = mosaicsOf([tileOf('a', 0, 0, 4, 8, { value: plane }).tile, tileOf('b', 4, 0, 4, 8, { value: plane }).tile], new Blocks());
     const at = async (sample: 'nearest' | 'bilinear', column: number, row: number): Promise<unknown> => {

@@ -34,7 +34,7 @@ it('runs each task once, after its predecessors, with at most the given number a
       if (lanes.size < most) expect(items.filter((each) => !begun.has(each.index) && each.after.every((other) => ended.has(other)))).toEqual([]);
       ended.add(index);
       lanes.delete(lane);
-      // The next task starts before the others continue.
+      // The next task starts before the other tasks continue.
       await soon(0);
       return index;
     }, ({ after }) => after.map((index) => items[index]!));

@@ -92,7 +92,7 @@ describeDatabase('mappale watch', (engine) => {
     expect(await figures()).toMatch(/mappale_last_run_exit_code 0\n[\s\S]*mappale_parcels\{region="molise"\} \d+\n[\s\S]*mappale_download_asked_timestamp_seconds\{source="mimit_fuel"\} 1795400100\n/);
   });
 
-  it('asks no publisher again on the same day, and on the next day only those that publish daily', async () => {
+  it('asks no publisher again on the same day, and only daily publishers on the next day', async () => {
     expect(await night('2026-11-23T22:00:00Z')).toMatchObject({ exit_code: 0, asked: [], not_due: ['ade_cadastre', 'mimit_fuel'], published: [] });
     expect(asked()).toEqual([]);
     const next = await night('2026-11-24T02:15:00Z');

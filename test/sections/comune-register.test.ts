@@ -197,7 +197,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
     expect(await areas(", ('regione', '14', 99e6)")).toEqual([{ code: 14, area_km2: 99 }, { code: 20, area_km2: 7 }]);
   });
 
-  it('gives postal codes: a former code passes them to the current comune, a divided one to none', async () => {
+  it('gives postal codes of a former code to the current comune, and of a divided code to no comune', async () => {
     const caps = await inCodes(`
       update region set code = 14;
       insert into comune_suppressed values ('070801', 'A', true, '1928-01-01', '070001', ''), ('070801', 'A', true, '1928-01-01', '070002', '');

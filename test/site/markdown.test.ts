@@ -18,7 +18,7 @@ describe('Markdown of generated pages', () => {
     expect(page('a.md', 'A_b', ['one', '', 'two'])).toEqual({ path: 'a.md', title: 'A_b', markdown: '# A\\_b\n\none\n\ntwo\n' });
   });
 
-  it('has anchors like those of GitHub', () => {
+  it('has the same anchors as GitHub', () => {
     expect(['OGC API – Features', 'layer.flood_hazard', 'mappale token create'].map(anchor)).toEqual(['ogc-api--features', 'layerflood_hazard', 'mappale-token-create']);
   });
 });

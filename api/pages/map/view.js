@@ -1,5 +1,5 @@
 // @ts-check
-/** Draws the map: comuni, tiles of parcels and of one section, and the selected parcel. The server describes the sections, so this file names none. */
+/** Draws the map: comuni, tiles of parcels and of one section, and the selected parcel. The server describes the sections, so this file names no section. */
 import { Map as Drawing, NavigationControl, ScaleControl } from './maplibre-gl.mjs';
 import { tilesOf, withToken } from './interface.js';
 import { t } from './words.js';

@@ -1,7 +1,7 @@
 -- purpose: the values of the section basic, its block of one parcel, and whether its source covers the parcel
 -- reads: core.parcel, core.comune_catastale, section.postal_code
 -- writes: api.values_basic, api.section_basic, api.coverage_basic
--- grain: one object, or null if there is no such parcel; one word
+-- grain: one object, or null if there is no such parcel; one word of coverage
 -- crs: EPSG:4326, longitude latitude
 
 create or replace function api.values_basic(p_parcel core.parcel)

@@ -1,7 +1,7 @@
 -- purpose: the values of the section buildings, its block of one parcel, and whether a source covers the parcel
 -- reads: section.buildings, core.building_coverage
 -- writes: api.values_buildings, api.section_buildings, api.coverage_buildings
--- grain: one object, or null if there is no building; one word
+-- grain: one object, or null if there is no building; one word of coverage
 -- crs: none
 
 create or replace function api.values_buildings(p_row section.buildings)

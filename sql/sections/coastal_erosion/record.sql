@@ -1,7 +1,7 @@
 -- purpose: the values of the section coastal_erosion, its block of one parcel, and whether its source covers the parcel
 -- reads: section.coastal_erosion, core.coast_coverage
 -- writes: api.values_coastal_erosion, api.section_coastal_erosion, api.coverage_coastal_erosion
--- grain: one array, [] if no segment is near; one word
+-- grain: one array, [] if no segment is near; one word of coverage
 -- crs: none
 
 create or replace function api.values_coastal_erosion(p_row section.coastal_erosion)

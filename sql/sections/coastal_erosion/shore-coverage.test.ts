@@ -130,7 +130,7 @@ describeDatabase('the coverage of the shore', (engine) => {
     expect(await build([])).toEqual({ mapped: [], seen: { Z001: [], Z002: [], Z003: [], Z009: [] } });
   });
 
-  it('uses only the segments of a newer partial file in the comuni that it covers, and those of Italy elsewhere', async () => {
+  it('uses only the segments of a newer partial file in the comuni that the file covers, and the national segments elsewhere', async () => {
     const italy: File = { rank: 2, national: true, segments: [{ west: 14.0, east: 14.15, rate: -2 }] };
     const part: File = { rank: 1, segments: [{ west: 14.051, east: 14.099, rate: -3 }] };
     expect(await build([italy, part])).toEqual({ mapped: ['Z001', 'Z002', 'Z003', 'Z009'], seen: { Z001: [-2], Z002: [-3], Z003: [-2], Z009: [-2] } });

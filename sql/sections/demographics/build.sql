@@ -4,7 +4,7 @@
 -- writes: section.demographics
 -- incremental: rows of parcels without a change of the same section_id
 -- grain: one row per land parcel whose representative point is in a section
--- crs: EPSG:4326; areas are those of core.parcel, EPSG:3035
+-- crs: EPSG:4326; areas are from core.parcel, EPSG:3035
 
 -- Sections drive, and points of parcels are found through their index. Each section is prepared once for all its points.
 create table demographics as

@@ -1,7 +1,7 @@
 -- purpose: the values of the section demographics, its block of one parcel, and whether its source covers the parcel
 -- reads: section.demographics, core.census_figures
 -- writes: api.values_demographics, api.section_demographics, api.coverage_demographics
--- grain: one object, or null if the census section has no figures; one word
+-- grain: one object, or null if the census section has no figures; one word of coverage
 -- crs: none
 
 create or replace function api.values_demographics(p_row section.demographics)

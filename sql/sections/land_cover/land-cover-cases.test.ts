@@ -68,7 +68,7 @@ describeDatabase('the class with the largest area in a parcel', (engine) => {
     for (const middle of [0, -5e-7]) {
       expect(await classes(parcel(1, [-1, 0, 1, 1.1]), polygon(1, '512', [middle, -1, 9, 2]), polygon(2, '211', [-9, -1, middle, 2]))).toMatchObject([{ code: '211', share: 0.5 }]);
     }
-    // Two millimetres further west it has 0.08 m² more.
+    // If the border is two millimetres further west, class 512 has 0.08 m² more.
     expect(await classes(parcel(1, [-1, 0, 1, 1]), polygon(1, '512', [-1e-4, -1, 9, 2]), polygon(2, '211', [-9, -1, -1e-4, 2]))).toMatchObject([{ code: '512' }]);
   });
 

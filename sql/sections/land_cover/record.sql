@@ -1,7 +1,7 @@
 -- purpose: the values of the section land_cover, its block of one parcel, and whether its source covers the parcel
 -- reads: section.land_cover, core.land_coverage
 -- writes: api.values_land_cover, api.section_land_cover, api.coverage_land_cover
--- grain: one object, or null if the map has no class; one word
+-- grain: one object, or null if the map has no class; one word of coverage
 -- crs: none
 
 create or replace function api.values_land_cover(p_row section.land_cover)

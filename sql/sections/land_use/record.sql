@@ -1,7 +1,7 @@
 -- purpose: the values of the section land_use, its block of one parcel, and whether the parcel is in a mapped urban area
 -- reads: section.land_use, core.urban_area
 -- writes: api.values_land_use, api.section_land_use, api.coverage_land_use
--- grain: one object, or null if the map has no class; one word
+-- grain: one object, or null if the map has no class; one word of coverage
 -- crs: EPSG:4326
 
 create or replace function api.values_land_use(p_row section.land_use)

@@ -1,7 +1,7 @@
 -- purpose: the values of the section nightlights, its block of one parcel, and whether its source covers the parcel
 -- reads: core.parcel, section.nightlights
 -- writes: api.values_nightlights, api.section_nightlights, api.coverage_nightlights
--- grain: one object, or null if no raster covers the parcel; one word
+-- grain: one object, or null if no raster covers the parcel; one word of coverage
 -- crs: EPSG:4326
 
 create or replace function api.values_nightlights(p_row section.nightlights)

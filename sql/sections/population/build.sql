@@ -4,10 +4,9 @@
 -- writes: section.population
 -- incremental: content
 -- grain: one row per land parcel in a census section with published numbers
--- crs: none; areas are those of core.parcel and section.buildings, EPSG:3035
+-- crs: none; areas are from core.parcel and section.buildings, EPSG:3035
 
--- Sections are numbered by the comuni of the bases, which may have merged since. The numbers of a comune are those of all comuni that lead
--- to it.
+-- Sections are numbered by the comuni of the bases, which may have merged since. The numbers of a comune are the sums over all former comuni that lead to it.
 create table census_comune as
 select
   bases.number,
@@ -70,7 +69,7 @@ join parcel using (fid)
 left join buildings using (fid)
 left join building_coverage as coverage using (belfiore);
 
--- If the use of some buildings is unknown, the others would get all residents.
+-- If the use of some buildings is unknown, buildings of known use would get all residents.
 create table tract as
 select
   weight.section_id,

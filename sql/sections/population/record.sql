@@ -1,7 +1,7 @@
 -- purpose: the values of the section population, its block of one parcel, and whether its source covers the parcel
 -- reads: section.population, section.demographics
 -- writes: api.values_population, api.section_population, api.coverage_population
--- grain: one object, or null if the census section has no figures; one word
+-- grain: one object, or null if the census section has no figures; one word of coverage
 -- crs: none
 
 create or replace function api.values_population(p_row section.population)

@@ -1,7 +1,7 @@
 -- purpose: the values of the section solar, its block of one parcel, and whether its sources cover the parcel
 -- reads: core.parcel, section.solar
 -- writes: api.values_solar, api.section_solar, api.coverage_solar
--- grain: one object, or null if no source of buildings covers the parcel; one word
+-- grain: one object, or null if no source of buildings covers the parcel; one word of coverage
 -- crs: EPSG:4326
 
 create or replace function api.values_solar(p_row section.solar)

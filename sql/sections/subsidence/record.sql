@@ -1,7 +1,7 @@
 -- purpose: the values of the section subsidence, its block of one parcel, and whether its source covers the parcel
 -- reads: section.subsidence, core.motion_tile
 -- writes: api.values_subsidence, api.section_subsidence, api.coverage_subsidence
--- grain: one object, or null if no cell was measured; one word
+-- grain: one object, or null if no cell was measured; one word of coverage
 -- crs: tiles are squares of EPSG:3035
 
 create or replace function api.values_subsidence(p_row section.subsidence)

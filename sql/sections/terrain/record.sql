@@ -1,7 +1,7 @@
 -- purpose: the values of the section terrain, its block of one parcel, and whether its sources cover the parcel
 -- reads: core.parcel, core.raster_tile, section.terrain
 -- writes: api.values_terrain, api.terrain_reached, api.section_terrain, api.coverage_terrain
--- grain: one object, or null if no elevation is known; one word
+-- grain: one object, or null if no elevation is known; one word of coverage
 -- crs: EPSG:4326
 
 create or replace function api.values_terrain(p_row section.terrain)

@@ -114,7 +114,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     ]);
   });
 
-  it('repair a perimeter that crosses itself and leave the others as published', async () => {
+  it('repair a perimeter that crosses itself and keep all others as published', async () => {
     const repaired = await database.query<{ belfiore: string; half_year: number; valid: boolean }>(
       // Both provinces have the comune in 2018/2.
       'select distinct belfiore, half_year, st_isvalid(geom) as valid from layer.omi_perimeter where made_valid order by half_year',

@@ -15,6 +15,6 @@ select
   n.position,
   n.ag_g as measure,
   'g' as unit,
-  'node at a corner of the square that holds the representative point' as rule
+  'node at a corner of the square that contains the representative point' as rule
 from corner c
 join pga_node n on n.ix = c.ix and n.iy = c.iy and n.spacing_deg = c.spacing_deg;

@@ -10,6 +10,6 @@ export default defineItalian({
     'Corners with a value of the model': 'Nodi per i quali il modello ha un valore',
   },
   evidence: {
-    'node at a corner of the square that holds the representative point': 'nodo a un vertice della maglia che contiene il punto rappresentativo',
+    'node at a corner of the square that contains the representative point': 'nodo a un vertice della maglia che contiene il punto rappresentativo',
   },
 });

@@ -22,7 +22,7 @@ export default defineSection({
   coverage: 'meta',
   tables: {
     'section.shaking': {
-      description: 'Seismic model around each parcel: its values at the corners of the square of the grid that holds the representative point. No row: none',
+      description: 'Seismic model around each parcel: its values at the corners of the grid square that contains the representative point. No row: none',
       key: ['fid'],
       columns: {
         fid: FID,
