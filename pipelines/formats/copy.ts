@@ -22,7 +22,7 @@ export function typesOf(columns: Columns): ColumnType[] {
 
 /** Chunks are flushed when they reach this size. The last row may exceed it. */
 const CHUNK_BYTES = 65_536;
-/** Space for that last row. A longer row makes the buffer grow. Twice the chunk would be twice the work of the garbage collector. */
+/** Space for that last row. A longer row makes the buffer grow. Larger chunks would double the work of the garbage collector. */
 const LAST_ROW_BYTES = 8_192;
 
 /** `PGCOPY\n\377\r\n\0`, flags, header extension length. */

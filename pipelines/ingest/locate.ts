@@ -28,7 +28,7 @@ export async function locate(folders: readonly string[], sources: readonly Regis
   if (here.files.size === 0 && here.broken.length === 0) {
     throw new MappaleError('the data folder is empty', {
       code: 'DATA_EMPTY', kind: 'usage', at: folders.join(', '), detail: 'expected downloaded files, found none',
-      hint: 'Use the folder with the files, or download them into this folder. Loaded files stay in use without it. To stop using one: npx mappale forget FILE.',
+      hint: 'Use the folder with the files, or download them into this folder. Loaded files stay in use even if the folder is empty. To stop using one: npx mappale forget FILE.',
       fix: folderHint(folders, sources) ?? `npx mappale fetch REGION --data ${quoted(folders[0] ?? 'data')}`,
     });
   }

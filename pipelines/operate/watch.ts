@@ -130,7 +130,8 @@ function fetchDue(context: WatchContext, regions: readonly Region[], folder: str
 }
 
 /**
- * Writes the metrics, without those of the database if it does not answer. A failure to write does not end the nightly runs, because a monitor notices old
+ * Writes the metrics. If the database does not answer, its metrics are left out. A failure to write does not end the nightly runs, because a monitor notices
+ * old
  * metrics.
  */
 async function exportMetrics(

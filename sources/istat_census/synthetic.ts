@@ -105,7 +105,7 @@ function sectionsOf(region: SyntheticRegion, comune: SyntheticComune): Section[]
   return [...sections.values()];
 }
 
-/** Content of the census for a census section. */
+/** Census data of one census section. */
 type Knowledge = 'figures' | 'unpopulated' | 'row_missing';
 
 function knowledgeOf(random: Random): Knowledge {

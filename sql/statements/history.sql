@@ -240,7 +240,7 @@ language plpgsql volatile as $$
 declare
   v_parts record;
 begin
-  -- A state that no swap has followed is the current one.
+  -- If no swap followed, the state is the current one.
   if not exists (
     select
     from ledger.swap s

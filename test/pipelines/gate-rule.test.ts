@@ -1,4 +1,4 @@
-/** Refusals of the quality gate: its limits at their edges, and on random tables compared with a model without SQL. */
+/** Tests the limits of the quality gate exactly at each limit, and on random tables against a model without SQL. */
 import { expect, it, describe } from 'vitest';
 import { compareValues, measure, type Figures } from '../../pipelines/db/figures.ts';
 import type { Database } from '../../pipelines/db/index.ts';

@@ -333,7 +333,7 @@ describeEngines('history', (engine) => {
       expect((await prune(database, context.sources, { keep: months })).history).toEqual({ rows: 0, swaps: 0 });
     });
 
-    it('keeps the current publication if nothing else is to be kept', async () => {
+    it('keeps only the current publication if everything older is pruned', async () => {
       await prune(database, context.sources, { keep: 0 });
       expect(await stored(database, tables)).toEqual(Object.fromEntries(tables.map(({ history }) => [history, 0])));
       const moment = moments.at(-1)!;
