@@ -145,7 +145,7 @@ export const itemsParameters = z.strictObject({
   ...queryableParameters,
 });
 
-/** Returns whether all days of a time or interval exist and it does not end before it begins. */
+/** Returns whether all days of a time or interval exist and the interval does not end before its start. */
 function isInTime(text: string): boolean {
   const moments = text.split('/').filter((part) => part.length > 2);
   // `Date` does not accept leap seconds.

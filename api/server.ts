@@ -180,7 +180,7 @@ function logAnswers(app: FastifyInstance, log: Log): void {
 
 function toApiError(error: unknown, requestId: string): ApiError {
   const { code } = error as { code?: string };
-  // Fastify refuses these before it looks for a route.
+  // Fastify refuses paths with a wrong encoding before it looks for a route.
   if (code === 'FST_ERR_BAD_URL') {
     const problem = 'the path is not percent-encoded: it needs a percent sign and two hexadecimal digits for each byte of UTF-8';
     return new ApiError('INVALID_PARAMS', problem, { parameter: 'path', allowed: 'text in UTF-8, percent-encoded' });

@@ -1,4 +1,4 @@
-/** GET /tiles/{z}/{x}/{y}: vector tiles for the map. Not in the table of endpoints, because it answers no JSON and has its own queue. */
+/** GET /tiles/{z}/{x}/{y}: vector tiles for the map. This path is not in the table of endpoints, because it answers no JSON and has a separate queue. */
 import { z } from 'zod';
 import type { Reader } from '../pipelines/db/reader.ts';
 import { TILE_LAYERS, TILE_TYPE, tileOf, type Tile } from '../pipelines/deliver/tiles.ts';

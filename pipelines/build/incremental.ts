@@ -39,7 +39,7 @@ interface Result {
 /** One incremental build, which works in a separate schema. A completed table moves into the unit's workspace together with its line in the ledger. */
 export class IncrementalBuild {
   readonly results = new Map<Relation, Result>();
-  /** Schema in which `parcel` holds the changed parcels, and tables hold their rows of these parcels. */
+  /** Schema in which `parcel` has only the changed parcels, and other tables have only the rows of these parcels. */
   readonly schema: string;
   readonly #build: string;
   readonly #database: Database;
@@ -81,7 +81,9 @@ export class IncrementalBuild {
     return true;
   }
 
-  /** Compares a table that is built whole with the published one. If they are equal, the published table stays, and rows that depend on it may be copied. */
+  /**
+   * Compares a table that is built whole with the published one. If both tables are equal, the published one stays, and rows that depend on it may be copied.
+   */
   async compare(session: Session, { relation, file }: Product): Promise<void> {
     if (file.incremental?.by !== 'content' || !this.#published.has(relation)) return;
     const table = tableOf(relation);

@@ -106,7 +106,7 @@ export async function openPostgresReader(url: string, { connections, statementTi
     max, application_name: 'mappale server', connectionTimeoutMillis: 2000,
     // The limit of the server is shorter. This limit is for a server that no longer answers.
     query_timeout: statementTimeoutMs + 2000,
-    // A connection is slow until its plans are cached, so it is kept.
+    // Connections stay open, because a connection is slow until its plans are cached.
     idleTimeoutMillis: 0,
   });
   const reading = open(connections, ['default_transaction_read_only=on']);
@@ -142,8 +142,8 @@ function servingSettings(login: { readonly citus: boolean; readonly restricted: 
   return [
     // An answer takes a millisecond, and starting parallel workers takes ten. The planner would start them to find a point among a million parcels.
     'jit=off', 'max_parallel_workers_per_gather=0', ...SESSION_SETTINGS,
-    // Citus cannot plan distributed queries of several steps without parameter values. It gives a generic plan a high cost, so that PostgreSQL avoids this plan
-    // unless a setting forces it.
+    // Citus cannot plan distributed queries of several steps without parameter values. Citus gives a generic plan a high cost, so that PostgreSQL avoids this
+    // plan unless a setting forces it.
     `plan_cache_mode=${login.citus ? 'auto' : 'force_generic_plan'}`,
     `statement_timeout=${Math.trunc(login.statementTimeoutMs)}`, ...(login.restricted ? [`role=${ROLE}`] : []),
   ];

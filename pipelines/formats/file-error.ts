@@ -32,7 +32,7 @@ export function isForbidden(error: unknown): boolean {
  */
 export function fileError(error: unknown, at: string): MappaleError | null {
   if (error instanceof MappaleError) return error;
-  // A full disk is not a fault of the file that is read. The file must not be left out of its region for it.
+  // A full disk is not a fault of the file that is read. A region must not lose a file because of a full disk.
   if (isFull(error)) return diskFull(error as NodeJS.ErrnoException);
   const { code, syscall, message } = error as NodeJS.ErrnoException;
   if (code === undefined || syscall === undefined || NOT_OF_THE_FILE.includes(code)) return null;

@@ -42,7 +42,7 @@ class Part<Task, Message> {
   }
 }
 
-/** Threads that run a module. Close them, or they end with the process. */
+/** Threads that run a module. Without `close` the threads end with the process. */
 export class Threads<Task, Message> {
   /** Task of each running thread. */
   readonly #threads = new Map<Worker, Part<Task, Message> | null>();

@@ -207,7 +207,10 @@ async function* inflate({ at, deflated, compressed }: EntryExtent, pieceBytes: n
   }
 }
 
-/** Returns all inflated bytes of an entry; null if it has more than its size, so that the stream reports the position. @throws input error `ZIP_UNREADABLE` */
+/**
+ * Returns all inflated bytes of an entry; null if the entry is larger than its stated size, so that the stream reports the position. @throws input error
+ * `ZIP_UNREADABLE`
+ */
 async function inflateAtOnce({ at, compressed, size }: EntryExtent): Promise<Buffer | null> {
   try {
     const packed = compressed instanceof Uint8Array ? compressed : await readStretch(compressed);
@@ -261,7 +264,7 @@ function hex(crc: number): string {
   return (crc >>> 0).toString(16).padStart(8, '0');
 }
 
-/** An open zip. Closing it closes its inner archives. */
+/** An open zip. Closing a zip closes its inner archives. */
 export class ZipArchive {
   /** Reads bytes of the zip, with offsets from its start. */
   readonly #bytes: Bytes;

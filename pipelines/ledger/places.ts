@@ -58,7 +58,7 @@ export async function refuseFewer(database: Database, unit: number, name: string
   const known = new Set(published.map(({ id }) => id));
   for (const { relation, force } of layers) {
     for (const { file, before, was, now, lost } of force.fewer) {
-      // On a first load it is accepted with the comuni that it has.
+      // On a first load such a file is accepted.
       if (known.has(file.fileId) || !before.some(({ fileId }) => known.has(fileId))) continue;
       throw new MappaleError(`${name}: a complete file has fewer comuni than the current one`, {
         code: 'FEWER_COMUNI', kind: 'checks', at: file.name, detail: `${tableOf(relation)}: expected at least ${was} comuni, found ${now}: without ${lost.slice(0, NAMED).join(', ')}${lost.length > NAMED ? ` and ${lost.length - NAMED} more` : ''}`,

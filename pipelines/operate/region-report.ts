@@ -126,7 +126,7 @@ export interface Distribution {
   readonly province: string;
   readonly field: string;
   readonly now: Moment | null;
-  /** Null: the previous publication did not have it, or it was not measured. */
+  /** Null: the previous publication did not have the statistic, or did not measure it. */
   readonly before: Moment | null;
 }
 

@@ -32,7 +32,7 @@ function ofOtherRegions(regions: readonly number[]): string {
   return `it is of ${names}${regions.length > NAMED ? ` and ${regions.length - NAMED} more regions` : ''}, which ${regions.length === 1 ? 'is' : 'are'} neither requested nor published`;
 }
 
-/** Returns whether a used file replaces another one for a unit: it has one of its places, is complete, or the layer has no places. */
+/** Returns whether a used file replaces another one for a unit: both share a place, the used file is complete, or the layer has no places. */
 function supersedes(file: LoadedFile, held: FilePlaces, unit: number, inventory: Inventory): CurrentFile | null {
   const mine = held.places.filter((place) => {
     const region = regionOf(file, held, place, inventory.register);

@@ -77,8 +77,8 @@ async function surveyFolders(context: Context, { data, regions }: Pick<RefreshOp
 }
 
 /**
- * Updates the requested regions. The failure of one release or region does not stop the others. A region keeps its publication when a release of its
- * parcels, addresses or list of comuni failed, or a check. If another release cannot be read, the region is published without it.
+ * Updates the requested regions. The failure of one release or region does not stop the others. A region keeps its publication when a check failed, or a
+ * release of its parcels, addresses or list of comuni. If another release cannot be read, the region is published without it.
  * @returns the report; `failures` is not empty if something could not be done
  */
 export async function refresh(context: Context, options: RefreshOptions): Promise<RefreshReport> {

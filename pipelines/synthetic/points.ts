@@ -20,7 +20,7 @@ export interface SyntheticPoint {
   readonly reported: LonLat | null;
   /** Null if it cannot be placed. */
   readonly placed: { readonly byStreet: boolean; readonly at: LonLat; readonly parcel: number; readonly distance: number } | null;
-  /** Reason why it cannot be placed; null if it can. */
+  /** Reason why the point cannot be placed; null if it can. */
   readonly reason: 'swapped' | 'zero' | 'elsewhere' | 'ambiguous' | 'not_found' | 'no_number' | null;
 }
 

@@ -473,7 +473,7 @@ function decode(bytes: Uint8Array): string {
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     let line = 1;
     let column = 1;
-    // Number of bytes of an unfinished character. Later bytes reveal an error in it, but its position is here.
+    // Number of bytes of an unfinished character. Later bytes may show that the character is invalid, but the error's position is at its start.
     let pending = 0;
     try {
       for (const byte of bytes) {

@@ -31,7 +31,7 @@ const LONGEST_LINE = 1_048_576;
 const ACCESS_TYPES: readonly ColumnType[] = [
   'int8', 'int8', 'text', 'text', 'int4', 'text', 'text', 'int4', 'int4', 'float8', 'float8', 'float8', 'int2',
 ];
-/** The four columns after them, null, as COPY writes them. */
+/** The next four columns, as null fields of a COPY. */
 const STREET_NULLS = Buffer.alloc(16, 0xff);
 /** Number of recent streets that are remembered. A file that is not ordered by street repeats only some streets. */
 const REMEMBERED_STREETS = 65_536;

@@ -382,8 +382,8 @@ declare
   v_belfiori text[];
   v_points geometry[];
   v_kinds text[];
-  -- Numbers that no parcel has are added. If one of several nodes had all parcels of a batch, it would get the whole statement with its functions, although it
-  -- lacks the tables that they read. The added numbers are on other nodes.
+  -- Adds fids that no parcel has, because these fids belong to other nodes. If a single node had all fids of a batch, Citus would send the whole statement to
+  -- that node, although the node lacks the tables that the functions read.
   v_asked constant int4[] := p_fids || array(select -g.n from generate_series(1, 16) as g (n));
 begin
   perform api.hold_publication();

@@ -65,7 +65,7 @@ begin
   return case
     -- For rasters, coverage is decided per parcel: a parcel without a row may have empty cells, or the file may have been removed before the parcel appeared.
     when v_reached = 'as_found' then case when p_linked then 'mapped' when not p_linked then 'not_mapped' else 'not_loaded' end
-    -- The source maps all land. Without a value it does not cover the parcel, even in a comune that it covers.
+    -- The source maps all land. Without a value, the source does not cover the parcel, even in a covered comune.
     when v_reached = 'if_found' and not coalesce(p_linked, p_found, false) then
       case api.comune_coverage(p_region, p_section, p_belfiore) when 'not_loaded' then 'not_loaded' else 'not_mapped' end
     when v_reached = 'if_found' then 'mapped'

@@ -26,7 +26,8 @@ order by n.reference, n.file_belfiore is null desc, m.rank, n.position;
 
 analyze parcel_twice;
 
--- References that share a fid because their comune changed its code, when the files have all of them. The published reference keeps the fid, and the other
+-- References that share a fid because a comune changed its code, if the files contain all of these references. The published reference keeps the fid, and the
+-- other
 -- references get new fids.
 create table fid_shared as
 select

@@ -6,7 +6,7 @@
 -- grain: one row per region
 -- crs: none
 
--- Boundaries of another year have the codes of that year. A current code means its own comune, a former one the last comune that had it.
+-- Boundaries of another year have the codes of that year. A current code identifies its comune, and a former code the last comune that had the code.
 create table region as
 with numbering as (
   select

@@ -116,7 +116,7 @@ set digest = (
 where publication_id = $1
 
 -- statement: holders
--- Sessions that hold locks on published tables, the longest first. The text of their queries is not shown: it may name people.
+-- Sessions that hold locks on published tables, the longest first. Query texts are left out, because they may contain names of people.
 select
   a.pid,
   coalesce(a.application_name, '') as program,

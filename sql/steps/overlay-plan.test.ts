@@ -78,7 +78,7 @@ describeDatabase('the joins of the step overlay', (engine) => {
     const explained = async (session: Session, query: string): Promise<string> =>
       (await session.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${query}`)).map((line) => line['QUERY PLAN']).join('\n');
 
-    it('pieces of the region drive, and parcels are found by their index', async () => {
+    it('the join starts from pieces of the region and finds parcels through their index', async () => {
       const plan = await before('overlay_area', explained);
       const parcel = plan.search(/(?:Index Scan using|Bitmap Index Scan on) parcel_geom_idx/);
       expect(plan).toMatch(/Nested Loop/);
@@ -90,7 +90,7 @@ describeDatabase('the joins of the step overlay', (engine) => {
       expect(plan).not.toMatch(/Seq Scan on parcel/);
     });
 
-    it('only parcels of overlapping areas are looked up, and pieces under them by their index', async () => {
+    it('only parcels of overlapping areas are looked up, and the pieces under them are found through their index', async () => {
       const plan = await before('overlay_area', async (session) => {
         await session.script(`
           create table overlay_area as

@@ -33,7 +33,8 @@ select
     when st_intersects(piece.geom, parcel.geom) then core.area_m2(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)))
   end as shared_m2
 from overlay_piece as piece
--- st_expand: the box of the piece. The planner has no statistics and no index of an expression, so pieces drive. With statistics, PGlite's estimate of the
+-- st_expand: the box of the piece. The planner has neither statistics nor an index for this expression, so the join starts from pieces. With statistics,
+-- PGlite's estimate of the
 -- number of pairs is invalid and stops the statement if a map has nothing near the parcels.
 join overlay_parcel as parcel on parcel.geom && st_expand(piece.geom, 0)
 where piece.geom && (select geom from overlay_box)

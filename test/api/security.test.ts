@@ -167,7 +167,7 @@ describeDatabase('access', (engine) => {
         expect(behind.warned).toEqual([]);
         for (let count = 0; count < 3; count += 1) await behind.ask('/health', { from: '192.168.0.7', headers: { 'x-forwarded-for': '203.0.113.9' } });
         expect(behind.warned).toEqual([expect.stringContaining('--trust-proxy')]);
-        // Behind a trusted proxy, clients are counted separately. Without it, they count as one.
+        // Behind a trusted proxy, clients are counted separately. Behind an unknown proxy, all clients count as one.
         const from = '10.1.2.3';
         const bad = (each: Service, forwarded: string): ReturnType<Service['ask']> => each.ask('/admin/regions', { key: `mpl_${'x'.repeat(43)}`, from, headers: { 'x-forwarded-for': forwarded } });
         for (let count = 1; count <= 21; count += 1) expect((await bad(behind, `203.0.113.${count}`)).status).toBe(401);

@@ -230,7 +230,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       return new Map([...subjects].map(([step, subject]) => [step, nameOf({ step, subject, edge: 'begins' })]));
     }
 
-    /** Runs a refresh whose disk becomes small when a step begins. @returns how it ended, and the step in which it failed */
+    /** Runs a refresh whose disk becomes small when a step begins. @returns the end of the run, and the step in which it failed */
     async function runOn(disk: SmallDisk, url: string, boundary: string, spareKib: number): Promise<{ ended: Ended; failedIn: string | null }> {
       const gate = await Gate.open(url);
       await gate.shut(boundary);

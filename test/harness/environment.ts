@@ -80,7 +80,8 @@ function count(env: NodeJS.ProcessEnv, name: string, usual: number): number {
 }
 
 /**
- * Returns the environment for a program that a test starts: this one's, without variables that would change its output. The program's home is `.mappale` in
+ * Returns the environment for a program that a test starts: the environment of this process without variables that would change the program's output. The
+ * program's home is `.mappale` in
  * its working folder, so that tests share neither a database nor the home of the person who runs them.
  */
 export function childEnvironment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
 /**
- * `unit` tests need no database and take seconds. `alone` has files that need a process each, because they change it or were never tried in a shared one.
+ * `unit` tests need no database and take seconds. `alone` has files that need a separate process, because they change the process or were never run in a shared
+ * one.
  * `random` and `random-faults` have long tests on randomly drawn cases, which `make test` leaves out. `database` has the rest, except `faults` and `real`.
  */
 export type Lane = 'unit' | 'database' | 'alone' | 'random' | 'faults' | 'random-faults' | 'real';

@@ -47,7 +47,7 @@ describe('a current file', () => {
     expect(of([left, file('y.zip', ['A001'], { present: false, arrived: 1 })])).toEqual({ A001: 'x.zip' });
   });
 
-  it('a file that was forgotten leaves its places to the file before it', () => {
+  it('a file that was forgotten leaves its places to the previous file', () => {
     expect(of([file('a.zip', ['A001']), file('b.zip', ['A001'], { vintage: '2026-05-01', forgotten: true })])).toEqual({ A001: 'a.zip' });
   });
 
@@ -73,7 +73,7 @@ describe('a current file', () => {
       .toEqual({ A001: 'A001.zip', A002: 'CB.zip', A003: 'MOLISE.zip' });
   });
 
-  it('a file with a comune listed in another region publishes it in the file\'s region, unless the other region has a file with it', () => {
+  it('a comune that is listed in another region is published in the region of its file, unless the other region has a file with the comune', () => {
     const molise = file('MOLISE.zip', ['A001', 'B001'], { complete: true });
     expect(of([molise])).toEqual({ A001: 'MOLISE.zip', B001: 'MOLISE.zip' });
     const both = [molise, file('ABRUZZO.zip', ['B001'], { complete: true, region: 13 })];

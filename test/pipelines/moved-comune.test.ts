@@ -124,7 +124,7 @@ describeDatabase('a comune that moved to another region', (engine) => {
     expect(await search('Sardegna')).toEqual([]);
   });
 
-  it('is in its current region alone once the cadastre has it there', async () => {
+  it('is only in its current region once the cadastre lists it there', async () => {
     expect(await regions()).toEqual([FORMER]);
     await copyFile(path('MOLISE.zip'), path('CAMPANIA.zip'));
     await rewriteZip(path('CAMPANIA.zip'), (name, content) => {

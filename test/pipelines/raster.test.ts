@@ -134,7 +134,7 @@ describe('a raster', () => {
     expect(cells).toEqual(expected.map((value, index) => (index % WIDTH === 5 || index % WIDTH === 6 ? NaN : value)));
   });
 
-  it('compares its number for no data after rounding it like its cells', async () => {
+  it('rounds its no-data value like its cells before comparing', async () => {
     writeGeoTiff(path('low.tif'), { ...base, noData: '-3.4028234663852886e+38', row: (y) => base.row(y).map((value) => (value === -9999 ? -3.4028234663852886e38 : value)) });
     expect((await whole(path('low.tif'))).cells).toEqual(expected);
     writeGeoTiff(path('low.tif'), { ...base, noData: '-3.4e+38', row: (y) => base.row(y).map((value) => (value === -9999 ? -3.4e38 : value)) });

@@ -113,7 +113,7 @@ describeDatabase('a refresh', (engine) => {
       await writeFile(path('MOLISE.zip'), whole);
     });
 
-    it('publishes it with a reason, keeps the reason, and retires the parcels without reusing their fids', async () => {
+    it('publishes the comune if the user gives a reason, keeps the reason, and retires the parcels without reusing their fids', async () => {
       const whole = await readFile(path('MOLISE.zip'));
       await rewriteZip(path('MOLISE.zip'), (name, content) => (name.includes(`/${gone}`) ? null : content));
       const report = await refresh(context, options({ accept: { who: 'somebody@somewhere', why: 'the comune was merged' } }));

@@ -45,7 +45,7 @@ describe('facts', () => {
     expect(usual.map(({ section, writes: [table] }) => `sql/${section === null ? 'core' : 'sections'}/${tableOf(table!)}.sql`)).toEqual(usual.map(factName));
   });
 
-  it('facts of a reader are its version, its SQL and the fields that fill SQL: code counts by the version alone', () => {
+  it('facts of a reader are its version, its SQL and the fields that fill SQL, and its code counts only through the version', () => {
     for (const { id, facts, manifest } of SOURCES) {
       expect(facts[`version of ${id}`]).toBe(String(manifest.version));
       expect(Object.keys(facts).filter((name) => !/^(?:version|places|areas|repeats) of |\.sql$/.test(name))).toEqual([]);

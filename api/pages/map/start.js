@@ -429,7 +429,7 @@ async function start() {
     const canDraw = await view.openView({
       choose: (fid) => chooseParcel(fid, false), comune: showComune, place: (lat, lng) => choosePlace(lat, lng),
       moved: () => {
-        // The page must not change the URL before it has read it.
+        // The page must read the URL before changing it.
         if (isOpen) writeAddress(false);
         showLegend();
       },

@@ -58,7 +58,7 @@ join member_in_force m on m.member_id = a.member_id
 where a.geom && (select st_setsrid(st_extent(point)::geometry, 4326) from parcel)
 order by a.cap collate "C", a.member_id, a.position;
 
--- The planner needs the sizes: pieces of areas drive, and parcels are found through their index.
+-- The planner needs the sizes, so that the join starts from pieces of areas and finds parcels through their index.
 analyze cap_piece;
 
 create table postal_code as

@@ -78,7 +78,8 @@ where nth > 1;
 
 analyze repeated;
 
--- Footprints drive and parcels follow: both are close together on disk, in the order of one curve. Offset 0 keeps comuni out of the join, because each
+-- The join starts from footprints and finds parcels. Both are stored along the same curve, so neighbours are close together on disk. Offset 0 keeps comuni out
+-- of the join, because each
 -- comune would read all buildings.
 create view building_on_parcel as
 select

@@ -144,7 +144,7 @@ describeDatabase('the coverage of the shore', (engine) => {
     });
   });
 
-  it('sorts segments at equal distance by value, the worse first, whatever their file and number, and gives no mean to a class without one unless it is stable', async () => {
+  it('sorts segments at equal distance by value, worst first, whatever their file and number, and gives a mean of 0 only to stable segments without a mean', async () => {
     const here = { west: 14.02, east: 14.03 };
     const segments: Segment[] = [
       { ...here, dynamic: 'accretion', rate: null }, { ...here, dynamic: 'stable', rate: null }, { ...here, dynamic: 'erosion', rate: null }, { ...here, rate: -0.7 }, { ...here, dynamic: 'accretion', rate: 2 }, { ...here, rate: -7 },

@@ -6,7 +6,7 @@
 -- grain: one row per land parcel whose representative point is in a section
 -- crs: EPSG:4326; areas are from core.parcel, EPSG:3035
 
--- Sections drive, and points of parcels are found through their index. Each section is prepared once for all its points.
+-- The join starts from sections and finds points of parcels through their index. Each section is prepared once for all its points.
 create table demographics as
 with located as (
   select

@@ -8,7 +8,7 @@
 -- check: land_cover_missed
 -- level: error
 -- expects: a land parcel wholly inside a polygon of the file used for its comune has a class
--- The map has no gaps, so few parcels lack a class, and they drive.
+-- The map has no gaps, so few parcels lack a class, and the join starts from these parcels.
 select
   unclassed.fid
 from (

@@ -309,7 +309,7 @@ group by belfiore;
 
 -- step: comune_today.sql
 
--- The classification has the codes of its year. Comuni that merged later keep their zones in it, and the most severe zone is used for the merged comune,
+-- The classification has the codes of its year. The classification still lists comuni that merged later. The merged comune gets the most severe of their zones,
 -- because the old border is unknown. If zones are equally severe, the label of the current code is used. If several files have the comune, the newest is
 -- used.
 create view comune_label as

@@ -91,4 +91,4 @@ create or replace function api.coverage_terrain(p_region int4, p_belfiore text, 
 language sql immutable parallel safe as $$
   select 'as_found'
 $$;
-comment on function api.coverage_terrain(int4, text, geometry) is 'as_found: mapped where a model has an elevation; not_mapped where none of those loaded has; not_loaded where none is, or its file had left before the parcel came';
+comment on function api.coverage_terrain(int4, text, geometry) is 'as_found: mapped if a model has an elevation; not_mapped if no loaded model has one; not_loaded if no model is loaded, or its file was removed before the parcel was built';

@@ -258,7 +258,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
     expect((await check(files)).map(({ history }) => history?.then)).toEqual([{ '2025_1': 'B1 1000', '2025_2': 'B1 1100' }, { '2025_1': 'B1 2000' }]);
   });
 
-  it('finds the quotations of a merged comune by perimeters of its predecessor, which count only if its area was not drawn later', async () => {
+  it('finds the quotations of a merged comune by perimeters of its predecessor, unless the area was drawn again later', async () => {
     const files = {
       parcels: ['Z001', 'Z001'], zones: [zone(old, 'Z099', 'B1', 'IS1'), zone(old, 'Z099', 'C1', 'IS3')],
       quotations: [quoted(old, 'Z099', 'B1', 'IS1', 500), quoted(q2, 'Z001', 'B4', 'IS1', 1000, 2)],

@@ -124,7 +124,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     );
   });
 
-  it('find parcels from the zones: pieces of perimeters drive, and points are found through their index', async () => {
+  it('are joined from pieces of perimeters, and points of parcels are found through their index', async () => {
     const plan = await workspace.session(async (session) => {
       const file = readFileSync(new URL('../../../sql/sections/valuation_history/build.sql', import.meta.url), 'utf8');
       // Runs the file up to the pieces. Then the join is explained instead of run.

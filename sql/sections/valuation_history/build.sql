@@ -52,7 +52,7 @@ select
 from perimeter_shape
 order by shape_id;
 
--- The planner needs the sizes: pieces of perimeters drive, and parcels are found through their index.
+-- The planner needs the sizes, so that the join starts from pieces of perimeters and finds parcels through their index.
 analyze perimeter_shape;
 analyze perimeter_piece;
 
