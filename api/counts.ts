@@ -26,7 +26,7 @@ export interface Counting {
 
 export type Count = (counting: Counting) => Promise<Counted>;
 
-/** Maximum number of counted tokens and networks. Beyond it, the oldest are forgotten. */
+/** Maximum number of counted tokens and networks. Beyond this number, the oldest counts are forgotten. */
 const MOST = 10_000;
 
 /**

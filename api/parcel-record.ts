@@ -24,7 +24,7 @@ interface Combination {
   readonly terms: readonly string[];
 }
 
-/** Licences by key. The key is a digest and the same in every database. A region has a few hundred. */
+/** Licences by key. The key is a digest and the same in every database. A region has a few hundred combinations. */
 const known = new Map<string, Combination>();
 const KNOWN = 20_000;
 

@@ -10,7 +10,7 @@ export function continueWithoutOutput(): void {
   endsWithOutput = false;
 }
 
-/** Prevents errors of the two streams from ending the process with a stack trace. Lost log lines end no command. */
+/** Prevents errors of the two streams from ending the process with a stack trace. A command continues when log lines are lost. */
 export function guardOutput(): void {
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

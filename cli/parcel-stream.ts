@@ -16,7 +16,7 @@ const LF = 0x0a;
 
 /** A line without its end and outer spaces. */
 interface Line {
-  /** Not valid UTF-8: with U+FFFD. Too long: its beginning. */
+  /** The text, with U+FFFD for invalid UTF-8. For a line that is too long, only its beginning. */
   readonly input: string;
   readonly isCut: boolean;
 }

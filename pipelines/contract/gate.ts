@@ -16,7 +16,7 @@ export interface Quantity {
   readonly of?: readonly [string, string];
   /** Bounds of all values; null for no bound. */
   readonly within?: readonly [number | null, number | null];
-  /** Bounds of a province's median, whatever is published. Beyond them the unit must be wrong. */
+  /** Bounds of a province's median, whatever is published. A median outside these bounds has a wrong unit. */
   readonly typical?: readonly [number, number];
   readonly moves?: Moves;
 }

@@ -66,7 +66,7 @@ export interface Column {
 
 /** English texts with which the map shows the block. Fields with clear names need no label. */
 interface MapPanel {
-  /** Texts for names of fields. */
+  /** Labels by name of field. */
   readonly words?: Readonly<Record<string, string>>;
   readonly units?: Readonly<Record<string, string>>;
   /** Numbers that are codes, shown without separators. */
@@ -90,7 +90,7 @@ interface MapPanel {
 export interface Italian {
   readonly title: string;
   readonly words?: Readonly<Record<string, string>>;
-  /** Texts for values that are words. */
+  /** Translations of values that are words. */
   readonly values?: Readonly<Record<string, string>>;
   /** Headings of the list's columns, and the sentence above it. */
   readonly columns?: Readonly<Record<string, string>>;

@@ -312,7 +312,8 @@ export interface ExpectedColumns<K extends string> {
   /** Unused published columns (same spelling rules), with reasons. The key `''` allows columns without a name. */
   readonly ignored: Readonly<Record<string, string>>;
   /**
-   * Ignored columns (keys of `ignored`, `*` for all) that some known files lack, with the reason. All others are required. If `editions` is set, it determines
+   * Ignored columns (keys of `ignored`, `*` for all) that some known files lack, with the reason. All other columns are required. If `editions` is set, it
+   * determines
    * the required columns.
    */
   readonly mayLack?: Readonly<Record<string, string>> | undefined;

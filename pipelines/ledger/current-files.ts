@@ -322,7 +322,7 @@ class Owners {
     }
   }
 
-  /** Begins another kind of files. */
+  /** Starts with the files of another kind. */
   endKind(): void {
     this.#owners = new Map();
   }

@@ -259,7 +259,7 @@ export async function sleepUntil(moment: number, clock: Clock, signal?: AbortSig
   }
 }
 
-/** @param at local time of day, `02:15` @returns milliseconds until the next such time */
+/** @param at local time of day, `02:15` @returns the time until that time of day, in milliseconds */
 export function untilNext(at: string, now: Date): number {
   const [hour, minute] = at.split(':').map(Number);
   const next = new Date(now);

@@ -266,7 +266,7 @@ function numbering(random: Random): Partial<Access> {
   }
 }
 
-/** Returns the access points for the test queries. Only they have numbers above 100. */
+/** Returns the access points for the test queries. Other access points have no numbers above 100. */
 function questions(comune: SyntheticComune): { odonimo: string; localita?: string; access: Partial<Access> }[] {
   const number = (odonimo: string, civico: string, esponente = '', specificita = '', localita = ''): { odonimo: string; localita: string; access: Partial<Access> } => ({
     odonimo, localita, access: { civico, esponente, specificita, shown: `${civico}${esponente === '' ? '' : `/${esponente}`}${specificita === '' ? '' : ` ${specificita}`}` },

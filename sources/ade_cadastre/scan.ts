@@ -4,7 +4,7 @@
  *
  * It accepts only known byte sequences: tags in the publisher's order and spelling, with any XML white space between them, names that agree
  * with each other, plain decimals and closed rings. For a member with anything else, it returns −1 and the strict parser decides. The only possible error is
- * therefore to accept a member that a strict parser would reject. A property test looks for that. Format: MapServer, WFS
+ * therefore to accept a member that a strict parser would reject. A property test searches for such members. Format: MapServer, WFS
  * 2.0 output with GML 3.2.
  */
 import { ITALY } from '../../pipelines/readers/italy.ts';

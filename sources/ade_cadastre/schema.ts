@@ -38,7 +38,7 @@ export const sheetSchema = z.strictObject({
   NATIONALCADASTRALZONINGREFERENCE: reference,
   BEGINLIFESPANVERSION: date.optional(),
   ENDLIFESPANVERSION: date.optional(),
-  // 1stOrder and 2ndOrder are comuni and sections in INSPIRE's hierarchy. As sheets they would cover everything.
+  // 1stOrder and 2ndOrder are comuni and sections in INSPIRE's hierarchy. They are rejected, because a comune loaded as a sheet would cover all its sheets.
   LEVEL: z.literal('3rdOrder', { error: 'expected 3rdOrder' }).optional(),
   LEVELNAME: z.string().optional(),
   LEVELNAME_LOCALE: z.string().optional(),

@@ -28,8 +28,8 @@ export const manifest: Manifest = {
   },
   // The publisher's own columns are the parcel's; programs add the others.
   optional: {
-    'fid|id|gml_id|objectid': 'a program that exports the file may add one of them',
-    'shape_leng|shape_length|shape_area': 'a program that exports the file may add them',
+    'fid|id|gml_id|objectid': 'one of these may be added by a program that exports the file',
+    'shape_leng|shape_length|shape_area': 'added by programs that export the file',
     bbox: 'only the service\'s GeoJSON has this column',
     'PART_CCAT_NOME_IT|PART_CCA01|PART_CCA_2|PART_CAMM_NOME_IT|PART_CAM00|PART_CAM_1': 'only some exports have the Italian names',
   },

@@ -30,7 +30,7 @@ export const manifest: Manifest = {
     fid: 'see objectid',
     'shape_*': 'length and area in the file\'s CRS: see Area_Ha',
   },
-  optional: { 'objectid*': 'exports from a database add this column', fid: 'exports from a database add this column', 'shape_*': 'exports from a database add these columns, which differ between shapefiles and GeoPackages' },
+  optional: { 'objectid*': 'added by exports from a database', fid: 'added by exports from a database', 'shape_*': 'added by exports from a database; the names differ between shapefiles and GeoPackages' },
   envelope: { records: { map: { min: 2_000_000, max: 3_000_000 } }, rejectShare: 0.001 },
   layers: ['land_cover_polygon'],
 };

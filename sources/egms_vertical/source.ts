@@ -9,7 +9,7 @@ const NAME = /EGMS_L3_(E\d{2}N\d{2})_100km_([A-Z])(?:_(\d{4}_\d{4})(?:_(\d+))?)?
 const BASELINE = '2015_2021';
 /** Component in the name of a renamed file. */
 const COMPONENT = /_([ENU])(?=[_.-]|$)/;
-/** The component that is read. All others are horizontal. */
+/** The component that is read. All other components are horizontal. */
 const VERTICAL = 'U';
 /** Files of the same zip, which some users unpack into the same folder. */
 const COMPANION = /\.(?:tiff?|xml)$/i;

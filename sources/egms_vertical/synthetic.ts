@@ -72,7 +72,7 @@ function cellAt(seed: number, ix: number, iy: number): Cell | null {
 
 function pidOf(seed: number, ix: number, iy: number): string {
   let pid = '';
-  // Ten digits of base 62 contain the key and make it unique. The mixing only hides the order.
+  // Ten digits of base 62 contain the key and make it unique. Mixing the bits only hides the order of the cells.
   let key = ix * 100_000 + iy;
   for (let i = 0; i < 6; i += 1) {
     pid += BASE62.charAt(key % 62);
@@ -92,7 +92,7 @@ function dateColumns(firstDay: string, count: number): string {
   return Array.from({ length: count }, (_, i) => new Date(start + i * 6 * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')).join(',');
 }
 
-/** Returns ends of lines: seasonality, reference network and a series. The reader skips all of them. */
+/** Returns ends of lines: seasonality, reference network and a series. The reader skips all of these columns. */
 function tails(dates: number, { reference }: Layout): string[] {
   return Array.from({ length: 32 }, (_, variant) => {
     const series = Array.from({ length: dates }, (_unused, i) => (Math.round(10 * (3 * Math.sin(i / 9 + variant) - i * 0.02 * variant)) / 10).toFixed(1));

@@ -32,8 +32,8 @@ export const manifest: Manifest = {
     shape_area: 'area in the file\'s CRS; measured in EPSG:3035 instead',
   },
   optional: {
-    objectid: 'a program that exports the file may add it', objectid_1: 'see objectid', fid: 'see objectid', id: 'only the web services have it',
-    shape_leng: 'exports from a database add it', shape_length: 'see shape_leng', shape_le_1: 'see shape_leng', shape_area: 'see shape_leng',
+    objectid: 'added by programs that export the file', objectid_1: 'see objectid', fid: 'see objectid', id: 'only the web services have it',
+    shape_leng: 'added by exports from a database', shape_length: 'see shape_leng', shape_le_1: 'see shape_leng', shape_area: 'see shape_leng',
   },
   envelope: { records: { mosaic: { min: 60_000, max: 400_000 } }, rejectShare: 0.001 },
   layers: ['flood_hazard'],

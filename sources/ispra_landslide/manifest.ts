@@ -38,8 +38,8 @@ export const manifest: Manifest = {
   },
   optional: {
     per_fr_eng: 'the edition 2020–2021 lacks it',
-    objectid: 'a program that exports the file may add it', objectid_1: 'see objectid', fid: 'see objectid', id: 'only the web services have it',
-    shape_leng: 'exports from a database add it', shape_length: 'see shape_leng', shape_le_1: 'see shape_leng', shape_area: 'see shape_leng',
+    objectid: 'added by programs that export the file', objectid_1: 'see objectid', fid: 'see objectid', id: 'only the web services have it',
+    shape_leng: 'added by exports from a database', shape_length: 'see shape_leng', shape_le_1: 'see shape_leng', shape_area: 'see shape_leng',
   },
   envelope: { records: { mosaic: { min: 700_000, max: 1_500_000 } }, rejectShare: 0.001 },
   layers: ['landslide_hazard'],

@@ -8,7 +8,7 @@ const BANDS = [
   '0_4', '5_9', '10_14', '15_19', '20_24', '25_29', '30_34', '35_39', '40_44', '45_49', '50_54', '55_59', '60_64', '65_69', '70_74', '75_plus',
 ] as const;
 
-/** Returns consecutive fields `P14`, `P15`, … for the age bands. @param of the sex, for the description */
+/** Returns consecutive fields `P14`, `P15`, … for the age bands. @param of text about the sex, for the description */
 const bands = (prefix: string, first: number, of = ''): Field[] => BANDS.map((band, index) => {
   const years = band === '75_plus' ? '75 and more' : band.replace('_', '–');
   return [`${prefix}_${band}`, `p${first + index}`, `Residents aged ${years} years${of}.`];

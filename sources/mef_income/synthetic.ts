@@ -43,7 +43,7 @@ interface Declared {
   readonly taxable: readonly [number, number];
 }
 
-/** Withheld brackets by the number of the unit: none, a pair, another pair, four. Since 2023 never one alone. */
+/** Withheld brackets by the number of the unit: none, a pair, another pair, four. Since 2023 a bracket is never withheld alone. */
 const WITHHELD: readonly (readonly number[])[] = [[], [0, 7], [], [6, 7], [0, 5, 6, 7]];
 const WITHHELD_BEFORE: readonly (readonly number[])[] = [[], [7], [0], []];
 
@@ -73,7 +73,10 @@ function ofComune(region: SyntheticRegion, comune: SyntheticComune, year: number
   return declared(region.random('mef', comune.belfiore, year), taxpayersOf(comune), comune.index, year);
 }
 
-/** Returns the data of one postal code of the comune. Together the codes have fewer taxpayers than the comune. The third one's number is withheld. */
+/**
+ * Returns the data of one postal code of the comune. Together the codes have fewer taxpayers than the comune. The number of taxpayers of the third code is
+ * withheld.
+ */
 function ofPostalCode(region: SyntheticRegion, comune: SyntheticComune, cap: string, year: number): Declared | null {
   const number = comune.postalCodes.indexOf(cap);
   if (comune.postalCodes.length === 1 || number === -1) return null;

@@ -250,7 +250,7 @@ type Ring = readonly LonLat[];
 
 const key = ([lon, lat]: LonLat): string => `${lon.toFixed(6)},${lat.toFixed(6)}`;
 
-/** Returns the outlines of a set of sheets, counter-clockwise. Sheets that touch only at a corner stay separate. Blocks of a zone enclose nothing. */
+/** Returns the outlines of a set of sheets, counter-clockwise. Sheets that touch only at a corner stay separate. No zone encloses sheets of another zone. */
 function outline(sheets: readonly SyntheticSheet[]): Ring[] {
   const edges = new Map<string, { from: LonLat; to: LonLat }>();
   for (const { box } of sheets) {

@@ -38,7 +38,7 @@ export const manifest: Manifest = {
     '*_UrbanCore': 'layer: the city inside the urban area; not served',
   },
   optional: {
-    'pop2018*': 'some cities have no modelled residents', 'objectid*': 'exports from a database add it', fid: 'exports from a database add it', 'shape_*': 'exports from a database add them',
+    'pop2018*': 'some cities have no modelled residents', 'objectid*': 'added by exports from a database', fid: 'added by exports from a database', 'shape_*': 'exports from a database add them',
     '*_UrbanCore': 'the name of a layer, not of a column',
   },
   envelope: { records: { urban_area: { min: 1_000, max: 200_000 } }, rejectShare: 0.01 },

@@ -16,7 +16,7 @@ import { goldenOf, trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
-/** Regions whose box overlaps the tile from 10° to 20° E and from 40° to 50° N. The boxes are those of `contract/regions.ts`. */
+/** Regions whose box overlaps the tile from 10° to 20° E and from 40° to 50° N. The boxes come from `contract/regions.ts`. */
 const REACHED = REGIONS.filter(({ box }) => box.west <= 20 && box.east >= 10 && box.south <= 50 && box.north >= 40).map(({ code }) => code);
 
 let folder: string;

@@ -521,7 +521,7 @@ as $$
 declare
   -- From this score on, a second attempt cannot find a closer match.
   good_enough constant numeric := 0.85;
-  -- The most readings that parse-query.ts returns. More are ignored.
+  -- Maximum number of readings, as in parse-query.ts. Further readings are ignored.
   most_readings constant int4 := 6;
   -- A search usually takes milliseconds. A search that takes this long returns its results so far, so that it does not block other
   -- requests.

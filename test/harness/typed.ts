@@ -12,7 +12,7 @@ export function statementIn(line: string | undefined): string {
   return / -c (?:'([^']+)'|"([^"]+)")/.exec(line ?? '')?.slice(1).find((sql) => sql !== undefined) ?? '';
 }
 
-/** Returns the reason why the command line would refuse these words, or null. Nothing is run. */
+/** Returns the reason why the command line would refuse these words, or null. The words are checked without running them. */
 export async function refusal(arguments_: readonly string[]): Promise<string | null> {
   const root = await program();
   let said = '';

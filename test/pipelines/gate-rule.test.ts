@@ -283,7 +283,7 @@ describeDatabase('the rule of the quality gate', (engine) => {
   it('compares provinces over the comuni that both versions have', async () => {
     const town = lines(100, { comune: 'A001', x: 10 });
     const land = lines(900, { comune: 'A002', x: 1000 });
-    // The same town, and new land: no value moved.
+    // The town is unchanged and new land is added, so no value moved.
     expect(await refused(town, [...town, ...land])).toEqual([]);
     expect(await refused(town, [...lines(100, { comune: 'A001', x: 20 }), ...land])).toEqual(['province 001, 0: x, 95th percentile', 'province 001, 0: x, median']);
     expect(await refused([...town, ...land], town)).toEqual(['A002, 0: rows', 'province 001, 0: rows']);

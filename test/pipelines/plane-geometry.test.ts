@@ -89,7 +89,7 @@ describe('distances', () => {
     expect(polygonsToSegmentM(FIELD, [14.4, 41.7], [14.6, 41.702])).toBe(0);
     expect(polygonsToSegmentM(FIELD, [14.501, 41.701], [14.502, 41.702])).toBe(0);
     expect(pointToPolygonsM([14.501, 41.701], FIELD)).toBe(0);
-    // In the hole: outside, but near.
+    // A point in the hole is outside, but near.
     expect(pointToPolygonsM([14.5045, 41.705], FIELD)).toBeGreaterThan(0);
   });
 });

@@ -40,7 +40,7 @@ describe('published files of ANNCSU', () => {
     expect(rows.reduce((sum, row) => sum + Number(row['total_accesses']), 0)).toBe(1_407_437);
     expect(new Set(rows.map((row) => row['progressivo_nazionale'])).size).toBe(71_073);
     expect(rows.every((row) => (row['search_tokens'] as string[]).every((tokens) => /^[a-z0-9]+( [a-z0-9]+)*$/.test(tokens)))).toBe(true);
-    // With an unknown type, the whole name is split into words. Few streets have one.
+    // If the type is unknown, the whole name is split into words. Few streets have an unknown type.
     expect(rows.filter((row) => (row['search_types'] as (string | null)[])[0] === null).length / rows.length).toBeLessThan(0.02);
   });
 

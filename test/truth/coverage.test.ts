@@ -16,7 +16,7 @@ import { testEnvironment } from '../harness/environment.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { loadOptions, syntheticFiles } from '../harness/region.ts';
 
-/** Sections that the contract defines for roads and waters too. All others are only for land. */
+/** Sections that the contract defines for roads and waters too. All other sections are only for land. */
 const OF_EVERY_KIND = ['basic', 'risk', 'subsidence', 'coastal_erosion'];
 const BUILDINGS = ['dpc_buildings', 'igm_dbsn'];
 /** Sections that are not loaded if none of these sources is. */

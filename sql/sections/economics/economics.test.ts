@@ -87,7 +87,7 @@ describeDatabase('the section economics', (engine) => {
     expect(new Set(found.map(({ level }) => level))).toEqual(new Set(['cap', 'comune']));
     expect(new Set(found.map(({ level, tax_year: year }) => `${level} ${String(year)}`))).toEqual(new Set(['cap 2023', 'comune 2024', 'comune 2023', 'comune 2022']));
     expect(found.some(({ taxpayers }) => taxpayers === null)).toBe(true);
-    // Withheld and zero are different.
+    // A withheld value and zero are different.
     expect(found.some(({ income_brackets: brackets }) => brackets['lte_zero'] === null)).toBe(true);
     expect(found.some(({ income_brackets: brackets }) => brackets['lte_zero'] === 0)).toBe(true);
     expect(expected.some(({ parcel, economics }) => parcel.kind === 'land' && economics === null)).toBe(true);

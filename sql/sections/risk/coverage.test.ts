@@ -185,11 +185,11 @@ describeDatabase('the coverage of hazard maps', (engine) => {
       update boundary set code = '094802' where code = '094902';
       delete from comune_register where belfiore in ('Z001', 'Z002');
       ${register}`;
-    // Z001 and Z002 became Z001.
+    // Z001 and Z002 merged into Z001.
     expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z002']) }], statements(`
       delete from comune_code where belfiore = 'Z002'; update parcel set belfiore = 'Z001' where belfiore = 'Z002';
       insert into comune_register values ('Z001', '094801', '094901', false), ('Z001', '094802', '094901', false), ('Z002', '094999', '094902', true);`))).toEqual({ 'landslide Z001': 0 });
-    // 094801 became both. The border between the two comuni is unknown, so each is located by its parcels.
+    // The code 094801 was divided between both comuni. The border between the two comuni is unknown, so each is located by its parcels.
     expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z001'], [0, 0, 300, 300]) }], statements(`
       insert into comune_register values ('Z001', '094801', '094901', true), ('Z002', '094801', '094902', true);`))).toEqual({});
     expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z001'], [400, 400, 600, 600]) }], statements(`

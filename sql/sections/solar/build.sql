@@ -3,7 +3,7 @@
 -- reads: core.parcel, section.buildings, layer.pvout_tile
 -- writes: section.solar
 -- grain: one row per land parcel with a building of at least 10 m²
--- crs: points are brought to the CRS of the rasters
+-- crs: points are transformed to the CRS of the rasters
 
 create view yield_tile as
 select

@@ -24,7 +24,7 @@ interface Zone {
 interface Quotation extends Zone {
   readonly price: number;
 }
-/** Parcels are in a row, one in each cell. A perimeter surrounds some of them. */
+/** Parcels are in a row, one in each cell. A perimeter surrounds some of the parcels. */
 interface Perimeter {
   readonly half: number;
   readonly belfiore: string;
