@@ -54,7 +54,7 @@ export async function gate(database: Database, joined: Joined, { subject, accept
       unit === 0 ? null : incremental === null ? await writePlaces(session, all) : all,
     ] as const;
   });
-  // Copies of tables on other nodes are made one after another.
+  // Tables on other nodes are copied one after another.
   const most = joined.nodes === null ? Math.min(parallel, database.parallel) : 1;
   const measured = (await together(most, joined.built, async ({ relation, published, hasNewSource }) => {
     const watched = gateOf(relation);

@@ -74,4 +74,4 @@ export function whyChanged(before: Facts | null, now: Facts): string | null {
 /** Maximum number of facts of one kind that are named one by one. */
 const SHOWN = 3;
 
-const UNNOTED = 'an earlier version of the program made it, which did not note with what';
+const UNNOTED = 'an earlier version of the program built it and did not record the inputs';

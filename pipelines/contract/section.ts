@@ -15,7 +15,7 @@ export interface Section {
   readonly title: string;
   /** Answered block: an object, a list, or null. */
   readonly block: z.ZodType;
-  /** Kinds of parcel that the section is made for. For other kinds the block is empty and its coverage is `not_applicable`. */
+  /** Kinds of parcel for which the section exists. For other kinds the block is empty and its coverage is `not_applicable`. */
   readonly kinds: readonly ParcelKind[];
   /** Place of the coverage in the record: `meta.coverage`, or field by field in the block, which then exists for every kind of parcel. */
   readonly coverage: 'meta' | 'block';

@@ -51,14 +51,14 @@ export async function inspectFolder(folder: string): Promise<'database' | 'nothi
   if (names.includes('postmaster.opts')) throw refuse('that of a PostgreSQL server', 'Name another folder in DATABASE_URL, or the server itself: DATABASE_URL=postgres://….');
   const version = (await readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
   if (Number(version) > EMBEDDED_MAJOR) {
-    throw new MappaleError('the embedded database was made by a newer version of this program', {
+    throw new MappaleError('the embedded database was created by a newer version of this program', {
       code: 'DATABASE_NEWER', kind: 'database', at: folder, detail: `expected PostgreSQL ${EMBEDDED_MAJOR}, found ${version}`, hint: 'Use the newer program, or set DATABASE_URL to another folder. The folder was not changed.', fix: OTHER_FOLDER,
     });
   }
   if (Number(version) !== EMBEDDED_MAJOR) {
     throw new MappaleError('the folder holds a database of another version of PostgreSQL', {
       code: 'PGLITE_OTHER_VERSION', kind: 'database', at: folder, detail: `expected PostgreSQL ${EMBEDDED_MAJOR}, found ${version === '' ? 'no number' : version}`,
-      hint: 'If it belongs to a server, set DATABASE_URL to another folder. If an earlier version of this program made it, load again into another folder. The folder was not changed.', fix: OTHER_FOLDER,
+      hint: 'If it belongs to a server, set DATABASE_URL to another folder. If an earlier version of this program created it, load again into another folder. The folder was not changed.', fix: OTHER_FOLDER,
     });
   }
   return 'database';

@@ -47,7 +47,7 @@ export function connectionsOfEach(connections: number, processes: number): numbe
 
 export interface Reader {
   readonly engine: Database['engine'];
-  /** True if it has the rights of `mappale_api`; false if it has the rights of the login. */
+  /** True if the reader has the rights of `mappale_api`; false if it has the login's rights. */
   readonly restricted: boolean;
   /** Rights of the login, to which a session can always return: superuser, owner of the tables, or neither; null without a login. */
   readonly login: 'superuser' | 'owner' | 'ordinary' | null;

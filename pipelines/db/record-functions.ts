@@ -5,7 +5,7 @@ import type { Session } from './types.ts';
 
 const statement = statementsOf('history');
 
-/** Function that builds the record. All other functions here are called by this one. */
+/** Function that builds the record. This function calls all other functions of a record. */
 const RECORD = 'parcel_record';
 
 interface Definition extends Record<string, unknown> {

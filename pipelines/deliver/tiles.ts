@@ -184,7 +184,7 @@ export interface Legend {
   readonly classes: readonly LegendClass[];
   readonly none: Readonly<Record<'label' | 'color', string>> | null;
   readonly not_mapped: Readonly<Record<'label' | 'color', string>> | null;
-  /** Kinds of parcel that the section is not made for. Parcels of these kinds are not in the layer. */
+  /** Kinds of parcel for which the section does not exist. Parcels of these kinds are not in the layer. */
   readonly not_applicable: readonly ParcelKind[];
 }
 

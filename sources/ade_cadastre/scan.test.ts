@@ -316,7 +316,7 @@ describe('numbers', () => {
     }
   });
 
-  it('with the publisher\'s eight decimals are read by the scanner alone', () => {
+  it('coordinates with the publisher\'s eight decimals are read by the scanner alone', () => {
     const random = randomOf('eight decimals');
     const pairs = Array.from({ length: 500 }, () => `${(35 + random.next() * 12).toFixed(8)} ${(6 + random.next() * 12).toFixed(8)}`);
     const bytes = documentOf(pairs);

@@ -51,7 +51,7 @@ export function classOfLayer(layer: string): FloodClass | null {
 /**
  * @param published text of the class column
  * @param named class of the column or of the layer's name; null if neither states one
- * @param where description of what states `named`, for messages
+ * @param where description of the place that states `named`, for messages
  * @returns the class, null if neither text nor name has one (the contract's `HPH`), or why the record is rejected
  */
 export function classOf(

@@ -109,7 +109,7 @@ describeEngines('a tile of the map', (engine) => {
     }
   });
 
-  it.each(TILE_LAYERS.filter(({ section }) => section !== null).map(({ name }) => name))('of %s has the values of the records, and distinguishes not mapped from none', async (name) => {
+  it.each(TILE_LAYERS.filter(({ section }) => section !== null).map(({ name }) => name))('a tile of %s has the values of the records, and distinguishes not mapped from none', async (name) => {
     const section = SECTIONS.find((each) => each.name === name)!;
     const layer = section.layer!;
     const path = (section.flat[layer.value]!.of ?? layer.value).split('.');

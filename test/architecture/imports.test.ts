@@ -139,7 +139,7 @@ describe('imports', () => {
     expect(violations('sources/omi_quotations/source.ts', "const a = await import('./synthetic.ts');")).toHaveLength(1);
   });
 
-  it('of gdal-async are in one file', () => {
+  it('only one file imports gdal-async', () => {
     expect(importers('gdal-async')).toEqual(['pipelines/formats/gdal-native.ts']);
   });
 

@@ -74,7 +74,7 @@ describeDatabase('exporting a region', (engine) => {
 
   const ask = async (sql: string): Promise<Record<string, unknown>[]> => (await duck.runAndReadAll(sql)).getRowObjectsJS();
 
-  it.each(Object.keys(FORMATS))('as %s gives the same bytes twice, with a STAC item that describes them', async (name) => {
+  it.each(Object.keys(FORMATS))('an export as %s gives the same bytes twice, with a STAC item that describes the files', async (name) => {
     const [first, second] = [await write(name, `once.${name}`), await write(name, `twice.${name}`)];
     expect(second.sha256).toBe(first.sha256);
     expect(first.parcels).toBe(parcels.length);

@@ -141,7 +141,7 @@ export const killRuns = (engineName: EngineName): void => describeEngines('a run
   }, PATIENCE);
 
   // The gate is a lock of another connection, which the embedded database does not have.
-  if (engine.name === 'postgres') it('at the beginning or end of any step of a refresh is continued by the next run', async () => {
+  if (engine.name === 'postgres') it('a run killed at the beginning or end of any step of a refresh is continued by the next run', async () => {
     const folder = await region.version(1);
     const boundaries = await pair.inPeace(folder, 1);
     expect(boundaries.map(({ step }) => step)).toEqual(expect.arrayContaining(['recover', 'stage', 'load', 'join', 'check', 'gate', 'publish']));

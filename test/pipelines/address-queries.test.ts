@@ -139,7 +139,7 @@ describe('the normal form of a street name', () => {
     ['STRADA PROVINCIALE N. 12 FINTA - PROVA', 'strada provinciale', '12 finta prova'], ['S.S. 18 TIRRENA', 'strada statale', '18 tirrena'], ['VIA S.S. 18', 'strada statale', '18'],
     ['CASE SPARSE', 'case sparse', 'case sparse'], ['VIA', 'via', 'via'], ['VIA A', 'via', 'a'], ['DR.-STREITER-GASSE', 'gasse', 'streiter'], ['MUSEUMSTRASSE', 'strasse', 'museum'],
     ['VIA VENTUNO APRILE', 'via', '21 aprile'], ['VIA VENTOTTO OTTOBRE', 'via', '28 ottobre'], ['VIA TRENTUNO MAGGIO', 'via', '31 maggio'], ['DORSODURO', null, 'dorsoduro'], ['VIA 007', 'via', '7'],
-  ])('of %s has the type %s and the words %s', (name, type, tokens) => {
+  ])('the street name %s has the type %s and the words %s', (name, type, tokens) => {
     const normal = normaliseStreet(name);
     expect([normal.type, normal.tokens.join(' ')]).toEqual([type, tokens]);
   });

@@ -29,7 +29,7 @@ describe('a current file', () => {
     expect(of([file('CB.zip', ['A001', 'A002'], { vintage: '2026-01-01' }), file('IS.zip', ['A003'], { vintage: '2026-07-01' })])).toEqual({ A001: 'CB.zip', A002: 'CB.zip', A003: 'IS.zip' });
   });
 
-  it("of a region gives way to a comune's file if that is newer, only for that comune", () => {
+  it("a region's file is replaced by a newer comune's file, only for that comune", () => {
     expect(of([file('MOLISE.zip', ['A001', 'A002'], { complete: true }), file('A001.zip', ['A001'], { vintage: '2026-02-01' })])).toEqual({ A001: 'A001.zip', A002: 'MOLISE.zip' });
     expect(of([file('MOLISE.zip', ['A001', 'A002'], { complete: true, vintage: '2026-03-01' }), file('A001.zip', ['A001'], { vintage: '2026-02-01' })])).toEqual({ A001: 'MOLISE.zip', A002: 'MOLISE.zip' });
   });

@@ -56,13 +56,13 @@ describe('the common part of polygons', () => {
     expect(commonPart([boxPolygon([0, 0, 1, 1])], [boxPolygon([1, 1, 2, 2])])).toEqual([]);
   });
 
-  test('of a polygon with itself is the polygon, and overlaps within one argument count once', () => {
+  test('a polygon and itself have the whole polygon in common, and overlaps within one argument count once', () => {
     expect(commonArea(NOTCHED, NOTCHED)).toBeCloseTo(66, 10);
     expect(commonArea(NOTCHED, [boxPolygon([-1, -1, 6, 11]), boxPolygon([4, -1, 11, 11])])).toBeCloseTo(66, 10);
     expect(polygonsAreaM2(commonPart(FIELD, FIELD))).toBeCloseTo(polygonsAreaM2(FIELD), 3);
   });
 
-  test('on both sides of a line adds up to the whole', () => {
+  test('the parts on both sides of a line add up to the whole', () => {
     const random = randomOf('split');
     for (let round = 0; round < 20; round += 1) {
       const at = random.next() * 10;

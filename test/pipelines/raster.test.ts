@@ -317,7 +317,7 @@ describe.skipIf(!hasGdal())('a raster written by gdal_translate', () => {
     ['EPSG:3035', 3035],
     ['+proj=longlat +datum=WGS84', 4326],
     ['+proj=tmerc +lat_0=0 +lon_0=9.5 +k=0.9996 +x_0=500000 +y_0=0 +datum=WGS84 +units=m', 0],
-  ])('in the CRS %s is positioned, or rejected if the CRS is unknown', async (crs, epsg) => {
+  ])('a raster in the CRS %s is positioned, or rejected if the CRS is unknown', async (crs, epsg) => {
     for (const keys of ['STANDARD', 'ESRI_PE']) {
       const file = gdal('crs.tif', '-a_srs', crs, '-co', `GEOTIFF_KEYS_FLAVOR=${keys}`);
       if (epsg === 0) expect(await refusal(file)).toBe('RASTER_CRS');
@@ -391,7 +391,7 @@ describe('a damaged raster', () => {
       try {
         expect(unpackLzw(Buffer.from(bytes), most).length).toBeLessThanOrEqual(most);
       } catch (error) {
-        expect((error as Error).message).toMatch(/before it was made/);
+        expect((error as Error).message).toMatch(/before its definition/);
       }
     }), { numRuns: 300, seed: testEnvironment().seed });
   });

@@ -46,7 +46,7 @@ const POLYGONS: ShapefileLayer = {
 };
 
 describe('shapefiles', () => {
-  test('of polygons with holes and several parts are read by GDAL unchanged', async () => {
+  test('a shapefile of polygons with holes and several parts is read by GDAL unchanged', async () => {
     await writeShapefile(folder, 'polygons', POLYGONS);
     expect((await readdir(folder)).filter((name) => name.startsWith('polygons')).sort()).toEqual(['polygons.cpg', 'polygons.dbf', 'polygons.prj', 'polygons.shp', 'polygons.shx']);
     const { srid, fields, features } = await readBack(join(folder, 'polygons.shp'));
@@ -64,7 +64,7 @@ describe('shapefiles', () => {
     expect(features[1]!.ewkb).toBeNull();
   });
 
-  test('of lines and points are read by GDAL unchanged', async () => {
+  test('a shapefile of lines or points is read by GDAL unchanged', async () => {
     await writeShapefile(folder, 'lines', {
       type: 'line', srid: 32632, fields: [{ name: 'ID', type: 'integer', length: 9 }],
       features: [{ geometry: { type: 'line', lines: [[[0, 0], [1, 1], [2, 0]], [[5, 5], [6, 6]]] }, values: [1] }],
@@ -94,7 +94,7 @@ describe('shapefiles', () => {
     await zip.close();
   });
 
-  test('without features are valid too', async () => {
+  test('a shapefile without features is valid', async () => {
     await writeShapefile(folder, 'empty', { ...POLYGONS, features: [] });
     expect((await readBack(join(folder, 'empty.shp'))).features).toEqual([]);
   });

@@ -96,7 +96,7 @@ const OF_EVERY_KIND = ['basic', 'risk', 'subsidence', 'coastal_erosion'];
 /** Sections whose source maps all land: a parcel without a value is in a place that the source does not cover. */
 const DIVIDING = ['demographics', 'population', 'economics'];
 
-/** Returns the coverage of a section at a parcel, by the generator: its sources report it, or it follows from the value. */
+/** Returns the coverage of a section at a parcel, as the generator's sources report it, or as it follows from the value. */
 function coverageOf(region: SyntheticRegion, section: string, parcel: SyntheticParcel, expected: JsonObject): Json {
   if (parcel.kind !== 'land' && !OF_EVERY_KIND.includes(section)) return 'not_applicable';
   if (section === 'solar') return buildingSource(region, parcel.comune) === null ? 'not_mapped' : 'mapped';

@@ -91,7 +91,7 @@ analyze tract;
 
 create table population as
 with spread as (
-  -- Hundredths of a resident; the whole ones are assigned first.
+  -- Residents in hundredths. Whole hundredths are assigned first.
   select
     weight.fid,
     weight.section_id,

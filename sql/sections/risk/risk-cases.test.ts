@@ -141,7 +141,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect([4, 5].map((fid) => rows.get(fid)!.pga_g)).toEqual([0.9, 0.9]);
   });
 
-  it('without any source except the cadastre: a row for each parcel, without values or coverage', async () => {
+  it('the section without any source except the cadastre has a row for each parcel, without values or coverage', async () => {
     const rows = await build('delete from pga_node; delete from seismic_zone; delete from comune_register');
     expect(rows.size).toBe(5);
     for (const row of rows.values()) {

@@ -62,7 +62,8 @@ with shape as (
   -- Edges are straight in degrees, so they are split first. offset 0: transformed once, not once for each side of the box.
   cross join lateral (select st_transform(st_segmentize(p.geom, 0.0001), 3035) as geom offset 0) l
 ),
--- Set-returning functions in the select list keep the parcels outside and the cells in one hash table. With joined tables the planner would
+-- Set-returning functions in the select list make the planner put all cells into one hash table, with the parcels on the outer side of the join. With joined
+-- tables the planner would
 -- read all cells for every parcel.
 candidate_column as (
   select
