@@ -27,7 +27,7 @@ export interface ComuneHit {
 
 /**
  * The gazetteer: returns the hits of every key, in any order. The gazetteer contains all comuni of Italy, loaded or not, so that a named comune is never
- * confused with another one.
+ * confused with another comune.
  * @param names `similar`: names that differ by one or two letters from a key without exact hits; they are returned with that key
  */
 export type FindComune = (keys: readonly string[], names: Names) => Promise<readonly ComuneHit[]>;

@@ -244,7 +244,7 @@ export interface PlaceColumns {
   readonly likelyRegion?: string;
   /** ISTAT code of the comune, whose province gives that region. */
   readonly istatCode?: string;
-  /** Day of the row. The newest one distinguishes issues of one vintage. */
+  /** Day of the row. The newest day distinguishes issues of one vintage. */
   readonly dated?: string;
 }
 

@@ -52,7 +52,7 @@ export async function applySettings(client: pg.ClientBase, settings: readonly st
   await client.query(statementsOf('server')('apply_settings'), [pairs.map(([name]) => name), pairs.map(([, value]) => value), scope === 'transaction']);
 }
 
-/** Begins a transaction with our settings. */
+/** Begins a transaction with the program's settings. */
 export async function beginPooled(client: pg.ClientBase, access: 'read only' | 'default', settings: readonly string[]): Promise<void> {
   await client.query(`begin isolation level read committed${access === 'default' ? '' : ', read only'}, not deferrable`);
   await applySettings(client, settings, 'transaction');

@@ -67,7 +67,7 @@ class PostgresSession extends OneSession {
   }
 }
 
-/** Runs each statement in a read-only transaction with our settings, because a pooler may give each transaction another server process. */
+/** Runs each statement in a read-only transaction with the program's settings, because a pooler may give each transaction another server process. */
 class PooledSession extends PostgresSession {
   readonly #begin: () => Promise<unknown>;
   #isOpen = false;

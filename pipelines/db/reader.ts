@@ -176,7 +176,7 @@ function askPrepared(): Asking {
     (await on.query<T>({ name: nameOf(statement), text: statement, values: [...parameters] })).rows;
 }
 
-/** Sets our settings in each transaction and prepares nothing, because a pooler may give each transaction another server process. */
+/** Applies the program's settings in each transaction and prepares nothing, because a pooler may give each transaction another server process. */
 function askInTransaction(settings: readonly string[]): Asking {
   const onClient = async <T extends Row>(client: pg.ClientBase, kind: Pool['name'], statement: string, parameters: readonly unknown[]): Promise<T[]> => {
     try {

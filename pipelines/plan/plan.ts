@@ -176,13 +176,13 @@ function whyNotRead(
   const loaded = inventory.files.find((each) => logicalKey(each) === key && each.reader === source.reader)
     ?? inventory.files.find((each) => each.forgotten && isSame(source, file, each));
   if (loaded !== undefined) return loaded;
-  if (regions !== null && region !== null && !regions.includes(region)) return `it is of ${unitName(region)}, which was not requested`;
+  if (regions !== null && region !== null && !regions.includes(region)) return `it belongs to ${unitName(region)}, which was not requested`;
   if (source.manifest.keep === 'all' || place !== undefined) return null;
   const hasAll = ({ name, recognition: other }: LocatedFile): boolean => name !== file.name && !mayBeExport(name) && other.role === role && other.complete
     && other.place === undefined && (other.region === null || other.region === region);
   const newer = releases.filter((release) => release.source.id === source.id).flatMap(({ files }) => files).filter(hasAll)
     .find(({ recognition: other }) => other.vintage > vintage || (other.vintage === vintage && (other.dated ?? '') > dated));
-  return newer === undefined ? null : `${newer.name} is newer (${vintageText(newer.recognition.vintage)}) and has all its places`;
+  return newer === undefined ? null : `${newer.name} is newer (${vintageText(newer.recognition.vintage)}) and contains all places of this file`;
 }
 
 /** Returns the reason why files are read, compared with the last reading of the same bytes. */

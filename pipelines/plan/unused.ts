@@ -29,7 +29,7 @@ export function whyUnused(file: LoadedFile, inventory: Inventory, units: readonl
 
 function ofOtherRegions(regions: readonly number[]): string {
   const names = regions.slice(0, NAMED).map(unitName).join(', ');
-  return `it is of ${names}${regions.length > NAMED ? ` and ${regions.length - NAMED} more regions` : ''}, which ${regions.length === 1 ? 'is' : 'are'} neither requested nor published`;
+  return `it belongs to ${names}${regions.length > NAMED ? ` and ${regions.length - NAMED} more regions` : ''}, which ${regions.length === 1 ? 'is' : 'are'} neither requested nor published`;
 }
 
 /** Returns whether a used file replaces another one for a unit: both share a place, the used file is complete, or the layer has no places. */

@@ -16,7 +16,7 @@ export interface Context {
   readonly log: Log;
   /** Digest of the versions of all sources. If it changes, files are recognised again. */
   readonly recogniser: string;
-  /** Versions of the database engine, which influence built values like our own code. */
+  /** Versions of the database engine, which influence built values like the program's code. */
   readonly engine: Facts;
 }
 

@@ -384,7 +384,7 @@ export class GmlDocument {
 
   /**
    * Turns the bytes from `at` into a problem. A member ends with its end tag or before the next member, whichever comes first.
-   * Anything else ends before the next member.
+   * Other content ends before the next member.
    */
   #setAside(at: number, isMember: boolean, refusal: Refusal, final: boolean): boolean {
     this.#unfinished = null;

@@ -23,7 +23,7 @@ export const layers: Layers = {
     },
   },
   flood_coverage: {
-    description: 'Scenarios of each member, the regions that they cover, and the provinces where they were not mapped. In such a province a place without an area of the class is not free of it: its class is unknown.',
+    description: 'Scenarios of each member, the regions that they cover, and the provinces where they were not mapped. In such a province the class is unknown at a place outside all areas.',
     position: 'Number of the first feature of the class in the member.',
     columns: {
       class: ['text not null', 'P1, P2 or P3; HPH for areas without a class, which map no scenario.'],

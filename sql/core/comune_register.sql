@@ -18,7 +18,7 @@ cross join lateral (
 ) as n (nth, code)
 where n.code is not null;
 
--- Each change of a comune's code from one numbering to the next. A province that only one of the two numberings has was founded or abolished on the first day
+-- Each change of a comune's code from one numbering to the next. A province in only one of the two numberings was founded or abolished on the first day
 -- of the later numbering. If both numberings have both provinces, the comune moved on a day that the list does not give.
 create table renumbering as
 with step as (

@@ -458,7 +458,7 @@ describeEngines('the read interface', (engine) => {
     });
 
     // The test gives the same result on either engine.
-    it.runIf(engine.name === 'postgres')('contain another ETag if the database is replaced by one built from other files, which is not answered with 304', async () => {
+    it.runIf(engine.name === 'postgres')('contain another ETag and are not answered with 304 if the database is replaced by a database with other files', async () => {
       const other = await regionService(engine, 40, 12, { comuni: 2 });
       try {
         const numbers = async ({ database }: Service): Promise<unknown> => database.query("select publication_id, unit_code, run_id from ledger.publication where state = 'current' order by 1");

@@ -1,4 +1,4 @@
-/** One client cannot take the service from the others. No database is used: a fake reader answers when the test releases it. */
+/** Tests that one client cannot use the whole capacity of the server. No database is used: a fake reader answers when the test releases it. */
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { promisify } from 'node:util';

@@ -1,4 +1,4 @@
-/** Names, sizes, and unfinished parts. */
+/** Tests names, sizes, and that no part is unfinished. */
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FILES, isData, lineAt, read, SECTION_FOLDERS, SOURCES, TYPESCRIPT } from './project.ts';

@@ -1,4 +1,4 @@
-/** Tests unusable entries of a data folder. Each is named with its reason, all other entries are read, and the exit code is 3. */
+/** Tests unusable entries of a data folder. The report names each entry with its reason, all other entries are read, and the exit code is 3. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';

@@ -82,7 +82,7 @@ describeEngines('a run with a password in its URL', (engine) => {
     const url = await engine.createDatabase();
     copyFileSync(join(ROOT, 'sources/dpc_seismic/fixture/several-zones_2024.csv'), join(folder, 'several-zones_2024.csv'));
     // This works because the test server requires no password, or because the URL contains a password. The second address has the password in a parameter,
-    // twice. A parameter takes precedence.
+    // twice. A parameter takes precedence over the password before the host.
     const secret = `${url}${url.includes('?') ? '&' : '?'}application_name=Qx7kfZw9pt&${new URL(url).password === '' ? 'password=Qx7kf&p%61ssword=Zw9pt' : ''}`;
     const child = spawn(process.execPath, [join(ROOT, 'pipelines/mappale.mjs'), 'refresh', '--json', '--data', folder], { env: { PATH: '/usr/bin:/bin', DATABASE_URL: secret, MAPPALE_LOG: 'json' } });
     let output = '';

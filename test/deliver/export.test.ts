@@ -1,4 +1,4 @@
-/** Exports have the published content, read by independent programs; the same publication gives the same bytes. */
+/** Tests that exports have the published content, as independent programs read it. The same publication gives the same bytes. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

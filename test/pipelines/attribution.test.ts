@@ -1,4 +1,4 @@
-/** The sources and periods that an answer cites: every value is cited, and no source that was only loaded. */
+/** Tests the sources and periods that an answer cites: the source of every value, and no source without a value in the answer. */
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A file that is downloaded in pages: a publisher on this machine acts as the SPARQL endpoint of the places of culture. */
+/** Tests a file that is downloaded in pages. A server on this machine acts as the SPARQL endpoint of the places of culture. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** The quality gate, from damaged files that were issued again to the publication and the records in the ledger. */
+/** Tests the quality gate with damaged new files: the publication and the records in the ledger. */
 import { readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * From the files of a part of Italy to the record: comuni outside the files never appear free of hazard, and a refresh that copies rows
- * equals a complete build, with and without boundaries.
+ * Tests hazard files of a part of Italy, from the files to the record. Comuni outside the files never appear free of hazard. A refresh that copies rows equals
+ * a complete build, with and without boundaries.
  */
 import { cp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
 /**
- * Missing and different objects of a database are named and repaired. `sql/objects.json` lists the objects of a fresh database; write it again after a
+ * Tests that missing and different objects of a database are reported and repaired. `sql/objects.json` lists the objects of a fresh database; write it again
+ * after a
  * change of SQL files with `npx vitest run test/pipelines/objects.test.ts -u`.
  */
 import { execFile } from 'node:child_process';

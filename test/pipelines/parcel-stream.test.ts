@@ -1,4 +1,4 @@
-/** Many parcels on standard input: lines of every shape, one answer for each, in their order. */
+/** Tests many parcels on standard input: each line, also a malformed one, has one answer, in the order of the lines. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Partial or malformed files, and files of different days: each case as it occurred, through the whole program. */
+/** Tests partial and malformed files, and files of different days, with the whole program. Each case occurred with real files. */
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -91,7 +91,7 @@ describe('a plan', () => {
   it('builds a requested region that has no files, and reports the files of other regions as unused', () => {
     const found = plan(known(loaded([])), survey(zip), [15]);
     expect(found.loads).toEqual([]);
-    expect(found.unused).toEqual([{ path: '/data/MOLISE.zip', source: PARCELS.id, reason: 'it is of Molise, which was not requested' }]);
+    expect(found.unused).toEqual([{ path: '/data/MOLISE.zip', source: PARCELS.id, reason: 'it belongs to Molise, which was not requested' }]);
   });
 
   it('is done if the publication was built from the loaded files, with or without a folder', () => {
@@ -152,7 +152,7 @@ describe('a plan', () => {
     const newer = located(PARCELS, 'MOLISE-new.zip', { vintage: '2026-07-01' });
     const found = plan(known(loaded([])), survey(zip, newer), null);
     expect(found.loads.map(({ located: { files } }) => files[0]!.name)).toEqual(['MOLISE-new.zip']);
-    expect(found.unused.map(({ reason }) => reason)).toEqual(['MOLISE-new.zip is newer (2026-07-01) and has all its places']);
+    expect(found.unused.map(({ reason }) => reason)).toEqual(['MOLISE-new.zip is newer (2026-07-01) and contains all places of this file']);
   });
 });
 

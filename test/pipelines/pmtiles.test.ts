@@ -1,4 +1,6 @@
-/** A file of tiles is read with the reader of browsers: every tile, each content once, even if there are too many for one directory. */
+/**
+ * Reads a file of tiles with the reader that browsers use. The file has every tile, and stores equal tiles once, even if one directory cannot list all tiles.
+ */
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -135,7 +135,7 @@ function suite(engine: TestEngine): void {
     });
   });
 
-  it('takes no lock twice and keeps our settings with session pooling and without a pooler', async () => {
+  it('takes no lock twice and keeps the program\'s settings with session pooling and without a pooler', async () => {
     const facts = { command: 'test', arguments: {}, version: 'test', host: 'test' };
     for (const [pooling, address] of [['session', poolers[0].url('session')], ['session', poolers[1].url('session')], [null, url]] as const) {
       for (let turn = 0; turn < 5; turn += 1) {

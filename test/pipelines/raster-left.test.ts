@@ -1,4 +1,4 @@
-/** Rasters that left the data folder: values computed from them stay, parcels that changed later have none and are counted. */
+/** Tests rasters that left the data folder. Values computed from these rasters stay. Parcels that changed later have no values and are counted. */
 import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -185,7 +185,7 @@ describe('HTML', () => {
     const nasty = '<a href=\'x\'>&"\u0000';
     expect(html`<p title="${nasty}">${[nasty, 1, null, html`<b>${2}</b>`]}</p>`.text)
       .toBe('<p title="&lt;a href=&#39;x&#39;&gt;&amp;&quot;\ufffd">&lt;a href=&#39;x&#39;&gt;&amp;&quot;\ufffd1<b>2</b></p>');
-    // A character that reverses the direction of text, a control of ISO 8859, a non-character, half of a pair; a whole pair stays.
+    // The replaced characters: two that change the direction of text, a control of ISO 8859, a non-character, half of a surrogate pair. A complete pair stays.
     expect(html`${'a\u202eb\u2066c\u0085d\uffffe\ud800f😀\n'}`.text).toBe('a\ufffdb\ufffdc\ufffdd\ufffde\ufffdf😀\n');
     expect(htmlTable('of <it>', ['<a>'], [['<b>'], [1234]]).text).not.toMatch(/<(it|a|b)>/);
   });

@@ -1,4 +1,4 @@
-/** Readers in threads: a failure in a thread is an error with its location, and no thread uses unlimited memory. */
+/** Tests readers in threads. A failure in a thread becomes an error with its location, and no thread uses unlimited memory. */
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';

@@ -47,7 +47,7 @@ it(`gives a correct reason for every loaded file that is not used, seed ${seed}`
     const used = new Set(units.flatMap((unit) => inventory.used(unit)));
     for (const file of files.filter((each) => !used.has(each))) {
       const reason = whyUnused(file, inventory, units);
-      const kind = reason.replace(/made_\d+\.zip \(.*?\)/, 'FILE').replace(/it is of .*?, which/, 'it is of REGIONS, which');
+      const kind = reason.replace(/made_\d+\.zip \(.*?\)/, 'FILE').replace(/it belongs to .*?, which/, 'it belongs to REGIONS, which');
       given.set(kind, (given.get(kind) ?? 0) + 1);
       expect(reason).not.toContain('0000');
       const instead = /^(made_\d+\.zip) \((.*)\) is used instead$/.exec(reason);
@@ -60,7 +60,7 @@ it(`gives a correct reason for every loaded file that is not used, seed ${seed}`
         expect(file.held.some((held) => held.places.some((place) => places.includes(place))) || other.complete).toBe(true);
         // The file belongs to a planned region.
         expect(regionsOf(file).some((region) => region === null || units.includes(region) || units.includes(0))).toBe(true);
-      } else if (reason.startsWith('it is of')) {
+      } else if (reason.startsWith('it belongs to')) {
         const named = REGIONS.filter(({ name }) => reason.includes(name)).map(({ code }) => code).sort((a, b) => a - b);
         expect(named).toEqual([...new Set(regionsOf(file))].sort((a, b) => a! - b!));
         expect(named.filter((code) => units.includes(code))).toEqual([]);

@@ -1,4 +1,4 @@
-/** Nights of an unattended machine: which publishers are asked when, what is published, and how it is reported. */
+/** Tests nights of an unattended machine: the requests to publishers, the publications and the reports. */
 import { once } from 'node:events';
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Files that cannot be used: which of them withhold a region, and how the region is published without the others. */
+/** Tests unusable files: some withhold a region, and the region is published without the others. */
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';

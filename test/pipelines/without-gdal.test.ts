@@ -1,4 +1,4 @@
-/** A machine without gdal-async: gdal3.js reads and writes vector files, and the same is published. */
+/** Tests a machine without gdal-async: gdal3.js reads and writes vector files, and the publication is the same. */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';

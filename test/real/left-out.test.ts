@@ -1,4 +1,4 @@
-/** Loads all real files at once, as a user would. Files that cannot be used are named, and the region is published. */
+/** Loads all real files at once, as a user would. The report names the unusable files, and the region is published. */
 import { execFile } from 'node:child_process';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -164,7 +164,7 @@ describeDatabase('the coverage of hazard maps', (engine) => {
     expect(new Set(Object.values(await build([{ ...italy, rank: 1 }, { ...part, rank: 2 }], boundaries(COMUNI))))).toEqual(new Set([0]));
   });
 
-  it('needs a square metre, or several pieces of one area together, and ignores a common border', async () => {
+  it('counts an area that shares at least 1 m² with the parcel, also in several pieces together, and ignores a common border', async () => {
     // A thousandth of the side is 8 m by 11 m.
     const sliver = (width: number): Area['box'] => [1000 - 1, 0, 1000 + width, 1];
     const reached = async (...boxes: Area['box'][]): Promise<string[]> => Object.keys(await build([{ rank: 1, areas: boxes.map((box) => ({ theme: 'landslide', comune: 'Z001', ...(box === undefined ? {} : { box }) })) }], boundaries(COMUNI)));
