@@ -32,7 +32,7 @@ const OWN_SHARE = 0.2;
 /** First bytes of `Ã`, `Â` and `â€` in UTF-8. */
 const MARKS = [Buffer.from([0xc3, 0x83]), Buffer.from([0xc3, 0x82]), Buffer.from([0xc3, 0xa2, 0xe2])];
 
-/** Returns false if the bytes contain no text that was encoded twice. True may be wrong. */
+/** Returns false if the bytes certainly contain no text that was encoded twice, else true. */
 export function mayBeDoubled(bytes: Buffer): boolean {
   return MARKS.some((mark) => bytes.includes(mark));
 }

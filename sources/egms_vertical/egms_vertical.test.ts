@@ -59,7 +59,7 @@ describe('reading a tile', () => {
     expect(summary(await read(fixture(`${name}.csv`)))).toEqual(JSON.parse(readFileSync(join(GOLDEN, `${name}.json`), 'utf8')));
   });
 
-  it('gives the same rows from a zipped tile as from the plain one', async () => {
+  it('gives the same rows from a zipped tile as from a plain tile', async () => {
     const csv = readFileSync(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv'));
     const path = await zipped('EGMS_L3_E46N20_100km_U_2018_2022_1.zip', {
       'EGMS_L3_E46N20_100km_U_2018_2022_1.tiff': 'not read', 'EGMS_L3_E46N20_100km_U_2018_2022_1.csv': csv, 'EGMS_L3_E46N20_100km_U_2018_2022_1.xml': '<a/>',

@@ -133,7 +133,7 @@ describeDatabase('loading the flood mosaic', (engine) => {
     expect(found.map(({ regions }) => regions)).toEqual([Array.from({ length: 20 }, (_, i) => i + 1), [20], []]);
   });
 
-  it('cuts a polygon of many corners into pieces that add up to it', async () => {
+  it('cuts a polygon of many corners into pieces whose areas add up to the polygon', async () => {
     const [found] = await loaded(database, 'ispra_flood', `
       insert into raw_flood_hazard
       select 1, 1, 'P1', null, st_transform(st_buffer(st_setsrid(st_point(4400000, 2200000), 3035), 20000, 5000), 3035)`, ({ session }) => session.query<{ corners: number; pieces: number; most: number; gap: number; area: number }>(`

@@ -1,5 +1,5 @@
 /**
- * Places of culture of the synthetic region: the answer to this source's query and, of the same day, the ministry's list of places with an institutional name.
+ * Places of culture of the synthetic region: the answer to this source's query, and the ministry's list of the same day, of places with an institutional name.
  * Most have no coordinates, some no type, and some have wrong coordinates. A place is repeated for each of its disciplines.
  */
 import { createWriteStream } from 'node:fs';

@@ -111,7 +111,7 @@ describeDatabase('loading a comune catastale', (engine) => {
     expect(moved.violations).toEqual([['parcels_cover_the_boundary_exactly', 'warn']]);
   });
 
-  it('is rejected with the parcels of another one, and reports unknown letters', async () => {
+  it('is rejected if its file has parcels of another comune catastale, and reports unknown letters', async () => {
     const found = await load(`(1, 1, 'P', '7', '001', 'T', '${box(0, 0, 20, 20)}'), (1, 2, 'P', '8', '001', 'X', '${box(20, 0, 20, 20)}'), (1, 3, 'P', '8', '002', null, '${box(20, 0, 20, 20)}')`);
     expect(found.violations).toEqual([['parcel_without_boundary', 'error'], ['roof_known', 'warn']]);
     expect(found.buildings).toEqual([]);

@@ -284,7 +284,7 @@ create temporary table standing (
 ) on commit drop
 
 -- statement: on_ground
--- Retired parcels in whose place a parcel is added or removed.
+-- Retired parcels at a place where a parcel is added or removed.
 insert into on_ground
 select distinct
   r.region_code,

@@ -75,7 +75,7 @@ const FOREIGN = ['img', 'svg', 'script', 'iframe', 'object', 'embed'] as const;
 
 type Counts = Readonly<Record<string, number>>;
 
-/** Returns how many such elements HTML has that holds no data. */
+/** Counts the elements of `FOREIGN` in the HTML of a page, by name. */
 export function countsOf(page: string): Counts {
   return Object.fromEntries(FOREIGN.map((name) => [name, [...page.matchAll(new RegExp(`<${name}[\\s>]`, 'g'))].length]));
 }

@@ -54,7 +54,7 @@ describeEngines('the plans of the read interface', (engine) => {
       suggestions: addresses.map(({ text }, index) => `/map/suggestions?q=${encodeURIComponent(index % 2 === 0 ? text.replace(/\w{2} \d+$/, '') : `${text}, Cas`)}`),
       'features of a small box': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=20&bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map((side) => side.toFixed(7)).join(',')}`),
       'features of a comune': parcels.map(({ belfiore }) => `/ogc/collections/parcels/items?limit=20&municipality_code=${belfiore}`),
-      'features behind one': parcels.map(({ fid }) => `/ogc/collections/parcels/items?limit=20&after=${fid}`),
+      'features after a fid': parcels.map(({ fid }) => `/ogc/collections/parcels/items?limit=20&after=${fid}`),
       'tile of parcels': tilesOf(parcels, 'parcels'),
       'tile of a section': SECTION_LAYERS.flatMap((layer) => tilesOf(parcels.slice(0, 3), layer)),
       'quality of a comune': parcels.map(({ belfiore }) => `/admin/municipalities/${belfiore}/quality`),
@@ -87,7 +87,7 @@ describeEngines('the plans of the read interface', (engine) => {
     );
   }
 
-  it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'search of a sheet', 'search of a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'suggestions', 'features of a small box', 'features of a comune', 'features behind one', 'tile of parcels', 'tile of a section', 'quality of a comune', 'lists'])('%s reads no large table through', async (name) => {
+  it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'search of a sheet', 'search of a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'suggestions', 'features of a small box', 'features of a comune', 'features after a fid', 'tile of parcels', 'tile of a section', 'quality of a comune', 'lists'])('%s reads no large table through', async (name) => {
     const paths = questions[name]!;
     const scans = await scansOf(paths);
     // Connections that loaded the region may still report a few scans. A plan with such a scan would show the scan in every request.

@@ -63,7 +63,7 @@ describe('mappale sources', () => {
 describe('notes with a malformed section', () => {
   const good = '# x\n\n## Evidence\n\n- Real bytes: a file of 2024\n  and one of 2025\n- Verbatim header: none\n- Document: a page, undated\n\n## More\n\n- text\n';
 
-  it('are read if the section is complete, over several lines and before another section', () => {
+  it('a complete section is read, also with values over several lines and before another section', () => {
     expect(readEvidence(good, 'x')).toEqual({ bytes: 'a file of 2024 and one of 2025', header: null, document: 'a page, undated' });
   });
 

@@ -121,7 +121,7 @@ describe('a zip', () => {
       bytes.writeUInt16LE(1, bytes.length - 12);
       writeFileSync(path, bytes);
     }],
-    ...([['a member whose path leads out of it', '../../etc/cron.d/x'], ['a member with an absolute path', '/etc/cron.d/x']] as const).map(
+    ...([['a member whose path leads out of the folder', '../../etc/cron.d/x'], ['a member with an absolute path', '/etc/cron.d/x']] as const).map(
       ([what, led]): [string, string, (path: string) => Promise<void>] => [what, 'ZIP_PATH', async (path) => {
         const harmless = 'x'.repeat(led.length);
         await writeZip(path, [[SOPPRESSI, PART], [harmless, 'x']]);

@@ -89,7 +89,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await wholeThenRecovered(url);
   });
 
-  it('ends backends at random: the run exits with 6 or did not need them', async () => {
+  it('a run whose backends are ended at random exits with 6, or succeeds if it did not need the ended backends', async () => {
     const url = await fresh();
     const gate = await Gate.open(url);
     for (let attempt = 0; attempt < 4; attempt += 1) {

@@ -50,7 +50,7 @@ describe('after a suite', () => {
   const urls: string[] = [];
 
   describeEngines('that created a database', (engine) => {
-    it('creates it', async () => {
+    it('creates the database', async () => {
       urls.push(await engine.createDatabase());
     });
   });

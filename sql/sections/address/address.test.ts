@@ -39,7 +39,7 @@ describeDatabase('the section address', (engine) => {
     for (const number of ['KM 3+200', 'KM 0+045', 'SNC', '112/A', '130/BIS', '151 ROSSO']) expect(shown).toContain(number);
   });
 
-  it('assigns points near a parcel to it, and no others', async () => {
+  it('assigns only points near a parcel to that parcel', async () => {
     const rows = await workspace.session((session) => session.query<{ inside: boolean; n: number; farthest: number }>(
       'select inside, count(*)::int4 as n, max(distance_m) as farthest from address group by inside order by inside',
     ));

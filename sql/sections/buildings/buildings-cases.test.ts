@@ -129,7 +129,7 @@ describeDatabase('the buildings of parcels', (engine) => {
     expect(rows.get(2)).toMatchObject({ count: 1, footprint_m2: 50, roof_count: 1, roof_area_m2: expect.closeTo(250, 5) as number });
   });
 
-  it('finds none when the map has nothing near them, whatever statistics the planner has', async () => {
+  it('finds no building for parcels far from all buildings, whatever statistics the planner has', async () => {
     const squares = (east: number): Parcel[] => Array.from({ length: 900 }, (_, index) => {
       const [west, south] = [east + (index % 30) * 100, Math.floor(index / 30) * 100];
       return { box: [west, south, west + 100, south + 100] };

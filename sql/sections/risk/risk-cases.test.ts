@@ -101,7 +101,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     return new Map((await session.query<Row & Record<string, unknown>>('select * from risk order by fid')).map((row) => [row.fid, row]));
   });
 
-  it('acceleration: on a node, inside a cell, without a corner, at the edge of the grid, beyond it', async () => {
+  it('acceleration: on a node, inside a cell, without a corner, at the edge of the grid, outside the grid', async () => {
     const rows = await build('select 1');
     expect(rows.get(1)!.pga_g).toBe(0.1);
     // Equal distances give the mean.
