@@ -124,7 +124,7 @@ export async function compare({ relation, gate, before, after, provinceOf, nameO
       const [old, current] = [mine(was), mine(now)];
       const [whole, wholeNow] = [together(gate, old, find(before, slice, province)), together(gate, current, find(after, slice, province))];
       hold([...bounds, ROWS], { slice, province, comune: null }, whole, wholeNow);
-      // Only places that exist before and after.
+      // Only places that exist before and after the change are compared.
       const common = old.filter(({ comune }) => now.has(comune));
       const commonNow = common.flatMap(({ comune }) => now.get(comune) ?? []);
       hold([...shares, ...gains], { slice, province, comune: null }, together(gate, common), together(gate, commonNow));

@@ -114,7 +114,7 @@ export class Threads<Task, Message> {
       kind: 'failed',
       error: 'a thread that reads files ended',
       facts: {
-        code: 'THREAD_ENDED', kind: 'bug', at: part.at, detail: `expected it to read its whole input, found: ${this.#reason}`,
+        code: 'THREAD_ENDED', kind: 'bug', at: part.at, detail: `expected the thread to read its whole input, found: ${this.#reason}`,
         hint: 'Run the same command again, with more memory if possible. If it fails again, please report it with the file.',
       },
     });

@@ -130,7 +130,7 @@ function* shapesOf(column: number, row: number, { town, empty }: { readonly town
     yield whole([0.27, 0.27, 0.45 + random.below(20) / 100, 0.45 + random.below(20) / 100]);
     if (random.below(3) === 0) yield whole([0.7, 0.7, 0.74, 0.75]);
   } else if (draw < 89) {
-    // With a court.
+    // A building with a court.
     const box = at(INNER);
     const [west, south, east, north] = box;
     const [x, y] = [(east - west) / 3, (north - south) / 3];

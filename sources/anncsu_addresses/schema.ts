@@ -40,7 +40,7 @@ const key = (code: string): z.ZodType<number, string> =>
 const whole = (code: string): z.ZodType<number | null, string> =>
   z.string().refine((text) => /^\d{0,9}$/.test(text), invalid(code, 'expected at most 9 digits, or nothing')).transform((text) => (text === '' ? null : Number(text)));
 
-/** Decimal comma, no exponent, no thousands separator; `,5` is 0.5. A value that means no data is missing, and the address stays. */
+/** Decimal comma, no exponent, no thousands separator; `,5` is 0.5. A value that means no data becomes null, and the address is kept. */
 const DECIMAL = /^-?(?:\d+(?:,\d+)?|,\d+)$/;
 const decimal = (code: string): z.ZodType<number | null, string> =>
   z.string().refine((text) => text === '' || isNoData(text) || (text.length <= 40 && DECIMAL.test(text)), invalid(code, 'expected a number with a decimal comma, or nothing'))

@@ -49,7 +49,7 @@ describe('the flood mosaic', () => {
       ['__MACOSX/Mosaicatura/._HPH_Mosaicatura_ISPRA_2020_pericolosita_idraulica_elevata.shp', 'shadow'],
     ]);
     const { recognition, collected } = await trial(source, path);
-    // As wide as Italy, so that the limits of the number of rows apply.
+    // The file is as wide as Italy, so that the limits of the number of rows apply.
     expect(recognition).toMatchObject({ vintage: '2020', region: null, complete: true });
     expect(collected!.members.map(({ path: member, records, rejects }) => [member.slice(12, 16), records, rejects.length])).toEqual([['HPH_', 2, 0], ['MPH_', 2, 0], ['LPH_', 2, 0]]);
     expect(collected!.rows['raw_flood_hazard']!.map(({ class: level, scenario }) => [level, scenario])).toEqual([

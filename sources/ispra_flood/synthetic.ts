@@ -61,7 +61,7 @@ function quirks(x: number, y: number): Zone[] {
     P('P2', boxArea([x + 28.5, y + 29.5, x + 30.5, y + 31.5])),
     P('P2', boxArea([x + 29.5, y + 29.5, x + 31.5, y + 31.5]), 'accented'),
     P('P3', spikedArea([x + 2.5, y + 30.5, x + 4.5, y + 32.5], 4)),
-    // Without a class in text and file name; partly under a class.
+    // An area without a class in text and file name, which an area with a class partly covers.
     { class: 'HPH', area: boxArea([x + 36.5, y + 20.5, x + 38.5, y + 26.5]), scenario: null },
     P('P1', boxArea([x + 37.5, y + 20.5, x + 39.5, y + 22.5])),
   ];

@@ -42,7 +42,7 @@ function zones(x: number, y: number): Zone[] {
     of('P3', crossedArea(x + 14.5, y + 30.5)),
     of('P1', spikedArea([x + 22.5, y + 30.5, x + 24.5, y + 32.5], 4)),
     of('P2', boxArea([x + 28.5, y + 32.5, x + 29.5, y + 33.5], [x + 31.5, y + 32.5, x + 32.5, y + 33.5])),
-    // Not determined: one area away from all others, and one next to an area with a class.
+    // Areas without a determined class: one far from all other areas, and one next to an area with a class.
     { class: null, label: 'Pn.d.', area: boxArea([x + 34.5, y + 30.5, x + 38.5, y + 34.5]) },
     { class: null, label: null, area: boxArea([x + 34.5, y + 35.5, x + 36.5, y + 37.5]) },
     of('P2', boxArea([x + 36.5, y + 32.5, x + 39.5, y + 33.5])),

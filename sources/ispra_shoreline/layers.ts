@@ -3,7 +3,7 @@ import type { Layers } from '../../pipelines/contract/source.ts';
 
 export const layers: Layers = {
   shoreline_segment: {
-    description: 'Low coast, segment by segment, with its change between two surveys of ISPRA. Rocky coast and harbours are not in it. History, not forecast.',
+    description: 'Low coast, segment by segment, with its change between two surveys of ISPRA. The layer contains no rocky coast and no harbours. The change is measured history, not a forecast.',
     position: 'Number of the feature in its layer, from 1.',
     columns: {
       dynamic: ['text', 'erosion or accretion if the segment moved by more than 5 m between the surveys, otherwise stable; null if the publisher has no information.'],

@@ -325,7 +325,7 @@ function readPlacemark(placemark: Placemark, facts: KmlFacts, member: MemberSink
   const refusePart = (fault: string, raw: string): void => {
     refused += 1;
     const colon = fault.indexOf(': ');
-    // Only the rejected part, so that a retry does not load the whole zone twice.
+    // The raw record has only the rejected part, so that a retry does not load the whole zone twice.
     reject(fault.slice(0, colon), fault.slice(colon + 2), `<Placemark><ExtendedData><Data name="CODCOM"><value>${comune.data}</value></Data><Data name="CODZONA"><value>${zone.data}</value></Data><Data name="LINKZONA"><value></value></Data></ExtendedData>${raw}</Placemark>`);
   };
   const polygons = [];

@@ -20,7 +20,7 @@ as $$
       clipped.geom,
       half.depth + 1
     from half
-    -- offset 0: computed once per half, not once for each of its uses.
+    -- offset 0 makes PostgreSQL compute the box once per half, not once per use.
     cross join lateral (
       select half.geom::box3d as box offset 0
     ) as extent

@@ -62,7 +62,7 @@ select
   ) as repeats
 
 -- statement: changed_fid
--- offset 0: rows are selected first and converted to text afterwards.
+-- offset 0 makes PostgreSQL select the rows before it converts them to text.
 create table :"schema".:"fids" as
 select fid
 from (

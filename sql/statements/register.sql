@@ -90,7 +90,7 @@ select geom
 from :"table"
 
 -- statement: is_on
--- offset 0: evaluated once per retired parcel, never as a join. For a join PostGIS sometimes returns an estimate that the planner refuses.
+-- offset 0 makes PostgreSQL evaluate this once per retired parcel, never as a join. For a join PostGIS sometimes returns an estimate that the planner refuses.
 exists (
   select
   from :"table" p

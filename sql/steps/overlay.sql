@@ -46,7 +46,7 @@ where piece.geom && (select geom from overlay_box)
       and silent.member_id = piece.member_id
       and (silent.class is null or silent.class = piece.class)
   )
--- offset 0: measured before anything is sorted, so that geometries are not carried through a sort.
+-- offset 0 makes PostgreSQL measure before it sorts, so that no sort carries geometries.
 offset 0;
 
 create table overlay_area as

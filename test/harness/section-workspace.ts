@@ -1,6 +1,6 @@
 /**
- * A region's workspace with the parcels of a synthetic region and the layers of chosen sources, loaded by the program's own steps. For
- * testing one section without the cadastre's files and without publishing.
+ * Provides a region's workspace with the parcels of a synthetic region and the layers of chosen sources, loaded by the program's own steps. Tests of one
+ * section use the workspace without the cadastre's files and without publishing.
  */
 import { rmSync } from 'node:fs';
 import { mkdtemp, readdir } from 'node:fs/promises';

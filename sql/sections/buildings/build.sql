@@ -125,7 +125,7 @@ from building_on_parcel as pair
 join building_coverage as coverage
   on coverage.belfiore = pair.belfiore
   and coverage.source = pair.source
--- offset 0: measured once, not once for each use.
+-- offset 0 makes PostgreSQL measure each area once, not once per use.
 offset 0;
 
 -- Walls are drawn along borders, so an overlap counts from 1 m² on, or from half of a parcel that is smaller than 2 m².

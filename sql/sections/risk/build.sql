@@ -163,7 +163,7 @@ from (
       atan2(geocentric.z * 6378388, sqrt(power(geocentric.x, 2) + power(geocentric.y, 2)) * 6356911.946127946) as theta
   ) as bowring
   where exists (select from pga_node)
-  -- offset 0: computed once, not once for each grid.
+  -- offset 0 makes PostgreSQL compute these values once, not once per grid.
   offset 0
 ) as placed
 cross join (select distinct spacing_deg from pga_node) as grid;
@@ -212,7 +212,7 @@ from (
     and node.iy = cell.iy
     and node.spacing_deg = cell.spacing_deg
   cross join lateral (select radians((node.lat + cell.lat) / 2) as phi) as middle
-  -- offset 0: measured once, not once for each use of the distance.
+  -- offset 0 makes PostgreSQL measure the distance once, not once per use.
   offset 0
 ) as near
 where distance_m <= 5000;

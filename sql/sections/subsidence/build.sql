@@ -59,7 +59,7 @@ with shape as (
     floor(st_ymin(l.geom) / 100)::int4 as iy_first,
     floor(st_ymax(l.geom) / 100)::int4 as iy_last
   from parcel p
-  -- Edges are straight in degrees, so they are split first. offset 0: transformed once, not once for each side of the box.
+  -- Edges are straight in degrees, so they are split first. offset 0 makes PostgreSQL transform each parcel once, not once per side of the box.
   cross join lateral (select st_transform(st_segmentize(p.geom, 0.0001), 3035) as geom offset 0) l
 ),
 -- Set-returning functions in the select list make the planner put all cells into one hash table, with the parcels on the outer side of the join. With joined
@@ -114,7 +114,7 @@ overlap as (
   from candidate c
   join cell e on e.ix = c.ix and e.iy = c.iy
   where not exists (select from worse w where w.member_id = e.member_id and w.position = e.position)
-  -- offset 0: clipped once, not once for each mean.
+  -- offset 0 makes PostgreSQL clip each cell once, not once per mean.
   offset 0
 )
 select

@@ -1,7 +1,7 @@
 /**
  * Computes relief from the cells of an elevation model like GDAL's gdaldem: slope and aspect after Horn (1981), ruggedness after Riley, DeGloria and
- * Elliot (1999), terrain ruggedness index after Wilson et al. (2007). All need the eight neighbours of a cell. A cell that lacks one of them has only an
- * elevation.
+ * Elliot (1999), terrain ruggedness index after Wilson et al. (2007). Each of these values needs the eight neighbours of a cell. A cell without all neighbours
+ * has only an elevation.
  */
 import { defineSweeps, rounded, type Accumulator, type CellRows } from '../../../pipelines/contract/sweep.ts';
 
