@@ -509,7 +509,7 @@ export async function sameRows(session: Session, now: Place, was: Place): Promis
 
 /**
  * Returns the effect of replacing the rows of some parcels.
- * @returns whether nothing changes; otherwise row count and digest of the whole table after the replacement
+ * @returns whether all rows stay the same, else row count and digest of the whole table after the replacement
  */
 export async function replacing(
   session: Session, { schema, table }: Place, was: Place, fids: string, before: { rows: number; digest: string },

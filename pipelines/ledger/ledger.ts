@@ -172,7 +172,7 @@ export class SeenFileLedger implements SeenFiles {
     this.#recogniser = recogniser;
   }
 
-  /** @param recogniser digest of all readers; of results of another version only the hashes are used */
+  /** @param recogniser digest of all readers; results with another digest are ignored */
   static async read(database: Session, recogniser: string): Promise<SeenFileLedger> {
     const rows = await database.query<SeenFile & { path: string; recogniser: string } & Record<string, unknown>>(ledger('seen_files'));
     const known = new Map(rows.filter((row) => row.recogniser === recogniser).map(({ path, recogniser: _, ...seen }) => [path, seen]));

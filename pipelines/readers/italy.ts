@@ -18,7 +18,7 @@ function holds(lon: number, lat: number, margin: number): boolean {
   return lon >= ITALY.west - margin && lon <= ITALY.east + margin && lat >= ITALY.south - margin && lat <= ITALY.north + margin;
 }
 
-/** Returns the reason why a position cannot be right, or null. The reason names exchanged coordinates and metres. NaN is outside. */
+/** Returns the reason why a position cannot be right, or null. The reason states whether coordinates seem to be exchanged or in metres. NaN is outside. */
 export function outsideItaly(lon: number, lat: number, margin: number = 0): Refusal | null {
   if (holds(lon, lat, margin)) return null;
   const box = `longitude ${ITALY.west - margin} to ${ITALY.east + margin} and latitude ${ITALY.south - margin} to ${ITALY.north + margin}`;

@@ -6,7 +6,7 @@
 
 -- Each step works on the few rows that need attention. The many others are read twice and written once.
 
--- 1. Repair invalid geometries (15 in a million) and put their rings in a fixed order, which differs between versions of GEOS.
+-- 1. Repair invalid geometries (15 in a million), and put their rings in a fixed order, because versions of GEOS order the rings differently.
 create unlogged table suspect as
 select
   'parcel' as layer,

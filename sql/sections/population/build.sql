@@ -69,7 +69,7 @@ join parcel using (fid)
 left join buildings using (fid)
 left join building_coverage as coverage using (belfiore);
 
--- If the use of some buildings is unknown, buildings of known use would get all residents.
+-- Residential areas are used only if the uses of all buildings are known. Otherwise buildings of known use would get all residents.
 create table tract as
 select
   weight.section_id,
