@@ -16,7 +16,7 @@ export const layers: Layers = {
   },
   land_cover_piece: {
     description: 'The same polygons cut into pieces of at most 256 vertices, for joins with parcels. Pieces of one polygon do not overlap.',
-    position: 'As in land_cover_polygon. Many pieces share it.',
+    position: 'As in land_cover_polygon. Pieces of one area share it.',
     columns: {
       code: ['text not null', 'As in land_cover_polygon.'],
       geom: ['geometry(polygon, 4326) not null', 'The piece, EPSG:4326.'],

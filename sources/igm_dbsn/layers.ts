@@ -22,10 +22,10 @@ export const layers: Layers = {
     checks: { within: [6, 35, 19, 48], area: [1, 500_000] },
   },
   dbsn_extent: {
-    description: 'Province of each layer of buildings, taken from names.',
+    description: 'Province of each layer of buildings, from the name of the geodatabase or file.',
     position: 'Number of the member\'s first feature.',
     columns: {
-      province: ['text', 'Name or car plate code of the province, folded: the part before dbsn in the name of the geodatabase, otherwise of the file; null if neither has one.'],
+      province: ['text', 'Name or car plate code of the province, folded: the part before dbsn in the name of the geodatabase, otherwise in the name of the file; null if neither name has a province.'],
     },
   },
 };

@@ -16,7 +16,7 @@ export const layers: Layers = {
   },
   flood_hazard_piece: {
     description: 'The same areas cut into pieces of at most 256 vertices, for joins with parcels. Pieces of one area do not overlap.',
-    position: 'As in flood_hazard. Many pieces share it.',
+    position: 'Number of the area, as in flood_hazard; the pieces of one area share the number.',
     columns: {
       class: ['text not null', 'As in flood_hazard.'],
       geom: ['geometry(polygon, 4326) not null', 'The piece, EPSG:4326.'],

@@ -16,7 +16,7 @@ export const layers: Layers = {
   },
   landslide_hazard_piece: {
     description: 'The same areas cut into pieces of at most 256 vertices, for joins with parcels. Pieces of one area do not overlap.',
-    position: 'As in landslide_hazard. Many pieces share it.',
+    position: 'As in landslide_hazard. Pieces of one area share it.',
     columns: {
       class: ['text', 'As in landslide_hazard.'],
       geom: ['geometry(polygon, 4326) not null', 'The piece, EPSG:4326.'],

@@ -128,7 +128,7 @@ function kindsOf(comune: SyntheticComune, zona: string): readonly Kind[] {
   return kinds;
 }
 
-/** Whether the comune has quotations in the half-year. The third comune has none in the last one, as after an earthquake. */
+/** Returns whether the comune has quotations in the half-year. The third comune has no quotations in the last half-year, as after an earthquake. */
 function isQuoted(comune: SyntheticComune, halfYear: number): boolean {
   return comune.index !== 2 || halfYear !== LAST;
 }

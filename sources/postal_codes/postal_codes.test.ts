@@ -27,7 +27,7 @@ describe('postal codes', () => {
     ['the list of comuni', 'Codice Comune formato numerico;Denominazione in italiano;Codice Catastale del comune\r\n70901;Finto;Z001\r\n'],
     ['addresses with a postal code', 'codice_istat;cap;odonimo;civico\n070901;86001;VIA FINTA;1\n'],
     ['a postal code without a comune', 'cap;provincia\n86001;CB\n'],
-    ['a table of other things', `codice_istat;cap;${Array.from({ length: 30 }, (_, i) => `c${i}`).join(';')}\n`],
+    ['a table with many other columns', `codice_istat;cap;${Array.from({ length: 30 }, (_, i) => `c${i}`).join(';')}\n`],
   ])('are not read from %s', async (_what, text) => {
     const path = join(folder, 'other.csv');
     await writeFile(path, text);

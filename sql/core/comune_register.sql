@@ -158,7 +158,8 @@ select
   partly or count(*) over (partition by old_code) > 1 as divided
 from arrival;
 
--- The region's comuni, and those that moved to another region: a former code is in a province that the region has. Some files keep them in the former region.
+-- The region's comuni, and the comuni that moved to another region: a former code is in a province of this region. Some files keep moved comuni in the former
+-- region.
 create table own_comune as
 select
   c.istat_code
