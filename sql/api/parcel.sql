@@ -170,4 +170,4 @@ begin
   );
 end
 $$;
-comment on function api.retired_parcel(int4) is 'For a parcel that is no longer published: the only current parcel with the same drawing, or null; null as a whole if the parcel is published or never was';
+comment on function api.retired_parcel(int4) is 'Object with successor_fid for a parcel that is no longer published: the only current parcel with the same geometry, or null; no object if the parcel is published or was never published';
