@@ -102,15 +102,18 @@ function layoutOf({ shape, chunks, dtype, scale, noData }: Facts, refused: Refus
 function blockReader(dataset: Dataset, { width, height, sampleType, blockWidth, blockHeight, scale, noData }: Layout, at: string): Raster['readBlock'] {
   const Held = scale !== 1 || sampleType === 'float64' ? Float64Array : Float32Array;
   // A fill may be stated with more digits than the cells have, so both are compared as floats of 32 bits.
-  const none = new Set([noData, -9999, ...(sampleType.startsWith('float') ? [FLOATS.noData] : [])].map(Math.fround));
+  const [declared, usual] = [Math.fround(noData), Math.fround(sampleType.startsWith('float') ? FLOATS.noData : noData)];
   return async (bx, by): Promise<Cells> => {
     const cells = new Held(blockWidth * blockHeight).fill(NaN);
     const [x, y] = [bx * blockWidth, by * blockHeight];
     const [columns, rows] = [Math.min(blockWidth, width - x), Math.min(blockHeight, height - y)];
     const read = unlessDamaged(at, () => dataset.slice([[y, y + rows], [x, x + columns]])) as ArrayLike<number>;
-    for (let i = 0; i < rows * columns; i += 1) {
-      const value = read[i] ?? NaN;
-      if (!none.has(Math.fround(value)) && Number.isFinite(value)) cells[Math.floor(i / columns) * blockWidth + (i % columns)] = value * scale;
+    for (let row = 0; row < rows; row += 1) {
+      for (let column = 0; column < columns; column += 1) {
+        const value = read[row * columns + column] ?? NaN;
+        const rounded = Math.fround(value);
+        if (rounded !== declared && rounded !== usual && rounded !== -9999 && Number.isFinite(value)) cells[row * blockWidth + column] = value * scale;
+      }
     }
     return cells;
   };

@@ -3,6 +3,7 @@
  * be larger than memory.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
+import { endianness } from 'node:os';
 import { deflateSync } from 'node:zlib';
 
 export interface RasterToWrite {
@@ -116,9 +117,8 @@ function header(raster: RasterToWrite, offsets: readonly number[], sizes: readon
 }
 
 function littleEndian(cells: Float32Array): Buffer {
-  const bytes = Buffer.alloc(cells.length * 4);
-  cells.forEach((value, index) => bytes.writeFloatLE(value, index * 4));
-  return bytes;
+  const bytes = Buffer.from(cells.buffer, cells.byteOffset, cells.byteLength);
+  return endianness() === 'LE' ? bytes : Buffer.from(bytes).swap32();
 }
 
 /** Applies predictor 3: the most significant bytes of a row first, then the others, each as the difference from the previous byte. */
@@ -128,10 +128,12 @@ function differences(cells: Float32Array, width: number): Buffer {
   const rowBytes = width * 4;
   for (let start = 0; start < plain.length; start += rowBytes) {
     let before = 0;
-    for (let i = 0; i < rowBytes; i += 1) {
-      const value = plain[start + (i % width) * 4 + 3 - Math.floor(i / width)] ?? 0;
-      bytes[start + i] = value - before;
-      before = value;
+    for (let weight = 0; weight < 4; weight += 1) {
+      for (let i = 0; i < width; i += 1) {
+        const value = plain[start + i * 4 + 3 - weight] ?? 0;
+        bytes[start + weight * width + i] = value - before;
+        before = value;
+      }
     }
   }
   return bytes;
