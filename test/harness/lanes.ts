@@ -9,8 +9,8 @@ import { dirname, join, relative } from 'node:path';
  */
 export type Lane = 'unit' | 'database' | 'alone' | 'random' | 'faults' | 'random-faults' | 'real';
 
-/** Tests that need no database but take longer than seconds: sets of mutated files, the compiler, large files. */
-const SLOW = /^(test\/(architecture\/check|citus\/|site\/|contract\/(hostile|swapped|damaged|zip-prefix|no-data|sources|packaging)|pipelines\/(validate|vector|make-region|threads|zip-writer))|sources\/ade_cadastre\/(scan|threads))/;
+/** Tests that need no database but take longer than seconds: sets of mutated files, the compiler, large files, other programs. */
+const SLOW = /^(test\/(architecture\/check|citus\/|site\/|contract\/(hostile|swapped|damaged|zip-prefix|no-data|sources|packaging)|pipelines\/(validate|vector|make-region|threads|zip-writer|libpq|raster|pmtiles|fetch|cut-short|start-cache))|sources\/ade_cadastre\/(scan|threads))/;
 
 /** Long tests on randomly drawn cases: sequences of arrivals, edited and mutated files, kills. */
 const RANDOM = /^test\/(pipelines\/arrival|contract\/(columns|fuzz-)|faults\/kills-)/;
@@ -19,7 +19,7 @@ const RANDOM = /^test\/(pipelines\/arrival|contract\/(columns|fuzz-)|faults\/kil
 const CHANGES_PROCESS = /\bvi\.|\bprocess\.(argv|exitCode) = |\bprocess\.(on|once)\(/;
 
 /** Folders that have not been run in a shared process yet. */
-const NOT_TRIED = /^test\/(architecture|bench|citus|contract|harness|migration|site|stations|truth)\//;
+const NOT_TRIED = /^test\/(citus|site)\//;
 
 /** Returns the test files by lane, with paths from the root. */
 export function lanes(root: string): Readonly<Record<Lane, readonly string[]>> {
