@@ -2,11 +2,12 @@
  * Writes the program that the npm package and the image run: compiled modules, SQL and pages, below `dist/`.
  *
  *   npm run build
+ *   npm run build -- FOLDER    the same in another folder, for tests
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { LIBRARIES, LIBRARY_FOLDER } from '../../api/libraries.ts';
 import { ROOT } from '../../pipelines/config.ts';
 import { sqlFacts } from '../../pipelines/contract/fingerprint.ts';
@@ -14,7 +15,7 @@ import { loadSources } from '../../pipelines/contract/registry.ts';
 import { computedDigests, DIGESTS_FILE, tableFiles } from '../../pipelines/contract/sql-files.ts';
 import { partsOf } from '../../pipelines/db/state.ts';
 
-const DIST = join(ROOT, 'dist');
+const DIST = resolve(ROOT, process.argv[2] ?? 'dist');
 const FOLDERS = ['pipelines', 'sources', 'sql', 'api', 'cli'] as const;
 
 /** Files that are needed only to run, test or describe the sources of a checkout. */
@@ -23,7 +24,7 @@ const LEFT = /\.ts$|(?:^|\/)(?:fixture|golden)(?:\/|$)|(?:^|\/)README\.md$|^pipe
 const LICENCE = /^(?:licen[cs]e|notice)/i;
 
 rmSync(DIST, { recursive: true, force: true });
-execFileSync(process.execPath, [createRequire(import.meta.url).resolve('typescript/bin/tsc'), '-p', 'tsconfig-build.json'], { cwd: ROOT, stdio: 'inherit' });
+execFileSync(process.execPath, [createRequire(import.meta.url).resolve('typescript/bin/tsc'), '-p', 'tsconfig-build.json', '--outDir', DIST], { cwd: ROOT, stdio: 'inherit' });
 copyFiles();
 copyLibraries();
 writeManifest();

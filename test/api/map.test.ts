@@ -23,6 +23,7 @@ import { readOutlines, readRegionReport } from '../../pipelines/operate/region-r
 import { contextOf } from '../../pipelines/run/context.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { describeEngines } from '../harness/database.ts';
+import { PROGRAM } from '../harness/program.ts';
 import { BASE, regionService, VERSION } from './harness.ts';
 import { auditOf, countsOf, markupOf, writeMarkup } from './markup.ts';
 
@@ -32,7 +33,6 @@ const FLAGS = [
   '--headless', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync',
 ];
-const PROGRAM = fileURLToPath(new URL('../../pipelines/mappale.mjs', import.meta.url));
 /** Folder of screenshots for people who want to look; not part of the project. */
 const PICTURES = fileURLToPath(new URL('../../.mappale/pictures/', import.meta.url));
 

@@ -10,6 +10,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../../pipelines/config.ts';
 import { describeEngines } from '../harness/database.ts';
+import { PROGRAM } from '../harness/program.ts';
 import { regionService } from './harness.ts';
 
 type Json = Record<string, unknown>;
@@ -40,7 +41,7 @@ describeEngines('the Model Context Protocol', (engine) => {
   const overStdio = async (): Promise<Client> => {
     const client = new Client({ name: 'test', version: '1.0.0' });
     clients.push(client);
-    await client.connect(new StdioClientTransport({ command: process.execPath, args: ['pipelines/mappale.mjs', 'mcp'], cwd: ROOT, env: environment, stderr: 'ignore' }));
+    await client.connect(new StdioClientTransport({ command: process.execPath, args: [PROGRAM, 'mcp'], cwd: ROOT, env: environment, stderr: 'ignore' }));
     return client;
   };
   const overHttp = async (headers: Record<string, string>): Promise<Client> => {
@@ -63,7 +64,7 @@ describeEngines('the Model Context Protocol', (engine) => {
       "select fid, reference, round(st_y(point)::numeric, 7)::float8 as lat, round(st_x(point)::numeric, 7)::float8 as lng from core.parcel where kind = 'land' order by fid limit 1",
     ) as [typeof parcel];
     environment = { DATABASE_URL: service.url };
-    server = spawn(process.execPath, ['pipelines/mappale.mjs', 'mcp', '--http', '--port', '0'], { cwd: ROOT, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    server = spawn(process.execPath, [PROGRAM, 'mcp', '--http', '--port', '0'], { cwd: ROOT, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
     server.stderr!.setEncoding('utf8').on('data', (text: string) => (logged += text));
     [address] = await once(createInterface(server.stdout!), 'line') as [string];
   });
@@ -77,7 +78,7 @@ describeEngines('the Model Context Protocol', (engine) => {
   });
 
   it('answers all requests that a pipe sent before it closed, except cancelled ones', async () => {
-    const child = spawn(process.execPath, ['pipelines/mappale.mjs', 'mcp'], { cwd: ROOT, env: environment, stdio: ['pipe', 'pipe', 'ignore'] });
+    const child = spawn(process.execPath, [PROGRAM, 'mcp'], { cwd: ROOT, env: environment, stdio: ['pipe', 'pipe', 'ignore'] });
     const told = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     const explain = (id: number): Json => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'explain', arguments: { id: parcel.fid, section: 'basic' } } });
     child.stdin.end([

@@ -1,7 +1,6 @@
 /** Admission and refusal of requests, and the rights of the server's role. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints.ts';
@@ -12,6 +11,7 @@ import { migrate } from '../../pipelines/db/migrate.ts';
 import { missingRights } from '../../pipelines/db/role.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { describeDatabase, describeEngines } from '../harness/database.ts';
+import { PROGRAM } from '../harness/program.ts';
 import { emptyService, violationsOf, type Service } from './harness.ts';
 
 /** A path of each endpoint with valid parameters. */
@@ -303,7 +303,7 @@ describeEngines('a database migrated by a role without superuser rights', (engin
       await migrate(await engine.openDatabase(theirs.href), await loadSources());
       const missing = await missingRights(admin);
       expect(missing).toEqual([expect.stringMatching(/^revoke execute on function lo_close\(integer\), .*lo_create\(oid\).* from public;$/)]);
-      const { stdout } = await promisify(execFile)(process.execPath, [fileURLToPath(new URL('../../pipelines/mappale.mjs', import.meta.url)), 'doctor'], { env: { DATABASE_URL: theirs.href, PATH: '/usr/bin:/bin' } });
+      const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, 'doctor'], { env: { DATABASE_URL: theirs.href, PATH: '/usr/bin:/bin' } });
       expect(stdout).toContain('note the role of the server may call the API functions only: 1 statement is left to do');
       expect(stdout).toContain(missing[0]);
       for (const statement of missing) await admin.query(statement);

@@ -3,7 +3,6 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { buildServer } from '../../api/server.ts';
@@ -12,9 +11,8 @@ import type { Reader } from '../../pipelines/db/reader.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { describeDatabase, describeEngines } from '../harness/database.ts';
+import { PROGRAM } from '../harness/program.ts';
 import { BASE, violationsOf, VERSION, type Answered } from './harness.ts';
-
-const PROGRAM = fileURLToPath(new URL('../../pipelines/mappale.mjs', import.meta.url));
 
 /** Runs a command to its end. */
 async function mappale(url: string, ...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {

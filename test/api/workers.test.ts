@@ -4,15 +4,13 @@ import { once } from 'node:events';
 import { readFile, readdir } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createToken } from '../../cli/token.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
 import { connectionsOfEach } from '../../pipelines/db/reader.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { describeEngines } from '../harness/database.ts';
-
-const PROGRAM = fileURLToPath(new URL('../../pipelines/mappale.mjs', import.meta.url));
+import { PROGRAM } from '../harness/program.ts';
 
 interface Ended {
   readonly code: number | null;

@@ -9,6 +9,7 @@ import { loadSources } from '../../pipelines/contract/registry.ts';
 import { ROOT } from '../../pipelines/config.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { childEnvironment, testEnvironment } from '../harness/environment.ts';
+import { PROGRAM } from '../harness/program.ts';
 
 const sources = await loadSources();
 const notesOf = (id: string): string => readFileSync(join(ROOT, 'sources', id, 'notes.md'), 'utf8');
@@ -22,7 +23,7 @@ function written(notes: string): string[] {
 }
 
 async function printed(...words: string[]): Promise<unknown> {
-  const { stdout } = await promisify(execFile)(process.execPath, [join(ROOT, 'pipelines/mappale.mjs'), 'sources', ...words], { cwd: ROOT, env: childEnvironment({}) });
+  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, 'sources', ...words], { cwd: ROOT, env: childEnvironment({}) });
   return JSON.parse(stdout);
 }
 

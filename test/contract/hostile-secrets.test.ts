@@ -9,6 +9,7 @@ import { openDatabase } from '../../pipelines/db/index.ts';
 import { serverAddress } from '../../pipelines/db/server-address.ts';
 import type { MappaleError } from '../../pipelines/errors.ts';
 import { describeEngines } from '../harness/database.ts';
+import { PROGRAM } from '../harness/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mappale-secrets-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -84,7 +85,7 @@ describeEngines('a run with a password in its URL', (engine) => {
     // This works because the test server requires no password, or because the URL contains a password. The second address has the password in a parameter,
     // twice. A parameter takes precedence over the password before the host.
     const secret = `${url}${url.includes('?') ? '&' : '?'}application_name=Qx7kfZw9pt&${new URL(url).password === '' ? 'password=Qx7kf&p%61ssword=Zw9pt' : ''}`;
-    const child = spawn(process.execPath, [join(ROOT, 'pipelines/mappale.mjs'), 'refresh', '--json', '--data', folder], { env: { PATH: '/usr/bin:/bin', DATABASE_URL: secret, MAPPALE_LOG: 'json' } });
+    const child = spawn(process.execPath, [PROGRAM, 'refresh', '--json', '--data', folder], { env: { PATH: '/usr/bin:/bin', DATABASE_URL: secret, MAPPALE_LOG: 'json' } });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
     let processes = commandLines();

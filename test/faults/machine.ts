@@ -4,10 +4,8 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../harness/environment.ts';
-
-const PROGRAM = fileURLToPath(new URL('../../pipelines/mappale.mjs', import.meta.url));
+import { PROGRAM } from '../harness/program.ts';
 
 export interface Ended {
   /** Null if the process was killed. */

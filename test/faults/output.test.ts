@@ -12,6 +12,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../../pipelines/config.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { childEnvironment } from '../harness/environment.ts';
+import { PROGRAM } from '../harness/program.ts';
 import { syntheticFiles } from '../harness/region.ts';
 import { mappale, scratch, succeeded } from './machine.ts';
 import { withDatabase } from './published.ts';
@@ -24,7 +25,7 @@ type Stream = 'pipe' | number;
 
 const started: ChildProcess[] = [];
 const start = (args: readonly string[], env: Readonly<Record<string, string>>, [stdout, stderr]: readonly [Stream, Stream]): ChildProcess => {
-  const child = spawn(process.execPath, [join(ROOT, 'pipelines/mappale.mjs'), ...args], { env: childEnvironment({ MAPPALE_LOG: 'json', ...env }), stdio: ['ignore', stdout, stderr] });
+  const child = spawn(process.execPath, [PROGRAM, ...args], { env: childEnvironment({ MAPPALE_LOG: 'json', ...env }), stdio: ['ignore', stdout, stderr] });
   started.push(child);
   return child;
 };

@@ -5,6 +5,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
+import { compiledProgram } from './compiled.ts';
 import { forgetOwnServer, testEnvironment } from './environment.ts';
 import { findPostgres, type Search, type TestServer } from './postgres.ts';
 import { SharedDatabases } from './shared-databases.ts';
@@ -14,7 +15,7 @@ export type PostgresOffer = Pick<TestServer, 'url' | 'template' | 'prefix'> | { 
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Requested by `database.ts`; answers with a `PostgresOffer`, and below `shared` for the databases that suites share. */
+    /** Requested by `database.ts`; answers with a `PostgresOffer`, below `shared` for the databases that suites share, and below `program` for `program.ts`. */
     postgresBroker: string;
   }
 }
@@ -24,6 +25,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   forgetOwnServer();
   let search: Promise<Search> | undefined;
   const shared = new SharedDatabases();
+  let program: Promise<string> | undefined;
   const broker = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://broker.test');
     if (pathname === '/shared') {
@@ -34,6 +36,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
       }
       shared.finish(content, searchParams.get('url'));
       response.end();
+      return;
+    }
+    if (pathname === '/program') {
+      program ??= compiledProgram();
+      program.then((path) => response.end(path), (error: unknown) => response.writeHead(500).end(String(error)));
       return;
     }
     search ??= findPostgres(environment).then((found) => {

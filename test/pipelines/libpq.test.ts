@@ -10,6 +10,7 @@ import { serverAddress } from '../../pipelines/db/server-address.ts';
 import { ROOT } from '../architecture/project.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { freePort } from '../harness/postgres.ts';
+import { PROGRAM } from '../harness/program.ts';
 
 const run = promisify(execFile);
 const PATH = testEnvironment().path.join(delimiter);
@@ -56,7 +57,7 @@ debian('a server of Debian with its own pg_hba.conf', () => {
   };
   /** Runs a command as cron does, without the variables of a login shell. */
   const status = async (env: Readonly<Record<string, string>>): Promise<string> => {
-    const { stdout } = await run('node', ['pipelines/mappale.mjs', 'status', '--json'], { cwd: ROOT, env: { PATH: PATH, HOME: folder, ...env } })
+    const { stdout } = await run('node', [PROGRAM, 'status', '--json'], { cwd: ROOT, env: { PATH: PATH, HOME: folder, ...env } })
       .catch((failed: { stdout: string; stderr: string }) => ({ stdout: failed.stdout + failed.stderr }));
     return stdout;
   };
@@ -67,7 +68,7 @@ debian('a server of Debian with its own pg_hba.conf', () => {
     await run('pg_createcluster', [version, name, '-p', String(port), '--start', '-o', 'fsync=off']);
     const user = userInfo().username;
     await asPostgres(`create role "${user}" login superuser`, `create database italy owner "${user}"`, `create role keyed login superuser password 'made of paper'`);
-    await run('node', ['pipelines/mappale.mjs', 'migrate'], { cwd: ROOT, env: { PATH: PATH, HOME: folder, PGPORT: String(port), DATABASE_URL: 'postgres:///italy' } });
+    await run('node', [PROGRAM, 'migrate'], { cwd: ROOT, env: { PATH: PATH, HOME: folder, PGPORT: String(port), DATABASE_URL: 'postgres:///italy' } });
   });
   afterAll(async () => {
     await run('pg_dropcluster', ['--stop', version, name]);

@@ -12,6 +12,7 @@ import { RowWriter } from '../../pipelines/formats/copy.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { validate, type FileVerdict } from '../../pipelines/operate/validate.ts';
+import { PROGRAM } from '../harness/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mappale-validate-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -26,7 +27,7 @@ const run = promisify(execFile);
 /** Runs the command and returns its standard output and exit code. */
 async function mappale(...options: string[]): Promise<{ code: number; out: string }> {
   try {
-    const { stdout } = await run(process.execPath, [join(ROOT, 'pipelines/mappale.mjs'), 'validate', ...options], { maxBuffer: 32 * 1024 * 1024 });
+    const { stdout } = await run(process.execPath, [PROGRAM, 'validate', ...options], { maxBuffer: 32 * 1024 * 1024 });
     return { code: 0, out: stdout };
   } catch (error) {
     const { code, stdout } = error as { code: number; stdout: string };

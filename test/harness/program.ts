@@ -1,0 +1,8 @@
+/** The program of this checkout as tests start it: compiled once, because compiling it at each start takes a second of CPU. */
+import { inject } from 'vitest';
+
+const response = await fetch(new URL('program', inject('postgresBroker')));
+if (!response.ok) throw new Error(`the program was not compiled: ${await response.text()}`);
+
+/** Path of the compiled `pipelines/mappale.mjs`. */
+export const PROGRAM: string = await response.text();
