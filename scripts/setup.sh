@@ -5,7 +5,7 @@
 #   scripts/setup.sh        what every target of the Makefile runs first
 #   scripts/setup.sh gdal   also GDAL's binding (gdal-async), which reads vector files faster than gdal3.js
 #
-# The binding comes as a prebuilt binary or is compiled against the GDAL of the system, about two minutes. Its own
+# The binding comes as a prebuilt binary or is compiled against the GDAL of the system. Its own
 # install script would compile a bundled GDAL for half an hour: `npm ci --ignore-scripts` keeps npm from running it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -104,7 +104,7 @@ fi
 # --- npm packages -------------------------------------------------------------------------------------------------
 
 if [ "${stamped% *}" != "$wanted" ]; then
-  # npm removes node_modules, so the compiled binding is saved. Compiling takes two minutes, and the binding
+  # npm removes node_modules, so the compiled binding is saved. Compiling takes a while, and the binding
   # rarely changes.
   keep=$WORK/binding-$(node -p "require('./package-lock.json').packages['node_modules/gdal-async'].version")
   if [ -d "$BINDING" ] && gdal_works; then
@@ -142,6 +142,20 @@ node_headers() {
     root" 2>/dev/null
 }
 
+# Compiles the 61 sources in four units. Each source alone reads the headers of Node and GDAL again, which takes most of the time.
+join_sources() {
+  (cd node_modules/gdal-async && node -e "
+    const { readFileSync, writeFileSync } = require('node:fs');
+    const project = readFileSync('binding.gyp', 'utf8');
+    const list = /(\"sources_node_gdal\": \[)([^\]]*)\]/.exec(project);
+    const sources = [...list[2].matchAll(/\"src\/(.*?\.cpp)\"/g)].map((found) => found[1]).filter((name) => !name.startsWith('unit-'));
+    if (sources.length === 0) process.exit();
+    const units = [0, 1, 2, 3].map((unit) => 'src/unit-' + unit + '.cpp');
+    units.forEach((unit, at) => writeFileSync(unit, sources.filter((_, index) => index % units.length === at).map((name) => '#include \"' + name + '\"\n').join('')));
+    writeFileSync('binding.gyp', project.replace(list[0], list[1] + units.map((unit) => '\"' + unit + '\"').join(', ') + ']'));
+  ")
+}
+
 system_gdal() {
   local missing=() headers
   has gdal-config || missing+=(libgdal-dev)
@@ -161,7 +175,8 @@ system_gdal() {
     run 300 'apt-get update' apt-get update || say 'apt-get update failed; trying with the lists that are there.'
     run 900 'apt-get install' apt-get install -y --no-install-recommends "${missing[@]}" || return 1
   fi
-  say "compiling GDAL's binding against GDAL $(gdal-config --version) of the system, about two minutes …"
+  say "compiling GDAL's binding against GDAL $(gdal-config --version) of the system …"
+  join_sources
   export npm_config_build_from_source=true npm_config_shared_gdal=true
   if headers=$(node_headers); then export npm_config_nodedir=$headers; fi
   run 1200 'compiling' pre_gyp install --build-from-source --shared_gdal=true -j max && gdal_works
