@@ -1,0 +1,34 @@
+/**
+ * Prints the type errors and the violations of style, each line with its kind in front. `npm run typecheck` and `npm run lint` find the same. Here one program
+ * of the compiler serves both, because each would read and check all files.
+ */
+import { fileURLToPath } from 'node:url';
+import { ESLint } from 'eslint';
+import ts from 'typescript';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const host: ts.ParseConfigFileHost = {
+  ...ts.sys,
+  onUnRecoverableConfigFileDiagnostic: (diagnostic) => {
+    throw new Error(ts.flattenDiagnosticMessageText(diagnostic.messageText, '\n'));
+  },
+};
+const config = ts.getParsedCommandLineOfConfigFile(`${ROOT}tsconfig.json`, undefined, host);
+if (config === undefined) throw new Error('expected tsconfig.json, found none');
+// The linter needs the parent of each node.
+const program = ts.createProgram({ rootNames: config.fileNames, options: config.options, host: ts.createCompilerHost(config.options, true) });
+/** Prints a line, and makes the program fail. */
+function report(line: string): void {
+  console.log(line);
+  process.exitCode = 1;
+}
+
+for (const diagnostic of [...config.errors, ...ts.getPreEmitDiagnostics(program)]) {
+  const [line = ''] = ts.formatDiagnostic(diagnostic, { getCanonicalFileName: (name) => name, getCurrentDirectory: () => ROOT, getNewLine: () => '\n' }).split('\n');
+  report(`types: ${line}`);
+}
+
+const eslint = new ESLint({ cwd: ROOT, overrideConfig: { files: ['**/*.ts'], languageOptions: { parserOptions: { projectService: false, programs: [program] } } } });
+for (const { filePath, messages } of await eslint.lintFiles((config.raw as { include: string[] }).include)) {
+  for (const { line, column, message, ruleId } of messages) report(`style: ${filePath}:${line}:${column} ${message} (${ruleId})`);
+}
