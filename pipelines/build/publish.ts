@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { one, type Database, type Row, type Session } from '../db/index.ts';
 import { attach, copyComments, detach, digestOf, dropTable, proveBound, splitOf, type Split } from '../db/catalog.ts';
 import { inTurn, isDistributed } from '../db/distributed.ts';
-import { noteSwap, swapHappens, type Standing } from '../db/history.ts';
+import { dropPastOfItaly, noteSwap, swapHappens, type Standing } from '../db/history.ts';
 import { followRegion } from '../db/region-schemas.ts';
 import { retireParcels } from '../db/register.ts';
 import { savepoint } from '../db/savepoint.ts';
@@ -109,7 +109,7 @@ export async function publish(database: Database, joined: Joined, gated: Gated, 
     const parcels = made.get('core.parcel');
     if (parcels !== undefined) await retireParcels(session, { swap, region: unit }, parcels.place, lasting.get('core.parcel')?.place ?? null, incremental?.changed ?? null);
     const tables: Omit<PublishedTable, 'currentTable'>[] = [];
-    await holdReaders(session);
+    await holdReaders(session, unit);
     await swapHappens(session, swap);
     for (const { relation, fingerprint, inputs } of [...joined.products].sort((a, b) => (a.relation < b.relation ? -1 : 1))) {
       const standing = before.get(relation);
@@ -199,9 +199,13 @@ function standingsOf(tables: ReadonlyMap<Relation, PublishedTable>, state: 'curr
   )));
 }
 
-/** Waits until no reader is in the middle of a record, and makes new readers wait. The counterpart of `api.hold_publication`. */
-async function holdReaders(session: Session): Promise<void> {
+/**
+ * Waits until no reader is in the middle of a record, and makes new readers wait. The counterpart of `api.hold_publication`. Removes the views that
+ * `followRegion` creates again.
+ */
+async function holdReaders(session: Session, unit: number): Promise<void> {
   await session.query('lock table ledger.publication_lock in access exclusive mode');
+  if (unit === 0) await dropPastOfItaly(session);
 }
 
 /**
@@ -279,7 +283,7 @@ async function idsOf(session: Session, unit: number): Promise<Record<'current' |
 async function exchange(
   session: Session, unit: number, current: ReadonlyMap<Relation, PublishedTable>, other: ReadonlyMap<Relation, PublishedTable>,
 ): Promise<Relation[]> {
-  await holdReaders(session);
+  await holdReaders(session, unit);
   const changed = changedTables(current, other);
   for (const relation of changed) {
     const [now, then] = [current.get(relation), other.get(relation)];

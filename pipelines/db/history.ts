@@ -1,11 +1,11 @@
 /**
- * Rows that were published before. History covers all tables that the functions of a record read. A swap stores the rows
- * that it replaces. Copies of the same functions, over tables as they were, return a record of any earlier time.
+ * Rows that were published before. History covers all tables that a record is read from. A swap stores the rows that it
+ * replaces. The schema `past` has views of these tables as they were, through which a record of any earlier time is read.
  */
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { columnNames, PROVENANCE } from './catalog.ts';
 import { isDistributed } from './distributed.ts';
-import { RecordFunctions, type RecordTable } from './record-functions.ts';
+import { recordTables, tablesOf, type RecordTable } from './record-tables.ts';
 import { runEach, statementsOf, type Part, type Place } from './statements.ts';
 import { ident, one, type Session } from './types.ts';
 
@@ -20,22 +20,39 @@ const PAST = 'past';
 const DIGEST = 'row_hash';
 /** Columns of the history tables themselves. */
 const OWN = ['from_swap', 'until_swap', 'absent'];
-const PUBLICATION = /\bledger\.publication\b/g;
 
-/** Creates the history tables and the record functions over them. Call inside a transaction, after the API functions. */
+/** Creates the history tables and the views of past rows. Call inside a transaction, after `dropPast`. */
 export async function makeHistory(session: Session): Promise<void> {
-  const record = await RecordFunctions.of(session);
-  const tables = await record.tables(session);
+  const tables = await recordTables(session);
   const names = tables.map(({ relation }) => tableOf(relation));
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new Error(`two tables that a record reads are called ${twice}, so their histories would collide`);
   for (const table of tables) await followTable(session, table);
-  const past = [
-    statement('begin_past'), ...tables.map(seenOf),
-    ...record.over(PAST, (relation) => (names.includes(tableOf(relation)) ? `${PAST}.${tableOf(relation)}()` : null), { found: PUBLICATION, instead: `${PAST}.publication()` }),
-    statement('record_at'),
-  ];
-  await session.script(past.map((each) => `${each};\n`).join('\n'), HISTORY_FILE);
+  await session.script(`${statement('begin_past')};\n`, HISTORY_FILE);
+  await makePastViews(session, tables);
+}
+
+/** Drops the schema `past` before tables change, because its views depend on them. Call inside a transaction. */
+export async function dropPast(session: Session): Promise<void> {
+  await session.query(statement('end_past'));
+}
+
+/** Drops the views of past rows of Italy's tables, which a publication of Italy replaces as a whole. Call inside its transaction. */
+export async function dropPastOfItaly(session: Session): Promise<void> {
+  for (const { relation } of await nationalTables(session)) await session.query(statement('end_seen', { view: { schema: PAST, table: tableOf(relation) } }));
+}
+
+/** Creates the views that `dropPastOfItaly` dropped, over the current tables. */
+export async function makePastOfItaly(session: Session): Promise<void> {
+  await makePastViews(session, await nationalTables(session));
+}
+
+async function nationalTables(session: Session): Promise<RecordTable[]> {
+  return (await recordTables(session)).filter(({ split }) => split === null);
+}
+
+async function makePastViews(session: Session, tables: readonly RecordTable[]): Promise<void> {
+  await session.script(tables.map((table) => `${seenOf(table)};\n`).join('\n'), HISTORY_FILE);
 }
 
 /** Returns the columns with the content of rows, without provenance. */
@@ -70,15 +87,14 @@ async function followTable(session: Session, table: RecordTable): Promise<void> 
   }
 }
 
-/** Returns the name of the function that returns the past rows of a table. */
+/** Returns the statement that creates the view of a table's past rows. */
 function seenOf(table: RecordTable): string {
   const { relation, columns } = table;
   const content = contentOf(table);
-  const list = (alias: string | null): Part => ({
-    sql: columns.map(({ name, type }) => (alias === null ? `${ident(name)} ${type}` : content.includes(name) ? `${alias}.${ident(name)}` : `null::${type}`)).join(', '),
-  });
+  const shown = columns.map(({ name, type }) => (content.includes(name) ? `t.${ident(name)}` : `null::${type} as ${ident(name)}`));
   return statement('seen', {
-    table: tableOf(relation), typed: list(null), shown: list('t'), kept: list('t'), from: { schema: schemaOf(relation), table: tableOf(relation) }, history: historyOf(relation), relation,
+    view: { schema: PAST, table: tableOf(relation) }, shown: { sql: shown.join(',\n  ') },
+    from: { schema: schemaOf(relation), table: tableOf(relation) }, history: historyOf(relation), relation,
     swap: swapOf(table), same: sameKey(table, 't', digestOfRow(content)), description: `The table ${relation} at the past moment that the transaction reads`,
   });
 }
@@ -125,7 +141,7 @@ export async function noteSwap(session: Session, unit: number, publication: numb
   const { swap } = await one<{ swap: number }>(session, statement('note'), [unit, publication]);
   // Tables on other nodes keep no history.
   if (await isDistributed(session)) return swap;
-  const tables = await session.query<RecordTable>(statement('tables'), [exchanges.filter(isOther).map(({ relation }) => relation)]);
+  const tables = await tablesOf(session, exchanges.filter(isOther).map(({ relation }) => relation));
   const { swap: first } = await one<{ swap: number }>(session, statement('first'), [unit]);
   for (const exchange of exchanges.filter(isOther)) {
     const table = tables.find(({ relation }) => relation === exchange.relation);

@@ -9,7 +9,7 @@ import { group } from '../progress.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { tableOf, type SqlFile } from '../contract/sql-files.ts';
 import { distribute, isDistributed, prepareNodes } from './distributed.ts';
-import { forgetHistory, makeHistory } from './history.ts';
+import { dropPast, forgetHistory, makeHistory } from './history.ts';
 import { damaged, damageOf, describeDamage, isFunction, isLost, isReadByRecords, repairTables, type Damage } from './objects.ts';
 import { dropRegionSchemas, makeRegionSchemas } from './region-schemas.ts';
 import { alignPrevious, reshapeLayers } from './reshape.ts';
@@ -85,7 +85,7 @@ export async function migrate(
       if (current && damage.length === 0) return;
       await holdWriters(session);
       if (place !== null) await makeExtensions(session, place, database.label);
-      // Constraints come first, because the functions for past records are written from the keys of tables.
+      // Constraints come first, because the views of past rows compare the keys of tables.
       const repairs = await repairTables(session, damage);
       const repairsFunctions = damage.some(isFunction) && !damage.some(isReadByRecords);
       if (!current || repairsFunctions) done = await apply(session, parts, repairsFunctions ? withoutFunctions(parts, before) : before, { lose, distributed });
@@ -106,7 +106,7 @@ export async function migrate(
 
 /** Returns the applied files without function files, so that these are applied again. */
 function withoutFunctions(parts: readonly Part[], before: Applied): Applied {
-  const functions = new Set(parts.filter(({ kind }) => ['function', 'interface', 'copy'].includes(kind)).map(({ file }) => file.file));
+  const functions = new Set(parts.filter(({ kind }) => ['function', 'interface', 'view'].includes(kind)).map(({ file }) => file.file));
   return new Map([...before].filter(([file]) => !functions.has(file)));
 }
 
@@ -158,7 +158,10 @@ async function apply(
   refuseChangedMigration(open, before);
   const run = (kind: Part['kind']): Promise<string[]> => runParts(session, open.filter((each) => each.kind === kind));
   const reads = open.some(({ kind }) => kind !== 'layer');
-  if (reads) await dropRegionSchemas(session);
+  if (reads) {
+    await dropRegionSchemas(session);
+    await dropPast(session);
+  }
   const steps = [...(await run('migration')), ...(await run('section')), ...(await alignPrevious(session))];
   if (distributed || (await isDistributed(session))) {
     steps.push(...(await distribute(session)));
@@ -173,7 +176,7 @@ async function apply(
   if (reads) {
     await makeHistory(session);
     await makeRegionSchemas(session);
-    for (const part of open.filter(({ kind }) => kind === 'copy')) {
+    for (const part of open.filter(({ kind }) => kind === 'view')) {
       await noteApplied(session, part);
       steps.push(`${part.file.file}: ${part.file.purpose}`);
     }

@@ -131,7 +131,7 @@ export function isLost({ kind, name }: Damage): boolean {
   return ['schema', 'table', 'column'].includes(kind) && !MADE_AGAIN.test(name);
 }
 
-/** Returns whether the record functions are written from a lost object. Without this object the functions cannot be recreated. */
+/** Returns whether records are read from a lost object. Without this object the views of records cannot be recreated. */
 export function isReadByRecords(damage: Damage): boolean {
   return isLost(damage) && /^(core|section|history)(\.|$)/.test(damage.name);
 }

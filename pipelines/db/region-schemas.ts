@@ -1,11 +1,12 @@
 /**
- * Copies of the record functions for each published region, in a schema with views of the region's partitions. The copies return the same records as the API
- * functions, but read the tables of one region only.
+ * Views of the partitions of each published region, in a schema `region_N`. A record is read through them, because a
+ * statement over the tables of all regions would lock all partitions.
  */
 import { REGIONS, unitName } from '../contract/regions.ts';
-import { parseSqlFile, schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
+import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { isDistributed } from './distributed.ts';
-import { RecordFunctions } from './record-functions.ts';
+import { makePastOfItaly } from './history.ts';
+import { recordTables } from './record-tables.ts';
 import { statementsOf } from './statements.ts';
 import type { Session } from './types.ts';
 
@@ -23,36 +24,24 @@ function schemaOfRegion(unit: number): string {
   return `region_${unit}`;
 }
 
-/** Returns the API function that selects the schema of a region. */
-export function regionFunctions(): SqlFile {
-  const regions = REGIONS.map(({ code }) => `${statement('region', { code, schema: schemaOfRegion(code) })};`).join('\n      ');
-  return parseSqlFile('sql/api/region_record.sql', `-- purpose: one parcel's record, by the functions of its region
--- reads: none
--- writes: api.region_record
--- grain: one call per parcel
--- crs: none
-
-${statement('dispatch', { regions: { sql: regions } })};
-`);
-}
-
 /** Drops all regional schemas before tables change, because their views depend on the tables. Call inside a transaction. */
 export async function dropRegionSchemas(session: Session): Promise<void> {
   const made = await session.query<{ name: string }>(statement('made'), [REGIONS.map(({ code }) => schemaOfRegion(code))]);
   for (const { name } of made) await session.query(statement('end', { schema: name }));
 }
 
-/** Creates all regional schemas from the current API functions. Call after `dropRegionSchemas` in its transaction. */
+/** Creates all regional schemas. Call after `dropRegionSchemas` in its transaction. */
 export async function makeRegionSchemas(session: Session): Promise<void> {
-  for (const unit of new Set((await published(session, null)).map((table) => table.unit))) await followRegion(session, unit);
+  for (const unit of new Set((await published(session, null)).map((table) => table.unit))) if (unit > 0) await followRegion(session, unit);
 }
 
 /**
- * Updates a region's schema to the current publication. Call at the end of a swap, inside its transaction, while readers wait.
- * Distributed databases have no regional schemas, because their views would have to read shards on the workers.
+ * Updates the views of a region, or those of Italy's past tables, to the current publication. Call at the end of a swap, inside its transaction, while
+ * readers wait. Distributed databases have no regional schemas, because their views would have to read shards on the workers.
  */
 export async function followRegion(session: Session, unit: number): Promise<void> {
-  if (unit === 0 || await isDistributed(session)) return;
+  if (unit === 0) return makePastOfItaly(session);
+  if (await isDistributed(session)) return;
   const schema = schemaOfRegion(unit);
   const partitions = new Map((await published(session, unit)).map(({ relation, partition }) => [relation, partition]));
   if (partitions.size === 0) {
@@ -68,19 +57,12 @@ export async function followRegion(session: Session, unit: number): Promise<void
  * @param partitions partitions by table; a table without an entry is read as a whole
  */
 export async function makeRegionSchema(session: Session, schema: string, title: string, partitions: ReadonlyMap<Relation, string>): Promise<void> {
-  const functions = await RecordFunctions.of(session);
-  const split = (await functions.tables(session)).filter((table) => table.split !== null);
-  const views = split.map(({ relation, columns }) => {
-    const partition = partitions.get(relation);
-    return statement('view', {
-      view: { schema, table: tableOf(relation) }, columns: columns.map(({ name }) => name), description: `Rows of ${relation} of one region`,
-      // A publication of an earlier version lacks the tables that were added later.
-      from: { schema: schemaOf(relation), table: partition ?? tableOf(relation) },
-    });
-  });
+  const views = (await recordTables(session)).filter(({ split }) => split !== null).map(({ relation, columns }) => statement('view', {
+    view: { schema, table: tableOf(relation) }, columns: columns.map(({ name }) => name), description: `Rows of ${relation} of one region`,
+    // A publication of an earlier version lacks the tables that were added later.
+    from: { schema: schemaOf(relation), table: partitions.get(relation) ?? tableOf(relation) },
+  }));
   const isNew = (await session.query(statement('made'), [[schema]])).length === 0;
-  const read = new Set(split.map(({ relation }) => relation));
-  const own = isNew ? functions.over(schema, (relation) => (read.has(relation) ? `${schema}.${tableOf(relation)}` : null)) : [];
-  const begin = isNew ? ['set local check_function_bodies = off', statement('begin', { schema, description: `The API functions of a record, created from the same text over the tables of ${title}` })] : [];
-  await session.script([...begin, ...views, ...own].map((each) => `${each};\n`).join('\n'), REGION_SCHEMAS_FILE);
+  const begin = isNew ? [statement('begin', { schema, description: `Views of the tables of ${title}, through which its records are read` })] : [];
+  await session.script([...begin, ...views].map((each) => `${each};\n`).join('\n'), REGION_SCHEMAS_FILE);
 }

@@ -7,14 +7,15 @@ import { readSectionFiles, readSqlFolder, type SqlFile } from '../contract/sql-f
 import { hasRelation } from './catalog.ts';
 import { HISTORY_FILE } from './history.ts';
 import type { Reader } from './reader.ts';
-import { REGION_SCHEMAS_FILE, regionFunctions } from './region-schemas.ts';
+import { recordFiles } from './record-tables.ts';
+import { REGION_SCHEMAS_FILE } from './region-schemas.ts';
 import { sectionFunctions } from './section-functions.ts';
 import { sectionTables } from './section-tables.ts';
 import type { Session } from './types.ts';
 
 export interface Part {
-  /** `copy`: creates the record functions again over other tables. */
-  readonly kind: 'migration' | 'section' | 'function' | 'interface' | 'layer' | 'copy';
+  /** `view`: creates the views through which a record is read. */
+  readonly kind: 'migration' | 'section' | 'function' | 'interface' | 'layer' | 'view';
   readonly file: SqlFile;
   /** Source of a layer; null for other kinds. */
   readonly source: RegisteredSource | null;
@@ -36,8 +37,8 @@ export function partsOf(sources: readonly RegisteredSource[]): Part[] {
     ...sources.map((source): Part => ({ kind: 'layer', file: source.layer, source })),
     ...all(readSqlFolder('sql/functions'), 'function'),
     // The last file grants the server's role its rights on all functions.
-    ...all([...readSectionFiles('record'), ...readSectionFiles('columns'), sectionFunctions(), regionFunctions(), ...readSqlFolder('sql/api')], 'interface'),
-    ...all(readSqlFolder('sql/statements').filter(({ file }) => [HISTORY_FILE, REGION_SCHEMAS_FILE].includes(file)), 'copy'),
+    ...all([...recordFiles(), ...readSectionFiles('columns'), sectionFunctions(), ...readSqlFolder('sql/api')], 'interface'),
+    ...all(readSqlFolder('sql/statements').filter(({ file }) => [HISTORY_FILE, REGION_SCHEMAS_FILE].includes(file)), 'view'),
   ];
 }
 

@@ -52,7 +52,7 @@ comment on function api.find_provinces(text) is 'Codes of the provinces that a n
 
 create or replace function api.admin_regions(out publication text, out answer text)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
   perform api.hold_publication();
@@ -72,7 +72,7 @@ comment on function api.admin_regions() is 'The regions, by code';
 
 create or replace function api.admin_provinces(p_region text, out publication text, out answer text)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   v_regions int2[];
@@ -96,7 +96,7 @@ comment on function api.admin_provinces(text) is 'The provinces, by code; only t
 
 create or replace function api.admin_municipalities(p_province text, p_region text, out publication text, out answer text)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   v_regions int2[];

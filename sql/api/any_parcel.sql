@@ -6,7 +6,7 @@
 
 create or replace function api.any_parcel(out fid int4, out lat float8, out lng float8, out code text)
 language sql stable security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
   select
     p.fid,

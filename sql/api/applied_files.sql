@@ -6,7 +6,7 @@
 
 create or replace function api.applied_files(out applied jsonb)
 language sql stable security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
   select jsonb_object_agg(a.file, jsonb_build_object('digest', a.sha256, 'version', a.version))
   from ledger.applied_file a

@@ -1,76 +1,8 @@
--- purpose: the sources that the sections of a parcel cite
--- reads: ledger.citation, ledger.cited, ledger.publication
--- writes: api.cite, api.cited_licenses, api.citations
--- grain: one call per section or record
+-- purpose: the licences of the sources that records cite
+-- reads: ledger.citation
+-- writes: api.cited_licenses, api.citations
+-- grain: one call per record
 -- crs: none
-
-create or replace function api.cite(p_region int4, p_sections text[], p_blocks text[], p_keys text[], out blocks text, out citations uuid[])
-language plpgsql stable
--- Custom plans that know the arrays are no better, and each record would be planned again.
-set plan_cache_mode to force_generic_plan
-set enable_seqscan to off
-as $$
-declare
-  v_own int4;
-  v_italy int4;
-  -- For most parcels the section's name is the key.
-  v_keys constant text[] := array_append(p_keys || p_sections, '*');
-  v_sections text[];
-  v_citations uuid[];
-  v_sources text[];
-  v_own_at int4;
-  v_italy_at int4;
-begin
-  select
-    min(u.publication_id) filter (where u.unit_code = p_region),
-    min(u.publication_id) filter (where u.unit_code = 0)
-  into v_own, v_italy
-  from ledger.publication u
-  where u.unit_code in (0, p_region)
-    and u.state = 'current';
-  -- The longest key of a section comes first. A plus marks combinations of the publication of Italy.
-  select
-    array_agg(n.section),
-    array_agg(n.citation),
-    array_agg(n.source)
-  into v_sections, v_citations, v_sources
-  from (
-    select
-      d.section,
-      d.citation,
-      d.source,
-      length(d.key) as specific
-    from unnest(v_keys) as k (key)
-    join ledger.cited d on d.publication_id = v_own
-      and d.key = k.key
-    union all
-    select
-      '+' || d.section,
-      d.citation,
-      d.source,
-      length(d.key)
-    from ledger.cited d
-    where d.publication_id = v_italy
-    order by specific desc
-  ) n;
-  blocks := '';
-  citations := '{}';
-  for v_nth in 1 .. cardinality(p_sections) loop
-    v_own_at := array_position(v_sections, p_sections[v_nth]);
-    -- Text, because parsing JSON would cost more. Each block has a placeholder for its source.
-    blocks := blocks || ',"' || p_sections[v_nth] || '":'
-      || replace(p_blocks[v_nth], '"source" : null', '"source" : ' || coalesce(v_sources[v_own_at], 'null'));
-    -- Empty blocks cite nothing. Names of comuni come from the publication of Italy.
-    if p_blocks[v_nth] not in ('null', '[]') then
-      v_italy_at := array_position(v_sections, '+' || p_sections[v_nth]);
-      citations := citations || v_citations[v_own_at] || v_citations[v_italy_at];
-    end if;
-  end loop;
-  blocks := substr(blocks, 2);
-  citations := array_remove(citations || v_citations[array_position(v_sections, '*')], null);
-end
-$$;
-comment on function api.cite(int4, text[], text[], text[]) is 'Blocks of the sections of one parcel as members of a JSON object, with their sources, and the combinations that they cite: those of the values, that of the names of comuni, and the mandatory ones. p_keys: facts of the sections (ledger.cited). If several facts of a section are recorded, the longest is used';
 
 create or replace function api.cited_licenses(p_sections text[], p_cited uuid[]) returns json
 language plpgsql stable as $$
@@ -96,7 +28,7 @@ comment on function api.cited_licenses(text[], uuid[]) is 'Licences of combinati
 
 create or replace function api.citations(p_cited uuid[], out combinations json)
 language plpgsql stable security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
   combinations := (

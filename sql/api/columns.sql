@@ -20,7 +20,7 @@ comment on function api.unpublished_region(int4) is 'The code of the region if i
 
 create or replace function api.parcels_of_points(p_lats float8[], p_lngs float8[], out publication text, out answer text)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
   perform api.hold_publication();
@@ -94,7 +94,7 @@ comment on function api.parcels_of_points(float8[], float8[]) is 'JSON array of 
 
 create or replace function api.parcels_of_fids(p_fids int4[], out publication text, out answer text)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
   perform api.hold_publication();
@@ -134,7 +134,7 @@ comment on function api.parcels_of_fids(int4[]) is 'JSON array of [place, fid, c
 
 create or replace function api.parcels_of_references(p_references text[], out publication text, out answer text)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
   perform api.hold_publication();
@@ -179,7 +179,7 @@ create or replace function api.parcels_of_labels(
   p_places int4[], p_comuni text[], p_names text[], p_sections text[], p_sheets text[], p_labels text[], out publication text, out answer text
 )
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
   perform api.hold_publication();
@@ -300,7 +300,7 @@ comment on function api.parcels_of_labels(int4[], text[], text[], text[], text[]
 
 create or replace function api.parcels_of_queries(p_readings jsonb, out publication text, out answer text)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
   perform api.hold_publication();
@@ -373,7 +373,7 @@ comment on function api.parcels_of_queries(jsonb) is 'JSON array of [place, fid,
 
 create or replace function api.parcel_columns(p_fids int4[], p_sections text[], out publication text, out answer text)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   v_section text;
@@ -440,7 +440,7 @@ begin
       covered as materialized (
         select
           k.likeness,
-          api.section_coverage(core.region_of(k.fid), k.belfiore, k.point, k.kind, v_section, k.linked, k.found) as coverage
+          api.section_coverage(core.region_of(k.fid), k.belfiore, k.point, k.kind, v_section, k.linked, k.found, null::core.parcel) as coverage
         from (select distinct on (r.likeness) r.* from row_of r) k
       )
       select json_agg(json_build_array(r.fid, c.coverage, r.cells))
@@ -461,7 +461,7 @@ comment on function api.parcel_columns(int4[], text[]) is 'JSON object of sectio
 
 create or replace function api.column_licenses(p_region int4, p_sections text[], out publication text, out answer text)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
   perform api.hold_publication();

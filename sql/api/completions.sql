@@ -6,7 +6,7 @@
 
 create or replace function api.completions(p_word text, p_places text[], out completions jsonb)
 language plpgsql stable security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 -- Planning takes longer than running.
 set plan_cache_mode to force_generic_plan
 as $$

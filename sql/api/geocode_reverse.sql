@@ -1,11 +1,13 @@
 -- purpose: addresses around a point
--- reads: core.access_point
+-- reads: core.access_point, core.parcel
 -- writes: api.geocode_reverse
 -- grain: one call per point
 -- crs: EPSG:4326; distances geodesic, in metres
 
 create or replace function api.geocode_reverse(p_lat float8, p_lng float8, p_radius_m float8, p_limit int4) returns jsonb
-language plpgsql stable as $$
+language plpgsql stable
+set search_path to core, section, ledger, public, pg_temp
+as $$
 begin
   return (
     with target as (
@@ -57,7 +59,7 @@ begin
     )
     select coalesce(
       jsonb_agg(
-        api.address_json(n.region_code, n.address_id) || jsonb_build_object('distance_meters', trim_scale(n.distance_m))
+        api.address_json(n.region_code, n.address_id, null::core.parcel) || jsonb_build_object('distance_meters', trim_scale(n.distance_m))
         order by n.distance_m, n.address_id
       ),
       '[]'::jsonb

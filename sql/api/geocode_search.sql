@@ -1,5 +1,5 @@
 -- purpose: address search with queries that pipelines/address/parse-query.ts has read
--- reads: core.token, core.street_name, core.access_point, core.comune, core.place_name, core.province, core.region, ledger.publication
+-- reads: core.parcel, core.token, core.street_name, core.access_point, core.comune, core.place_name, core.province, core.region, ledger.publication
 -- writes: api.geocode_tokens, api.geocode_streets, api.geocode_numbers, api.has_addresses, api.geocode_search
 -- grain: one call per query
 -- crs: EPSG:4326
@@ -517,6 +517,7 @@ create or replace function api.geocode_search(p_query jsonb, p_limit int4) retur
 language plpgsql stable
 -- Compiling the plans would take a hundred times as long as running them.
 set jit to off
+set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   -- From this score on, a second attempt cannot find a closer match.
@@ -585,7 +586,7 @@ begin
     )
     select coalesce(
       jsonb_agg(
-        api.address_json(s.region_code, s.address_id) || jsonb_build_object('match_type', s.match_type, 'score', trim_scale(s.score))
+        api.address_json(s.region_code, s.address_id, null::core.parcel) || jsonb_build_object('match_type', s.match_type, 'score', trim_scale(s.score))
         order by s.place
       ),
       '[]'::jsonb

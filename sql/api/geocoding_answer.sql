@@ -6,7 +6,7 @@
 
 create or replace function api.find_comunes(p_keys text[], p_fuzzy bool, out hits jsonb)
 language sql stable security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
   select api.geocode_comune(p_keys, p_fuzzy)
 $$;
@@ -51,7 +51,7 @@ comment on function api.not_loaded(jsonb) is 'Comuni that the readings of a quer
 
 create or replace function api.search_answer(p_readings jsonb, p_query text, p_city text, p_limit int4, out publication text, out answer text)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   v_found jsonb;
@@ -76,7 +76,7 @@ comment on function api.search_answer(jsonb, text, text, int4) is 'Addresses for
 
 create or replace function api.reverse_answer(p_lat float8, p_lng float8, p_radius_m int4, p_limit int4, out publication text, out answer text)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   v_found jsonb;

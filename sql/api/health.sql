@@ -6,7 +6,7 @@
 
 create or replace function api.health(out dataset text)
 language sql stable security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
   select json_build_object(
     'published', exists (select from ledger.publication c where c.state = 'current' and c.unit_code > 0),

@@ -6,7 +6,7 @@
 
 create or replace function api.licenses_of(p_regions int4[], p_comuni text[], p_sections text[]) returns text
 language plpgsql stable security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
   return (

@@ -23,7 +23,7 @@ begin
     'gml_id', v_found.gml_id,
     'label', v_found.label,
     'cadastral_reference', v_found.reference,
-    'municipality', api.known_municipality(v_found.belfiore),
+    'municipality', api.known_municipality(v_found.belfiore, null::core.parcel),
     'area_m2', api.shown_area(v_found.area_m2),
     'centroid', api.centroid(v_found.point)
   );
@@ -68,7 +68,7 @@ comment on function api.parcels_at(float8, float8, int4) is 'fids of the parcels
 
 create or replace function api.locate_point(p_lat float8, p_lng float8, p_limit int4, p_form text, out publication text, out answer text)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   v_fids int4[];
@@ -91,7 +91,7 @@ comment on function api.locate_point(float8, float8, int4, text) is 'Parcels tha
 
 create or replace function api.locate_points(p_lats float8[], p_lngs float8[], p_limit int4, p_form text, out publication text, out answer text)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
   perform api.hold_publication();
@@ -139,7 +139,7 @@ create or replace function api.locate_box(
   p_west float8, p_south float8, p_east float8, p_north float8, p_after int4, p_limit int4, p_form text, out publication text, out answer text
 )
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   -- A box without width or height is a line or a point, because it would be an invalid polygon.
@@ -192,7 +192,7 @@ create or replace function api.search_parcels(
   p_comuni text[], p_asked json, p_sheet text, p_label text, p_section text, p_limit int4, out publication text, out answer text
 )
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   v_stretch record;

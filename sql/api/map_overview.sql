@@ -6,7 +6,7 @@
 
 create or replace function api.map_publication(out publication text)
 language sql stable security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
   select api.publication_tag(null)
 $$;
@@ -14,7 +14,7 @@ comment on function api.map_publication() is 'Identifies everything that the map
 
 create or replace function api.map_regions(out publication text, out answer text)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
   perform api.hold_publication();
@@ -57,7 +57,7 @@ comment on function api.map_regions() is 'JSON array of the published regions: c
 
 create or replace function api.map_comuni(p_region int4, out publication text, out answer text)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   v_releases int4[];
@@ -177,7 +177,7 @@ comment on function api.map_comuni(int4) is 'JSON array of the comuni of a regio
 
 create or replace function api.map_samples(p_comuni text[], out publication text, out answer text)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   v_stretch record;

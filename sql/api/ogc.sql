@@ -31,18 +31,18 @@ begin
     'area_m2', api.shown_area(v_found.area_m2)
   );
   if p_section is not null then
-    v_section := api.section_record(p_section, p_fid);
+    v_section := api.section_record(p_section, p_fid, null::core.parcel);
     v_block := coalesce(v_section.value::text, 'null');
     -- Members are added as text, because jsonb would sort them.
     v_facts := left(v_facts, -1) || ','
       || (
         api.cite(
-          core.region_of(p_fid), array[p_section], array[v_block], array(select replace(k.key, '@', v_found.belfiore) from unnest(v_section.keys) as k (key))
+          core.region_of(p_fid), array[p_section], array[v_block], array(select replace(k.key, '@', v_found.belfiore) from unnest(v_section.keys) as k (key)), null::core.parcel
         )
       ).blocks
       || case
         when p_section = any (api.covered_sections()) then ',"coverage":"'
-          || api.section_coverage(core.region_of(p_fid), v_found.belfiore, v_found.point, v_found.kind, p_section, v_section.linked, v_block not in ('null', '[]')) || '"'
+          || api.section_coverage(core.region_of(p_fid), v_found.belfiore, v_found.point, v_found.kind, p_section, v_section.linked, v_block not in ('null', '[]'), null::core.parcel) || '"'
         else ''
       end || '}';
   end if;
@@ -173,7 +173,7 @@ create or replace function api.features(
   out publication text, out features text, out returned int4, out next_reference text, out next int4, out licenses text
 )
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   v_from constant int4 := p_range[1];
@@ -267,7 +267,7 @@ comment on function api.features(text, float8[], bool, int4[], int4[], json, tex
 
 create or replace function api.feature(p_fid int4, p_section text, out publication text, out feature text, out licenses text)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
   perform api.hold_publication();
@@ -280,7 +280,7 @@ comment on function api.feature(int4, text) is 'One feature as JSON text, with i
 
 create or replace function api.features_extent(out publication text, out extent float8[])
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
   perform api.hold_publication();

@@ -6,7 +6,7 @@
 
 create or replace function api.parcel_answer(p_fid int4, p_include text[], out publication text, out head text, out citations text[], out tail text)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   v_parts record;

@@ -43,7 +43,7 @@ comment on function api.retired_parcel_at(int4, timestamptz) is 'The result of a
 
 create or replace function api.parcel_as_of(p_fid int4, p_include text[], p_day date, out publication text, out answer text, out refusal json)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   v_region constant int4 := core.region_of(p_fid);

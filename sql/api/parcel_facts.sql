@@ -1,47 +1,8 @@
 -- purpose: facts of a parcel that several answers show in the same form
--- reads: core.comune, core.comune_found, core.region
--- writes: api.municipality, api.known_municipality, api.geojson, api.shown_area, api.shown_degrees, api.centroid
+-- reads: none
+-- writes: api.geojson, api.shown_area, api.shown_degrees, api.centroid
 -- grain: one call per parcel
 -- crs: EPSG:4326, longitude latitude
-
-create or replace function api.municipality(p_belfiore text) returns json
-language plpgsql stable as $$
-begin
-  return coalesce(
-    (
-      select json_build_object(
-        'code', c.belfiore,
-        'name', c.name,
-        'province', c.province_name,
-        'region', r.name
-      )
-      from core.comune c
-      left join core.region r on r.code = c.region_code
-      where c.belfiore = p_belfiore
-    ),
-    -- An unlisted comune, as named in its files.
-    (
-      select json_build_object(
-        'code', f.belfiore,
-        'name', f.name,
-        'province', null,
-        'region', f.region_name
-      )
-      from core.comune_found f
-      where f.belfiore = p_belfiore
-      order by f.region_code
-      limit 1
-    )
-  );
-end
-$$;
-comment on function api.municipality(text) is 'The block municipality of a comune by its cadastral code; for an unlisted comune, the content of its files; null if the comune is unknown';
-
-create or replace function api.known_municipality(p_belfiore text) returns json
-language sql stable as $$
-  select coalesce(api.municipality(p_belfiore), json_build_object('code', p_belfiore, 'name', null, 'province', null, 'region', null))
-$$;
-comment on function api.known_municipality(text) is 'The block municipality of a parcel''s comune; for an unknown comune, only its code';
 
 create or replace function api.geojson(p_geom geometry) returns json
 language sql stable as $$

@@ -6,7 +6,7 @@
 
 create or replace function api.published_state(out state jsonb)
 language sql stable security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
   select jsonb_build_object(
     'regions', (

@@ -370,7 +370,7 @@ comment on function api.quality_rejects(int4, text, text) is 'Rejects whose file
 
 create or replace function api.municipality_quality(p_code text, out publication text, out answer text)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   v_place record;
@@ -382,7 +382,7 @@ begin
     return;
   end if;
   select json_build_object(
-    'municipality', api.known_municipality(v_place.belfiore),
+    'municipality', api.known_municipality(v_place.belfiore, null::core.parcel),
     'istat_code', v_place.istat_code,
     'region_code', v_place.region,
     'published_at', to_char(u.published_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),

@@ -11,7 +11,7 @@ create or replace function api.tile_parcels(
   out publication text, out facts text, out drawings bytea, out told text
 )
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   v_box constant geometry := st_makeenvelope(p_box[1], p_box[2], p_box[3], p_box[4], 4326);
@@ -65,7 +65,7 @@ comment on function api.boundary_releases() is 'Releases with current files; bou
 
 create or replace function api.tile_comuni(p_box float8[], p_step_deg float8, p_region int4, out publication text, out facts text, out drawings bytea)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   v_box constant geometry := st_makeenvelope(p_box[1], p_box[2], p_box[3], p_box[4], 4326);

@@ -19,7 +19,7 @@ create or replace function api.admit(
   out network text
 )
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 -- A crash of the server may lose the counts of its last moments. Waiting for the disk on every request would cost more.
 set synchronous_commit to off
 as $$
@@ -84,7 +84,7 @@ create or replace function api.admit_rows(
   out read_only bool
 )
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 set synchronous_commit to off
 as $$
 #variable_conflict use_column

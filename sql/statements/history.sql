@@ -7,16 +7,6 @@
 -- A row of history is the content of its key from one swap of its region to another; absent: the key had no row. If no history of a key ends after
 -- a given time, the key's current row was valid at that time. Rows that never changed are therefore stored only once, in the current tables.
 
--- statement: functions
--- The functions of the interface, with their source text.
-select
-  p.proname as name,
-  p.prosrc as body,
-  pg_get_functiondef(p.oid) as definition
-from pg_proc p
-where p.pronamespace = 'api'::regnamespace
-order by p.oid
-
 -- statement: tables
 -- Swapped tables by name (partitioned, or Italy's): their keys and their columns.
 select
@@ -119,10 +109,8 @@ group by x.indexrelid
 order by x.indexrelid
 
 -- statement: begin_past
--- Created again as a whole, like the interface functions that they copy.
-drop schema if exists past cascade;
 create schema past;
-comment on schema past is 'The interface''s record functions, created from the same source text, over tables as at a past time';
+comment on schema past is 'Views of the tables of a record as at a past time, and functions that find it';
 
 create function past.looked_at() returns int4
 language sql stable as $$
@@ -186,16 +174,44 @@ end
 $$;
 comment on function past.since(int4) is 'Time since when the former publications of a region are known; null: it was never published';
 
-create function past.publication() returns table (publication_id int4, unit_code int2, state text)
-language sql stable as $$
-  select
-    p.publication_id,
-    p.unit_code,
-    'current'::text
-  from ledger.publication p
-  where p.publication_id = past.publication_at(p.unit_code)
+create view past.publication as
+select
+  p.publication_id,
+  p.unit_code,
+  'current'::text as state
+from ledger.publication p
+where p.publication_id = past.publication_at(p.unit_code);
+comment on view past.publication is 'Publications that were current at that time';
+
+create function past.record_at(p_fid int4, p_include text[], p_moment timestamptz, out head text, out citations uuid[])
+language plpgsql volatile
+-- The path that is set below ends with this function.
+set search_path to core, section, ledger, public, pg_temp
+as $$
+begin
+  -- If no swap followed, the state is the current one.
+  if not exists (
+    select
+    from ledger.swap s
+    where s.unit_code in (0, core.region_of(p_fid))
+      and s.happened_at >= p_moment
+  ) then
+    select r.* into head, citations from api.region_record(p_fid, p_include) r;
+  else
+    perform set_config('mappale.moment', p_moment::text, true);
+    perform set_config('mappale.region', core.region_of(p_fid)::text, true);
+    perform set_config('search_path', 'past, core, section, ledger, public, pg_temp', true);
+    select r.* into head, citations from api.parcel_record(p_fid, p_include, null::past.parcel) r;
+  end if;
+end
 $$;
-comment on function past.publication() is 'Publications that were current at that time';
+comment on function past.record_at(int4, text[], timestamptz) is 'Record of a parcel, in the parts of api.parcel_record, just before a given time; nulls: there was no such parcel. The history of its region must reach back to that time';
+
+-- statement: end_past
+drop schema if exists past cascade
+
+-- statement: end_seen
+drop view if exists :"view"
 
 -- statement: swap_of_italy
 (select past.swap_of(:'relation', 0))
@@ -205,59 +221,33 @@ comment on function past.publication() is 'Publications that were current at tha
 case when :"unit" = (select past.looked_at()) then (select past.swap_of(:'relation', past.looked_at())) else past.swap_of(:'relation', :"unit") end
 
 -- statement: seen
--- Functions, because a view would lock the table that the next publication of Italy swaps out.
-create function past.:"table"() returns table (:"typed")
-language sql stable as $$
-  select :"shown"
-  from :"from" t
-  cross join lateral (
-    select :"swap" as id
-    offset 0
-  ) s
-  where s.id is not null
-    and not exists (
-      select
-      from :"history" h
-      where :"same"
-        and h.until_swap > s.id
-    )
-  union all
-  select :"kept"
-  from :"history" t
-  cross join lateral (
-    select :"swap" as id
-    offset 0
-  ) s
-  where t.from_swap <= s.id
-    and t.until_swap > s.id
-    and not t.absent
-$$;
-comment on function past.:"table"() is :'description';
-
--- statement: record_at
-create function past.record_at(p_fid int4, p_include text[], p_moment timestamptz, out head text, out citations uuid[])
-language plpgsql volatile as $$
-declare
-  v_parts record;
-begin
-  -- If no swap followed, the state is the current one.
-  if not exists (
+create view :"view" as
+select
+  :"shown"
+from :"from" t
+cross join lateral (
+  select :"swap" as id
+  offset 0
+) s
+where s.id is not null
+  and not exists (
     select
-    from ledger.swap s
-    where s.unit_code in (0, core.region_of(p_fid))
-      and s.happened_at >= p_moment
-  ) then
-    v_parts := api.region_record(p_fid, p_include);
-  else
-    perform set_config('mappale.moment', p_moment::text, true);
-    perform set_config('mappale.region', core.region_of(p_fid)::text, true);
-    v_parts := past.parcel_record(p_fid, p_include);
-  end if;
-  head := v_parts.head;
-  citations := v_parts.citations;
-end
-$$;
-comment on function past.record_at(int4, text[], timestamptz) is 'Record of a parcel, in the parts of api.parcel_record, just before a given time; nulls: there was no such parcel. The history of its region must reach back to that time';
+    from :"history" h
+    where :"same"
+      and h.until_swap > s.id
+  )
+union all
+select
+  :"shown"
+from :"history" t
+cross join lateral (
+  select :"swap" as id
+  offset 0
+) s
+where t.from_swap <= s.id
+  and t.until_swap > s.id
+  and not t.absent;
+comment on view :"view" is :'description'
 
 -- statement: note
 insert into ledger.swap (unit_code, publication_id, happened_at)

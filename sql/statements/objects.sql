@@ -6,7 +6,7 @@
 
 -- statement: objects
 -- Reads only the system catalogue, which every role may read. Each text is the same on all versions of PostgreSQL. Names of regional schemas are given as
--- `region_N`, and the bodies of regional functions without schemas.
+-- `region_N`.
 with role as (
   select oid
   from pg_roles
@@ -38,17 +38,8 @@ routine as (
     f.*,
     p.name as schema,
     -- Without comments and layout: a file whose comments alone changed is not applied again.
-    regexp_replace(
-      regexp_replace(
-        regexp_replace(
-          case when p.shown = 'region_N' then regexp_replace(f.prosrc, '\m(api|core|section|region_[0-9]+)\.', '', 'g') else f.prosrc end,
-          '--[^\n]*', '', 'g'
-        ),
-        '\s+', ' ', 'g'
-      ),
-      ' ?([^[:alnum:]_ '']) ?', '\1', 'g'
-    ) as body,
-    format('%s.%s(%s)', p.shown, f.proname, oidvectortypes(f.proargtypes)) as name
+    regexp_replace(regexp_replace(regexp_replace(f.prosrc, '--[^\n]*', '', 'g'), '\s+', ' ', 'g'), ' ?([^[:alnum:]_ '']) ?', '\1', 'g') as body,
+    format('%s.%s(%s)', p.name, f.proname, oidvectortypes(f.proargtypes)) as name
   from pg_proc f
   join place p on p.oid = f.pronamespace
 )
@@ -72,7 +63,7 @@ select
   case r.relkind when 'v' then 'view' else 'table' end,
   r.name,
   case when r.relkind = 'v' then (
-    -- The whole table of the partition that a regional view reads.
+    -- The whole tables of the tables that a view reads.
     select string_agg(distinct coalesce(i.inhparent, d.refobjid)::regclass::text, ', ')
     from pg_rewrite w
     join pg_depend d on d.objid = w.oid

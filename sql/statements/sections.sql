@@ -22,7 +22,7 @@ comment on table :"relation" is :'description';
 comment on column :"relation".:"name" is :'description';
 
 -- statement: functions
-create or replace function api.section_record(p_section text, p_fid int4, out value json, out linked bool, out keys text[])
+create or replace function api.section_record(p_section text, p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_found record;
@@ -36,9 +36,9 @@ begin
   keys := v_found.keys;
 end
 $$;
-comment on function api.section_record(text, int4) is 'Block of a section as JSON. linked: whether the result reaches the parcel; null: not reported. keys: facts of the parcel by which api.cited finds the sources of its values';
+comment on function api.section_record(text, int4, anyelement) is 'Block of a section as JSON. linked: whether the result reaches the parcel; null: not reported. keys: facts of the parcel by which api.cited finds the sources of its values';
 
-create or replace function api.section_reached(p_section text, p_region int4, p_belfiore text, p_point geometry) returns text
+create or replace function api.section_reached(p_section text, p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$
 begin
   case p_section
@@ -47,7 +47,7 @@ begin
   end case;
 end
 $$;
-comment on function api.section_reached(text, int4, text, geometry) is 'Whether the files of a section reach a point (EPSG:4326) of a comune, by the section''s own rule: mapped, not_mapped, not_loaded; as_found: the section reports it for each parcel; if_found: only where the section has a value; partly_if_linked: partial where the section reports that it reaches the parcel; null: the section has no rule';
+comment on function api.section_reached(text, int4, text, geometry, anyelement) is 'Whether the files of a section reach a point (EPSG:4326) of a comune, by the section''s own rule: mapped, not_mapped, not_loaded; as_found: the section reports it for each parcel; if_found: only where the section has a value; partly_if_linked: partial where the section reports that it reaches the parcel; null: the section has no rule';
 
 create or replace function api.is_applicable(p_section text, p_kind text) returns bool
 language sql immutable parallel safe as $$
@@ -88,10 +88,10 @@ $$;
 comment on function api.known_sections() is 'Names of all sections, in the order of a record';
 
 -- statement: record
-when :'name' then v_found := api.:"function"(p_fid);
+when :'name' then v_found := api.:"function"(p_fid, p_from);
 
 -- statement: reach
-when :'name' then return api.:"function"(p_region, p_belfiore, p_point);
+when :'name' then return api.:"function"(p_region, p_belfiore, p_point, p_from);
 
 -- statement: kind
 when :'kind' then p_section = any (array[:'sections'])

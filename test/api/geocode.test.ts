@@ -7,6 +7,7 @@ import synthetic from '../../sources/anncsu_addresses/synthetic.ts';
 import { ADDRESS_SOURCES, ADDRESS_SQL, buildAddresses } from '../harness/address-workspace.ts';
 import { describeEngines } from '../harness/database.ts';
 import { sectionWorkspace, type SectionWorkspace } from '../harness/section-workspace.ts';
+import { queryRecords } from '../harness/records.ts';
 
 interface Found {
   readonly address_id: number;
@@ -273,8 +274,9 @@ describeEngines('searching an address', (engine) => {
   });
 
   once('finds an address by its displayed text', async () => {
-    const rows = await database.query<{ shown: Found }>(
-      'select api.address_json(region_code, address_id) as shown from core.access_point where geom is not null and number is not null order by hashint8(address_id) limit 60',
+    const rows = await queryRecords<{ shown: Found }>(
+      database,
+      'select api.address_json(region_code, address_id, null::core.parcel) as shown from core.access_point where geom is not null and number is not null order by hashint8(address_id) limit 60',
     );
     for (const { shown } of rows) {
       const again = await search(shown.formatted_address, null, 50);

@@ -261,11 +261,52 @@ describeDatabase('the server\'s role', (engine) => {
     expect(functions.filter(({ entry }) => entry).length).toBeGreaterThanOrEqual(10);
   });
 
-  it('executes functions with a fixed search path', async () => {
+  it('executes functions with a fixed search path, in schemas where only the owner creates objects', async () => {
     const open = await service.database.query<{ name: string }>(
-      "select p.oid::regprocedure::text as name from pg_proc p where p.pronamespace = 'api'::regnamespace and p.prosecdef and not coalesce(p.proconfig, '{}') @> array['search_path=public, pg_temp']",
+      `select p.oid::regprocedure::text as name from pg_proc p
+       where p.pronamespace = 'api'::regnamespace and p.prosecdef
+         and not coalesce(p.proconfig, '{}') @> array['search_path=core, section, ledger, public, pg_temp']`,
     );
     expect(open).toEqual([]);
+    // Two functions choose a longer path inside, and leave it with their end.
+    const choosing = await service.database.query<{ name: string; fixed: boolean }>(
+      `select p.oid::regprocedure::text as name, coalesce(p.proconfig, '{}') @> array['search_path=core, section, ledger, public, pg_temp'] as fixed
+       from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname in ('api', 'past', 'core') and p.prosrc ~ 'set_config[(].search_path' order by 1`,
+    );
+    expect(choosing).toEqual([{ name: 'api.region_record(integer,text[])', fixed: true }, { name: 'past.record_at(integer,text[],timestamp with time zone)', fixed: true }]);
+    const writable = await service.database.query(
+      `select nspname from pg_namespace
+       where (nspname in ('core', 'section', 'ledger', 'past', 'api') or starts_with(nspname, 'region_')) and has_schema_privilege('mappale_api', oid, 'create')`,
+    );
+    expect(writable).toEqual([]);
+  });
+
+  it('answers from the published tables, whatever temporary tables, schemas and search path the caller has', async () => {
+    const [parcel] = await service.database.query<{ fid: number }>('select min(fid) as fid from core.parcel');
+    const calls = [
+      "select head || tail as answer from api.parcel_answer($1, '{risk,address,economics}')",
+      "select answer from api.parcel_as_of($1, '{risk,address,economics}', current_date)",
+      "select feature as answer from api.feature($1, 'risk')",
+      "select answer from api.parcel_columns(array[$1]::int4[], '{risk,address,solar}')",
+    ];
+    await service.database.session((session) => session.transaction(async () => {
+      const answers = async (): Promise<unknown[]> => {
+        const found: unknown[] = [];
+        for (const sql of calls) found.push(...await session.query(sql, [parcel!.fid]));
+        return found;
+      };
+      const before = await answers();
+      expect(JSON.stringify(before)).toContain(String(parcel!.fid));
+      await session.script('create schema callers', 'test');
+      for (const table of ['core.parcel', 'core.comune', 'core.region', 'section.risk', 'section.address', 'section.economics', 'core.section_coverage', 'ledger.publication']) {
+        const name = table.slice(table.indexOf('.') + 1);
+        await session.script(`create temporary table ${name} (like ${table}); create table callers.${name} (like ${table})`, 'test');
+      }
+      await session.query('set local search_path to pg_temp, callers, public');
+      expect(await answers()).toEqual(before);
+      expect(await session.query("select current_setting('search_path') as path")).toEqual([{ path: 'pg_temp, callers, public' }]);
+      await session.script('drop schema callers cascade; drop table pg_temp.parcel, pg_temp.comune, pg_temp.region, pg_temp.risk, pg_temp.address, pg_temp.economics, pg_temp.section_coverage, pg_temp.publication', 'test');
+    }));
   });
 
   it('cannot create objects', async () => {

@@ -178,8 +178,43 @@ describe('migrations', () => {
 
 describe('functions of the interface', () => {
   it('have late-bound bodies, so that they lock no table', () => {
-    const files = SQL.filter((file) => /^sql\/(api\/|functions\/|sections\/[^/]+\/(record|columns))/.test(file));
+    const files = SQL.filter((file) => /^sql\/(api\/|record\/|functions\/|sections\/[^/]+\/(record|columns))/.test(file));
     expect(everywhere((text) => [...code(text).matchAll(/\bbegin\s+atomic\b|\bcreate\s+(or\s+replace\s+)?view\b/g)].map((match) => `line ${lineAt(text, match.index)}: ${match[0]}`), files)).toEqual([]);
+  });
+});
+
+describe('the functions of a record', () => {
+  const files = SQL.filter((file) => /^(?:sql\/record\/|(?:sql|test)\/sections\/[^/]+\/record\.sql)/.test(file));
+  const bodiesOf = (text: string): string[] => code(text).split(/^create or replace function /m).slice(1);
+  const isPolymorphic = (body: string): boolean => /^[^$]*\bp_from anyelement\b/.test(body);
+  const polymorphic = new Set(files.flatMap((file) => bodiesOf(read(file)).filter(isPolymorphic).map((body) => body.slice(0, body.indexOf('(')))));
+
+  it('name tables without a schema, because views of a region or of a past time may take their place', () => {
+    expect(files.length).toBeGreaterThan(20);
+    const qualifiedTables = /\b(?:from|join)\s+((?:core|section)\.\w+|ledger\.publication)\b(?!\s*\()/g;
+    expect(everywhere((text) => [...code(text).matchAll(qualifiedTables)].map((match) => `line ${lineAt(text, match.index)}: ${match[0]}`), files)).toEqual([]);
+  });
+
+  it('read only tables that their header lists, because history keeps those', () => {
+    expect(everywhere((text) => {
+      const listed = new Set(names(text, 'reads').map(unqualified));
+      const ctes = [...code(text).matchAll(/(?:\bwith|,)\s+(\w+) as (?:materialized )?\(/g)].map((match) => match[1]!);
+      return [...code(text).matchAll(/\b(?:from|join)\s+([a-z_]\w*)\b(?![.(])/g)].map((match) => match[1]!)
+        .filter((name) => !listed.has(name) && !ctes.includes(name) && !['lateral', 'distinct'].includes(name));
+    }, files)).toEqual([]);
+  });
+
+  it('pass on the type of the region, because plans are kept for each type', () => {
+    expect(polymorphic.size).toBeGreaterThan(30);
+    expect(everywhere((text) => bodiesOf(text).filter(isPolymorphic).map((body) => body.split('$$')[1] ?? '').flatMap((body) => [...body.matchAll(/\b(api\.\w+)\(/g)].flatMap((match) => {
+      if (!polymorphic.has(match[1]!)) return [];
+      let [depth, end] = [0, match.index];
+      do {
+        end += body.slice(end + 1).search(/[()]/) + 1;
+        depth += body[end] === '(' ? 1 : -1;
+      } while (depth > 0);
+      return /\bp_from\s*\)$/.test(body.slice(match.index, end + 1)) ? [] : [`${match[1]} without p_from`];
+    })), files)).toEqual([]);
   });
 });
 

@@ -17,6 +17,7 @@ import { SILENT } from '../../pipelines/log.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
+import { queryRecords } from '../harness/records.ts';
 
 type Row = Readonly<Record<string, string>>;
 
@@ -124,9 +125,10 @@ describeEngines('enriching a table', (engine) => {
 
   it('finds addresses as /geocode/search does, with the parcel of each', async () => {
     const reader = { call: (statement: string, parameters: readonly unknown[]) => one(database, statement, parameters) } as unknown as Reader;
-    const asked = await database.query<{ street: string; city: string }>(
+    const asked = await queryRecords<{ street: string; city: string }>(
+      database,
       `select distinct concat_ws(' ', j.value ->> 'street_name', j.value ->> 'street_number') as street, j.value ->> 'municipality_code' as city
-       from core.access_point a cross join lateral (select api.address_json(a.region_code, a.address_id) as value) j
+       from core.access_point a cross join lateral (select api.address_json(a.region_code, a.address_id, null::core.parcel) as value) j
        where a.geom is not null and a.address_id % 2 = 0 order by 1, 2 limit 40`,
     );
     const { rows } = await enrich(['indirizzo|comune', ...asked.map(({ street, city }) => `${street}|${city}`), 'Via che non esiste 5|Campobasso', '|H833', 'Via Roma 1|X998'].join(LF));

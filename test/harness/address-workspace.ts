@@ -8,7 +8,7 @@ export const ADDRESS_SOURCES: readonly string[] = ['istat_comuni', 'istat_soppre
 
 /** SQL files that `sectionWorkspace` needs in addition to the core. */
 export const ADDRESS_SQL: readonly string[] = [
-  'sql/migrations/0017_address.sql', 'sql/migrations/0018_comune_register.sql', 'sql/api/address_json.sql', 'sql/sections/address/record.sql', 'sql/api/geocode_comune.sql',
+  'sql/migrations/0017_address.sql', 'sql/migrations/0018_comune_register.sql', 'sql/record/address_json.sql', 'sql/sections/address/record.sql', 'sql/api/geocode_comune.sql',
   'sql/api/geocode_search.sql', 'sql/api/geocode_reverse.sql',
 ];
 

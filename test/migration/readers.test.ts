@@ -226,7 +226,7 @@ describeEngines('reading commands', (engine) => {
       expect((await run(url, ['status'])).exit).toBe(0);
     });
 
-    it('changed functions of records for the past or for a region are created again', async () => {
+    it('changed views of the past or of a region are created again', async () => {
       for (const file of ['sql/statements/history.sql', 'sql/statements/region_schemas.sql']) {
         await within((session) => session.query("update ledger.applied_file set sha256 = 'of another version' where file = $1", [file]));
         expect((await run(url, ['status'])).told).toMatch(/DATABASE_OUT_OF_DATE/);

@@ -23,6 +23,7 @@ import { describeDatabase } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { loadOptions, syntheticFiles } from '../harness/region.ts';
+import { queryRecords } from '../harness/records.ts';
 
 const { seed } = testEnvironment();
 const LIMITS = [1_000, 2_000, 5_000, 10_000];
@@ -160,10 +161,10 @@ describeDatabase('a region with cut exports of maps', (engine) => {
       const context = await freshContext(engine);
       const found = async (): Promise<Found[]> => {
         expect((await refresh(context, loadOptions([files.folder], [14]))).failures).toEqual([]);
-        return context.database.query<Found>(`
+        return queryRecords<Found>(context.database, `
           select p.fid, st_x(p.point) as lon, st_y(p.point) as lat, value ->> 'flood_level' as flood, value -> 'coverage' ->> 'flood' as flood_coverage,
             value ->> 'landslide_level' as landslide, value -> 'coverage' ->> 'landslide' as landslide_coverage
-          from core.parcel p cross join lateral api.section_risk(p.fid) order by p.fid`);
+          from core.parcel p cross join lateral api.section_risk(p.fid, null::core.parcel) order by p.fid`);
       };
       const parcels = await found();
       // One feature is on a parcel. All other features repeat the middles of the regions' boxes.
@@ -210,13 +211,13 @@ describeDatabase('a region with cut exports of maps', (engine) => {
       const { database } = context;
       const found = async (): Promise<Shore[]> => {
         expect((await refresh(context, loadOptions([files.folder], [14]))).failures).toEqual([]);
-        return database.query<Shore>(`
+        return queryRecords<Shore>(database, `
           select p.fid, st_x(p.point) as lon, st_y(p.point) as lat, json_array_length(record -> 'coastal_erosion') as segments,
             record #>> '{meta,coverage,coastal_erosion}' as coverage, cells.coverage as exported
           from core.parcel p
           cross join lateral (select api.parcel(p.fid, '{coastal_erosion}') as record) as r
           cross join lateral (
-            select api.section_coverage(14, p.belfiore, p.point, p.kind, 'coastal_erosion', c.linked, c.found) as coverage
+            select api.section_coverage(14, p.belfiore, p.point, p.kind, 'coastal_erosion', c.linked, c.found, null::core.parcel) as coverage
             from (select 1) as one left join api.columns_coastal_erosion(array[p.fid]) as c on true
           ) as cells
           order by p.fid`);

@@ -12,6 +12,7 @@ import { copyCheckout, onDatabase, type Checkout } from '../harness/checkout.ts'
 import { describeDatabase } from '../harness/database.ts';
 import { childEnvironment } from '../harness/environment.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
+import { queryRecords } from '../harness/records.ts';
 
 const SOURCES = ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'ingv_mps04', 'istat_census'];
 describeDatabase('a section that is added as one folder', (engine) => {
@@ -41,8 +42,9 @@ describeDatabase('a section that is added as one folder', (engine) => {
 
   it('equals the values of the model\'s nodes, at every parcel', async () => {
     const [parcels, nodes] = await look(async (database) => [
-      await database.query<{ fid: number; x: number; y: number; json: { ag_min: number; ag_max: number; corners: number } | null }>(
-        'select fid, st_x(point) as x, st_y(point) as y, (api.section_shaking(fid)).value as json from core.parcel order by fid'),
+      await queryRecords<{ fid: number; x: number; y: number; json: { ag_min: number; ag_max: number; corners: number } | null }>(
+        database,
+        'select fid, st_x(point) as x, st_y(point) as y, (api.section_shaking(fid, null::core.parcel)).value as json from core.parcel order by fid'),
       await database.query<{ ix: number; iy: number; ag: number; spacing: number }>('select ix, iy, ag_g as ag, spacing_deg as spacing from layer.pga_node'),
     ]);
     const at = new Map(nodes.map(({ ix, iy, ag }) => [`${ix} ${iy}`, ag]));

@@ -10,6 +10,7 @@ import { testEnvironment } from '../harness/environment.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rolledBack } from '../harness/rolled-back.ts';
+import { inAllRegions } from '../harness/records.ts';
 
 const sql = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
 const COVERED = SECTIONS.filter(({ name, coverage }) => name !== 'basic' && coverage === 'meta').map(({ name }) => name);
@@ -52,10 +53,10 @@ describeDatabase('the coverage of a section', (engine) => {
         ${statements}`, 'test');
     await session.script(sql('sql/core/section_coverage.sql'), 'sql/core/section_coverage.sql');
     await session.script('insert into core.section_coverage_14 select * from section_coverage', 'test');
-    const rows = await session.query<{ section: string; coverage: string }>(
-      `select s.section, api.section_coverage(14, 'Z00' || n, null, 'land', s.section, (api.section_record(s.section, 1400000000 + n)).linked, null) as coverage
+    const rows = await inAllRegions(session, () => session.query<{ section: string; coverage: string }>(
+      `select s.section, api.section_coverage(14, 'Z00' || n, null, 'land', s.section, (api.section_record(s.section, 1400000000 + n, null::core.parcel)).linked, null, null::core.parcel) as coverage
          from unnest($1::text[]) with ordinality as s (section, nth) cross join generate_series(1, 3) as n order by s.nth, n`, [sections],
-    );
+    ));
     return Object.fromEntries(sections.map((section) => [section, rows.filter((row) => row.section === section).map(({ coverage }) => coverage)]));
   });
 

@@ -15,6 +15,7 @@ import { describeDatabase, describeEngines } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { loadOptions, syntheticFiles } from '../harness/region.ts';
+import { queryRecords } from '../harness/records.ts';
 
 /** Sections that the contract defines for roads and waters too. All other sections are only for land. */
 const OF_EVERY_KIND = ['basic', 'risk', 'subsidence', 'coastal_erosion'];
@@ -83,13 +84,14 @@ describeDatabase('the coverage of every section', (engine) => {
     const { cells } = await rowsOf(ask, parcels.map(({ fid }) => fid), SECTION_NAMES);
     for (const { fid } of parcels) {
       const { meta: { coverage } } = records.get(fid)!;
-      const { whole, then } = await one<{ whole: ParcelRecord; then: ParcelRecord }>(
+      const [read] = await queryRecords<{ whole: ParcelRecord; then: ParcelRecord }>(
         context.database,
-        'select (select api.whole_record(r.head, $2, r.citations)::json from api.parcel_record($1, $2) r) as whole, (api.parcel_as_of($1, $2, current_date + 1)).answer::json as then',
+        'select (select api.whole_record(r.head, $2, r.citations)::json from api.parcel_record($1, $2, null::core.parcel) r) as whole, (api.parcel_as_of($1, $2, current_date + 1)).answer::json as then',
         [fid, SECTION_NAMES],
       );
-      const features = await context.database.query<{ section: string; word: string }>(
-        "select s.section, api.feature_text($1, s.section)::json #>> '{properties,coverage}' as word from unnest($2::text[]) as s (section)", [fid, COVERED],
+      const { whole, then } = read!;
+      const features = await queryRecords<{ section: string; word: string }>(
+        context.database, "select s.section, api.feature_text($1, s.section)::json #>> '{properties,coverage}' as word from unnest($2::text[]) as s (section)", [fid, COVERED],
       );
       const feature = Object.fromEntries(features.map(({ section, word }) => [section, word]));
       expect([whole.meta.coverage, then.meta.coverage, feature], about).toEqual([coverage, coverage, coverage]);

@@ -8,6 +8,7 @@ import { describeDatabase } from '../../../test/harness/database.ts';
 import { createFunctions } from '../../../test/harness/functions.ts';
 import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
 import { splitAt, sqlOf } from '../../../test/harness/sql.ts';
+import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 2_000, seed: 11 });
 
@@ -23,7 +24,7 @@ describeDatabase('the section address', (engine) => {
 
   it('matches the synthetic truth of every parcel, of land, roads and water', async () => {
     const truth = synthetic.truth!(region);
-    const rows = await database.query<{ fid: number; json: unknown[] }>(`select p.fid, (api.section_address(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`);
+    const rows = await queryRecords<{ fid: number; json: unknown[] }>(database, `select p.fid, (api.section_address(p.fid, null::core.parcel)).value as json from ${workspace.schema}.parcel p order by p.fid`);
     expect(rows).toHaveLength(region.parcelCount);
     const expected = [...region.parcels()].map((parcel) => ({
       fid: syntheticFid(region, parcel.index),

@@ -26,7 +26,7 @@ begin
     json_build_array(
       l.n,
       l.address_id,
-      api.address_json(core.region_of(l.fid), l.address_id) ->> 'formatted_address'
+      api.address_json(core.region_of(l.fid), l.address_id, null::core.parcel) ->> 'formatted_address'
     )
   from listed l;
 end

@@ -4,20 +4,20 @@
 -- grain: one array per parcel, one element per access point, at most 20
 -- crs: EPSG:4326
 
-create or replace function api.section_address(p_fid int4, out value json, out linked bool, out keys text[])
+create or replace function api.section_address(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   -- Read first, because parcels may be on other nodes than addresses.
   v_found constant int8[] := array(
     select x.address_id
-    from section.address x
+    from address x
     where x.fid = p_fid
     order by x.ordinal
   );
 begin
   value := (
     select coalesce(
-      json_agg(api.address_json(core.region_of(p_fid), x.address_id) order by x.ordinal),
+      json_agg(api.address_json(core.region_of(p_fid), x.address_id, p_from) order by x.ordinal),
       '[]'::json
     )
     from unnest(v_found) with ordinality as x (address_id, ordinal)
@@ -27,4 +27,4 @@ begin
   end if;
 end
 $$;
-comment on function api.section_address(int4) is 'Section address as JSON: the parcel''s own access points, those inside before those within 15 m; [] if there are none';
+comment on function api.section_address(int4, anyelement) is 'Section address as JSON: the parcel''s own access points, those inside before those within 15 m; [] if there are none';

@@ -35,7 +35,7 @@ begin
   place as materialized (
     select
       b.belfiore,
-      api.known_municipality(b.belfiore) as municipality
+      api.known_municipality(b.belfiore, null::core.parcel) as municipality
     from (select distinct p.belfiore from parcel p) b
   )
   select

@@ -27,7 +27,7 @@ language sql immutable parallel safe as $$
 $$;
 comment on function api.values_basic(core.parcel) is 'Values derived from the row of a parcel: area in m² with 2 decimals, representative point in degrees with 7, sheet without zeros, attachment and development (null: none), and the reference of its comune catastale (null: the parcel has a sheet)';
 
-create or replace function api.section_basic(p_fid int4, out value json, out linked bool, out keys text[], out belfiore text, out point geometry, out kind text)
+create or replace function api.section_basic(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[], out belfiore text, out point geometry, out kind text)
 language plpgsql stable as $$
 declare
   v_found record;
@@ -47,13 +47,13 @@ begin
     p.section,
     v.*
   into v_found
-  from core.parcel p
+  from parcel p
   cross join lateral api.values_basic(row(p.*)::core.parcel) v
   where p.fid = p_fid;
   if v_found.fid is not null then
     select *
     into v_postal
-    from section.postal_code z
+    from postal_code z
     where z.fid = p_fid;
     if v_found.sheet is not null then
       v_cadastral := json_build_object(
@@ -68,7 +68,7 @@ begin
       v_cadastral := json_build_object(
         'comune_catastale', (
           select json_build_object('code', c.code, 'name', coalesce(c.name, c.name_other))
-          from core.comune_catastale c
+          from comune_catastale c
           where c.region_code = core.region_of(p_fid)
             and c.prefix = v_found.prefix
         ),
@@ -90,7 +90,7 @@ begin
       'area_m2', v_found.area_m2,
       'centroid', json_build_object('lat', v_found.lat, 'lng', v_found.lng),
       'geometry', api.geojson(v_found.geom),
-      'municipality', api.known_municipality(v_found.belfiore),
+      'municipality', api.known_municipality(v_found.belfiore, p_from),
       'cadastral', v_cadastral
     );
     -- A parcel of a land register is cited by its comune catastale.
@@ -103,10 +103,10 @@ begin
   end if;
 end
 $$;
-comment on function api.section_basic(int4) is 'Section basic of a parcel as JSON, with the comune, representative point (EPSG:4326) and kind that the whole record needs; nulls if there is no such parcel';
+comment on function api.section_basic(int4, anyelement) is 'Section basic of a parcel as JSON, with the comune, representative point (EPSG:4326) and kind that the whole record needs; nulls if there is no such parcel';
 
-create or replace function api.coverage_basic(p_region int4, p_belfiore text, p_point geometry) returns text
+create or replace function api.coverage_basic(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$
   select 'mapped'
 $$;
-comment on function api.coverage_basic(int4, text, geometry) is 'mapped: every published parcel is on the map that it was read from';
+comment on function api.coverage_basic(int4, text, geometry, anyelement) is 'mapped: every published parcel is on the map that it was read from';

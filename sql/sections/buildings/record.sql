@@ -14,7 +14,7 @@ language sql immutable parallel safe as $$
 $$;
 comment on function api.values_buildings(section.buildings) is 'Rounded values of the section buildings: footprints in m² with 2 decimals, share of the parcel with 6';
 
-create or replace function api.section_buildings(p_fid int4, out value json, out linked bool, out keys text[])
+create or replace function api.section_buildings(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 begin
   select
@@ -28,23 +28,23 @@ begin
     ),
     array['buildings/@']
   into value, keys
-  from section.buildings b
+  from buildings b
   cross join lateral api.values_buildings(row(b.*)::section.buildings) v
   where b.fid = p_fid;
 end
 $$;
-comment on function api.section_buildings(int4) is 'Section buildings as JSON: buildings whose largest part is on the parcel, their footprint in m², residential buildings (null: no use is known), built share of the parcel; null if there is no building';
+comment on function api.section_buildings(int4, anyelement) is 'Section buildings as JSON: buildings whose largest part is on the parcel, their footprint in m², residential buildings (null: no use is known), built share of the parcel; null if there is no building';
 
-create or replace function api.coverage_buildings(p_region int4, p_belfiore text, p_point geometry) returns text
+create or replace function api.coverage_buildings(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$
 begin
   return (
     select case
-      when exists (select from core.building_coverage c where c.region_code = p_region and c.belfiore = p_belfiore and c.source is not null) then 'mapped'
-      when exists (select from core.building_coverage c where c.region_code = p_region) then 'not_mapped'
+      when exists (select from building_coverage c where c.region_code = p_region and c.belfiore = p_belfiore and c.source is not null) then 'mapped'
+      when exists (select from building_coverage c where c.region_code = p_region) then 'not_mapped'
       else 'not_loaded'
     end
   );
 end
 $$;
-comment on function api.coverage_buildings(int4, text, geometry) is 'mapped: a source reaches the comune, so that no section means no building; not_mapped: none that is loaded does; not_loaded: none is loaded';
+comment on function api.coverage_buildings(int4, text, geometry, anyelement) is 'mapped: a source reaches the comune, so that no section means no building; not_mapped: none that is loaded does; not_loaded: none is loaded';

@@ -4,6 +4,7 @@ import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/ispra_shoreline/synthetic.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 6_000, seed: 7 });
 
@@ -32,7 +33,7 @@ describeDatabase('the section coastal_erosion', (engine) => {
 
   it('matches the synthetic truth of every parcel: the five nearest within 1,000 m, nearest first', async () => {
     const truth = synthetic.truth!(region);
-    const rows = await database.query<{ fid: number; json: Shore[] }>(`select p.fid, (api.section_coastal_erosion(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`);
+    const rows = await queryRecords<{ fid: number; json: Shore[] }>(database, `select p.fid, (api.section_coastal_erosion(p.fid, null::core.parcel)).value as json from ${workspace.schema}.parcel p order by p.fid`);
     expect(rows).toHaveLength(region.parcelCount);
     const parcels = [...region.parcels()];
     const counts = new Set<number>();

@@ -13,7 +13,7 @@ language sql immutable parallel safe as $$
 $$;
 comment on function api.values_coastal_erosion(section.coastal_erosion) is 'Rounded values of a shoreline segment: metres with 2 decimals';
 
-create or replace function api.section_coastal_erosion(p_fid int4, out value json, out linked bool, out keys text[])
+create or replace function api.section_coastal_erosion(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 begin
   select
@@ -31,7 +31,7 @@ begin
     ),
     nullif(bool_or(c.may_be_cut), false)
   into value, linked
-  from section.coastal_erosion c
+  from coastal_erosion c
   cross join lateral api.values_coastal_erosion(row(c.*)::section.coastal_erosion) v
   where c.fid = p_fid;
   if value::text <> '[]' then
@@ -39,18 +39,18 @@ begin
   end if;
 end
 $$;
-comment on function api.section_coastal_erosion(int4) is 'Section coastal_erosion as JSON: at most five shoreline segments within 1,000 m, nearest first; [] if there is none. linked: true if a segment is from an export that may be cut, else null';
+comment on function api.section_coastal_erosion(int4, anyelement) is 'Section coastal_erosion as JSON: at most five shoreline segments within 1,000 m, nearest first; [] if there is none. linked: true if a segment is from an export that may be cut, else null';
 
-create or replace function api.coverage_coastal_erosion(p_region int4, p_belfiore text, p_point geometry) returns text
+create or replace function api.coverage_coastal_erosion(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$
 begin
   return (
     select case
-      when exists (select from core.coast_coverage c where c.region_code = p_region and c.belfiore = p_belfiore and c.mapped) then 'mapped'
-      when exists (select from core.coast_coverage c where c.region_code = p_region) then 'partly_if_linked'
+      when exists (select from coast_coverage c where c.region_code = p_region and c.belfiore = p_belfiore and c.mapped) then 'mapped'
+      when exists (select from coast_coverage c where c.region_code = p_region) then 'partly_if_linked'
       else 'not_loaded'
     end
   );
 end
 $$;
-comment on function api.coverage_coastal_erosion(int4, text, geometry) is 'mapped: no segment means no low coast nearby; partly_if_linked: the loaded files do not cover the comune, so that segments of an export that may be cut map the parcel in part, or not at all; not_loaded: no file is loaded';
+comment on function api.coverage_coastal_erosion(int4, text, geometry, anyelement) is 'mapped: no segment means no low coast nearby; partly_if_linked: the loaded files do not cover the comune, so that segments of an export that may be cut map the parcel in part, or not at all; not_loaded: no file is loaded';

@@ -6,6 +6,7 @@ import { laeaEurope } from '../../../pipelines/synthetic/map-projection.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { createTables } from '../../../test/harness/functions.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
+import { inAllRegions } from '../../../test/harness/records.ts';
 
 const sql = (path: string): string => readFileSync(new URL(`../../../sql/${path}.sql`, import.meta.url), 'utf8');
 const SHORE = ['core/shore_piece', 'core/coast_coverage', 'sections/coastal_erosion/build'].map(sql).join('\n');
@@ -76,11 +77,13 @@ describeDatabase('the coverage of the shore', (engine) => {
     });
   });
 
-  const inCase = <T>(statements: string, work: (query: <R extends Row>(text: string) => Promise<R[]>) => Promise<T>): Promise<T> =>
+  /** @param path `cases`: the tables of the case; `published`: those of all regions, for the functions of a record */
+  const inCase = <T>(statements: string, work: (query: <R extends Row>(text: string) => Promise<R[]>) => Promise<T>, path: 'cases' | 'published' = 'cases'): Promise<T> =>
     rolledBack(database, async (session) => {
       await session.script(SETUP, 'setup');
       await session.script(statements, 'test');
-      return await work((text) => session.query(text));
+      const run = (): Promise<T> => work((text) => session.query(text));
+      return path === 'cases' ? await run() : await inAllRegions(session, run);
     });
 
   /** Covered comuni, and the rates of each parcel. */
@@ -163,7 +166,7 @@ describeDatabase('the coverage of the shore', (engine) => {
     const said = (files: readonly File[]): Promise<string[]> => inCase(`${written(files)} ${SHORE}
       create table core.coast_coverage_14 partition of core.coast_coverage for values in (14);
       insert into core.coast_coverage_14 select * from coast_coverage;`, async (query) =>
-      (await query<{ coverage: string }>('select api.coverage_coastal_erosion(14, belfiore, null) as coverage from parcel order by fid')).map(({ coverage }) => coverage));
+      (await query<{ coverage: string }>('select api.coverage_coastal_erosion(14, belfiore, null, null::core.parcel) as coverage from cases.parcel order by fid')).map(({ coverage }) => coverage), 'published');
     expect(await said([{ rank: 1, segments: [{ west: 14.07, east: 14.08 }] }])).toEqual(['partly_if_linked', 'mapped', 'partly_if_linked', 'partly_if_linked']);
     expect(await said([])).toEqual(['not_loaded', 'not_loaded', 'not_loaded', 'not_loaded']);
   });
@@ -177,8 +180,8 @@ describeDatabase('the coverage of the shore', (engine) => {
       ${sql('core/motion_tile')}
       create table core.motion_tile_14 partition of core.motion_tile for values in (14);
       insert into core.motion_tile_14 select * from motion_tile;`, async (query) =>
-      (await query<{ coverage: string }>(`select api.coverage_subsidence(14, null, st_setsrid(st_point(${lon} + x * 0.0001, ${lat} + y * 0.0001), 4326)) as coverage
-         from (values (1, -1, -1), (2, 1, -1), (3, -1, 1), (4, 1, 1)) as side (n, x, y) order by n`)).map(({ coverage }) => coverage));
+      (await query<{ coverage: string }>(`select api.coverage_subsidence(14, null, st_setsrid(st_point(${lon} + x * 0.0001, ${lat} + y * 0.0001), 4326), null::core.parcel) as coverage
+         from (values (1, -1, -1), (2, 1, -1), (3, -1, 1), (4, 1, 1)) as side (n, x, y) order by n`)).map(({ coverage }) => coverage), 'published');
     expect(await said('insert into egms_tile values (1, 1, 1, 46, 20);')).toEqual(['mapped', 'not_mapped', 'not_mapped', 'not_mapped']);
     expect(await said('insert into egms_tile values (1, 1, 1, 47, 21), (1, 2, 1, 46, 21);')).toEqual(['not_mapped', 'not_mapped', 'mapped', 'mapped']);
     expect(await said('')).toEqual(['not_loaded', 'not_loaded', 'not_loaded', 'not_loaded']);

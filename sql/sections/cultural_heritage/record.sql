@@ -4,7 +4,7 @@
 -- grain: one array per parcel, one element per place of culture, at most 20
 -- crs: none
 
-create or replace function api.section_cultural_heritage(p_fid int4, out value json, out linked bool, out keys text[])
+create or replace function api.section_cultural_heritage(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_kinds text;
@@ -30,8 +30,8 @@ begin
     ),
     string_agg(distinct k.kind, ' ' order by k.kind)
   into value, v_kinds
-  from section.cultural_heritage s
-  join core.point_of_interest p
+  from cultural_heritage s
+  join point_of_interest p
     on p.region_code = core.region_of(p_fid)
     and p.id = s.id
   cross join lateral (select (p.category || case when p.placed_by = 'address' then '+' else '' end) collate "C" as kind) k
@@ -41,4 +41,4 @@ begin
   end if;
 end
 $$;
-comment on function api.section_cultural_heritage(int4) is 'Section cultural_heritage as JSON: places of culture inside the parcel, or within 15 m if it is the nearest land parcel, by name; [] if there are none';
+comment on function api.section_cultural_heritage(int4, anyelement) is 'Section cultural_heritage as JSON: places of culture inside the parcel, or within 15 m if it is the nearest land parcel, by name; [] if there are none';

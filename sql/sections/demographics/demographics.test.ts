@@ -5,6 +5,7 @@ import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/istat_census/synthetic.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 4_400, seed: 5 });
 
@@ -25,8 +26,9 @@ describeDatabase('the section demographics', (engine) => {
 
   it('matches the synthetic truth of every parcel', async () => {
     const truth = synthetic.truth!(region);
-    const rows = await database.query<{ fid: number; json: Record<string, unknown> | null }>(
-      `select p.fid, x.value as json from ${workspace.schema}.parcel p cross join lateral api.section_demographics(p.fid) x order by p.fid`,
+    const rows = await queryRecords<{ fid: number; json: Record<string, unknown> | null }>(
+      database,
+      `select p.fid, x.value as json from ${workspace.schema}.parcel p cross join lateral api.section_demographics(p.fid, null::core.parcel) x order by p.fid`,
     );
     const expected = [...region.parcels()].map((parcel) => {
       const { demographics } = truth(parcel) as { demographics: Record<string, unknown> | null };

@@ -11,7 +11,7 @@ language sql immutable parallel safe as $$
 $$;
 comment on function api.values_demographics(section.demographics) is 'Share of the parcel in the land area of its census section, 6 decimals. All other values are columns';
 
-create or replace function api.section_demographics(p_fid int4, out value json, out linked bool, out keys text[])
+create or replace function api.section_demographics(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 begin
   select
@@ -69,18 +69,18 @@ begin
     f.section_id is not null,
     array['demographics/' || left(d.section_id, -7)]
   into value, linked, keys
-  from section.demographics d
+  from demographics d
   cross join lateral api.values_demographics(row(d.*)::section.demographics) v
-  left join core.census_figures f
+  left join census_figures f
     on f.region_code = core.region_of(d.fid)
     and f.section_id = d.section_id
   where d.fid = p_fid;
 end
 $$;
-comment on function api.section_demographics(int4) is 'Section demographics as JSON: figures of the whole census section, and the share (0–1) of the parcel in the area of its land parcels; null if the section has no figures. linked: whether the parcel''s census section has figures; null: the parcel is in none';
+comment on function api.section_demographics(int4, anyelement) is 'Section demographics as JSON: figures of the whole census section, and the share (0–1) of the parcel in the area of its land parcels; null if the section has no figures. linked: whether the parcel''s census section has figures; null: the parcel is in none';
 
-create or replace function api.coverage_demographics(p_region int4, p_belfiore text, p_point geometry) returns text
+create or replace function api.coverage_demographics(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$
   select 'if_found'
 $$;
-comment on function api.coverage_demographics(int4, text, geometry) is 'if_found: mapped where figures of the census section are known; not_mapped where they are not, or the parcel is in no section; not_loaded where no census is loaded';
+comment on function api.coverage_demographics(int4, text, geometry, anyelement) is 'if_found: mapped where figures of the census section are known; not_mapped where they are not, or the parcel is in no section; not_loaded where no census is loaded';

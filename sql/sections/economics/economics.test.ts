@@ -6,6 +6,7 @@ import omi from '../../../sources/omi_quotations/synthetic.ts';
 import postal from '../../../sources/postal_codes/synthetic.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 2_000, seed: 7 });
 
@@ -56,7 +57,7 @@ describeDatabase('the section economics', (engine) => {
   });
 
   it('matches the synthetic incomes of every parcel, by postal code if the comune has several', async () => {
-    const rows = await database.query<{ fid: number; json: Record<string, unknown> | null }>(`select p.fid, (api.section_economics(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`);
+    const rows = await queryRecords<{ fid: number; json: Record<string, unknown> | null }>(database, `select p.fid, (api.section_economics(p.fid, null::core.parcel)).value as json from ${workspace.schema}.parcel p order by p.fid`);
     const shown = expected.map(({ fid, economics, price }) => (
       { fid, json: economics === null ? null : { ...economics, avg_residential_price_m2: price, source: null } }
     ));
@@ -69,8 +70,9 @@ describeDatabase('the section economics', (engine) => {
   });
 
   it('gives the affordability with four decimals: the price of 80 square metres in years of average income', async () => {
-    const rows = await database.query<{ fid: number; index: number | null }>(
-      `select p.fid, ((api.section_economics(p.fid)).value->>'affordability_index')::float8 as index from ${workspace.schema}.parcel p order by p.fid`,
+    const rows = await queryRecords<{ fid: number; index: number | null }>(
+      database,
+      `select p.fid, ((api.section_economics(p.fid, null::core.parcel)).value->>'affordability_index')::float8 as index from ${workspace.schema}.parcel p order by p.fid`,
     );
     const cents = (euro: number): bigint => BigInt(Math.round(euro * 100));
     const wanted = expected.map(({ fid, economics, price }) => {

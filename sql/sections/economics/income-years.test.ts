@@ -5,6 +5,7 @@ import { randomOf } from '../../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { contextOn } from '../../../test/harness/region.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
+import { inAllRegions } from '../../../test/harness/records.ts';
 import { NO_MERGERS, sqlOf } from '../../../test/harness/sql.ts';
 
 /** A row of the ministry's tables: of a comune, or of one of its postal codes. */
@@ -74,7 +75,7 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
         create table section.economics_14 partition of section.economics for values from (1400000000) to (1500000000);
         insert into core.declared_income_14 select * from declared_income;
         insert into section.economics_14 select * from economics;`, 'test');
-    const rows = await session.query<{ json: Found | null }>('select (api.section_economics(fid)).value as json from parcel order by fid');
+    const rows = await inAllRegions(session, () => session.query<{ json: Found | null }>('select (api.section_economics(fid, null::core.parcel)).value as json from cases.parcel order by fid'));
     return rows.map(({ json }) => json);
   });
   const said = (found: (Found | null)[]): (string | null)[] => found.map((each) => (each === null ? null : `${each.level} ${each.tax_year}`));

@@ -23,7 +23,7 @@ language sql immutable parallel safe as $$
 $$;
 comment on function api.values_economics(float8, core.declared_income) is 'Values derived from the mean price and the incomes. average_income: total_income / earners, the taxpayers who declare an income, in euro with 2 decimals. affordability_index: 80 m² × price / average_income, 4 decimals. level: whether the incomes are those of the postal code or of the comune';
 
-create or replace function api.section_economics(p_fid int4, out value json, out linked bool, out keys text[])
+create or replace function api.section_economics(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_income record;
@@ -57,8 +57,8 @@ begin
     d.cap,
     v.avg_residential_price_m2 as price
   into v_income
-  from section.economics e
-  join core.declared_income d on d.region_code = core.region_of(p_fid)
+  from economics e
+  join declared_income d on d.region_code = core.region_of(p_fid)
     and d.belfiore = e.belfiore
     and d.cap is not distinct from e.cap
   cross join lateral api.values_economics(e.avg_residential_price_m2, row(d.*)::core.declared_income) v
@@ -68,10 +68,10 @@ begin
     keys := array[concat_ws(
       ' ',
       'economics/' || v_income.tax_year,
-      case when v_income.price is not null then (select concat_ws(' ', v.half_year, v.perimeter_half_year) from section.valuation v where v.fid = p_fid) end,
-      case when v_income.cap is not null then 'cap ' || coalesce((select z.edition from section.postal_code z where z.fid = p_fid), '') end
+      case when v_income.price is not null then (select concat_ws(' ', v.half_year, v.perimeter_half_year) from valuation v where v.fid = p_fid) end,
+      case when v_income.cap is not null then 'cap ' || coalesce((select z.edition from postal_code z where z.fid = p_fid), '') end
     )];
   end if;
 end
 $$;
-comment on function api.section_economics(int4) is 'Section economics as JSON, amounts in euro. A value is null if it is withheld; null as a whole: no incomes are published for the comune';
+comment on function api.section_economics(int4, anyelement) is 'Section economics as JSON, amounts in euro. A value is null if it is withheld; null as a whole: no incomes are published for the comune';

@@ -4,6 +4,7 @@ import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/clc_land_cover/synthetic.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { queryRecords } from '../../../test/harness/records.ts';
 
 interface Row {
   readonly [column: string]: unknown;
@@ -30,8 +31,9 @@ describeDatabase('the section land_cover', (engine) => {
 
   it('matches the synthetic truth of every land parcel, and is missing for roads and water', async () => {
     const truth = synthetic.truth!(region);
-    const rows = await database.query<Row>(
-      `select p.fid, (api.section_land_cover(p.fid)).value as json, api.coverage_land_cover(${region.code}, p.belfiore, p.point) as coverage from ${workspace.schema}.parcel p order by p.fid`,
+    const rows = await queryRecords<Row>(
+      database,
+      `select p.fid, (api.section_land_cover(p.fid, null::core.parcel)).value as json, api.coverage_land_cover(${region.code}, p.belfiore, p.point, null::core.parcel) as coverage from ${workspace.schema}.parcel p order by p.fid`,
     );
     expect(rows).toHaveLength(region.parcelCount);
     const expected: Row[] = [...region.parcels()].map((parcel) => {

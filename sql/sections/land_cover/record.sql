@@ -14,7 +14,7 @@ language sql immutable parallel safe as $$
 $$;
 comment on function api.values_land_cover(section.land_cover) is 'Values derived from the row: upper CORINE classes of the code, and the share of the parcel with 6 decimals';
 
-create or replace function api.section_land_cover(p_fid int4, out value json, out linked bool, out keys text[])
+create or replace function api.section_land_cover(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 begin
   select
@@ -28,23 +28,23 @@ begin
     ),
     array['land_cover/@']
   into value, keys
-  from section.land_cover c
+  from land_cover c
   cross join lateral api.values_land_cover(row(c.*)::section.land_cover) v
   where c.fid = p_fid;
 end
 $$;
-comment on function api.section_land_cover(int4) is 'Section land_cover as JSON: the CORINE class that covers most of the parcel, and its share; null if the map has no class';
+comment on function api.section_land_cover(int4, anyelement) is 'Section land_cover as JSON: the CORINE class that covers most of the parcel, and its share; null if the map has no class';
 
-create or replace function api.coverage_land_cover(p_region int4, p_belfiore text, p_point geometry) returns text
+create or replace function api.coverage_land_cover(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$
 begin
   return (
     select case
-      when exists (select from core.land_coverage c where c.region_code = p_region and c.belfiore = p_belfiore and c.mapped) then 'mapped'
-      when exists (select from core.land_coverage c where c.region_code = p_region) then 'not_mapped'
+      when exists (select from land_coverage c where c.region_code = p_region and c.belfiore = p_belfiore and c.mapped) then 'mapped'
+      when exists (select from land_coverage c where c.region_code = p_region) then 'not_mapped'
       else 'not_loaded'
     end
   );
 end
 $$;
-comment on function api.coverage_land_cover(int4, text, geometry) is 'mapped: the map of land cover covers the comune; not_mapped: the files loaded do not reach it; not_loaded: none is loaded';
+comment on function api.coverage_land_cover(int4, text, geometry, anyelement) is 'mapped: the map of land cover covers the comune; not_mapped: the files loaded do not reach it; not_loaded: none is loaded';

@@ -5,6 +5,7 @@ import { describeDatabase } from '../../../test/harness/database.ts';
 import { createTables } from '../../../test/harness/functions.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
 import { sqlOf } from '../../../test/harness/sql.ts';
+import { inAllRegions } from '../../../test/harness/records.ts';
 
 const SETUP = `
   create schema cases;
@@ -85,7 +86,7 @@ describeDatabase('the land use with the largest area in a parcel', (engine) => {
       await session.script(sqlOf('sql/core/urban_area.sql'), 'sql/core/urban_area.sql');
       await session.script('create table core.urban_area_14 partition of core.urban_area for values in (14); insert into core.urban_area_14 select * from urban_area', 'test');
       expect(await session.query('select count(*)::int4 as pieces from urban_area')).toEqual([{ pieces: 1 }]);
-      return session.query("select fid, api.coverage_land_use(14, 'Z001', point) as coverage, api.coverage_land_use(15, 'Z001', point) as elsewhere from parcel order by fid");
+      return inAllRegions(session, () => session.query("select fid, api.coverage_land_use(14, 'Z001', point, null::core.parcel) as coverage, api.coverage_land_use(15, 'Z001', point, null::core.parcel) as elsewhere from cases.parcel order by fid"));
     });
     expect(rows).toEqual([
       { fid: 1, coverage: 'mapped', elsewhere: null }, { fid: 2, coverage: 'mapped', elsewhere: null }, { fid: 3, coverage: null, elsewhere: null }, { fid: 4, coverage: null, elsewhere: null },

@@ -14,7 +14,7 @@ language sql immutable parallel safe as $$
 $$;
 comment on function api.values_land_use(section.land_use) is 'Values derived from the row: upper Urban Atlas classes of the code, and the share of the parcel with 6 decimals';
 
-create or replace function api.section_land_use(p_fid int4, out value json, out linked bool, out keys text[])
+create or replace function api.section_land_use(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 begin
   select
@@ -28,23 +28,23 @@ begin
     ),
     true
   into value, linked
-  from section.land_use u
+  from land_use u
   cross join lateral api.values_land_use(row(u.*)::section.land_use) v
   where u.fid = p_fid;
 end
 $$;
-comment on function api.section_land_use(int4) is 'Section land_use as JSON: the Urban Atlas class that covers most of the parcel, and its share; null if the map has no class. linked: true if the map has a class, else null';
+comment on function api.section_land_use(int4, anyelement) is 'Section land_use as JSON: the Urban Atlas class that covers most of the parcel, and its share; null if the map has no class. linked: true if the map has a class, else null';
 
-create or replace function api.coverage_land_use(p_region int4, p_belfiore text, p_point geometry) returns text
+create or replace function api.coverage_land_use(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$
 begin
   return (
     select 'mapped'
-    from core.urban_area a
+    from urban_area a
     where a.region_code = p_region
       and st_covers(a.geom, p_point)
     limit 1
   );
 end
 $$;
-comment on function api.coverage_land_use(int4, text, geometry) is 'mapped: the representative point (EPSG:4326) is inside the boundary of a mapped urban area, so that no section means no land use; null: the point is in none, and coverage depends on the section''s value, or on whether anything is loaded';
+comment on function api.coverage_land_use(int4, text, geometry, anyelement) is 'mapped: the representative point (EPSG:4326) is inside the boundary of a mapped urban area, so that no section means no land use; null: the point is in none, and coverage depends on the section''s value, or on whether anything is loaded';

@@ -40,7 +40,7 @@ begin
       s.ntl_year,
       case
         when s.ntl_parcel is not null then true
-        when s.unread is null then api.raster_reaches('nightlights', core.region_of(p.fid), p.point)
+        when s.unread is null then api.raster_reaches('nightlights', core.region_of(p.fid), p.point, null::core.parcel)
       end as linked
     from parcel p
     left join swept s on s.fid = p.fid

@@ -5,6 +5,7 @@ import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/viirs_nightlights/synthetic.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 1_200, seed: 11 });
 /** Contents of a workspace that a build reads. */
@@ -19,8 +20,9 @@ describeDatabase('the section nightlights', (engine) => {
   let database: Database;
   let workspace: SectionWorkspace;
 
-  const rows = (): Promise<{ fid: number; json: Record<string, unknown> | null }[]> => database.query(
-    `select p.fid, (api.section_nightlights(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`,
+  const rows = (): Promise<{ fid: number; json: Record<string, unknown> | null }[]> => queryRecords(
+    database,
+    `select p.fid, (api.section_nightlights(p.fid, null::core.parcel)).value as json from ${workspace.schema}.parcel p order by p.fid`,
   );
 
   beforeAll(async () => {
@@ -32,7 +34,7 @@ describeDatabase('the section nightlights', (engine) => {
     await workspace.run('sql/core/raster_tile.sql');
     await workspace.run(BUILD);
     await workspace.publish('nightlights', 'section.nightlights');
-    await database.query('create or replace function api.raster_reaches(text, int4, geometry) returns bool language sql immutable as $$ select true $$');
+    await database.query('create or replace function api.raster_reaches(text, int4, geometry, anyelement) returns bool language sql immutable as $$ select true $$');
     // The question whether a parcel is land is answered from the published parcels.
     await database.query(`create table core.parcel_test partition of core.parcel for values from (${syntheticFid(region, 0)}) to (${syntheticFid(region, 99_999_999)})`);
     await database.query(`insert into core.parcel_test (fid, belfiore, sheet, attachment, development, label, reference, gml_id, kind, area_m2, made_valid, point, geom, release_id, member_id, position)

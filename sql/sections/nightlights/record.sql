@@ -14,7 +14,7 @@ language sql immutable parallel safe as $$
 $$;
 comment on function api.values_nightlights(section.nightlights) is 'Rounded values of the section nightlights: radiance and ratio with 2 decimals';
 
-create or replace function api.section_nightlights(p_fid int4, out value json, out linked bool, out keys text[])
+create or replace function api.section_nightlights(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_found record;
@@ -26,7 +26,7 @@ begin
     n.unread,
     v.*
   into v_found
-  from section.nightlights n
+  from nightlights n
   cross join lateral api.values_nightlights(row(n.*)::section.nightlights) v
   where n.fid = p_fid;
   if v_found.ntl_parcel is not null then
@@ -46,9 +46,9 @@ begin
   elsif v_found.unread is null then
     select *
     into v_parcel
-    from core.parcel p
+    from parcel p
     where p.fid = p_fid;
-    linked := api.raster_reaches('nightlights', core.region_of(p_fid), v_parcel.point);
+    linked := api.raster_reaches('nightlights', core.region_of(p_fid), v_parcel.point, p_from);
     -- The raster has no value at this point.
     if linked and v_parcel.kind = 'land' then
       keys := array['nightlights/none'];
@@ -57,10 +57,10 @@ begin
   end if;
 end
 $$;
-comment on function api.section_nightlights(int4) is 'Section nightlights as JSON; null if no raster covers the parcel';
+comment on function api.section_nightlights(int4, anyelement) is 'Section nightlights as JSON; null if no raster covers the parcel';
 
-create or replace function api.coverage_nightlights(p_region int4, p_belfiore text, p_point geometry) returns text
+create or replace function api.coverage_nightlights(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$
   select 'as_found'
 $$;
-comment on function api.coverage_nightlights(int4, text, geometry) is 'as_found: mapped if a raster covers the parcel; not_mapped if no loaded raster does; not_loaded if no raster is loaded, or its file was removed before the parcel was built';
+comment on function api.coverage_nightlights(int4, text, geometry, anyelement) is 'as_found: mapped if a raster covers the parcel; not_mapped if no loaded raster does; not_loaded if no raster is loaded, or its file was removed before the parcel was built';

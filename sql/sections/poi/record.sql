@@ -4,7 +4,7 @@
 -- grain: one array per parcel, one element per point, at most 50
 -- crs: EPSG:4326
 
-create or replace function api.section_poi(p_fid int4, out value json, out linked bool, out keys text[])
+create or replace function api.section_poi(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_kinds text;
@@ -28,8 +28,8 @@ begin
     ),
     string_agg(distinct k.kind, ' ' order by k.kind)
   into value, v_kinds
-  from section.poi s
-  join core.point_of_interest p
+  from poi s
+  join point_of_interest p
     on p.region_code = core.region_of(p_fid)
     and p.id = s.id
   cross join lateral (select (p.category || case when p.placed_by = 'address' then '+' else '' end) collate "C" as kind) k
@@ -39,4 +39,4 @@ begin
   end if;
 end
 $$;
-comment on function api.section_poi(int4) is 'Section poi as JSON: schools, open pharmacies and fuel stations of the parcel by category, name and id; [] if there are none';
+comment on function api.section_poi(int4, anyelement) is 'Section poi as JSON: schools, open pharmacies and fuel stations of the parcel by category, name and id; [] if there are none';

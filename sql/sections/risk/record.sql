@@ -24,7 +24,7 @@ language sql immutable parallel safe as $$
 $$;
 comment on function api.values_risk(section.risk) is 'Values of the section risk that differ from its columns: pga in g with 4 decimals, shares of the parcel with 6 decimals, and the coverage of each field';
 
-create or replace function api.section_risk(p_fid int4, out value json, out linked bool, out keys text[])
+create or replace function api.section_risk(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 begin
   select
@@ -47,10 +47,10 @@ begin
     ),
     array[k.place, k.place || ' ' || coalesce(r.flood_level, '-') || ' ' || coalesce(r.landslide_level, '-')]
   into value, keys
-  from section.risk r
+  from risk r
   cross join lateral api.values_risk(row(r.*)::section.risk) v
   cross join lateral (select 'risk/@' || case when r.pga_mapped then ' pga' else '' end as place) k
   where r.fid = p_fid;
 end
 $$;
-comment on function api.section_risk(int4) is 'Section risk as JSON: seismic zone of the comune, pga in g, worst flood and landslide class of the whole parcel with its share, and which fields the sources cover';
+comment on function api.section_risk(int4, anyelement) is 'Section risk as JSON: seismic zone of the comune, pga in g, worst flood and landslide class of the whole parcel with its share, and which fields the sources cover';

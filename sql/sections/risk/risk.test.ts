@@ -5,6 +5,7 @@ import { loadSynthetic, type Synthetic } from '../../../pipelines/synthetic/synt
 import type { SyntheticParcel } from '../../../pipelines/synthetic/region.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 6_000, seed: 7 });
 const SOURCES = ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'dpc_seismic', 'ispra_flood', 'ispra_landslide', 'ingv_mps04'];
@@ -40,7 +41,7 @@ describeDatabase('the section risk', (engine) => {
 
   it('matches the synthetic truth of every parcel, of land, roads and water', async () => {
     const truth = await truthOf(SOURCES);
-    const rows = await database.query<{ fid: number; json: Record<string, unknown> }>(`select p.fid, (api.section_risk(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`);
+    const rows = await queryRecords<{ fid: number; json: Record<string, unknown> }>(database, `select p.fid, (api.section_risk(p.fid, null::core.parcel)).value as json from ${workspace.schema}.parcel p order by p.fid`);
     expect(rows).toHaveLength(region.parcelCount);
     const expected: { readonly fid: number; readonly json: Record<string, unknown> }[] = [...region.parcels()].map((parcel) => (
       { fid: syntheticFid(region, parcel.index), json: { ...truth(parcel), source: null } }

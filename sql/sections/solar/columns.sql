@@ -42,7 +42,7 @@ begin
       c.region_code,
       c.belfiore,
       c.is_built,
-      api.section_coverage(c.region_code, c.belfiore, null, null, 'buildings', null, c.is_built) as coverage
+      api.section_coverage(c.region_code, c.belfiore, null, null, 'buildings', null, c.is_built, null::core.parcel) as coverage
     from (
       select distinct
         p.region_code,
@@ -60,7 +60,7 @@ begin
       case
         when s.unread then null
         when s.pvout_kwh_per_kwp is not null then true
-        when s.fid is not null or c.coverage = 'mapped' then api.raster_reaches('solar', p.region_code, p.point)
+        when s.fid is not null or c.coverage = 'mapped' then api.raster_reaches('solar', p.region_code, p.point, null::core.parcel)
         when c.coverage = 'not_mapped' then false
       end as linked,
       s.fid is not null as is_roofed,

@@ -20,7 +20,7 @@ language sql immutable parallel safe as $$
 $$;
 comment on function api.values_solar(section.solar) is 'Rounded values of the section solar: m² and kW with 2 decimals, kWh as integers';
 
-create or replace function api.section_solar(p_fid int4, out value json, out linked bool, out keys text[])
+create or replace function api.section_solar(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_found record;
@@ -35,7 +35,7 @@ begin
     s.unread,
     v.*
   into v_found
-  from section.solar s
+  from solar s
   cross join lateral api.values_solar(row(s.*)::section.solar) v
   where s.fid = p_fid;
   if v_found.fid is not null then
@@ -61,26 +61,26 @@ begin
   end if;
   select *
   into v_parcel
-  from core.parcel p
+  from parcel p
   where p.fid = p_fid;
   if v_found.fid is null then
     -- A parcel without roofs is known only where a source of buildings covers it.
-    v_buildings := api.section_buildings(p_fid);
+    v_buildings := api.section_buildings(p_fid, p_from);
     v_coverage := api.section_coverage(
-      core.region_of(p_fid), v_parcel.belfiore, v_parcel.point, null, 'buildings', v_buildings.linked, v_buildings.value::text not in ('null', '[]')
+      core.region_of(p_fid), v_parcel.belfiore, v_parcel.point, null, 'buildings', v_buildings.linked, v_buildings.value::text not in ('null', '[]'), p_from
     );
     if v_coverage = 'mapped' and v_parcel.kind = 'land' then
       keys := array['solar/@ roof'];
       value := json_build_object('available', false, 'source', null);
     end if;
   end if;
-  linked := case v_coverage when 'mapped' then api.raster_reaches('solar', core.region_of(p_fid), v_parcel.point) when 'not_mapped' then false end;
+  linked := case v_coverage when 'mapped' then api.raster_reaches('solar', core.region_of(p_fid), v_parcel.point, p_from) when 'not_mapped' then false end;
 end
 $$;
-comment on function api.section_solar(int4) is 'Section solar as JSON; null if no source of buildings covers the parcel';
+comment on function api.section_solar(int4, anyelement) is 'Section solar as JSON; null if no source of buildings covers the parcel';
 
-create or replace function api.coverage_solar(p_region int4, p_belfiore text, p_point geometry) returns text
+create or replace function api.coverage_solar(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$
   select 'as_found'
 $$;
-comment on function api.coverage_solar(int4, text, geometry) is 'as_found: mapped if buildings are mapped and a raster of yields covers the parcel; not_mapped if one of the two does not cover it; not_loaded if one is not loaded, or the raster was removed before the parcel was built';
+comment on function api.coverage_solar(int4, text, geometry, anyelement) is 'as_found: mapped if buildings are mapped and a raster of yields covers the parcel; not_mapped if one of the two does not cover it; not_loaded if one is not loaded, or the raster was removed before the parcel was built';

@@ -4,6 +4,7 @@ import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/gsa_pvout/synthetic.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 800, seed: 3 });
 
@@ -26,8 +27,9 @@ describeDatabase('the section solar', (engine) => {
   it('multiplies the area of large roofs by the yield between four cells, and classifies the printed value', async () => {
     const truth = synthetic.truth!(region);
     const kwhOf = new Map([...region.parcels()].map((parcel) => [syntheticFid(region, parcel.index), truth(parcel)['pvout_kwh_per_kwp'] as number | undefined]));
-    const rows = await database.query<{ fid: number; area: number; roofs: number; json: Record<string, unknown> }>(
-      `select b.fid, b.roof_area_m2 as area, b.roof_count as roofs, (api.section_solar(b.fid)).value as json from ${workspace.schema}.buildings b where b.roof_count > 0 order by b.fid`,
+    const rows = await queryRecords<{ fid: number; area: number; roofs: number; json: Record<string, unknown> }>(
+      database,
+      `select b.fid, b.roof_area_m2 as area, b.roof_count as roofs, (api.section_solar(b.fid, null::core.parcel)).value as json from ${workspace.schema}.buildings b where b.roof_count > 0 order by b.fid`,
     );
     expect(rows.length).toBeGreaterThan(150);
     const classes = new Set<unknown>();

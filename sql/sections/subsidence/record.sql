@@ -13,7 +13,7 @@ language sql immutable parallel safe as $$
 $$;
 comment on function api.values_subsidence(section.subsidence) is 'Rounded values of the section subsidence: mm/year and mm/year² with 2 decimals';
 
-create or replace function api.section_subsidence(p_fid int4, out value json, out linked bool, out keys text[])
+create or replace function api.section_subsidence(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 begin
   select
@@ -29,14 +29,14 @@ begin
     ),
     array['subsidence/' || p_fid]
   into value, keys
-  from section.subsidence s
+  from subsidence s
   cross join lateral api.values_subsidence(row(s.*)::section.subsidence) v
   where s.fid = p_fid;
 end
 $$;
-comment on function api.section_subsidence(int4) is 'Section subsidence as JSON: velocity in mm/year and acceleration in mm/year²; null if no cell was measured';
+comment on function api.section_subsidence(int4, anyelement) is 'Section subsidence as JSON: velocity in mm/year and acceleration in mm/year²; null if no cell was measured';
 
-create or replace function api.coverage_subsidence(p_region int4, p_belfiore text, p_point geometry) returns text
+create or replace function api.coverage_subsidence(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language plpgsql stable as $$
 declare
   v_point constant geometry := st_transform(p_point, 3035);
@@ -47,9 +47,9 @@ begin
       when count(*) > 0 then 'not_mapped'
       else 'not_loaded'
     end
-    from core.motion_tile t
+    from motion_tile t
     where t.region_code = p_region
   );
 end
 $$;
-comment on function api.coverage_subsidence(int4, text, geometry) is 'mapped: the representative point (EPSG:4326) is inside a loaded tile, so that no section means no measured cell; not_mapped: it is in no loaded tile; not_loaded: no tile is loaded';
+comment on function api.coverage_subsidence(int4, text, geometry, anyelement) is 'mapped: the representative point (EPSG:4326) is inside a loaded tile, so that no section means no measured cell; not_mapped: it is in no loaded tile; not_loaded: no tile is loaded';

@@ -5,6 +5,7 @@ import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/egms_vertical/synthetic.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 2_000, seed: 11 });
 
@@ -41,8 +42,9 @@ describeDatabase('the section subsidence', (engine) => {
 
   it('matches the synthetic truth of every parcel, of land, roads and water', async () => {
     const truth = synthetic.truth!(region);
-    const rows = await database.query<{ fid: number; json: Record<string, unknown> | null }>(
-      `select p.fid, (api.section_subsidence(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`,
+    const rows = await queryRecords<{ fid: number; json: Record<string, unknown> | null }>(
+      database,
+      `select p.fid, (api.section_subsidence(p.fid, null::core.parcel)).value as json from ${workspace.schema}.parcel p order by p.fid`,
     );
     expect(rows).toHaveLength(region.parcelCount);
     const expected = [...region.parcels()].map((parcel) => {

@@ -45,7 +45,7 @@ begin
     case
       when s.cells is not null then true
       when s.unread is not null then null
-      else api.terrain_reached(p.kind, api.raster_reaches('terrain', core.region_of(p.fid), p.point))
+      else api.terrain_reached(p.kind, api.raster_reaches('terrain', core.region_of(p.fid), p.point, null::core.parcel))
     end,
     s.cells is not null,
     case

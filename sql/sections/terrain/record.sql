@@ -35,7 +35,7 @@ language sql immutable parallel safe as $$
 $$;
 comment on function api.terrain_reached(text, bool) is 'Whether the sources cover a parcel of a kind that has no elevation; p_reached: whether its point is in a raster, null if none is loaded';
 
-create or replace function api.section_terrain(p_fid int4, out value json, out linked bool, out keys text[])
+create or replace function api.section_terrain(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_found record;
@@ -48,7 +48,7 @@ begin
     t.unread,
     v.*
   into v_found
-  from section.terrain t
+  from terrain t
   cross join lateral api.values_terrain(row(t.*)::section.terrain) v
   where t.fid = p_fid;
   if v_found.cells is not null then
@@ -66,7 +66,7 @@ begin
       'cells', v_found.cells,
       'elevation_of', (
         select t.elevation_of
-        from core.raster_tile t
+        from raster_tile t
         where t.region_code = core.region_of(p_fid)
           and t.section = 'terrain'
           and t.source_id = v_found.source_id
@@ -79,16 +79,16 @@ begin
     -- A separate statement, because the parcel may be on another node than the rasters.
     select *
     into v_parcel
-    from core.parcel p
+    from parcel p
     where p.fid = p_fid;
-    linked := api.terrain_reached(v_parcel.kind, api.raster_reaches('terrain', core.region_of(p_fid), v_parcel.point));
+    linked := api.terrain_reached(v_parcel.kind, api.raster_reaches('terrain', core.region_of(p_fid), v_parcel.point, p_from));
   end if;
 end
 $$;
-comment on function api.section_terrain(int4) is 'Section terrain as JSON; null if no model has an elevation';
+comment on function api.section_terrain(int4, anyelement) is 'Section terrain as JSON; null if no model has an elevation';
 
-create or replace function api.coverage_terrain(p_region int4, p_belfiore text, p_point geometry) returns text
+create or replace function api.coverage_terrain(p_region int4, p_belfiore text, p_point geometry, p_from anyelement) returns text
 language sql immutable parallel safe as $$
   select 'as_found'
 $$;
-comment on function api.coverage_terrain(int4, text, geometry) is 'as_found: mapped if a model has an elevation; not_mapped if no loaded model has one; not_loaded if no model is loaded, or its file was removed before the parcel was built';
+comment on function api.coverage_terrain(int4, text, geometry, anyelement) is 'as_found: mapped if a model has an elevation; not_mapped if no loaded model has one; not_loaded if no model is loaded, or its file was removed before the parcel was built';

@@ -7,6 +7,7 @@ import { describeDatabase } from '../../../test/harness/database.ts';
 import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
 import type { AreaSweep, CellRows } from '../../../pipelines/contract/sweep.ts';
 import sweeps from './sweep.ts';
+import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 1_500, seed: 11 });
 
@@ -78,13 +79,14 @@ describeDatabase('the section terrain', (engine) => {
     await workspace.publish('raster_tile', 'core.raster_tile');
     await workspace.run('sql/sections/terrain/build.sql');
     await workspace.publish('terrain', 'section.terrain');
-    await database.query('create or replace function api.raster_reaches(text, int4, geometry) returns bool language sql immutable as $$ select true $$');
+    await database.query('create or replace function api.raster_reaches(text, int4, geometry, anyelement) returns bool language sql immutable as $$ select true $$');
   });
 
   it('matches the synthetic truth of every parcel, of both models', async () => {
     const truths = [copernicus.truth!(region), tinitaly.truth!(region)];
-    const rows = await database.query<{ fid: number; json: Record<string, unknown> | null; model: string | null }>(
-      `select p.fid, (api.section_terrain(p.fid)).value as json, t.source_id as model from ${workspace.schema}.parcel p left join section.terrain t using (fid) order by p.fid`,
+    const rows = await queryRecords<{ fid: number; json: Record<string, unknown> | null; model: string | null }>(
+      database,
+      `select p.fid, (api.section_terrain(p.fid, null::core.parcel)).value as json, t.source_id as model from ${workspace.schema}.parcel p left join section.terrain t using (fid) order by p.fid`,
     );
     const expected = [...region.parcels()].map((parcel) => {
       const found = truths.map((truth) => truth(parcel)['terrain'] as Record<string, unknown> | undefined);

@@ -6,6 +6,7 @@ import { randomOf } from '../../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { contextOn } from '../../../test/harness/region.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
+import { inAllRegions } from '../../../test/harness/records.ts';
 
 const sql = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
 /** Half-years as numbers: `h(2025, 2)`. */
@@ -153,9 +154,10 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
       await session.script(`create table ${table}_14 partition of ${table} for values ${table.startsWith('core') ? 'in (14)' : 'from (1400000000) to (1500000000)'};
           insert into ${table}_14 (${columns}) select ${columns} from cases.${name};`, 'test');
     }
-    const answers = await session.query<{ valuation: Record<string, never>[]; history: { zone_current: string; semesters: Record<string, never>[] } | null }>(
-      'select (api.section_valuation(fid)).value as valuation, (api.section_valuation_history(fid)).value as history from parcel order by fid',
-    );
+    type Answer = { valuation: Record<string, never>[]; history: { zone_current: string; semesters: Record<string, never>[] } | null };
+    const answers = await inAllRegions(session, () => session.query<Answer>(
+      'select (api.section_valuation(fid, null::core.parcel)).value as valuation, (api.section_valuation_history(fid, null::core.parcel)).value as history from cases.parcel order by fid',
+    ));
     return answers.map(({ valuation, history }) => {
       expect(valuation.length).toBeLessThan(2);
       const [first] = valuation as unknown as {

@@ -4,7 +4,7 @@
 -- grain: one array per parcel, one element per type of building and state
 -- crs: none
 
-create or replace function api.section_valuation(p_fid int4, out value json, out linked bool, out keys text[])
+create or replace function api.section_valuation(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_key text;
@@ -48,16 +48,16 @@ begin
     bool_or(v.half_year is not null),
     concat_ws(' ', min(v.half_year), min(v.perimeter_half_year), case when bool_or(b.zona is not null) then 'previous' end)
   into value, linked, v_key
-  from section.valuation v
-  left join core.quotation_zone z on z.region_code = core.region_of(p_fid)
+  from valuation v
+  left join quotation_zone z on z.region_code = core.region_of(p_fid)
     and z.belfiore = v.belfiore
     and z.zona = v.zona
     and z.half_year = v.half_year
-  left join core.quotation q on q.region_code = core.region_of(p_fid)
+  left join quotation q on q.region_code = core.region_of(p_fid)
     and q.belfiore = v.belfiore
     and q.zona = v.zona
     and q.half_year = v.half_year
-  left join core.quotation b on b.region_code = core.region_of(p_fid)
+  left join quotation b on b.region_code = core.region_of(p_fid)
     and b.belfiore = v.previous_belfiore
     and b.zona = v.previous_zona
     and b.half_year = v.half_year - 1
@@ -69,4 +69,4 @@ begin
   end if;
 end
 $$;
-comment on function api.section_valuation(int4) is 'Section valuation as JSON: OMI quotations of the parcel''s zone, euro per square metre (rents per month), null: not quoted; zone_perimeter_semester: half-year of the perimeter that contains the parcel; [] if there are none. linked: whether the quoted half-year has a perimeter that contains the parcel; null: the parcel is in no zone';
+comment on function api.section_valuation(int4, anyelement) is 'Section valuation as JSON: OMI quotations of the parcel''s zone, euro per square metre (rents per month), null: not quoted; zone_perimeter_semester: half-year of the perimeter that contains the parcel; [] if there are none. linked: whether the quoted half-year has a perimeter that contains the parcel; null: the parcel is in no zone';

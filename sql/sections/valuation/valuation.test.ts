@@ -5,6 +5,7 @@ import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/omi_quotations/synthetic.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { queryRecords } from '../../../test/harness/records.ts';
 
 const region = makeRegion({ parcels: 2_400, seed: 5, comuni: 6 });
 
@@ -47,12 +48,12 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
   });
 
   it('quote every parcel like the synthetic region', async () => {
-    const rows = await database.query<{ fid: number; json: unknown }>(`select p.fid, x.value as json from ${workspace.schema}.parcel p cross join lateral api.section_valuation(p.fid) x order by p.fid`);
+    const rows = await queryRecords<{ fid: number; json: unknown }>(database, `select p.fid, x.value as json from ${workspace.schema}.parcel p cross join lateral api.section_valuation(p.fid, null::core.parcel) x order by p.fid`);
     expect(rows).toEqual(expected.map(({ fid, truth }) => ({ fid, json: truth.valuation })));
   });
 
   it('follow every parcel through 22 half-years and two rezonings', async () => {
-    const rows = await database.query<{ fid: number; json: unknown }>(`select p.fid, x.value as json from ${workspace.schema}.parcel p cross join lateral api.section_valuation_history(p.fid) x order by p.fid`);
+    const rows = await queryRecords<{ fid: number; json: unknown }>(database, `select p.fid, x.value as json from ${workspace.schema}.parcel p cross join lateral api.section_valuation_history(p.fid, null::core.parcel) x order by p.fid`);
     expect(rows).toEqual(expected.map(({ fid, truth: { valuation_history: told } }) => ({ fid, json: told === null ? null : { ...told, source: null } })));
   });
 

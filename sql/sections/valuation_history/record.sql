@@ -32,7 +32,7 @@ language sql immutable parallel safe as $$
 $$;
 comment on function api.values_valuation_history(core.quotation) is 'Values of one half-year: prices in €/m², rents in €/m² per month, the middle of each range and the gross yield (percent a year) with 2 decimals; null: not quoted';
 
-create or replace function api.section_valuation_history(p_fid int4, out value json, out linked bool, out keys text[])
+create or replace function api.section_valuation_history(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 begin
   -- Materialized, because parcels may be on other nodes than quotations.
@@ -46,7 +46,7 @@ begin
       r.perimeter_half_year,
       r.then_belfiore,
       r.then_zona
-    from section.valuation_history r
+    from valuation_history r
     where r.fid = p_fid
   ),
   quoted as (
@@ -72,7 +72,7 @@ begin
       -- 20: Abitazioni civili. The quotations of a run are one range of the index.
       left join (
         select *
-        from core.quotation i
+        from quotation i
         where i.region_code = core.region_of(p_fid)
           and i.belfiore = r.then_belfiore
           and i.zona = r.then_zona
@@ -126,4 +126,4 @@ begin
   having count(*) > 0;
 end
 $$;
-comment on function api.section_valuation_history(int4) is 'Section valuation_history as JSON: civil dwellings in normal state over 22 half-years; null as a whole: the parcel is in no zone. linked: whether any half-year has the zone; null: the parcel is in no zone';
+comment on function api.section_valuation_history(int4, anyelement) is 'Section valuation_history as JSON: civil dwellings in normal state over 22 half-years; null as a whole: the parcel is in no zone. linked: whether any half-year has the zone; null: the parcel is in no zone';

@@ -13,7 +13,7 @@ language sql immutable parallel safe as $$
 $$;
 comment on function api.values_shaking(section.shaking) is 'Rounded values of the section shaking: accelerations in g with 4 decimals';
 
-create or replace function api.section_shaking(p_fid int4, out value json, out linked bool, out keys text[])
+create or replace function api.section_shaking(p_fid int4, p_from anyelement, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 begin
   select
@@ -25,9 +25,9 @@ begin
     ),
     array['shaking/' || s.vintage]
   into value, keys
-  from section.shaking s
+  from shaking s
   cross join lateral api.values_shaking(row(s.*)::section.shaking) v
   where s.fid = p_fid;
 end
 $$;
-comment on function api.section_shaking(int4) is 'Section shaking as JSON: least and greatest acceleration of the corners around the parcel, in g; null if there is none';
+comment on function api.section_shaking(int4, anyelement) is 'Section shaking as JSON: least and greatest acceleration of the corners around the parcel, in g; null if there is none';

@@ -19,7 +19,7 @@ language sql stable parallel safe as $$
 $$;
 comment on function api.street_number(int4, text, text, int4) is 'Civico as text: 12, 12/A, 12 ROSSO, KM 3+200, SNC';
 
-create or replace function api.address_json(p_region_code int2, p_address_id int8) returns jsonb
+create or replace function api.address_json(p_region_code int2, p_address_id int8, p_from anyelement) returns jsonb
 language plpgsql stable as $$
 begin
   return (
@@ -42,11 +42,11 @@ begin
         nullif(c.province_name, l.place)
       )
     )
-    from core.access_point a
-    join core.street s on s.region_code = a.region_code and s.street_id = a.street_id
-    left join core.comune c on c.belfiore = a.belfiore
-    left join core.comune_found f on f.region_code = a.region_code and f.belfiore = a.belfiore
-    left join core.region r on r.code = coalesce(c.region_code, a.region_code)
+    from access_point a
+    join street s on s.region_code = a.region_code and s.street_id = a.street_id
+    left join comune c on c.belfiore = a.belfiore
+    left join comune_found f on f.region_code = a.region_code and f.belfiore = a.belfiore
+    left join region r on r.code = coalesce(c.region_code, a.region_code)
     cross join lateral (select api.street_number(a.number, a.exponent, a.colour, a.metric_m) as shown) n
     cross join lateral (select coalesce(nullif(s.locality, ''), c.name, f.name) as place) l
     where a.region_code = p_region_code
@@ -54,4 +54,4 @@ begin
   );
 end
 $$;
-comment on function api.address_json(int2, int8) is 'Address of an access in answers: street, civico, locality, comune, province, region and point. formatted_address joins street and civico, the locality or otherwise the comune, and the province, each if known';
+comment on function api.address_json(int2, int8, anyelement) is 'Address of an access in answers: street, civico, locality, comune, province, region and point. formatted_address joins street and civico, the locality or otherwise the comune, and the province, each if known';

@@ -4,7 +4,7 @@
 -- grain: one call per section of a parcel
 -- crs: EPSG:4326
 
-create or replace function api.comune_coverage(p_region int4, p_section text, p_belfiore text) returns text
+create or replace function api.comune_coverage(p_region int4, p_section text, p_belfiore text, p_from anyelement) returns text
 language plpgsql stable as $$
 declare
   v_coverage text;
@@ -15,7 +15,7 @@ begin
       when count(*) > 0 then 'not_mapped'
     end
   into v_coverage
-  from core.section_coverage c
+  from section_coverage c
   where c.region_code = p_region
     and c.section = p_section
     and c.belfiore in (p_belfiore, '*');
@@ -26,7 +26,7 @@ begin
   -- sources that only help to locate another source's points.
   return (
     select case when count(*) > 0 then 'not_mapped' else 'not_loaded' end
-    from ledger.publication u
+    from publication u
     join ledger.attribution a using (publication_id)
     where u.unit_code = p_region
       and u.state = 'current'
@@ -35,23 +35,23 @@ begin
   );
 end
 $$;
-comment on function api.comune_coverage(int4, text, text) is 'mapped: the files of the section cover the comune; not_mapped: the loaded files do not; not_loaded: no file is loaded';
+comment on function api.comune_coverage(int4, text, text, anyelement) is 'mapped: the files of the section cover the comune; not_mapped: the loaded files do not; not_loaded: no file is loaded';
 
-create or replace function api.raster_reaches(p_section text, p_region int4, p_point geometry) returns bool
+create or replace function api.raster_reaches(p_section text, p_region int4, p_point geometry, p_from anyelement) returns bool
 language plpgsql stable as $$
 begin
   return (
     select bool_or(st_covers(t.geom, p_point))
-    from core.raster_tile t
+    from raster_tile t
     where t.region_code = p_region
       and t.section = p_section
   );
 end
 $$;
-comment on function api.raster_reaches(text, int4, geometry) is 'Whether a point (EPSG:4326) of a region is in a raster of a section; null: none is loaded';
+comment on function api.raster_reaches(text, int4, geometry, anyelement) is 'Whether a point (EPSG:4326) of a region is in a raster of a section; null: none is loaded';
 
 create or replace function api.section_coverage(
-  p_region int4, p_belfiore text, p_point geometry, p_kind text, p_section text, p_linked bool, p_found bool
+  p_region int4, p_belfiore text, p_point geometry, p_kind text, p_section text, p_linked bool, p_found bool, p_from anyelement
 ) returns text
 language plpgsql stable as $$
 declare
@@ -61,20 +61,20 @@ begin
     return 'not_applicable';
   end if;
   -- Tiles and segments extend beyond the borders of the area that they cover. A value here proves nothing about the rest of the comune.
-  v_reached := api.section_reached(p_section, p_region, p_belfiore, p_point);
+  v_reached := api.section_reached(p_section, p_region, p_belfiore, p_point, p_from);
   return case
     -- For rasters, coverage is decided per parcel: a parcel without a row may have empty cells, or the file may have been removed before the parcel appeared.
     when v_reached = 'as_found' then case when p_linked then 'mapped' when not p_linked then 'not_mapped' else 'not_loaded' end
     -- The source maps all land. Without a value, the source does not cover the parcel, even in a covered comune.
     when v_reached = 'if_found' and not coalesce(p_linked, p_found, false) then
-      case api.comune_coverage(p_region, p_section, p_belfiore) when 'not_loaded' then 'not_loaded' else 'not_mapped' end
+      case api.comune_coverage(p_region, p_section, p_belfiore, p_from) when 'not_loaded' then 'not_loaded' else 'not_mapped' end
     when v_reached = 'if_found' then 'mapped'
     when v_reached = 'partly_if_linked' then case when p_linked then 'partial' else 'not_mapped' end
     when v_reached <> 'not_loaded' then v_reached
     when coalesce(p_linked, p_found) then 'mapped'
     when not p_linked then 'not_mapped'
-    else api.comune_coverage(p_region, p_section, p_belfiore)
+    else api.comune_coverage(p_region, p_section, p_belfiore, p_from)
   end;
 end
 $$;
-comment on function api.section_coverage(int4, text, geometry, text, text, bool, bool) is 'Coverage of a section at a parcel of a region, comune, point (EPSG:4326) and kind (null: any). not_applicable: the section does not exist for this kind of parcel; mapped: null or [] means none here; partial: the value is from an export that may be cut, and more may be here; not_mapped: the loaded files do not cover the parcel; not_loaded: no file is loaded. p_linked: whether the files of the section reach the parcel, as the section reports it; null if the section does not report it. p_found: whether the section has a value';
+comment on function api.section_coverage(int4, text, geometry, text, text, bool, bool, anyelement) is 'Coverage of a section at a parcel of a region, comune, point (EPSG:4326) and kind (null: any). not_applicable: the section does not exist for this kind of parcel; mapped: null or [] means none here; partial: the value is from an export that may be cut, and more may be here; not_mapped: the loaded files do not cover the parcel; not_loaded: no file is loaded. p_linked: whether the files of the section reach the parcel, as the section reports it; null if the section does not report it. p_found: whether the section has a value';
