@@ -5,16 +5,11 @@ import { endpoint, type Answer, type Endpoint } from './endpoint.ts';
 import { invalidParameter, refusal } from './errors.ts';
 import { comuniNamed, search } from './geocoding.ts';
 import { OGC_ENDPOINTS } from './ogc.ts';
-import { parcelAsOf, parcelRecord } from './parcel-record.ts';
+import { recordOf, recordThen } from './parcel-id.ts';
 import {
   locateParameters, municipalityParameters, municipalityPath, noParameters, parcelParameters, parcelPath, parcelSearchParameters, provinceParameters, readPlace,
   requireInBounds, reverseParameters, searchParameters,
 } from './parameters.ts';
-
-/** Facts about a parcel that is no longer published. */
-interface Retired {
-  readonly successor_fid: number | null;
-}
 
 export const ENDPOINTS: readonly Endpoint[] = [
   endpoint({
@@ -105,8 +100,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
     scope: 'parcels:read',
     summary: 'One parcel\'s record',
     description: 'Returns the sections in `include`. `basic`, `fid` and `municipality` are always returned. '
-      + 'A parcel that is no longer published is answered with 410 `GONE`. '
-      + 'Its `details.successor_fid` is the current parcel with the same outline, or null if there is none. '
+      + '`id` is the fid or the national cadastral reference. With `as_of`, a reference names the parcel that had it on that day. '
+      + 'A parcel that is no longer published, or a reference that only such parcels have, is answered with 410 `GONE`. '
+      + '`details.successors` lists the current parcels with the same outline, with their references. `details.successor_fid` is the only one of them, or null. '
       + 'With `as_of`, returns the record as published at the end of that day, in the format of this version. Later refreshes and rollbacks have no effect. '
       + '`meta.as_of` names the publication. If no record of that day exists, the answer is 404 with the first day that has records. '
       + 'A parcel that was no longer published on that day is answered with 410. While a region is withdrawn, all its records are answered with 404.',
@@ -118,13 +114,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
     example: { id: '1400000000', include: SECTION_NAMES.slice(0, 2).join(',') },
     otherExamples: { as_of: '2026-01-31' },
     refused: { include: 'basic,rsk' },
-    lookup: async (reader, { include, as_of: day }, { id }) => {
+    lookup: (reader, { include, as_of: day }, { id }) => {
       const sections = SECTION_NAMES.filter((section) => include === undefined || include.length === 0 || include.includes(section));
-      if (day !== undefined) return parcelAsOf(reader, id, sections, day);
-      const found = await parcelRecord(reader, id, sections);
-      if (found.answer !== null) return found;
-      const { retired } = await reader.call<{ retired: Retired | null }>('select retired_parcel as retired from api.retired_parcel($1)', [id]);
-      throw retired === null ? refusal.NOT_FOUND(id) : refusal.GONE(id, retired.successor_fid);
+      return day === undefined ? recordOf(reader, id, sections) : recordThen(reader, id, sections, day);
     },
   }),
   endpoint({

@@ -32,6 +32,12 @@ type TurnedAway = (typeof TURNED_AWAY)[number];
 
 type Headers = Readonly<Record<string, string>>;
 
+/** A published parcel that took the place of a retired one. */
+export interface Successor {
+  readonly fid: number;
+  readonly cadastral_reference: string;
+}
+
 /**
  * Challenge of an answer 401 (RFC 9110, 11.6.1). The scheme is not registered: no registered scheme sends a token in a separate header.
  * `Bearer` would make clients use the wrong header. Browsers show no prompt for an unknown scheme.
@@ -70,7 +76,7 @@ export const refusal = {
   API_KEY_REQUIRED: () => new ApiError('API_KEY_REQUIRED', 'the header x-api-key with a token is required'),
   INVALID_API_KEY: () => new ApiError('INVALID_API_KEY', 'the token in x-api-key is not known, has expired or was revoked'),
   INSUFFICIENT_SCOPE: (scope: string) => new ApiError('INSUFFICIENT_SCOPE', `the token does not have the scope ${scope}`, { required_scope: scope }),
-  NOT_FOUND: (id: number) => new ApiError('NOT_FOUND', `parcel ${id} does not exist`, { id }),
+  NOT_FOUND: (id: number | string) => new ApiError('NOT_FOUND', `parcel ${id} does not exist`, { id }),
   /** The comune is not in the list or has no published data. */
   NO_COMUNE: (code: string) => new ApiError('NOT_FOUND', `no data is published for comune ${code}`, { code }),
   /** The collection or feature does not exist. */
@@ -85,10 +91,13 @@ export const refusal = {
   /** The client is gone, so nobody reads this answer. */
   CALLER_GONE: () => new ApiError('REQUEST_TIMEOUT', 'the connection was closed'),
   /** May be cached only with revalidation, because the parcel may return. */
-  GONE: (id: number, successor_fid: number | null) => new ApiError(
-    'GONE', `parcel ${id} is no longer published${successor_fid === null ? '' : `; its successor is ${successor_fid}`}`, { id, successor_fid },
-    { 'cache-control': 'private, no-cache' },
-  ),
+  GONE: (id: number | string, successors: readonly Successor[]) => {
+    const successor_fid = successors.length === 1 ? successors[0]?.fid ?? null : null;
+    return new ApiError(
+      'GONE', `parcel ${id} is no longer published${successor_fid === null ? '' : `; its successor is ${successor_fid}`}`, { id, successor_fid, successors },
+      { 'cache-control': 'private, no-cache' },
+    );
+  },
   /** There is no record for that day. */
   NOT_THEN: (id: number, as_of: string, kept_since: string | null, why: 'not_kept' | 'never_kept' | 'withdrawn' | 'withdrawn_then' | 'not_there') => {
     const unknown = kept_since === null ? `no data was published for the region of parcel ${id}` : `records of ${as_of} are not kept; the first kept day is ${kept_since}`;

@@ -4,9 +4,11 @@
  */
 import { z } from 'zod';
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
+import type { Reader } from '../pipelines/db/reader.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import { refusal } from './errors.ts';
 import { parcelPath, readParameters } from './parameters.ts';
+import { publishedFid } from './parcel-id.ts';
 
 export const EXPLAIN_PATH = '/map/explain/{id}/{section}';
 
@@ -18,9 +20,10 @@ const parameters = z.strictObject({ ...parcelPath.shape, section: z.enum(SECTION
 /** Error code of a statement that was cancelled by its timeout. */
 const TOO_LONG = 'SQL_57014';
 
-/** @throws ApiError `INVALID_PARAMS`, `NOT_FOUND`, `SERVICE_UNAVAILABLE`; MappaleError */
-export async function explained(explain: Explain, path: Readonly<Record<string, unknown>>): Promise<object> {
-  const { id, section } = readParameters(parameters, path);
+/** @throws ApiError `INVALID_PARAMS`, `NOT_FOUND`, `GONE`, `SERVICE_UNAVAILABLE`; MappaleError */
+export async function explained(reader: Reader, explain: Explain, path: Readonly<Record<string, unknown>>): Promise<object> {
+  const { id: given, section } = readParameters(parameters, path);
+  const id = await publishedFid(reader, given);
   try {
     return await explain(id, section);
   } catch (error) {

@@ -57,7 +57,7 @@ function exampleOfError(code: ErrorCode, endpoint: Described): ApiError {
     case 'API_KEY_REQUIRED': case 'INVALID_API_KEY': return refusal[code]();
     case 'NOT_FOUND': return endpoint.missing ?? refusal[code](id);
     case 'METHOD_NOT_ALLOWED': return refusal[code]('POST');
-    case 'GONE': return refusal[code](id, id + 1);
+    case 'GONE': return refusal[code](id, [{ fid: id + 1, cadastral_reference: 'H833_001300.594' }]);
     case 'RATE_LIMITED': return refusal[code](1000, 1742);
     case 'TOO_MANY_ATTEMPTS': return refusal[code](612);
     case 'INTERNAL_ERROR': return refusal[code]('c5a1d1e6-6f0b-4f9e-9a55-0d8f1f1d2c3b');

@@ -14,7 +14,7 @@ const BOX_DEGREES = 0.05;
 const POINTS = 10;
 
 /** Largest int4, the type of fids. */
-const LARGEST_FID = 2_147_483_647;
+export const LARGEST_FID = 2_147_483_647;
 
 /** Plain decimal notation. Exponents, hexadecimal, `NaN` and empty text are refused. */
 const DECIMAL = /^-?\d{1,4}(\.\d{1,17})?$/;
@@ -88,7 +88,12 @@ export const parcelSearchParameters = z.strictObject({
   limit: whole(1, 100, 'Most parcels').default(20),
 });
 
-export const parcelPath = z.strictObject({ id: whole(0, LARGEST_FID, 'fid of the parcel') });
+/** Forms of the id of a parcel. */
+export const PARCEL_ID_FORMS = `a fid, 0–${LARGEST_FID}, or a reference in any case, CCCCZFFFFAS.label with or without CadastralParcel.IT.AGE.PLA., IT.TN.<comune catastale>.label or IT.BZ.<comune catastale>.label`;
+
+export const parcelPath = z.strictObject({
+  id: z.string().regex(/^[^\s\p{C}]{1,100}$/u).describe(`The parcel by its fid or its national cadastral reference; ${PARCEL_ID_FORMS}. Write a slash as %2F`),
+});
 
 export const parcelParameters = z.strictObject({
   include: z.string().transform((value) => (value.trim() === '' ? [] : value.split(',').map((name) => name.trim())))

@@ -29,11 +29,11 @@ export async function map(app: FastifyInstance, service: Service & { readonly ex
 }
 
 /** Serves the origin of values to users who may run `mappale explain` on this machine. */
-function serveExplain(app: FastifyInstance, { counter, metrics, shared }: Service, signIn: SignIn, explain: Explain): void {
+function serveExplain(app: FastifyInstance, { reader, counter, metrics, shared }: Service, signIn: SignIn, explain: Explain): void {
   const admit = admitter(counter, metrics.waiting(shared.takeExplanation), signIn, EXPLANATIONS);
   app.get(BASE + routeOf(EXPLAIN_PATH), async (request, reply) => {
     await requireSession(request, signIn);
-    const found = await admitted(admit, 'parcels:read', request, reply, () => explained(explain, request.params as Record<string, unknown>));
+    const found = await admitted(admit, 'parcels:read', request, reply, () => explained(reader, explain, request.params as Record<string, unknown>));
     return reply.type(JSON_TYPE).header('cache-control', 'no-store').send(JSON.stringify(found));
   });
 }

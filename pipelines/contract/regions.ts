@@ -122,5 +122,5 @@ export function unitSlug(unit: number): string {
 
 /** Normalises a national cadastral reference: users write lower-case letters, and the cadastre's files add the prefix `CadastralParcel.IT.AGE.PLA.`. */
 export function plainReference(text: string): string {
-  return text.replace(/^(?:CadastralParcel\.)?IT\.AGE\.PLA\./i, '').replace(/^[^.]+/, (place) => place.toUpperCase());
+  return text.replace(/^(?:CadastralParcel\.)?IT\.AGE\.PLA\./i, '').replace(/^(?:IT\.(?:TN|BZ)\.)?[^.]+/i, (place) => place.toUpperCase());
 }

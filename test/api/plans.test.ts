@@ -33,8 +33,8 @@ describeEngines('the plans of the read interface', (engine) => {
 
   beforeAll(async () => {
     service = await regionService(engine, PARCELS, 3);
-    const parcels = await service.database.query<{ fid: number; lat: number; lng: number; belfiore: string; sheet: string; label: string }>(
-      'select fid, belfiore, sheet, label, round(st_y(point)::numeric, 7)::float8 as lat, round(st_x(point)::numeric, 7)::float8 as lng from core.parcel order by hashint4(fid) limit 40',
+    const parcels = await service.database.query<{ fid: number; lat: number; lng: number; belfiore: string; sheet: string; label: string; reference: string }>(
+      'select fid, reference, belfiore, sheet, label, round(st_y(point)::numeric, 7)::float8 as lat, round(st_x(point)::numeric, 7)::float8 as lng from core.parcel order by hashint4(fid) limit 40',
     );
     const addresses = await service.database.query<{ text: string; belfiore: string }>(
       `select s.name || ' ' || a.number as text, a.belfiore from core.access_point a join core.street s on s.region_code = a.region_code and s.street_id = a.street_id
@@ -42,6 +42,7 @@ describeEngines('the plans of the read interface', (engine) => {
     );
     questions = {
       detail: parcels.map(({ fid }) => `/parcels/${fid}`),
+      'detail by reference': parcels.map(({ reference }) => `/parcels/${encodeURIComponent(reference.toLowerCase())}`),
       'locate by point': parcels.map(({ lat, lng }) => `/parcels/locate?lat=${lat}&lng=${lng}`),
       'locate by box': parcels.map(({ lat, lng }) => `/parcels/locate?bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map((side) => side.toFixed(7)).join(',')}`),
       'locate by ten points': [0, 10, 20, 30].map((from) => `/parcels/locate?points=${parcels.slice(from, from + 10).map(({ lat, lng }) => `${lat},${lng}`).join(';')}`),

@@ -353,14 +353,34 @@ export const PARCELS: readonly Statement[] = [
       const retired = 1_499_999_998;
       await trial.service.database.query("insert into core.parcel_register (region_code, reference, fid, retired_on, successor_fid) values (14, 'Z001_009900.1', $1, '2025-01-01', $2), (14, 'Z001_009900.2', $3, '2025-01-01', null)", [retired, fid, retired + 1]);
       try {
-        for (const [gone, successor] of [[retired, fid], [retired + 1, null]]) {
-          const { status, body } = await trial.ask(`/parcels/${gone}`);
-          expect([status, body]).toEqual([410, { error: 'GONE', message: expect.any(String) as string, details: { id: gone, successor_fid: successor } }]);
+        const now = [{ fid, cadastral_reference: (await trial.basics()).find((basic) => basic.fid === fid)!.cadastral_reference }];
+        for (const [gone, successor, successors] of [[retired, fid, now], [retired + 1, null, []], ['Z001_009900.1', fid, now], ['it.age.pla.z001_009900.2', null, []]]) {
+          const { status, body } = await trial.ask(`/parcels/${String(gone)}`);
+          expect([status, body]).toMatchObject([410, { error: 'GONE', message: expect.any(String) as string, details: { id: gone, successor_fid: successor, successors } }]);
         }
       } finally {
         await trial.service.database.query('delete from core.parcel_register where fid in ($1, $2)', [retired, retired + 1]);
       }
       expect(await trial.refusal('/parcels/1499999997')).toEqual([404, 'NOT_FOUND', undefined]);
+    },
+  },
+  {
+    about: OF_RECORD, says: 'is found by its reference as by its fid, in any case, with or without the prefix, with a slash as %2F; unknown references are 404, malformed ones 400',
+    holds: async (trial) => {
+      const basics = (await trial.basics()).slice(0, 20);
+      for (const { fid, cadastral_reference: reference } of basics) {
+        const { text } = await trial.ask(`/parcels/${fid}`);
+        for (const spelling of [reference, reference.toLowerCase(), `IT.AGE.PLA.${reference}`, `cadastralparcel.it.age.pla.${reference}`]) {
+          expect((await trial.ask(`/parcels/${encodeURIComponent(spelling)}`)).text, spelling).toBe(text);
+        }
+        const day = await trial.service.database.query<{ today: string }>("select (now() at time zone 'Europe/Rome')::date::text as today");
+        const [byFid, byReference] = await Promise.all([fid, reference].map((id) => trial.ask(`/parcels/${id}?as_of=${day[0]!.today}`)));
+        expect([byReference!.status, byReference!.body]).toEqual([byFid!.status, byFid!.body]);
+      }
+      for (const unknown of ['Z001_009999.9', 'IT.TN.999..7%2F2', 'it.bz.501.7']) expect(await trial.refusal(`/parcels/${unknown}`), unknown).toEqual([404, 'NOT_FOUND', undefined]);
+      for (const malformed of ['Z001', 'Z001_0099.9', 'IT.XX.001.7', 'Z001_009999.', '2147483648', 'Z001_009999.1%00']) {
+        expect((await trial.refusal(`/parcels/${malformed}`)).slice(0, 2), malformed).toEqual([400, 'INVALID_PARAMS']);
+      }
     },
   },
   {

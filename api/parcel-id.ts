@@ -1,0 +1,89 @@
+/** Resolves the id of a parcel in a path: its fid or its national cadastral reference. */
+import { plainReference } from '../pipelines/contract/regions.ts';
+import type { Reader } from '../pipelines/db/reader.ts';
+import type { Answer } from './endpoint.ts';
+import { ApiError, invalidParameter, refusal, type Successor } from './errors.ts';
+import { LARGEST_FID, PARCEL_ID_FORMS } from './parameters.ts';
+import { parcelAsOf, parcelRecord } from './parcel-record.ts';
+
+/** References of the national cadastre and of the two land registers. */
+const REFERENCE = /^(?:[A-Z]\d{3}[A-Z_]\d{4}[0-9A-Z]{2}\.|IT\.(?:TN|BZ)\.[0-9A-Z]{1,6}\.)[^\s.].{0,39}$|^IT\.(?:TN|BZ)\.[0-9A-Z]{1,6}\.\..{1,39}$/;
+
+type ParcelId = { readonly fid: number } | { readonly spellings: readonly string[] };
+
+interface Found {
+  /** Null: no published parcel has the reference. */
+  readonly current: number | null;
+  /** All parcels that ever had the reference, the current one first. */
+  readonly fids: readonly number[];
+  /** Null: the reference is current or was never published. */
+  readonly successors: readonly Successor[] | null;
+}
+
+/** @throws ApiError `INVALID_PARAMS` */
+export function readParcelId(id: string): ParcelId {
+  if (/^\d+$/.test(id)) {
+    if (Number(id) > LARGEST_FID) throw invalidParameter('id', PARCEL_ID_FORMS);
+    return { fid: Number(id) };
+  }
+  const plain = plainReference(id);
+  const upper = plain.toUpperCase();
+  if (!REFERENCE.test(upper)) throw invalidParameter('id', PARCEL_ID_FORMS);
+  // Labels may have lower-case letters.
+  return { spellings: plain === upper ? [plain] : [plain, upper] };
+}
+
+async function find(reader: Reader, spellings: readonly string[]): Promise<Found> {
+  return reader.call<Found & Record<string, unknown>>('select current_fid as current, fids, successors from api.parcels_of_reference($1)', [spellings]);
+}
+
+/**
+ * Returns the fid of a published parcel.
+ * @throws ApiError `INVALID_PARAMS`, `NOT_FOUND`, `GONE`; MappaleError (kind `database`)
+ */
+export async function publishedFid(reader: Reader, id: string): Promise<number> {
+  const given = readParcelId(id);
+  if ('fid' in given) return given.fid;
+  const { current, successors } = await find(reader, given.spellings);
+  if (current !== null) return current;
+  throw successors === null ? refusal.NOT_FOUND(id) : refusal.GONE(id, successors);
+}
+
+/** Returns the current record of a parcel. @throws ApiError `INVALID_PARAMS`, `NOT_FOUND`, `GONE`; MappaleError (kind `database`) */
+export async function recordOf(reader: Reader, id: string, sections: readonly string[]): Promise<Answer> {
+  const fid = await publishedFid(reader, id);
+  const found = await parcelRecord(reader, fid, sections);
+  if (found.answer !== null) return found;
+  const { retired } = await reader.call<{ retired: { successor_fid: number | null } | null }>('select retired_parcel as retired from api.retired_parcel($1)', [fid]);
+  if (retired === null) throw refusal.NOT_FOUND(fid);
+  const { successors } = await reader.call<{ successors: readonly Successor[] }>('select successors from api.successors($1)', [retired.successor_fid === null ? [] : [retired.successor_fid]]);
+  throw refusal.GONE(fid, successors);
+}
+
+/**
+ * Returns the record that a parcel had at the end of a day. A reference names the parcel that had it on that day.
+ * @param day YYYY-MM-DD
+ * @throws ApiError `INVALID_PARAMS`, `NOT_FOUND`, `GONE`; MappaleError (kind `database`)
+ */
+export async function recordThen(reader: Reader, id: string, sections: readonly string[], day: string): Promise<Answer> {
+  const given = readParcelId(id);
+  if ('fid' in given) return parcelAsOf(reader, given.fid, sections, day);
+  const { fids } = await find(reader, given.spellings);
+  let refused: ApiError | null = null;
+  for (const fid of fids) {
+    try {
+      const found = await parcelAsOf(reader, fid, sections, day);
+      if (found.answer === null || given.spellings.includes(referenceIn(found.answer))) return found;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      // A parcel that was gone then is a better answer than one that did not exist yet.
+      if (refused === null || error.code === 'GONE') refused = error;
+    }
+  }
+  throw refused ?? refusal.NOT_FOUND(id);
+}
+
+/** A parcel keeps its fid when its comune changes code, so its reference of that day may be another one. */
+function referenceIn(answer: string): string {
+  return (JSON.parse(answer) as { basic: { cadastral_reference: string } }).basic.cadastral_reference;
+}

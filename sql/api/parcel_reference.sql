@@ -1,0 +1,62 @@
+-- purpose: the parcels that a national cadastral reference names now or named before
+-- reads: core.parcel, core.parcel_register
+-- writes: api.successors, api.parcels_of_reference
+-- grain: one call per reference
+-- crs: none
+
+create or replace function api.successors(p_fids int4[]) returns json
+language sql stable security definer
+set search_path to public, pg_temp
+as $$
+  select coalesce(
+    json_agg(json_build_object('fid', p.fid, 'cadastral_reference', p.reference) order by p.fid),
+    '[]'
+  )
+  from core.parcel p
+  where p.fid = any (p_fids)
+$$;
+comment on function api.successors(int4[]) is 'fid and cadastral reference of each published parcel among these, as a JSON array';
+
+create or replace function api.parcels_of_reference(
+  p_spellings text[], out current_fid int4, out fids int4[], out successors json
+)
+language plpgsql stable security definer
+set search_path to public, pg_temp
+as $$
+declare
+  v_retired bool;
+  v_successors int4[];
+begin
+  select p.fid
+  into current_fid
+  from core.parcel p
+  where p.reference = any (p_spellings)
+  order by array_position(p_spellings, p.reference), p.fid
+  limit 1;
+  -- The key of the register begins with the region.
+  select
+    array_agg(r.fid order by r.retired_on is not null, r.retired_on desc, r.fid),
+    bool_or(r.retired_on is not null or r.published),
+    array_agg(case when r.published then r.fid else r.successor_fid end)
+  into fids, v_retired, v_successors
+  from generate_series(1, 20) as g (code)
+  cross join lateral (
+    select
+      k.fid,
+      k.retired_on,
+      k.successor_fid,
+      exists (select from core.parcel p where p.fid = k.fid) as published
+    from core.parcel_register k
+    where k.region_code = g.code
+      and k.reference = any (p_spellings)
+  ) r;
+  fids := array_remove(coalesce(fids, '{}'), current_fid);
+  if current_fid is not null then
+    fids := current_fid || fids;
+  elsif v_retired then
+    successors := api.successors(v_successors);
+  end if;
+end
+$$;
+comment on function api.parcels_of_reference(text[]) is
+  'current_fid: the published parcel with one of these spellings of a reference; null if there is none. fids: all parcels that ever had it, the current one first. successors: for a reference that only retired parcels have, the published parcels that took their place; null for a current reference and for one that was never published';
