@@ -13,7 +13,19 @@ const matched = {
   score: z.number().min(0).max(1).describe('Similarity of the address to the query. It falls with match_type'),
 };
 
+/** Members of a problem (RFC 9457). */
+const problem = {
+  title: z.string().describe('Meaning of the HTTP status'),
+  status: z.int().min(100).max(599).describe('HTTP status of the answer'),
+  detail: z.string().describe('Description for people'),
+};
+
+export const status = z.looseObject({ type: z.string().describe('urn:mappale:status:ok, or urn:mappale:error: and the error code'), ...problem })
+  .meta({ id: 'Status', description: 'State of the service as a problem (RFC 9457)' });
+
 export const error = z.strictObject({
+  type: z.string().regex(/^urn:mappale:error:[A-Z_]+$/).describe('urn:mappale:error: and the error code'),
+  ...problem,
   error: z.enum(Object.keys(STATUS) as [ErrorCode, ...ErrorCode[]]).describe('Error code for programs'),
   message: z.string().describe('Description of the error and of accepted values, for people'),
   details: z.record(z.string(), z.unknown()).optional().describe('Details for programs: parameter, allowed, retry_after_seconds …'),

@@ -1,4 +1,5 @@
-/** Errors of the API: `{error, message, details?}` with a status and sometimes headers. */
+/** Errors of the API: problem details of RFC 9457 with `error`, `message` and `details?`, a status and sometimes headers. */
+import { STATUS_CODES } from 'node:http';
 import { MappaleError } from '../pipelines/errors.ts';
 
 /** Error codes of the API with their status. */
@@ -63,7 +64,10 @@ export class ApiError extends Error {
   }
 
   toJSON(): Record<string, unknown> {
-    return { error: this.code, message: this.message, details: this.details };
+    return {
+      type: `urn:mappale:error:${this.code}`, title: STATUS_CODES[this.status] ?? this.code, status: this.status, detail: this.message,
+      error: this.code, message: this.message, details: this.details,
+    };
   }
 }
 

@@ -6,6 +6,9 @@ import { ApiError, refusal } from './errors.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
+/** Media type of error answers (RFC 9457). */
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
 /** Headers that pages of other origins may read. */
 const EXPOSED_HEADERS = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id';
 
@@ -127,7 +130,7 @@ function malformed({ code }: NodeJS.ErrnoException): ApiError {
 function answerTo(error: ApiError, requestId: string): string {
   const body = JSON.stringify(error);
   const headers = {
-    ...commonHeaders(requestId), 'cache-control': 'no-store', ...error.headers, 'content-type': JSON_TYPE, 'content-length': String(Buffer.byteLength(body)),
+    ...commonHeaders(requestId), 'cache-control': 'no-store', ...error.headers, 'content-type': PROBLEM_TYPE, 'content-length': String(Buffer.byteLength(body)),
     date: new Date().toUTCString(), connection: 'close',
   };
   const head = [`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)];

@@ -5,6 +5,8 @@ import * as answers from './answers.ts';
 import type { Described } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { asInstalled } from '../pipelines/typed.ts';
+import { PROBLEM_TYPE } from './http.ts';
+import { statusOf } from './service-status.ts';
 import { ApiError, CHALLENGE, refusal, RETRY_AFTER_SECONDS, STATUS, type ErrorCode } from './errors.ts';
 import { OPENAPI_MEDIA } from './ogc.ts';
 import { TILES_ENDPOINT } from './tiles.ts';
@@ -34,6 +36,7 @@ const RATE_HEADERS: Json = {
 const RETRY_AFTER = header('Retry-After', 'Seconds to wait', RETRY_AFTER_SECONDS);
 const ETAG = header('ETag', 'Weak tag; changes with the publication of the data', 'W/"3kq1mYI0u8m3yq3Qm6cS2g"');
 const AUTHENTICATE = header('WWW-Authenticate', 'Authentication scheme', CHALLENGE);
+const CACHE = header('Cache-Control', 'Cache usage: private, only with revalidation; or no cache at all', 'private, no-cache');
 const ALLOW = header('Allow', 'Allowed methods', 'GET');
 
 /** Runs work that must fail, and returns its error as an example. */
@@ -81,6 +84,25 @@ function content(schema: Json, examples: Json = {}, type = 'application/json'): 
   return { [type]: { schema, ...examples } };
 }
 
+/** Returns the content of an error answer. */
+function problem(schema: Json, examples: Json): Json {
+  return content(schema, examples, PROBLEM_TYPE.replace(/;.*/, ''));
+}
+
+const LARGEST_INT4 = 2_147_483_647;
+
+/** Adds the format of each number, as the Italian guidelines require: `int32` if the bounds allow it, `int64` or `double`. */
+function withFormats(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withFormats);
+  if (typeof value !== 'object' || value === null) return value;
+  const object = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withFormats(member)]));
+  const { type, minimum, maximum } = object;
+  if (type === 'number') return { ...object, format: 'double' };
+  if (type !== 'integer') return object;
+  const isSmall = typeof minimum === 'number' && typeof maximum === 'number' && minimum >= -LARGEST_INT4 && maximum <= LARGEST_INT4;
+  return { ...object, format: isSmall ? 'int32' : 'int64' };
+}
+
 /** Returns the schema of a parameter. A list of lists is described as text. */
 function parameterSchema(field: z.ZodType): Json {
   const value = z.toJSONSchema(field);
@@ -117,7 +139,7 @@ function errorResponses(codes: readonly ErrorCode[], endpoint: Described): Recor
       ...REQUEST_ID, ...(status === 401 || status === 405 ? {} : RATE_HEADERS),
       ...([429, 503].includes(status) ? RETRY_AFTER : {}), ...(status === 401 ? AUTHENTICATE : {}), ...(status === 405 ? ALLOW : {}),
     },
-    content: content({ allOf: [reference(answers.error), { type: 'object', properties: { error: { description: 'One of these values', enum: names } } }] }, {
+    content: problem({ allOf: [reference(answers.error), { type: 'object', properties: { error: { description: 'One of these values', enum: names } } }] }, {
       examples: Object.fromEntries(names.map((name) => [name, { value: exampleOfError(name, endpoint).toJSON() }])),
     }),
   }]));
@@ -132,8 +154,8 @@ function operation(endpoint: Described): Json {
     security: [{ key: [endpoint.scope] }],
     parameters: parametersOf(endpoint),
     responses: {
-      200: { description: 'Found. A list may be empty', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG }, content: content(reference(endpoint.answer), {}, endpoint.type?.replace(/;.*/, '')) },
-      ...(endpoint.nothing === undefined ? {} : { 204: { description: endpoint.nothing, headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG } } }),
+      200: { description: 'Found. A list may be empty', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG, ...CACHE }, content: content(reference(endpoint.answer), {}, endpoint.type?.replace(/;.*/, '')) },
+      ...(endpoint.nothing === undefined ? {} : { 204: { description: endpoint.nothing, headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG, ...CACHE } } }),
       304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG } },
       ...errorResponses([...COMMON, ...endpoint.errors], endpoint),
     },
@@ -144,7 +166,7 @@ function operation(endpoint: Described): Json {
 function keyless(operationId: string, summary: string, description: string, responses: Json): Json {
   const otherMethods = {
     description: '`METHOD_NOT_ALLOWED`', headers: { ...REQUEST_ID, ...ALLOW },
-    content: content(reference(answers.error), { example: refusal.METHOD_NOT_ALLOWED('POST').toJSON() }),
+    content: problem(reference(answers.error), { example: refusal.METHOD_NOT_ALLOWED('POST').toJSON() }),
   };
   return { get: { operationId, summary, description, tags: ['service'], security: [], parameters: [], responses: { ...responses, 405: otherMethods } } };
 }
@@ -161,6 +183,8 @@ function information(version: string): Json {
       + 'After that they get 429 `RATE_LIMITED` with `Retry-After: 1`, which does not count against the hourly quota. '
       + 'A message that is not valid HTTP gets 400 `INVALID_PARAMS`, a late one 408 `REQUEST_TIMEOUT`, one with long headers 431 `HEADERS_TOO_LARGE`. '
       + 'Every answer has `X-Request-Id`, the identifier of the request in the log.',
+    'x-summary': 'Italian addresses and cadastral parcels with their official data',
+    contact: { name: 'Operator of this server' },
     license: { name: 'EUPL-1.2', identifier: 'EUPL-1.2' },
   };
 }
@@ -169,9 +193,10 @@ function information(version: string): Json {
 function servicePaths(version: string): Json {
   return {
     '/health': keyless('getHealth', 'Get the state of the service and its publications', 'Needs no key. The answer is at most one second old.', {
-      200: { description: 'The service works', headers: REQUEST_ID, content: content(reference(answers.health)) },
+      200: { description: 'The service works', headers: { ...REQUEST_ID, ...CACHE }, content: content(reference(answers.health)) },
       503: {
-        description: 'The database does not answer', headers: { ...REQUEST_ID, ...RETRY_AFTER },
+        // The body of /health is the same in both states, so it is no problem object.
+        'x-noqa': true, description: 'The database does not answer', headers: { ...REQUEST_ID, ...RETRY_AFTER },
         content: content({ anyOf: [reference(answers.health), reference(answers.error)] }, {
           examples: {
             unavailable: { value: { status: 'unavailable', version, timestamp: '2026-01-31T12:00:00.000Z', database: 'unreachable', dataset: null } },
@@ -180,31 +205,45 @@ function servicePaths(version: string): Json {
         }),
       },
     }),
+    '/status': keyless('serviceStatus', 'State of the service in one object', 'Needs no key. The answer is at most one second old.', {
+      200: { description: 'The service works', headers: { ...REQUEST_ID, ...CACHE }, content: problem(reference(answers.status), { example: statusOf(200) }) },
+      503: { description: 'The database does not answer', headers: { ...REQUEST_ID, ...RETRY_AFTER }, content: problem(reference(answers.status), { example: statusOf(503) }) },
+    }),
     '/metrics': keyless('getMetrics', 'Get metrics of the service for Prometheus', 'Only for clients on the machine of the server and at addresses that the operator '
     + 'named (`mappale serve --metrics-from`). Needs no key, so that metrics can be read while the database is down.', {
-      200: { description: 'Text format 0.0.4 with the metrics of all workers', headers: REQUEST_ID, content: { 'text/plain': { schema: { type: 'string' } } } },
+      200: { description: 'Text format 0.0.4 with the metrics of all workers', headers: { ...REQUEST_ID, ...CACHE }, content: { 'text/plain': { schema: { type: 'string' } } } },
       404: {
         description: '`NOT_FOUND` for all other clients', headers: REQUEST_ID,
-        content: content(reference(answers.error), { example: refusal.METRICS_ELSEWHERE().toJSON() }),
+        content: problem(reference(answers.error), { example: refusal.METRICS_ELSEWHERE().toJSON() }),
       },
     }),
     '/ogc/api': keyless('getOgcDocument', 'This document, for clients of OGC API - Features', 'Needs no key.', {
-      200: { description: 'OpenAPI 3.1', headers: { ...REQUEST_ID, ...ETAG }, content: { [OPENAPI_MEDIA]: { schema: { type: 'object' } } } },
+      200: { description: 'OpenAPI 3.1', headers: { ...REQUEST_ID, ...ETAG, ...CACHE }, content: { [OPENAPI_MEDIA]: { schema: { type: 'object' } } } },
       304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...ETAG } },
     }),
     '/openapi.json': keyless('getDocument', 'This document', 'Needs no key.', {
-      200: { description: 'OpenAPI 3.1', headers: { ...REQUEST_ID, ...ETAG }, content: content({ type: 'object' }) },
+      200: { description: 'OpenAPI 3.1', headers: { ...REQUEST_ID, ...ETAG, ...CACHE }, content: content({ type: 'object' }) },
       304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...ETAG } },
     }),
   };
 }
 
-/** Builds the OpenAPI document. @param version version of the program */
-export function document(version: string): Json {
-  return {
+/** Returns the servers of the document. Without a public address, the document names only the server that sent it. */
+function serversOf(publicUrl: string | null): Json[] {
+  const own = { url: BASE, description: 'The server that sent this document', 'x-sandbox': true };
+  return publicUrl === null ? [own] : [{ url: publicUrl + BASE, description: 'Public address' }, own];
+}
+
+/**
+ * Builds the OpenAPI document.
+ * @param version version of the program
+ * @param publicUrl https address of the server for its clients, without a slash at its end; null: unknown
+ */
+export function document(version: string, publicUrl: string | null = null): Json {
+  return withFormats({
     openapi: '3.1.0',
     info: information(version),
-    servers: [{ url: BASE }],
+    servers: serversOf(publicUrl),
     tags: [
       { name: 'geocode', description: 'Addresses' },
       { name: 'parcels', description: 'Cadastral parcels' },
@@ -226,5 +265,5 @@ export function document(version: string): Json {
       },
       schemas: components(),
     },
-  };
+  }) as Json;
 }

@@ -14,7 +14,7 @@ import { admitter, queueFor } from './access.ts';
 import { trusting, type Trust } from './client-address.ts';
 import { ApiError, describeFailure, refusal, refusalOf } from './errors.ts';
 import type { Explain } from './explain.ts';
-import { commonHeaders, httpServer, JSON_TYPE } from './http.ts';
+import { commonHeaders, httpServer, PROBLEM_TYPE } from './http.ts';
 import { serverMetrics, type ServerMetrics } from './metrics.ts';
 import { BASE } from './openapi.ts';
 import { pages } from './pages.ts';
@@ -41,6 +41,8 @@ export interface ServerOptions {
   readonly trustedProxies?: readonly string[];
   /** Addresses or networks that may read `/metrics`, in addition to this machine. */
   readonly metricsReaders?: readonly string[];
+  /** https address of the server for its clients, for the OpenAPI document. Default: unknown. */
+  readonly publicUrl?: string | null;
   /** Serves the upload of tables, which is not part of the contract. Default: no. */
   readonly enrich?: boolean;
   /** State shared with other workers. Default: there are none. */
@@ -82,7 +84,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   if (options.enrich === true) await app.register(enrich, service);
   await app.register(health, service);
   await app.register(metrics, { ...service, readers: options.metricsReaders ?? [], isTrustedProxy });
-  await app.register(document, service);
+  await app.register(document, { version, publicUrl: options.publicUrl ?? null });
   await app.register(pages);
   return app;
 }
@@ -100,7 +102,7 @@ function createApp({ log, metrics: figures, isTrustedProxy }: Surroundings): Fas
     if (refused.status >= 500) log.warn(`${request.id}: ${describeFailure(error)}`);
     // A request that is refused before any hook ran lacks the common headers.
     reply.code(refused.status).headers({ ...commonHeaders(request.id), ...closing(request), 'cache-control': 'no-store', ...refused.headers });
-    return reply.type(JSON_TYPE).send(JSON.stringify(refused));
+    return reply.type(PROBLEM_TYPE).send(JSON.stringify(refused));
   };
   const app = fastify({
     serverFactory: (handler) => httpServer(handler, (requestId, error, why) => {

@@ -25,6 +25,7 @@ interface ServeOptions {
   readonly statementTimeout: number;
   readonly trustProxy?: readonly string[];
   readonly metricsFrom?: readonly string[];
+  readonly publicUrl?: string;
   readonly workers: number;
   readonly enrich: boolean;
   readonly json: boolean;
@@ -43,6 +44,7 @@ export function serveCommand(): Command {
     .option('--statement-timeout <ms>', 'time limit of a database statement in milliseconds', parseWithin(100, 60_000), 5000)
     .option('--trust-proxy <addresses...>', 'addresses or networks of trusted proxies, whose X-Forwarded-For is used')
     .option('--metrics-from <addresses...>', 'addresses or networks that may read /api/v2/metrics, in addition to this machine')
+    .option('--public-url <url>', 'https address of the server for its clients; the OpenAPI document names it first', parsePublicUrl)
     .option('--workers <n>', 'number of server processes; more than one needs PostgreSQL', parseWithin(1, 256), 1)
     .option('--enrich', 'accept CSV tables at POST /api/v2/tools/enrich, at most 1,000 rows, each counted as one request', false)
     .option('--json', 'print the addresses as one JSON object on one line: api, map, sign_in', false)
@@ -74,6 +76,17 @@ export function serveCommand(): Command {
       // The channel to the primary process is the last thing that keeps a worker alive.
       cluster.worker?.disconnect();
     });
+}
+
+/** @returns the address without a slash at its end @throws MappaleError `PUBLIC_URL_INVALID` (exit 2) */
+function parsePublicUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.protocol === 'https:' && url.search === '' && url.hash === '' && url.username === '') return url.href.replace(/\/$/, '');
+  throw new MappaleError('--public-url is not an https address', {
+    code: 'PUBLIC_URL_INVALID', kind: 'usage', detail: `expected an https address without a query, found ${text}`,
+    hint: 'Use the address that clients use, without /api/v2.',
+    fix: retyped(withOption('--public-url', 'https://maps.example.org'), 'npx mappale serve --public-url https://maps.example.org'),
+  });
 }
 
 /** @returns connections of each worker @throws MappaleError `WORKERS_EMBEDDED`, `CONNECTIONS_TOO_FEW` (exit 2) */
@@ -115,7 +128,7 @@ function explainer(database: Database, sources: readonly RegisteredSource[], { l
 
 /** Serves until a stop signal. @throws MappaleError `PORT_IN_USE`, `ADDRESS_UNAVAILABLE` */
 async function serve(
-  { host, port, trustProxy = [], metricsFrom = [], enrich, json }: ServeOptions,
+  { host, port, trustProxy = [], metricsFrom = [], publicUrl, enrich, json }: ServeOptions,
   reader: Reader, told: Log, ownSignIn: SignInLink | null, explain: Explain | null,
 ): Promise<void> {
   // Imports the server only here, because it is half of the program's code and other commands start faster without it.
@@ -127,7 +140,8 @@ async function serve(
   // Only the first worker prints the warning.
   if ((cluster.worker?.id ?? 1) === 1) warnOfRights(reader, log);
   const app = await buildServer({
-    reader, version: VERSION, log, trustedProxies: trustProxy, metricsReaders: metricsFrom, enrich, ...(link === null ? {} : { shared: link }),
+    reader, version: VERSION, log, trustedProxies: trustProxy, metricsReaders: metricsFrom, publicUrl: publicUrl ?? null, enrich,
+    ...(link === null ? {} : { shared: link }),
     // Workers have no separate sign-in link. They use the primary's link.
     signIn: ownSignIn === null ? null : link?.signIn ?? ownSignIn, explain,
   });

@@ -5,10 +5,9 @@ import { OPENAPI_MEDIA } from '../ogc.ts';
 import { BASE, document as openapi } from '../openapi.ts';
 import { noParameters, readParameters } from '../parameters.ts';
 import { prepare, sendPrepared } from '../prepared.ts';
-import type { Service } from '../service.ts';
 
-export async function document(app: FastifyInstance, { version }: Service): Promise<void> {
-  const content = await prepare(JSON.stringify(openapi(version)));
+export async function document(app: FastifyInstance, { version, publicUrl }: { readonly version: string; readonly publicUrl: string | null }): Promise<void> {
+  const content = await prepare(JSON.stringify(openapi(version, publicUrl)));
   app.get(`${BASE}/openapi.json`, async (request, reply) => sendPrepared(request, reply.type(JSON_TYPE).header('cache-control', 'no-cache'), content));
   app.get(`${BASE}/ogc/api`, async (request, reply) => {
     readParameters(noParameters, request.query as Record<string, unknown>);

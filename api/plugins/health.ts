@@ -1,11 +1,12 @@
-/** Serves `/health`, which needs no key. Its content is at most one second old. */
+/** Serves `/health` and `/status`, which need no key. Their content is at most one second old. */
 import type { FastifyInstance } from 'fastify';
 import { describeFailure, refusal } from '../errors.ts';
-import { JSON_TYPE } from '../http.ts';
+import { JSON_TYPE, PROBLEM_TYPE } from '../http.ts';
 import { BASE } from '../openapi.ts';
 import { prepare, sendForm, type Prepared } from '../prepared.ts';
 import { remember } from '../remember.ts';
 import { REMEMBERED_MS, type Service } from '../service.ts';
+import { statusOf } from '../service-status.ts';
 
 interface Health {
   readonly status: number;
@@ -18,6 +19,10 @@ export async function health(app: FastifyInstance, service: Service): Promise<vo
   app.get(`${BASE}/health`, async (request, reply) => {
     const { status, headers, content } = await look();
     return sendForm(request, reply.code(status).headers(headers).type(JSON_TYPE).header('cache-control', 'no-store'), content);
+  });
+  app.get(`${BASE}/status`, async (_request, reply) => {
+    const { status, headers } = await look();
+    return reply.code(status).headers(headers).type(PROBLEM_TYPE).header('cache-control', 'no-store').send(JSON.stringify(statusOf(status)));
   });
 }
 

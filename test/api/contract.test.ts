@@ -501,7 +501,7 @@ describeEngines('the read interface', (engine) => {
     it('declare JSON in UTF-8, and forbid sniffing', async () => {
       for (const path of [...questions(), '/health', '/openapi.json', '/nothing', '/parcels/x']) {
         const { headers } = await service.ask(path, { key });
-        expect(headers['content-type'], path).toMatch(/^application\/((geo|schema)\+)?json; charset=utf-8$/);
+        expect(headers['content-type'], path).toMatch(/^application\/((geo|schema|problem)\+)?json; charset=utf-8$/);
         expect(headers['x-content-type-options'], path).toBe('nosniff');
       }
     });
@@ -592,7 +592,7 @@ describe('the OpenAPI document', () => {
     for (const [path, { get }] of Object.entries(DOCUMENT.paths)) {
       for (const [status, { content, description }] of Object.entries(get.responses)) {
         if (Number(status) < 400) continue;
-        const { example, examples = { only: { value: example } } } = content!['application/json']!;
+        const { example, examples = { only: { value: example } } } = content!['application/problem+json'] ?? content!['application/json']!;
         const shown = Object.values(examples).map(({ value }) => value as Json);
         for (const body of shown) if (path !== '/health') expect(violationsOf(path, { status: Number(status), body, text: '', headers: new Proxy({}, { get: () => '' }) })).toEqual([]);
         for (const code of description!.match(/[A-Z_]{4,}/g) ?? []) expect(shown.map((body) => body['error']), `${path} ${status}`).toContain(code);

@@ -130,7 +130,7 @@ export const DOCUMENT = document(VERSION) as {
   readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
 };
 
-const ajv = new Ajv2020({ strict: false, allErrors: true });
+const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { int32: true, int64: true, double: true } });
 const ID = 'https://document.test/';
 ajv.addSchema({ $id: ID, ...DOCUMENT });
 const validators = new Map<string, ValidateFunction>();

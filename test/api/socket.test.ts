@@ -36,7 +36,7 @@ function violations({ status, headers, body }: Reply): string[] {
   if (status < 400 && status !== 0) return missing;
   try {
     const { error, message } = JSON.parse(body) as { error: ErrorCode; message: string };
-    return [...missing, ...(STATUS[error] === status && status < 500 && message.length > 5 ? [] : [`${status} is not ${error}`]), ...(headers['content-type'] === 'application/json; charset=utf-8' ? [] : ['type'])];
+    return [...missing, ...(STATUS[error] === status && status < 500 && message.length > 5 ? [] : [`${status} is not ${error}`]), ...(headers['content-type'] === 'application/problem+json; charset=utf-8' ? [] : ['type'])];
   } catch {
     return [...missing, `${status} has no body of an error: ${body.slice(0, 80)}`];
   }

@@ -42,7 +42,7 @@ export const STATEMENTS: readonly Statement[] = [
   {
     about: 'the interface', says: 'answers JSON everywhere',
     holds: async (trial) => {
-      for (const path of [...(await questions(trial)), '/health', '/openapi.json', '/nothing']) expect((await trial.service.ask(path, { key: await trial.key() })).headers['content-type'], path).toMatch(/^application\/((geo|schema)\+)?json/);
+      for (const path of [...(await questions(trial)), '/health', '/openapi.json', '/nothing']) expect((await trial.service.ask(path, { key: await trial.key() })).headers['content-type'], path).toMatch(/^application\/((geo|schema|problem)\+)?json/);
     },
   },
   {
@@ -301,11 +301,12 @@ export const STATEMENTS: readonly Statement[] = [
 
   // --- Errors -----------------------------------------------------------------------------------------------------------
   {
-    about: OF_ERRORS, says: 'are {error, message, details?}',
+    about: OF_ERRORS, says: 'are problem details with error, message and details?',
     holds: async (trial) => {
       for (const [path, options] of [['/nothing', {}], ['/health', { method: 'POST' }], ['/parcels/1', {}], ['/parcels/1', { key: 'mpl_no', from: '192.0.2.60' }], ['/parcels/x', { key: await trial.key() }], ['/parcels/1', { key: await trial.key() }]] as const) {
         const { body } = await trial.service.ask(path, options);
-        expect(Object.keys(body!).filter((name) => !['error', 'message', 'details'].includes(name))).toEqual([]);
+        expect(Object.keys(body!).filter((name) => !['type', 'title', 'status', 'detail', 'error', 'message', 'details'].includes(name))).toEqual([]);
+        expect([body!['type'], body!['detail']]).toEqual([`urn:mappale:error:${String(body!['error'])}`, body!['message']]);
         expect([typeof body!['error'], typeof body!['message']]).toEqual(['string', 'string']);
       }
     },
@@ -452,7 +453,7 @@ export const STATEMENTS: readonly Statement[] = [
           ...(path === '/geocode/reverse' ? [await trial.ask(`${plain}?lat=48.8566&lng=2.3522`)] : []),
         ];
         for (const { status, body } of answers) {
-          const shown = Object.values(DOCUMENT.paths[path]!.get.responses[String(status)]!.content!['application/json']!.examples!).map(({ value }) => shape(value));
+          const shown = Object.values(DOCUMENT.paths[path]!.get.responses[String(status)]!.content!['application/problem+json']!.examples!).map(({ value }) => shape(value));
           expect(shown, `${path} ${status}`).toContain(shape(body));
         }
       }
