@@ -1,21 +1,26 @@
 import { Option, type Command } from 'commander';
 import { expandPath } from '../pipelines/config.ts';
-import type { Region } from '../pipelines/contract/regions.ts';
+import { findRegion, type Region } from '../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
 import { parseSections } from '../pipelines/deliver/columns.ts';
-import { exportRegion, type Exported } from '../pipelines/deliver/export.ts';
+import { areaName, boxArea, polygonArea, type Area } from '../pipelines/deliver/area.ts';
+import { exportRegion, type Exported, type Format } from '../pipelines/deliver/export.ts';
 import { FORMATS } from '../pipelines/deliver/formats.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import { mustBePlace } from '../pipelines/formats/atomic-write.ts';
 import { mustBePublished } from '../pipelines/ledger/published.ts';
 import { group } from '../pipelines/progress.ts';
 import { VERSION } from '../pipelines/program.ts';
-import { withContext } from '../pipelines/run/context.ts';
+import { withContext, type Context } from '../pipelines/run/context.ts';
 import { command, parseRegion, print } from './command.ts';
+import { comunePlace, onReader } from './comune.ts';
 import { nearest, retyped, withOption } from '../pipelines/typed.ts';
 
 interface Options {
   readonly format: string;
+  readonly comune?: string;
+  readonly bbox?: string;
+  readonly polygon?: string;
   readonly out?: string;
   readonly sections?: string;
   readonly verbatim?: boolean;
@@ -26,32 +31,73 @@ export function exportCommand(): Command {
   const names = Object.keys(FORMATS);
   return command('export', [
     'mappale export molise',
+    'mappale export molise --comune Campobasso --format geopackage',
     `mappale export molise --format csv --sections ${SECTION_NAMES.slice(0, 2).join(',')} --out /tmp/molise.csv`,
   ])
     .argument('<region>', 'name or ISTAT code', parseRegion)
     .addOption(new Option('--format <format>', 'format of the file').choices(names).argParser(String).default(names[0]))
+    .option('--comune <comune>', 'only this comune: cadastral code, ISTAT code or name')
+    .option('--bbox <box>', 'only parcels with their representative point in a box: west,south,east,north in degrees')
+    .option('--polygon <file>', 'only parcels with their representative point in the polygons of a GeoJSON file')
     .option('--sections <sections>', 'comma-separated names; default: all')
-    .option('--out <file>', 'output file; default: named after the region, in the working folder')
+    .option('--out <file>', 'output file; default: named after the region and the area, in the working folder')
     .option('--verbatim', 'CSV: keep text that a spreadsheet would run as a formula; the default is to put an apostrophe before it')
     .option('--json', 'print the summary as JSON')
-    .action(async (region: Region, { format: name, out: path, sections, verbatim = false, json }: Options) => {
-      const format = FORMATS[name];
-      if (format === undefined) {
-        const [meant = names[0] ?? ''] = nearest(name, names);
-        throw new MappaleError('there is no such format', {
-          code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${names.join(', ')}, found ${name}`, hint: `Leave --format out for ${names[0] ?? ''}.`,
-          fix: retyped(withOption('--format', meant), `npx mappale export REGION --format ${meant}`),
-        });
-      }
-      const out = expandPath(path ?? `${region.slug}.${format.ending}`);
-      await mustBePlace(out);
-      const work = { region, sections: parseSections(sections ?? 'all'), format, out, createdBy: `mappale ${VERSION}`, verbatim };
-      await withContext({ access: 'read' }, async ({ database, log }) => {
+    .action(async (region: Region, options: Options) => {
+      const { sections, verbatim = false, json } = options;
+      const format = formatNamed(options.format);
+      if (options.out !== undefined) await mustBePlace(expandPath(options.out));
+      await withContext({ access: 'read' }, async (context) => {
+        const { database, log } = context;
         await mustBePublished(database, region);
+        const area = await areaOf(context, region, options);
+        const out = expandPath(options.out ?? `${[region.slug, areaName(area)].filter((part) => part !== '').join('-')}.${format.ending}`);
+        await mustBePlace(out);
+        const work = { region, area, sections: parseSections(sections ?? 'all'), format, out, createdBy: `mappale ${VERSION}`, verbatim };
         const exported = await exportRegion(database, log, work);
         print(json, exported, () => describe(exported));
       });
     });
+}
+
+/** @throws MappaleError `FORMAT_UNKNOWN` (exit 2) */
+function formatNamed(name: string): Format {
+  const names = Object.keys(FORMATS);
+  const format = FORMATS[name];
+  if (format !== undefined) return format;
+  const [meant = names[0] ?? ''] = nearest(name, names);
+  throw new MappaleError('there is no such format', {
+    code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${names.join(', ')}, found ${name}`, hint: `Leave --format out for ${names[0] ?? ''}.`,
+    fix: retyped(withOption('--format', meant), `npx mappale export REGION --format ${meant}`),
+  });
+}
+
+/**
+ * Returns the part of the region that the options name.
+ * @throws MappaleError `AREAS_SEVERAL`, `COMUNE_ELSEWHERE`, `COMUNE_UNKNOWN`, `COMUNE_AMBIGUOUS`, `BBOX_INVALID`, `POLYGON_UNREADABLE`,
+ * `POLYGON_INVALID` (exit 2)
+ */
+async function areaOf(context: Context, region: Region, { comune, bbox, polygon }: Options): Promise<Area> {
+  const given = Object.entries({ '--comune': comune, '--bbox': bbox, '--polygon': polygon }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (given.length > 1) {
+    throw new MappaleError('an export has one area', {
+      code: 'AREAS_SEVERAL', kind: 'usage', detail: `expected one of --comune, --bbox and --polygon, found ${given.join(' and ')}`,
+      hint: 'Run one export for each area.',
+    });
+  }
+  if (bbox !== undefined) return boxArea(bbox);
+  if (polygon !== undefined) return polygonArea(context.database, expandPath(polygon));
+  if (comune === undefined) return { kind: 'region' };
+  const fixWith = (code: string): string => `npx mappale export ${region.slug} --comune ${code}`;
+  const place = await onReader(context, (reader) => comunePlace(reader, comune, fixWith));
+  if (place.region !== region.code) {
+    const other = findRegion(place.region);
+    throw new MappaleError(`${comune} is not in ${region.name}`, {
+      code: 'COMUNE_ELSEWHERE', kind: 'usage', detail: `expected a comune of ${region.name}, found one of ${other?.name ?? String(place.region)}`, hint: 'Name its region.',
+      fix: `npx mappale export ${other?.slug ?? 'REGION'} --comune ${place.belfiore}`,
+    });
+  }
+  return { kind: 'comune', belfiore: place.belfiore };
 }
 
 function describe({ out, companions, parcels, columns, bytes, published_at: publishedAt, digest, note, seconds }: Exported): string {

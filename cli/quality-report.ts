@@ -2,17 +2,16 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { municipalityQuality } from '../api/answers.ts';
-import { comuniNamed } from '../api/geocoding.ts';
 import { expandPath } from '../pipelines/config.ts';
 import type { Region } from '../pipelines/contract/regions.ts';
-import { openReader, type Reader } from '../pipelines/db/reader.ts';
+import type { Reader } from '../pipelines/db/reader.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import { mustBePlace, writeAtomically } from '../pipelines/formats/atomic-write.ts';
 import { readOutlines, readRegionReport, type RegionReport } from '../pipelines/operate/region-report.ts';
 import { group } from '../pipelines/progress.ts';
-import type { Context } from '../pipelines/run/context.ts';
 import { vintageText } from '../pipelines/contract/vintage.ts';
 import { command, look, parseRegion } from './command.ts';
+import { comuneCode, onReader } from './comune.ts';
 import { comunePage, regionPage, unusualCoverage, type Passport } from '../api/report/pages.ts';
 
 interface Options {
@@ -68,32 +67,12 @@ async function write({ out, json }: Options, name: string, page: () => Promise<s
  * @throws MappaleError `COMUNE_UNKNOWN`, `COMUNE_AMBIGUOUS`, `NOT_PUBLISHED` (exit 2)
  */
 export async function readPassport(reader: Reader, comune: string): Promise<Passport> {
-  const named = /^\d{6}$/.test(comune) ? [comune] : await comuniNamed(reader, comune);
-  const [code, ...others] = named;
-  if (code === undefined) {
-    throw new MappaleError(`there is no comune ${comune}`, { code: 'COMUNE_UNKNOWN', kind: 'usage', hint: 'Use its cadastral code, such as H501, or its ISTAT code, 6 digits.', fix: 'npx mappale report --comune CODE' });
-  }
-  if (others.length > 0) {
-    throw new MappaleError(`several comuni are called ${comune}`, { code: 'COMUNE_AMBIGUOUS', kind: 'usage', detail: `found ${named.join(', ')}`, hint: 'Use one of these codes.', fix: `npx mappale report --comune ${code}` });
-  }
+  const code = await comuneCode(reader, comune, (suggested) => `npx mappale report --comune ${suggested}`);
   const { answer } = await reader.call<{ answer: string | null }>('select answer from api.municipality_quality($1)', [code]);
   if (answer === null) {
     throw new MappaleError(`nothing is published for ${comune}`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'List what is published.', fix: 'npx mappale status' });
   }
   return municipalityQuality.parse(JSON.parse(answer));
-}
-
-/** Statement timeout in milliseconds. The timeout is longer than the server's, because only one user waits. */
-const PATIENCE_MS = 60_000;
-
-/** Runs work on a reader like the one that the server uses. */
-async function onReader<T>({ database, config }: Context, work: (reader: Reader) => Promise<T>): Promise<T> {
-  const reader = await openReader(database, config.databaseUrl, { connections: 1, statementTimeoutMs: PATIENCE_MS });
-  try {
-    return await work(reader);
-  } finally {
-    await reader.close();
-  }
 }
 
 function describe({ region, publications, releases, rejects, added_columns: added, cut_exports: cut, coverage, tables }: RegionReport): string[] {

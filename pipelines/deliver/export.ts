@@ -16,6 +16,7 @@ import { progressLine, secondsSince } from '../progress.ts';
 import { ahead } from '../together.ts';
 import { tileId } from '../formats/pmtiles-writer.ts';
 import { tileAt, type TileNumber } from '../formats/vector-tile.ts';
+import { areaName, areaTitle, type Area } from './area.ts';
 import { columnsOf, licencesOf, rowsOf, type Ask, type Cell, type Licence, type OutputColumn } from './columns.ts';
 import { publicationChanged, sameThroughout } from './publication.ts';
 import { stacItem, stacPath } from './stac.ts';
@@ -37,6 +38,7 @@ interface ExportedRow {
 /** Facts about an export, known before its rows. */
 export interface ExportFacts {
   readonly region: Region;
+  readonly area: Area;
   readonly title: string;
   readonly columns: readonly OutputColumn[];
   readonly parcels: number;
@@ -64,6 +66,8 @@ export interface Format {
   readonly mediaType: string;
   /** Name of the geometry column; null if there is none. */
   readonly geometry: string | null;
+  /** `region`: the format writes whole regions only. */
+  readonly writes: 'parts' | 'region';
   /** Returns the columns that the format writes; omitted if it writes all. */
   columns?(sections: readonly string[]): readonly OutputColumn[];
   /**
@@ -78,6 +82,7 @@ export interface Format {
 
 interface ExportWork {
   readonly region: Region;
+  readonly area: Area;
   readonly sections: readonly string[];
   readonly format: Format;
   readonly out: string;
@@ -100,17 +105,25 @@ export interface Exported {
 }
 
 /**
- * Exports a region from one publication. A new publication is not blocked: if it becomes current, the work starts again.
- * @throws MappaleError `NOT_PUBLISHED`, `NOTHING_TO_EXPORT` (exit 2), `PUBLICATION_CHANGED` (exit 6); errors of the format and of the database
+ * Exports a region, or a part of it, from one publication. A new publication is not blocked: if it becomes current, the work starts again.
+ * @throws MappaleError `NOT_PUBLISHED`, `NOTHING_TO_EXPORT`, `FORMAT_OF_REGIONS` (exit 2), `PUBLICATION_CHANGED` (exit 6); errors of the format and of the
+ * database
  */
-export function exportRegion(database: Database, log: Log, work: ExportWork): Promise<Exported> {
+export async function exportRegion(database: Database, log: Log, work: ExportWork): Promise<Exported> {
+  const { region, area, format } = work;
+  if (format.writes === 'region' && area.kind !== 'region') {
+    throw new MappaleError('this format holds whole regions only', {
+      code: 'FORMAT_OF_REGIONS', kind: 'usage', detail: `expected a format for parts of a region, found ${format.ending}`,
+      hint: 'Choose another format, or export the region.', fix: `npx mappale export ${region.slug} --format ${format.ending}`,
+    });
+  }
   return sameThroughout(log, () => exportOnce(database, log, work));
 }
 
-async function exportOnce(database: Database, log: Log, { region, sections, format, out, createdBy, verbatim }: ExportWork): Promise<Exported> {
+async function exportOnce(database: Database, log: Log, { region, area, sections, format, out, createdBy, verbatim }: ExportWork): Promise<Exported> {
   const startedAt = performance.now();
   const ask: Ask = (sql, parameters) => one(database, sql, parameters);
-  const { facts, fids } = await look(database, ask, { region, sections, format, createdBy, verbatim });
+  const { facts, fids } = await look(database, ask, { region, area, sections, format, createdBy, verbatim });
   const rows = async function* (): AsyncGenerator<readonly ExportedRow[], void, undefined> {
     let written = 0;
     for await (const batch of batchesOf(database, fids, sections, facts.digest, region.code)) {
@@ -139,15 +152,21 @@ async function exportOnce(database: Database, log: Log, { region, sections, form
 type Publication = { readonly digest: string; readonly published_at: string };
 
 async function look(
-  database: Database, ask: Ask, { region, sections, format, createdBy, verbatim }: Omit<ExportWork, 'out'>,
+  database: Database, ask: Ask, { region, area, sections, format, createdBy, verbatim }: Omit<ExportWork, 'out'>,
 ): Promise<{ facts: ExportFacts; fids: Int32Array }> {
   const [publication] = await database.query<Publication>(statement('publication'), [region.code]);
   if (publication === undefined) {
     throw new MappaleError(`${region.name} is not published`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published.', fix: 'npx mappale status' });
   }
   const found = await one<{ fids: Uint8Array | null } & Readonly<Record<'west' | 'south' | 'east' | 'north', number>>>(
-    database, statement('order'), [firstFid(region.code), firstFid(region.code + 1)],
+    database, statement('order'), [firstFid(region.code), firstFid(region.code + 1), area.kind === 'comune' ? area.belfiore : null, area.kind === 'polygons' ? area.geojson : null],
   );
+  if (found.fids === null && area.kind !== 'region') {
+    throw new MappaleError(`${region.name} has no parcels in this area`, {
+      code: 'NOTHING_TO_EXPORT', kind: 'usage', detail: `expected parcels in ${areaName(area)}, found none`, hint: 'See which comuni are loaded.',
+      fix: `npx mappale report ${region.slug}`,
+    });
+  }
   if (found.fids === null) {
     throw new MappaleError(`${region.name} has no parcels`, { code: 'NOTHING_TO_EXPORT', kind: 'usage', detail: 'expected parcels, found only addresses', hint: 'Load its cadastral map first.', fix: `npx mappale load-region ${region.slug} --data FOLDER` });
   }
@@ -157,7 +176,7 @@ async function look(
   return {
     fids,
     facts: {
-      region, title: `Parcels of ${region.name}`, columns, parcels: fids.length, extent: [found.west, found.south, found.east, found.north],
+      region, area, title: areaTitle(region, area), columns, parcels: fids.length, extent: [found.west, found.south, found.east, found.north],
       publishedAt: publication.published_at, digest: publication.digest, licences: await licencesOf(ask, region.code, sections), createdBy, verbatim,
     },
   };

@@ -11,6 +11,7 @@ import { gdal } from '../formats/vector.ts';
 import type { GeoPackageLayer, WrittenFormat } from '../formats/gdal.ts';
 import { writeAtomically } from '../formats/atomic-write.ts';
 import { quoted } from '../typed.ts';
+import { areaName } from './area.ts';
 import type { OutputColumn } from './columns.ts';
 import { csvMetadata, metadataPath } from './csvw.ts';
 import type { ExportFacts, Format } from './export.ts';
@@ -21,14 +22,16 @@ import { drawnColumns, EXPORTED_ZOOMS, MOST_FEATURES, TILE_LAYERS } from './tile
 const FEATURES = 500;
 
 /** Returns the metadata of a file as text. */
-function about({ title, region, publishedAt, digest, licences, createdBy }: ExportFacts, more: Readonly<Record<string, string>> = {}): string {
-  return JSON.stringify({ title, region: region.name, published_at: publishedAt, digest, created_by: createdBy, ...more, licences });
+function about({ title, region, area, publishedAt, digest, licences, createdBy }: ExportFacts, more: Readonly<Record<string, string>> = {}): string {
+  const part = areaName(area);
+  return JSON.stringify({ title, region: region.name, ...(part === '' ? {} : { area: part }), published_at: publishedAt, digest, created_by: createdBy, ...more, licences });
 }
 
 const geoparquet: Format = {
   ending: 'parquet',
   mediaType: 'application/vnd.apache.parquet',
   geometry: 'geometry',
+  writes: 'parts',
   async write(path, facts, rows) {
     const { columns, extent, createdBy } = facts;
     const descriptions = Object.fromEntries(columns.map(({ name, description }) => [name, description]));
@@ -44,6 +47,7 @@ const csv: Format = {
   ending: 'csv',
   mediaType: 'text/csv',
   geometry: null,
+  writes: 'parts',
   async write(path, { columns, verbatim }, rows) {
     const guardedFrom = verbatim ? Infinity : 0;
     const lines = async function* (): AsyncGenerator<string, void, undefined> {
@@ -112,13 +116,14 @@ function layerField(name: string): string {
   return name === 'fid' ? 'parcel_fid' : name;
 }
 
-const flatgeobuf: Format = { ending: 'fgb', mediaType: 'application/vnd.flatgeobuf', geometry: 'geometry', write: byGdal('FlatGeobuf', ['TITLE', 'DESCRIPTION']) };
-const geopackage: Format = { ending: 'gpkg', mediaType: 'application/geopackage+sqlite3', geometry: 'geom', write: byGdal('GPKG', ['IDENTIFIER', 'DESCRIPTION']) };
+const flatgeobuf: Format = { ending: 'fgb', mediaType: 'application/vnd.flatgeobuf', geometry: 'geometry', writes: 'parts', write: byGdal('FlatGeobuf', ['TITLE', 'DESCRIPTION']) };
+const geopackage: Format = { ending: 'gpkg', mediaType: 'application/geopackage+sqlite3', geometry: 'geom', writes: 'parts', write: byGdal('GPKG', ['IDENTIFIER', 'DESCRIPTION']) };
 
 const pmtiles: Format = {
   ending: 'pmtiles',
   mediaType: 'application/vnd.pmtiles',
   geometry: null,
+  writes: 'region',
   columns: drawnColumns,
   async write(path, facts, _rows, tiles) {
     const { title, columns, extent, licences } = facts;

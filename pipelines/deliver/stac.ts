@@ -1,4 +1,5 @@
 /** Writes the STAC 1.1 item of an exported file: content, extent, time and licences. */
+import { areaName } from './area.ts';
 import type { OutputColumn } from './columns.ts';
 import type { ExportFacts } from './export.ts';
 
@@ -22,14 +23,15 @@ const TYPES: Readonly<Record<OutputColumn['type'], string>> = { int2: 'int16', i
 
 /** @returns the text of the file */
 export function stacItem(facts: ExportFacts, { name, mediaType, geometry, bytes, sha256 }: Asset): string {
-  const { region, title, columns, parcels, extent, publishedAt, digest, licences, createdBy } = facts;
+  const { region, area, title, columns, parcels, extent, publishedAt, digest, licences, createdBy } = facts;
   const [west, south, east, north] = extent;
+  const part = areaName(area);
   const holders = [...new Set(licences.map(({ holder }) => holder))];
   return `${JSON.stringify({
     type: 'Feature',
     stac_version: '1.1.0',
     stac_extensions: ['https://stac-extensions.github.io/table/v1.2.0/schema.json', 'https://stac-extensions.github.io/file/v2.1.0/schema.json'],
-    id: `mappale-${region.slug}-${digest}`,
+    id: ['mappale', region.slug, ...(part === '' ? [] : [part]), digest].join('-'),
     geometry: { type: 'Polygon', coordinates: [[[west, south], [east, south], [east, north], [west, north], [west, south]]] },
     bbox: extent,
     properties: {

@@ -12,8 +12,12 @@ from ledger.publication p
 where p.unit_code = $1
   and p.state = 'current'
 
+-- statement: polygon_problem
+select nullif(st_isvalidreason(st_geomfromgeojson($1)), 'Valid Geometry') as problem
+
 -- statement: order
--- Geometries are sorted along a Hilbert curve. fids are sent as numbers of 4 bytes, because a region may have millions.
+-- Parcels of a region, of one of its comuni or in polygons. Geometries are sorted along a Hilbert curve. fids are sent as numbers of 4 bytes, because a region
+-- may have millions.
 select
   string_agg(int4send(p.fid), ''::bytea order by p.geom, p.fid) as fids,
   st_xmin(st_extent(p.geom)) as west,
@@ -23,6 +27,8 @@ select
 from core.parcel p
 where p.fid >= $1
   and p.fid < $2
+  and ($3::text is null or p.belfiore = $3)
+  and ($4::text is null or st_covers(st_geomfromgeojson($4), p.point))
 
 -- statement: drawings
 select

@@ -118,7 +118,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     };
     expect(await told(nodes)).toEqual(await told(plain));
     const folder = await mkdtemp(join(tmpdir(), 'mappale-nodes-'));
-    const work = { region: findRegion(REGION)!, sections: SECTION_NAMES, format: FORMATS['csv']!, createdBy: 'test', verbatim: false };
+    const work = { region: findRegion(REGION)!, area: { kind: 'region' }, sections: SECTION_NAMES, format: FORMATS['csv']!, createdBy: 'test', verbatim: false } as const;
     const exported = async (database: Database, name: string): Promise<string> => {
       const { sha256 } = await exportRegion(database, SILENT, { ...work, out: join(folder, name) });
       return sha256;

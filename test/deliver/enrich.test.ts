@@ -210,7 +210,7 @@ describeEngines('enriching a table', (engine) => {
   });
 
   it('equals an export of the same values', async () => {
-    const work = { region: findRegion(14)!, sections: parseSections(undefined), createdBy: 'test', verbatim: false };
+    const work = { region: findRegion(14)!, area: { kind: 'region' }, sections: parseSections(undefined), createdBy: 'test', verbatim: false } as const;
     const parcels = await database.query<{ fid: number }>('select fid from core.parcel order by geom, fid');
     for (const name of ['geoparquet', 'csv']) {
       const out = join(folder, `molise.${name}`);

@@ -1,6 +1,6 @@
 /** Tests that exports have the published content, as independent programs read it. The same publication gives the same bytes. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { columnsOf, rowsOf, type Cell } from '../../pipelines/deliver/columns.ts';
+import { boxArea, polygonArea, type Area } from '../../pipelines/deliver/area.ts';
 import { exportRegion, type Exported } from '../../pipelines/deliver/export.ts';
 import { FORMATS } from '../../pipelines/deliver/formats.ts';
 import { one, type Database } from '../../pipelines/db/index.ts';
@@ -69,7 +70,7 @@ describeDatabase('exporting a region', (engine) => {
   });
 
   const write = (name: string, file: string): Promise<Exported> => (
-    exportRegion(database, SILENT, { region: MOLISE, sections: SECTION_NAMES, format: FORMATS[name]!, out: join(folder, file), createdBy: 'mappale test', verbatim: false })
+    exportRegion(database, SILENT, { region: MOLISE, area: { kind: 'region' }, sections: SECTION_NAMES, format: FORMATS[name]!, out: join(folder, file), createdBy: 'mappale test', verbatim: false })
   );
 
   const ask = async (sql: string): Promise<Record<string, unknown>[]> => (await duck.runAndReadAll(sql)).getRowObjectsJS();
@@ -209,8 +210,96 @@ describeDatabase('exporting a region', (engine) => {
     expect(differing.slice(0, 10)).toEqual([]);
   });
 
+  describe('of a part of the region', () => {
+    type Point = readonly [lng: number, lat: number];
+
+    /** Even-odd rule, written for this test. */
+    const isInside = ([x, y]: Point, ring: readonly Point[]): boolean => ring.slice(1).reduce((inside, [bx, by], index) => {
+      const [ax, ay] = ring[index]!;
+      return (ay > y) !== (by > y) && x < ax + ((y - ay) / (by - ay)) * (bx - ax) ? !inside : inside;
+    }, false);
+
+    const cellOf = (fid: number, column: string): Cell => cells.get(fid)![COLUMNS.findIndex(({ name }) => name === column)] ?? null;
+    const pointOf = (fid: number): readonly [number, number] => [Number(cellOf(fid, 'centroid_lng')), Number(cellOf(fid, 'centroid_lat'))];
+
+    const writePart = async (area: Area, file: string, format = 'csv'): Promise<{ fids: number[]; exported: Exported }> => {
+      const out = join(folder, file);
+      const exported = await exportRegion(database, SILENT, { region: MOLISE, area, sections: ['basic'], format: FORMATS[format]!, out, createdBy: 'mappale test', verbatim: false });
+      const rows = parse<{ fid: string }>(await readFile(out), { columns: true });
+      return { fids: rows.map(({ fid }) => Number(fid)).sort((a, b) => a - b), exported };
+    };
+
+    it('writes the parcels of one comune only, and says so in the STAC item', async () => {
+      const codes = new Set(parcels.map(({ fid }) => cellOf(fid, 'municipality_code')));
+      expect(codes.size).toBe(2);
+      for (const code of codes) {
+        const { fids, exported } = await writePart({ kind: 'comune', belfiore: String(code) }, `${String(code)}.csv`);
+        expect(fids).toEqual(parcels.filter(({ fid }) => cellOf(fid, 'municipality_code') === code).map(({ fid }) => fid));
+        const item = JSON.parse(await readFile(exported.companions[0]!, 'utf8')) as { id: string; bbox: [number, number, number, number] };
+        expect(item.id).toContain(`molise-${String(code)}-`);
+        for (const [lng, lat] of fids.map(pointOf)) expect(lng >= item.bbox[0] && lng <= item.bbox[2] && lat >= item.bbox[1] && lat <= item.bbox[3]).toBe(true);
+      }
+    });
+
+    it('writes the parcels whose representative point is in the box, whole', async () => {
+      const points = parcels.map(({ fid }) => pointOf(fid));
+      const middle = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1]!;
+      const [lng, lat] = [middle(points.map(([x]) => x)), middle(points.map(([, y]) => y))];
+      const { fids } = await writePart(boxArea(`${lng - 0.003},${lat - 0.002},${lng + 0.003},${lat + 0.002}`), 'box.csv');
+      const expected = parcels.map(({ fid }) => fid).filter((fid) => Math.abs(pointOf(fid)[0] - lng) <= 0.003 && Math.abs(pointOf(fid)[1] - lat) <= 0.002);
+      expect(expected.length).toBeGreaterThan(3);
+      expect(expected.length).toBeLessThan(parcels.length);
+      expect(fids).toEqual(expected);
+    });
+
+    it('writes the parcels in the polygons of a GeoJSON file, without those in a hole', async () => {
+      const [lng, lat] = pointOf(parcels[parcels.length >> 1]!.fid);
+      const corners: readonly Point[] = [[-1, 0], [0, -1], [1, 0], [0, 1], [-1, 0]];
+      const ring = (radius: number): Point[] => corners.map(([x, y]) => [lng + x * radius, lat + y * radius]);
+      const path = join(folder, 'area.geojson');
+      const drawn = { type: 'Polygon', coordinates: [ring(0.006), ring(0.0005)] };
+      await writeFile(path, `\uFEFF${JSON.stringify({ type: 'FeatureCollection', features: [{ type: 'Feature', properties: {}, geometry: drawn }] })}`);
+      const { fids, exported } = await writePart(await polygonArea(database, path), 'area.csv');
+      const expected = parcels.map(({ fid }) => fid).filter((fid) => isInside(pointOf(fid), ring(0.006)) && !isInside(pointOf(fid), ring(0.0005)));
+      expect(expected.length).toBeGreaterThan(3);
+      expect(fids).toEqual(expected);
+      expect(exported.parcels).toBe(expected.length);
+    });
+
+    it('refuses an area without parcels, and a format that holds whole regions only', async () => {
+      await expect(writePart(boxArea('7.1,45.1,7.2,45.2'), 'none.csv')).rejects.toMatchObject({ code: 'NOTHING_TO_EXPORT', detail: 'expected parcels in box, found none' });
+      await expect(writePart(boxArea('14.1,41.1,14.9,41.9'), 'part.pmtiles', 'pmtiles')).rejects.toMatchObject({ code: 'FORMAT_OF_REGIONS', exitCode: 2 });
+      expect((await readdir(folder)).filter((name) => name.startsWith('none') || name.startsWith('part'))).toEqual([]);
+    });
+
+    it.each([
+      '', '14.1,41.1,14.9', '14.9,41.1,14.1,41.9', '14.1,41.9,14.9,41.1', '14.1,41.1,14.9,91', '14.1,41.1,14.9,NaN', '14.1,41.1,14.9,41.9,0', '1e1,41,15,42',
+    ])('refuses the box %j', (text) => {
+      expect(() => boxArea(text)).toThrow(expect.objectContaining({ code: 'BBOX_INVALID', exitCode: 2 }) as Error);
+    });
+
+    it.each<readonly [what: string, text: string | null, code: string, detail: string]>([
+      ['a missing file', null, 'POLYGON_UNREADABLE', 'no such file'],
+      ['a file that is not JSON', '{"type":', 'POLYGON_UNREADABLE', 'expected JSON'],
+      ['a point', '{"type":"Point","coordinates":[14,41]}', 'POLYGON_UNREADABLE', 'GeoJSON polygons'],
+      [
+        'metres', '{"type":"Polygon","coordinates":[[[500000,4600000],[500100,4600000],[500100,4600100],[500000,4600000]]]}', 'POLYGON_UNREADABLE', 'in degrees',
+      ],
+      [
+        'another coordinate system', '{"type":"Polygon","crs":{"properties":{"name":"urn:ogc:def:crs:EPSG::32633"}},"coordinates":[[[14,41],[15,41],[15,42],[14,41]]]}',
+        'POLYGON_UNREADABLE', 'EPSG::32633',
+      ],
+      ['a polygon that crosses itself', '{"type":"Polygon","coordinates":[[[14,41],[15,42],[15,41],[14,42],[14,41]]]}', 'POLYGON_INVALID', 'Self-intersection'],
+    ])('refuses %s as polygons', async (_what, text, code, detail) => {
+      const path = join(folder, `refused-${code}.json`);
+      await rm(path, { force: true });
+      if (text !== null) await writeFile(path, text);
+      await expect(polygonArea(database, path)).rejects.toMatchObject({ code, exitCode: 2, at: path, detail: expect.stringContaining(detail) as string });
+    });
+  });
+
   it('an export of a region that is not published is refused', async () => {
-    await expect(exportRegion(database, SILENT, { region: findRegion(12)!, sections: ['basic'], format: FORMATS['csv']!, out: join(folder, 'lazio.csv'), createdBy: 'test', verbatim: false }))
+    await expect(exportRegion(database, SILENT, { region: findRegion(12)!, area: { kind: 'region' }, sections: ['basic'], format: FORMATS['csv']!, out: join(folder, 'lazio.csv'), createdBy: 'test', verbatim: false }))
       .rejects.toMatchObject({ code: 'NOT_PUBLISHED' });
   });
 });
@@ -224,7 +313,7 @@ describe('a file that cannot be written completely', () => {
       import { writeAtomically } from ${JSON.stringify(join(ROOT, 'pipelines/formats/atomic-write.ts'))};
       const wkb = Buffer.from('0106000000010000000103000000010000000400000000000000000000000000000000000000000000000000f03f0000000000000000000000000000f03f000000000000f03f00000000000000000000000000000000', 'hex');
       const rows = Array.from({ length: 400 }, (_, fid) => ({ cells: [fid, 'x'.repeat(500)], wkb, extent: [0, 0, 1, 1] }));
-      const facts = { region: { code: 14, name: 'Molise', slug: 'molise' }, title: 't', columns: [{ name: 'fid', type: 'int4', description: '' }, { name: 'text', type: 'text', description: '' }],
+      const facts = { region: { code: 14, name: 'Molise', slug: 'molise' }, area: { kind: 'region' }, title: 't', columns: [{ name: 'fid', type: 'int4', description: '' }, { name: 'text', type: 'text', description: '' }],
         parcels: rows.length, extent: [0, 0, 1, 1], publishedAt: '2026-01-01T00:00:00Z', digest: 'd', licences: [], createdBy: 'test' };
       const format = FORMATS[${JSON.stringify(name)}];
       await writeAtomically(${JSON.stringify(join(folder, 'out'))}, (path) => format.write(path, facts, (async function* () { yield rows; })(), (async function* () {})()), '.' + format.ending)
