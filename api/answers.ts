@@ -129,16 +129,29 @@ const locatedMeta = z.union([
     after: nullable(whole, 'As in the request; null: starts with the first parcel'),
     ...counts,
   }),
+  z.strictObject({
+    mode: z.literal('polygon').describe('Answer for a polygon'),
+    polygon: z.string().describe('WKT with the corners of the request'),
+    after: nullable(whole, 'As in the request; null: starts with the first parcel'),
+    ...counts,
+  }),
 ]).meta({ id: 'LocatedMeta', description: 'Parameters of the request, and number of results' });
 
 export const located = z.union([
-  z.strictObject({ data: z.array(locatedParcel).describe('Smallest first; for a box, sorted by fid'), meta: locatedMeta }),
+  z.strictObject({ data: z.array(locatedParcel).describe('Smallest first; for a box or polygon, sorted by fid'), meta: locatedMeta }),
   z.strictObject({
     type: z.literal('FeatureCollection').describe('GeoJSON, with format=geojson'),
     features: z.array(locatedFeature).describe('In the order of data'),
     meta: locatedMeta,
   }),
 ]).meta({ id: 'LocatedParcels' });
+
+export const neighbours = z.strictObject({
+  data: z.array(z.strictObject({
+    ...parcelFacts, kind, shared_m: z.number().min(0.1).describe('Length of the border within 0.10 m of this parcel; metres'),
+  }).meta({ id: 'Neighbour' })).describe('Longest shared border first, ties by fid'),
+  meta: z.strictObject({ fid: whole.describe('The parcel'), count: counts.count, truncated: counts.truncated }).describe('The parcel, and number of results'),
+}).meta({ id: 'Neighbours' });
 
 export const searched = z.strictObject({
   data: z.array(locatedParcel).describe('Sorted by sheet, then label'),

@@ -1,15 +1,28 @@
 /** Table of the endpoints that need a key. Routes, the OpenAPI document and tests are generated from it. */
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
+import type { Reader } from '../pipelines/db/reader.ts';
 import * as answers from './answers.ts';
 import { endpoint, type Answer, type Endpoint } from './endpoint.ts';
 import { invalidParameter, refusal } from './errors.ts';
 import { comuniNamed, search } from './geocoding.ts';
 import { OGC_ENDPOINTS } from './ogc.ts';
-import { recordOf, recordThen } from './parcel-id.ts';
+import { notPublished, publishedFid, recordOf, recordThen } from './parcel-id.ts';
 import {
-  locateParameters, municipalityParameters, municipalityPath, noParameters, parcelParameters, parcelPath, parcelSearchParameters, provinceParameters, readPlace,
-  requireInBounds, reverseParameters, searchParameters,
+  locateParameters, municipalityParameters, municipalityPath, neighbourParameters, noParameters, parcelParameters, parcelPath, parcelSearchParameters,
+  provinceParameters, readPlace, requireInBounds, reverseParameters, searchParameters,
 } from './parameters.ts';
+
+/** @throws ApiError `INVALID_PARAMS`, `POLYGON_TOO_LARGE` */
+async function locatePolygon(
+  reader: Reader, wkt: string, { after, limit, form }: { readonly after: number; readonly limit: number; readonly form: string },
+): Promise<Answer> {
+  const { problem, area_m2, ...found } = await reader.call<Answer & { readonly problem: string | null; readonly area_m2: number }>(
+    'select publication, answer, problem, area_m2 from api.locate_polygon($1, $2, $3, $4)', [wkt, after, limit, form],
+  );
+  if (problem !== null) throw invalidParameter('polygon', 'a ring that does not cross or touch itself', `is not valid: ${problem}`);
+  if (found.answer === null) throw refusal.POLYGON_TOO_LARGE(area_m2);
+  return found;
+}
 
 export const ENDPOINTS: readonly Endpoint[] = [
   endpoint({
@@ -49,16 +62,17 @@ export const ENDPOINTS: readonly Endpoint[] = [
     path: '/parcels/locate',
     operation: 'locateParcels',
     scope: 'parcels:read',
-    summary: 'Find parcels at points or in a box',
+    summary: 'Find parcels at points, in a box or in a polygon',
     description: 'For a point: the parcels that contain it or touch it, smallest first. For several points: the parcels of each point, and each parcel has its `point`. '
-      + 'For a box: the parcels that intersect it, sorted by `fid`. `after` returns the next page. '
+      + 'For a box or polygon: the parcels that intersect it, sorted by `fid`. `after` returns the next page. '
       + 'The border has a tolerance of 1e-7°. Corners of printed geometries, which have 7 decimals, therefore find all parcels that meet there.',
     parameters: locateParameters,
     answer: answers.located,
-    errors: ['OUT_OF_BOUNDS', 'BBOX_TOO_LARGE'],
+    errors: ['OUT_OF_BOUNDS', 'BBOX_TOO_LARGE', 'POLYGON_TOO_LARGE'],
     example: { lat: '41.5603', lng: '14.6627' },
     otherExamples: {
-      points: '41.5603,14.6627;41.5611,14.6640', bbox: '14.66,41.56,14.67,41.57', limit: '100', after: '1400000000', geometry: 'true', format: 'geojson',
+      points: '41.5603,14.6627;41.5611,14.6640', bbox: '14.66,41.56,14.67,41.57',
+      polygon: 'POLYGON((14.66 41.56, 14.665 41.56, 14.66 41.565, 14.66 41.56))', limit: '100', after: '1400000000', geometry: 'true', format: 'geojson',
     },
     refused: { bbox: '14.66,41.56,14.67' },
     lookup: (reader, query) => {
@@ -66,6 +80,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
       const { limit, after = -1 } = query;
       const form = query.format === 'geojson' ? 'feature' : query.geometry ? 'geometry' : 'parcel';
       if ('point' in place) return reader.call<Answer>('select publication, answer from api.locate_point($1, $2, $3, $4)', [...place.point, limit, form]);
+      if ('wkt' in place) return locatePolygon(reader, place.wkt, { after, limit, form });
       if ('box' in place) {
         return reader.call<Answer>('select publication, answer from api.locate_box($1, $2, $3, $4, $5, $6, $7)', [...place.box, after, limit, form]);
       }
@@ -117,6 +132,28 @@ export const ENDPOINTS: readonly Endpoint[] = [
     lookup: (reader, { include, as_of: day }, { id }) => {
       const sections = SECTION_NAMES.filter((section) => include === undefined || include.length === 0 || include.includes(section));
       return day === undefined ? recordOf(reader, id, sections) : recordThen(reader, id, sections, day);
+    },
+  }),
+  endpoint({
+    path: '/parcels/{id}/neighbours',
+    operation: 'getNeighbours',
+    scope: 'parcels:read',
+    summary: 'Parcels that share a border',
+    description: 'Returns parcels within 0.10 m of the border of this parcel, longest shared border first. '
+      + '`shared_m` is the length of that border in metres, from 0.10 m on. Parcels of roads and waters are included.',
+    parameters: neighbourParameters,
+    pathParameters: parcelPath,
+    answer: answers.neighbours,
+    errors: ['NOT_FOUND', 'GONE'],
+    missing: refusal.NOT_FOUND(1_400_000_000),
+    example: { id: '1400000000' },
+    otherExamples: { limit: '10' },
+    refused: { limit: '201' },
+    lookup: async (reader, { limit }, { id }) => {
+      const fid = await publishedFid(reader, id);
+      const found = await reader.call<Answer>('select publication, answer from api.parcel_neighbours($1, $2)', [fid, limit]);
+      if (found.answer === null) throw await notPublished(reader, fid);
+      return found;
     },
   }),
   endpoint({

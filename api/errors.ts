@@ -7,6 +7,7 @@ export const STATUS = {
   INVALID_PARAMS: 400,
   OUT_OF_BOUNDS: 400,
   BBOX_TOO_LARGE: 400,
+  POLYGON_TOO_LARGE: 400,
   API_KEY_REQUIRED: 401,
   INVALID_API_KEY: 401,
   INSUFFICIENT_SCOPE: 403,
@@ -77,6 +78,9 @@ function retryAfter(seconds: number): Headers {
 
 /** Error answers by code. `seconds` is the time to wait. */
 export const refusal = {
+  POLYGON_TOO_LARGE: (area_m2: number) => new ApiError(
+    'POLYGON_TOO_LARGE', 'polygon is too large; allowed: at most 1 km²', { max_m2: 1_000_000, area_m2: Math.round(area_m2) },
+  ),
   API_KEY_REQUIRED: () => new ApiError('API_KEY_REQUIRED', 'the header x-api-key with a token is required'),
   INVALID_API_KEY: () => new ApiError('INVALID_API_KEY', 'the token in x-api-key is not known, has expired or was revoked'),
   INSUFFICIENT_SCOPE: (scope: string) => new ApiError('INSUFFICIENT_SCOPE', `the token does not have the scope ${scope}`, { required_scope: scope }),

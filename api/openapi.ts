@@ -55,6 +55,7 @@ function exampleOfError(code: ErrorCode, endpoint: Described): ApiError {
   switch (code) {
     case 'INVALID_PARAMS': return refusalOf(() => readParameters(endpoint.parameters, endpoint.refused));
     case 'OUT_OF_BOUNDS': return refusalOf(() => requireInBounds(48.8566, 2.3522));
+    case 'POLYGON_TOO_LARGE': return refusal[code](1_234_567);
     case 'BBOX_TOO_LARGE': return refusalOf(() => readBox([14.6, 41.5, 14.7, 41.6]));
     case 'INSUFFICIENT_SCOPE': return refusal[code](endpoint.scope);
     case 'API_KEY_REQUIRED': case 'INVALID_API_KEY': return refusal[code]();

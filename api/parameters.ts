@@ -10,6 +10,12 @@ import { ApiError, invalidParameter } from './errors.ts';
 /** Maximum width and height of a box, in degrees. */
 const BOX_DEGREES = 0.05;
 
+/** Maximum number of corners of a polygon. The first corner is repeated at the end and counts once. */
+const CORNERS = 200;
+
+/** One ring of longitudes and latitudes. */
+const POLYGON = /^\s*POLYGON\s*\(\s*\(([-\d.,\s]+)\)\s*\)\s*$/i;
+
 /** Maximum number of points in a request. */
 const POINTS = 10;
 
@@ -73,8 +79,11 @@ export const locateParameters = z.strictObject({
   bbox: z.string().transform((value) => value.split(',')).pipe(z.array(side).length(4)).describe(
     `A box; minLng,minLat,maxLng,maxLat in degrees, each side at most ${BOX_DEGREES}°. Zero width or height is a line or a point`,
   ).optional(),
+  polygon: z.string().max(10_000).transform((value) => (POLYGON.exec(value)?.[1] ?? '').split(',').map((corner) => corner.trim().split(/\s+/)))
+    .pipe(z.array(z.tuple([side, side])).min(4).max(CORNERS + 1).refine((ring) => String(ring[0]) === String(ring.at(-1))))
+    .describe(`A polygon; WKT, POLYGON((lng lat, …)) in degrees, one closed ring of at most ${CORNERS} corners, at most 1 km²`).optional(),
   limit: whole(1, 200, 'Maximum number of parcels, per point if there are several').default(50),
-  after: whole(0, LARGEST_FID, 'Starts after this fid, to get the next page of a truncated box').optional(),
+  after: whole(0, LARGEST_FID, 'Starts after this fid, to get the next page of a truncated box or polygon').optional(),
   geometry: z.enum(['true', 'false']).transform((value) => value === 'true').pipe(z.boolean())
     .describe('Whether to return the geometry and kind of each parcel; true or false').default(false),
   format: z.enum(['json', 'geojson']).describe('Format of the parcels; json, or geojson for a FeatureCollection with their geometries').default('json'),
@@ -94,6 +103,8 @@ export const PARCEL_ID_FORMS = `a fid, 0–${LARGEST_FID}, or a reference in any
 export const parcelPath = z.strictObject({
   id: z.string().regex(/^[^\s\p{C}]{1,100}$/u).describe(`The parcel by its fid or its national cadastral reference; ${PARCEL_ID_FORMS}. Write a slash as %2F`),
 });
+
+export const neighbourParameters = z.strictObject({ limit: whole(1, 200, 'Most neighbours').default(50) });
 
 export const parcelParameters = z.strictObject({
   include: z.string().transform((value) => (value.trim() === '' ? [] : value.split(',').map((name) => name.trim())))
@@ -204,19 +215,27 @@ export function requireInBounds(lat: number, lng: number): void {
 type Point = readonly [lat: number, lng: number];
 type Box = readonly [west: number, south: number, east: number, north: number];
 
+/** `wkt`: one closed ring, EPSG:4326, longitude latitude. */
+type Place = { readonly point: Point } | { readonly points: readonly Point[] } | { readonly box: Box } | { readonly wkt: string };
+
 /**
- * Returns the requested place: exactly one of a point, several points or a box.
+ * Returns the requested place: exactly one of a point, several points, a box or a polygon.
  * @throws ApiError `INVALID_PARAMS`, `OUT_OF_BOUNDS`, `BBOX_TOO_LARGE`
  */
-export function readPlace(query: z.output<typeof locateParameters>): { point: Point } | { points: readonly Point[] } | { box: Box } {
-  const { lat, lng, points, bbox, after } = query;
-  const allowed = 'exactly one of lat and lng, points, and bbox';
-  if (bbox !== undefined && (lat ?? lng ?? points) !== undefined) {
-    throw invalidParameter('bbox', allowed, `cannot be combined with ${points === undefined ? 'lat and lng' : 'points'}`);
+export function readPlace(query: z.output<typeof locateParameters>): Place {
+  const { lat, lng, points, bbox, polygon, after } = query;
+  const allowed = 'exactly one of lat and lng, points, bbox, and polygon';
+  const given = Object.entries({ 'lat and lng': lat ?? lng, points, bbox, polygon }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  const [first, last] = [given[0] ?? '', given.at(-1) ?? ''];
+  if (given.length > 1) throw invalidParameter(last, allowed, `cannot be combined with ${first}`);
+  if (after !== undefined && bbox === undefined && polygon === undefined) {
+    throw invalidParameter('after', 'only with bbox and polygon', 'pages through a box or polygon only');
   }
-  if (points !== undefined && (lat ?? lng) !== undefined) throw invalidParameter('points', allowed, 'cannot be combined with lat and lng');
-  if (after !== undefined && bbox === undefined) throw invalidParameter('after', 'only with bbox', 'pages through a box only');
   if (bbox !== undefined) return { box: readBox(bbox) };
+  if (polygon !== undefined) {
+    for (const [west, south] of polygon) requireInBounds(south, west);
+    return { wkt: `POLYGON((${polygon.map((corner) => corner.join(' ')).join(', ')}))` };
+  }
   if (points !== undefined) {
     for (const point of points) requireInBounds(...point);
     return { points };

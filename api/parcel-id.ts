@@ -54,10 +54,17 @@ export async function recordOf(reader: Reader, id: string, sections: readonly st
   const fid = await publishedFid(reader, id);
   const found = await parcelRecord(reader, fid, sections);
   if (found.answer !== null) return found;
+  throw await notPublished(reader, fid);
+}
+
+/** Returns the error for a parcel without a current record: `GONE` if it was published earlier, else `NOT_FOUND`. */
+export async function notPublished(reader: Reader, fid: number): Promise<ApiError> {
   const { retired } = await reader.call<{ retired: { successor_fid: number | null } | null }>('select retired_parcel as retired from api.retired_parcel($1)', [fid]);
-  if (retired === null) throw refusal.NOT_FOUND(fid);
-  const { successors } = await reader.call<{ successors: readonly Successor[] }>('select successors from api.successors($1)', [retired.successor_fid === null ? [] : [retired.successor_fid]]);
-  throw refusal.GONE(fid, successors);
+  if (retired === null) return refusal.NOT_FOUND(fid);
+  const { successors } = await reader.call<{ successors: readonly Successor[] }>(
+    'select successors from api.successors($1)', [retired.successor_fid === null ? [] : [retired.successor_fid]],
+  );
+  return refusal.GONE(fid, successors);
 }
 
 /**

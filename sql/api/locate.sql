@@ -1,6 +1,6 @@
--- purpose: parcels at points, in a box, and by cadastral identifiers
+-- purpose: parcels at points, in a box or polygon, and by cadastral identifiers
 -- reads: core.parcel, core.comune_catastale
--- writes: api.located_parcel, api.located_answer, api.parcels_at, api.locate_point, api.locate_points, api.locate_box, api.search_parcels
+-- writes: api.located_parcel, api.located_answer, api.parcels_at, api.locate_point, api.locate_points, api.parcels_meeting, api.located_page, api.locate_box, api.locate_polygon, api.search_parcels
 -- grain: one call per answer
 -- crs: EPSG:4326, longitude latitude
 
@@ -135,6 +135,43 @@ end
 $$;
 comment on function api.locate_points(float8[], float8[], int4, text) is 'Parcels that contain each of some points (degrees), border included: by point, then smallest first; the limit applies to each point';
 
+create or replace function api.parcels_meeting(p_area geometry, p_after int4, p_limit int4) returns int4[]
+language plpgsql stable as $$
+declare
+  v_fid int4;
+  v_fids int4[] := '{}';
+begin
+  -- An area may touch tens of thousands of parcels. The parcels are sorted by fid and tested one by one until the page is full.
+  for v_fid in
+    select q.fid
+    from core.parcel q
+    where q.geom && st_expand(p_area, 1e-7)
+      and q.fid > p_after
+    order by q.fid
+  loop
+    continue when not exists (select from core.parcel p where p.fid = v_fid and st_dwithin(p.geom, p_area, 1e-7));
+    v_fids := v_fids || v_fid;
+    exit when cardinality(v_fids) > p_limit;
+  end loop;
+  return v_fids;
+end
+$$;
+comment on function api.parcels_meeting(geometry, int4, int4) is 'fids of the parcels that meet an area in degrees or are within 1e-7° of it, in order, after p_after; one more than the limit if there are more';
+
+create or replace function api.located_page(p_fids int4[], p_mode text, p_area json, p_after int4, p_limit int4, p_form text) returns text
+language sql stable as $$
+  select api.located_answer(
+    json_agg(api.located_parcel(f.fid, p_form, null) order by f.fid),
+    (
+      '{"mode":' || to_json(p_mode) || ',' || to_json(p_mode) || ':' || p_area || ',"after":' || coalesce(nullif(p_after, -1)::text, 'null')
+      || ',"limit":' || p_limit || ',"count":' || least(cardinality(p_fids), p_limit) || ',"truncated":' || (cardinality(p_fids) > p_limit) || '}'
+    )::json,
+    p_form
+  )
+  from unnest(p_fids[: p_limit]) as f (fid)
+$$;
+comment on function api.located_page(int4[], text, json, int4, int4, text) is 'JSON text of a page of parcels in an area: results of api.parcels_meeting with the mode of the request and its area';
+
 create or replace function api.locate_box(
   p_west float8, p_south float8, p_east float8, p_north float8, p_after int4, p_limit int4, p_form text, out publication text, out answer text
 )
@@ -151,42 +188,38 @@ declare
     end,
     4326
   );
-  v_fid int4;
-  v_fids int4[] := '{}';
-  v_truncated bool := false;
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
-  -- A box may touch tens of thousands of parcels. The parcels are sorted by fid and tested one by one until the page is full.
-  for v_fid in
-    select q.fid
-    from core.parcel q
-    where q.geom && st_expand(v_box, 1e-7)
-      and q.fid > p_after
-    order by q.fid
-  loop
-    continue when not exists (select from core.parcel p where p.fid = v_fid and st_dwithin(p.geom, v_box, 1e-7));
-    v_truncated := cardinality(v_fids) = p_limit;
-    exit when v_truncated;
-    v_fids := v_fids || v_fid;
-  end loop;
-  select api.located_answer(
-    json_agg(api.located_parcel(f.fid, p_form, null) order by f.fid),
-    json_build_object(
-      'mode', 'bbox',
-      'bbox', json_build_array(p_west, p_south, p_east, p_north),
-      'after', nullif(p_after, -1),
-      'limit', p_limit,
-      'count', cardinality(v_fids),
-      'truncated', v_truncated
-    ),
-    p_form
-  )
-  into answer
-  from unnest(v_fids) as f (fid);
+  answer := api.located_page(api.parcels_meeting(v_box, p_after, p_limit), 'bbox', json_build_array(p_west, p_south, p_east, p_north), p_after, p_limit, p_form);
 end
 $$;
 comment on function api.locate_box(float8, float8, float8, float8, int4, int4, text) is 'Parcels that meet a box (degrees) or are within 1e-7° of it, by fid, starting after p_after; -1: from the first';
+
+create or replace function api.locate_polygon(
+  p_wkt text, p_after int4, p_limit int4, p_form text, out publication text, out answer text, out problem text, out area_m2 float8
+)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+declare
+  v_polygon constant geometry := st_geomfromtext(p_wkt, 4326);
+begin
+  if not st_isvalid(v_polygon) then
+    problem := lower(st_isvalidreason(v_polygon));
+    return;
+  end if;
+  area_m2 := core.area_m2(v_polygon);
+  -- 1 km².
+  if area_m2 > 1000000 then
+    return;
+  end if;
+  perform api.hold_publication();
+  publication := api.publication_tag(null);
+  answer := api.located_page(api.parcels_meeting(v_polygon, p_after, p_limit), 'polygon', to_json(p_wkt), p_after, p_limit, p_form);
+end
+$$;
+comment on function api.locate_polygon(text, int4, int4, text) is 'Parcels that meet a polygon (WKT, degrees) or are within 1e-7° of it, by fid, starting after p_after; -1: from the first. answer null: the polygon is not valid (problem), or larger than 1 km² (area_m2)';
 
 create or replace function api.search_parcels(
   p_comuni text[], p_asked json, p_sheet text, p_label text, p_section text, p_limit int4, out publication text, out answer text

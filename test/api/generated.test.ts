@@ -49,6 +49,11 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
       .array(fc.tuple(coordinate(41.99, 42.02), coordinate(14, 14.03)), { minLength: 1, maxLength: 11 })
       .map((points) => points.map((point) => point.join(',')).join(';')),
   ),
+  polygon: mostly(
+    fc
+      .tuple(coordinate(41.99, 42.02), coordinate(14, 14.03), fc.double({ min: -0.002, max: 0.012, noNaN: true }))
+      .map(([lat, lng, size]) => `POLYGON((${lng} ${lat}, ${(Number(lng) + size).toFixed(6)} ${lat}, ${lng} ${(Number(lat) + size).toFixed(6)}, ${lng} ${lat}))`),
+  ),
   after: mostly(fc.integer({ min: 1_400_000_000, max: 1_400_000_400 }).map(String)),
   geometry: mostly(fc.constantFrom('true', 'false')),
   format: mostly(fc.constantFrom('json', 'geojson')),
@@ -76,8 +81,8 @@ function encode(text: string): string {
 /** Draws the names of required parameters and of some others. */
 function sensibleNames(names: readonly string[]): fc.Arbitrary<string[]> {
   const required = ['q', 'lat', 'lng', 'comune', 'foglio', 'layer'].filter((name) => names.includes(name));
-  const rest = names.filter((name) => !['q', 'lat', 'lng', 'comune', 'foglio', 'layer', 'bbox', 'points', 'after'].includes(name));
-  const place = names.includes('bbox') ? fc.constantFrom(required, ['bbox'], ['bbox', 'after'], ['points']) : fc.constant(required);
+  const rest = names.filter((name) => !['q', 'lat', 'lng', 'comune', 'foglio', 'layer', 'bbox', 'points', 'polygon', 'after'].includes(name));
+  const place = names.includes('bbox') ? fc.constantFrom(required, ['bbox'], ['bbox', 'after'], ['points'], ['polygon'], ['polygon', 'after']) : fc.constant(required);
   return fc.tuple(place, fc.subarray(rest)).map(([first, second]) => [...first, ...second]);
 }
 

@@ -45,6 +45,8 @@ describeEngines('the plans of the read interface', (engine) => {
       'detail by reference': parcels.map(({ reference }) => `/parcels/${encodeURIComponent(reference.toLowerCase())}`),
       'locate by point': parcels.map(({ lat, lng }) => `/parcels/locate?lat=${lat}&lng=${lng}`),
       'locate by box': parcels.map(({ lat, lng }) => `/parcels/locate?bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map((side) => side.toFixed(7)).join(',')}`),
+      'locate by polygon': parcels.map(({ lat, lng }) => `/parcels/locate?polygon=${encodeURIComponent(`POLYGON((${lng} ${lat}, ${lng + 0.001} ${lat}, ${lng} ${lat + 0.001}, ${lng} ${lat}))`)}`),
+      neighbours: parcels.map(({ fid }) => `/parcels/${fid}/neighbours`),
       'locate by ten points': [0, 10, 20, 30].map((from) => `/parcels/locate?points=${parcels.slice(from, from + 10).map(({ lat, lng }) => `${lat},${lng}`).join(';')}`),
       'search of a sheet': parcels.map(({ belfiore, sheet }) => `/parcels/search?comune=${belfiore}&foglio=${sheet}`),
       'search of a parcel': parcels.map(({ belfiore, sheet, label }) => `/parcels/search?comune=${belfiore}&foglio=${sheet}&label=${label}`),
@@ -89,7 +91,7 @@ describeEngines('the plans of the read interface', (engine) => {
     );
   }
 
-  it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'search of a sheet', 'search of a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'suggestions', 'features of a small box', 'features of a comune', 'features after a fid', 'tile of parcels', 'tile of a section', 'quality of a comune', 'lists'])('%s reads no large table through', async (name) => {
+  it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'locate by polygon', 'neighbours', 'search of a sheet', 'search of a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'suggestions', 'features of a small box', 'features of a comune', 'features after a fid', 'tile of parcels', 'tile of a section', 'quality of a comune', 'lists'])('%s reads no large table through', async (name) => {
     const paths = questions[name]!;
     const scans = await scansOf(paths);
     // Connections that loaded the region may still report a few scans. A plan with such a scan would show the scan in every request.

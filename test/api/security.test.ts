@@ -16,7 +16,7 @@ import { emptyService, violationsOf, type Service } from './harness.ts';
 
 /** A path of each endpoint with valid parameters. */
 const PATHS: Readonly<Record<string, string>> = {
-  '/geocode/search': '/geocode/search?q=Via%20Roma', '/geocode/reverse': '/geocode/reverse?lat=41&lng=14', '/parcels/locate': '/parcels/locate?lat=41&lng=14',
+  '/parcels/{id}/neighbours': '/parcels/1400000000/neighbours', '/geocode/search': '/geocode/search?q=Via%20Roma', '/geocode/reverse': '/geocode/reverse?lat=41&lng=14', '/parcels/locate': '/parcels/locate?lat=41&lng=14',
   '/parcels/search': '/parcels/search?comune=H501&foglio=1', '/parcels/{id}': '/parcels/1400000000', '/admin/regions': '/admin/regions', '/admin/provinces': '/admin/provinces', '/admin/municipalities': '/admin/municipalities',
   '/admin/municipalities/{code}/quality': '/admin/municipalities/H501/quality',
   ...Object.fromEntries(['', '/conformance', '/collections'].map((path) => [`/ogc${path}`, `/ogc${path}`])),

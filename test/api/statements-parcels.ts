@@ -3,20 +3,27 @@ import { expect } from 'vitest';
 import { regionOfFid } from '../../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { daysGoBy, onOneDay } from '../harness/days.ts';
-import { ascending, cornersOf, fids, meetings, metaOf, query, roughArea, some, type Basic, type Json, type Statement } from './trial.ts';
+import { ascending, cornersOf, edgeMetres, edgesOf, fids, meetings, metaOf, query, roughArea, some, type Basic, type Json, type Statement } from './trial.ts';
 
 const OF_LOCATE = 'locating parcels';
+const OF_NEIGHBOURS = 'neighbours';
 const OF_CADASTRE = 'parcels by sheet and number';
 const OF_RECORD = 'the record';
 const OF_COVERAGE = 'coverage';
 
+/** Returns a key of an edge in either direction. */
+function keyOf(edge: readonly [string, string]): string {
+  return [...edge].sort().join(' ');
+}
+
 export const PARCELS: readonly Statement[] = [
   // --- Locating parcels -------------------------------------------------------------------------------------------------
   {
-    about: OF_LOCATE, says: 'takes exactly one of lat with lng, points, and bbox',
+    about: OF_LOCATE, says: 'takes exactly one of lat with lng, points, bbox and polygon',
     holds: async (trial) => {
       for (const [place, parameter] of [
         ['', 'lat'], ['lat=42', 'lng'], ['lng=14', 'lat'], ['lat=42&lng=14&bbox=14,42,14.01,42.01', 'bbox'], ['lat=42&bbox=14,42,14.01,42.01', 'bbox'], ['points=42,14&lat=42', 'points'], ['points=42,14&bbox=14,42,14,42', 'bbox'],
+        ['lat=42&lng=14&polygon=POLYGON((14 42,14.001 42,14 42.001,14 42))', 'polygon'], ['bbox=14,42,14,42&polygon=POLYGON((14 42,14.001 42,14 42.001,14 42))', 'polygon'],
       ]) expect(await trial.refusal(`/parcels/locate?${place}`), place).toEqual([400, 'INVALID_PARAMS', parameter]);
     },
   },
@@ -119,6 +126,98 @@ export const PARCELS: readonly Statement[] = [
       );
       expect(inside.length).toBeGreaterThan(3);
       expect(fids(data)).toEqual(expect.arrayContaining(inside.map(({ fid }) => fid)));
+    },
+  },
+  {
+    about: OF_LOCATE, says: 'finds for a polygon that is a box the same parcels as for the box, page by page',
+    holds: async (trial) => {
+      const { centroid: { lat, lng } } = await trial.parcel();
+      const [west = '', south = '', east = '', north = ''] = [lng - 0.003, lat - 0.003, lng + 0.003, lat + 0.003].map((side) => side.toFixed(7));
+      const wkt = `POLYGON((${west} ${south}, ${east} ${south}, ${east} ${north}, ${west} ${north}, ${west} ${south}))`;
+      const expected = await trial.list(`/parcels/locate?bbox=${west},${south},${east},${north}&limit=200`);
+      expect(expected.length).toBeGreaterThan(10);
+      const found: Json[] = [];
+      for (let after = ''; ;) {
+        const { data, meta } = (await trial.get(`/parcels/locate?polygon=${encodeURIComponent(wkt.toLowerCase())}&limit=7${after}`)) as { data: Json[]; meta: Json };
+        expect(meta).toMatchObject({ mode: 'polygon', limit: 7, count: data.length });
+        found.push(...data);
+        if (meta['truncated'] !== true) break;
+        after = `&after=${fids(data).at(-1)!}`;
+      }
+      expect(found).toEqual(expected);
+    },
+  },
+  {
+    about: OF_LOCATE, says: 'finds for a polygon the parcels that intersect it, not those only in its box',
+    holds: async (trial) => {
+      const { centroid: { lat, lng } } = await trial.parcel();
+      const size = 0.004;
+      const wkt = `POLYGON((${lng} ${lat}, ${lng + size} ${lat}, ${lng} ${lat + size}, ${lng} ${lat}))`;
+      const found = new Set(fids(await trial.list(`/parcels/locate?polygon=${encodeURIComponent(wkt)}&limit=200`)));
+      const placed = (await trial.basics()).map(({ fid, centroid }) => ({ fid, x: (centroid.lng - lng) / size, y: (centroid.lat - lat) / size }));
+      const inside = placed.filter(({ x, y }) => x > 0 && y > 0 && x + y < 1);
+      expect(inside.length).toBeGreaterThan(3);
+      for (const { fid } of inside) expect(found).toContain(fid);
+      const inBox = fids(await trial.list(`/parcels/locate?bbox=${[lng, lat, lng + size, lat + size].map((side) => side.toFixed(7)).join(',')}&limit=200`));
+      expect(found.size).toBeLessThan(inBox.length);
+    },
+  },
+  {
+    about: OF_LOCATE, says: 'accepts polygons of one simple ring of at most 200 corners and 1 km², in Italy',
+    holds: async (trial) => {
+      const ask = (wkt: string): Promise<unknown[]> => trial.refusal(`/parcels/locate?polygon=${encodeURIComponent(wkt)}`);
+      for (const wkt of [
+        '', 'POINT(14 42)', 'POLYGON EMPTY', 'POLYGON((14 42, 14.001 42, 14 42))', 'POLYGON((14 42, 14.001 42, 14.001 42.001, 14 42.001))',
+        'POLYGON((14 42, 14.003 42, 14.003 42.003, 14 42), (14.001 42.001, 14.002 42.001, 14.002 42.002, 14.001 42.001))',
+        'POLYGON((14 42, 14.001 42.001, 14.001 42, 14 42.001, 14 42))', 'POLYGON((14 42 1, 14.001 42 1, 14 42.001 1, 14 42 1))', 'MULTIPOLYGON(((14 42, 14.001 42, 14 42.001, 14 42)))',
+        'POLYGON((14 42, 14 42, 14 42, 14 42))',
+      ]) expect(await ask(wkt), wkt).toEqual([400, 'INVALID_PARAMS', 'polygon']);
+      const round = (corners: number, radius: number): string => {
+        const ring = Array.from({ length: corners }, (_, index) => `${(14 + radius * Math.cos((2 * Math.PI * index) / corners)).toFixed(7)} ${(42 + radius * Math.sin((2 * Math.PI * index) / corners)).toFixed(7)}`);
+        return `POLYGON((${[...ring, ring[0]].join(', ')}))`;
+      };
+      expect(await ask(round(201, 0.002))).toEqual([400, 'INVALID_PARAMS', 'polygon']);
+      await trial.get(`/parcels/locate?polygon=${encodeURIComponent(round(200, 0.002))}`);
+      expect(await ask(round(50, 0.02))).toEqual([400, 'POLYGON_TOO_LARGE', undefined]);
+      expect(await ask('POLYGON((5.9 42, 5.901 42, 5.9 42.001, 5.9 42))')).toEqual([400, 'OUT_OF_BOUNDS', undefined]);
+    },
+  },
+  {
+    about: OF_NEIGHBOURS, says: 'are the parcels that share a border, with the length of that border, and each is a neighbour of the other',
+    holds: async (trial) => {
+      const basics = await trial.basics();
+      const edges = new Map<string, Basic[]>();
+      for (const basic of basics) for (const edge of edgesOf(basic)) edges.set(keyOf(edge), [...(edges.get(keyOf(edge)) ?? []), basic]);
+      for (const basic of some(basics.filter(({ kind }) => kind === 'land'), 30)) {
+        const { data, meta } = (await trial.get(`/parcels/${basic.fid}/neighbours?limit=200`)) as { data: Json[]; meta: Json };
+        expect(meta).toEqual({ fid: basic.fid, count: data.length, truncated: false });
+        const found = new Map(data.map(({ fid, shared_m: shared }) => [fid as number, shared as number]));
+        expect([...found.values()]).toEqual(ascending([...found.values()]).reverse());
+        // Edges of both parcels. Where one parcel has more corners, the border is longer than these edges.
+        const shared = new Map<number, number>();
+        for (const edge of edgesOf(basic)) {
+          for (const { fid } of edges.get(keyOf(edge))!.filter((each) => each.fid !== basic.fid)) shared.set(fid, (shared.get(fid) ?? 0) + edgeMetres(...edge));
+        }
+        expect(shared.size).toBeGreaterThan(0);
+        for (const [fid, metres] of shared) if (metres > 0.11) expect(found.get(fid), `${basic.fid} and ${fid}`).toBeGreaterThan(metres * 0.999 - 0.02);
+        const border = edgesOf(basic).reduce((sum, edge) => sum + edgeMetres(...edge), 0);
+        for (const metres of found.values()) expect(metres).toBeLessThan(border * 1.001 + 0.02);
+        for (const fid of found.keys()) {
+          expect(fids(await trial.list(`/parcels/${fid}/neighbours?limit=200`)), `${fid} has ${basic.fid} as a neighbour`).toContain(basic.fid);
+        }
+      }
+    },
+  },
+  {
+    about: OF_NEIGHBOURS, says: 'are 50 by default and 1 to 200 on request, and the answer reports whether there are more',
+    holds: async (trial) => {
+      const { fid } = await trial.parcel();
+      const all = await trial.list(`/parcels/${fid}/neighbours`);
+      expect(all.length).toBeGreaterThan(1);
+      const { data, meta } = (await trial.get(`/parcels/${fid}/neighbours?limit=1`)) as { data: Json[]; meta: Json };
+      expect([data, meta]).toEqual([all.slice(0, 1), { fid, count: 1, truncated: true }]);
+      for (const limit of [0, 201]) expect(await trial.refusal(`/parcels/${fid}/neighbours?limit=${limit}`)).toEqual([400, 'INVALID_PARAMS', 'limit']);
+      expect((await trial.refusal('/parcels/1499999999/neighbours')).slice(0, 2)).toEqual([404, 'NOT_FOUND']);
     },
   },
   {

@@ -126,6 +126,21 @@ export function cornersOf({ geometry }: Basic): string[] {
   return [...new Set(rings.flat(2).map((corner) => corner.join(',')))];
 }
 
+/** Returns the edges of a geometry as printed: pairs of `lng,lat`. */
+export function edgesOf({ geometry }: Basic): (readonly [from: string, to: string])[] {
+  const polygons = (geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates) as readonly (readonly (readonly (readonly [number, number])[])[])[];
+  return polygons.flat().flatMap((ring) => ring.slice(1).map((corner, index) => [ring[index]!.join(','), corner.join(',')] as const));
+}
+
+/** Returns the length in metres of a short edge between two points `lng,lat`, with the radii of curvature of WGS 84. */
+export function edgeMetres(from: string, to: string): number {
+  const [[west = 0, south = 0], [east = 0, north = 0]] = [from, to].map((corner) => corner.split(',').map(Number)) as [number[], number[]];
+  const [radius, eccentricity2, latitude] = [6_378_137, 0.006_694_379_990_14, (south * Math.PI) / 180];
+  const root = Math.sqrt(1 - eccentricity2 * Math.sin(latitude) ** 2);
+  const meridian = (radius * (1 - eccentricity2)) / root ** 3;
+  return Math.hypot((((north - south) * Math.PI) / 180) * meridian, (((east - west) * Math.PI) / 180) * (radius / root) * Math.cos(latitude));
+}
+
 /** Returns the points shared by several parcels, `lng,lat`, with the parcels' fids. */
 export function meetings(basics: readonly Basic[]): [string, number[]][] {
   const meeting = new Map<string, number[]>();
