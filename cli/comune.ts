@@ -18,7 +18,7 @@ export async function onReader<T>({ database, config }: Context, work: (reader: 
 }
 
 /**
- * Returns the code of a comune: an ISTAT code as it was given, otherwise the cadastral code.
+ * Returns the code of a comune. An ISTAT code stays unchanged, a name becomes a cadastral code.
  * @param comune cadastral code, ISTAT code or name
  * @param fixWith returns the command to type with a given code
  * @throws MappaleError `COMUNE_UNKNOWN`, `COMUNE_AMBIGUOUS` (exit 2)

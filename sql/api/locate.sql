@@ -206,7 +206,7 @@ declare
   v_polygon constant geometry := st_geomfromtext(p_wkt, 4326);
 begin
   if not st_isvalid(v_polygon) then
-    problem := lower(st_isvalidreason(v_polygon));
+    problem := st_isvalidreason(v_polygon);
     return;
   end if;
   area_m2 := core.area_m2(v_polygon);

@@ -41,7 +41,7 @@ export class Trial {
   /** Returns the body of an answer with status 200. */
   async get(path: string): Promise<Json> {
     const { status, text, body } = await this.ask(path);
-    expect(status, `${path}: ${text.slice(0, 300)}`).toBe(200);
+    expect(status, `${path}: ${text.slice(0, 300)} ${status < 500 ? '' : this.service.warned.at(-1) ?? ''}`).toBe(200);
     return body as Json;
   }
 

@@ -229,7 +229,7 @@ describeDatabase('exporting a region', (engine) => {
       return { fids: rows.map(({ fid }) => Number(fid)).sort((a, b) => a - b), exported };
     };
 
-    it('writes the parcels of one comune only, and says so in the STAC item', async () => {
+    it('writes the parcels of one comune, and names the comune in the STAC item', async () => {
       const codes = new Set(parcels.map(({ fid }) => cellOf(fid, 'municipality_code')));
       expect(codes.size).toBe(2);
       for (const code of codes) {
