@@ -200,7 +200,7 @@ create or replace function api.locate_polygon(
   p_wkt text, p_after int4, p_limit int4, p_form text, out publication text, out answer text, out problem text, out area_m2 float8
 )
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   v_polygon constant geometry := st_geomfromtext(p_wkt, 4326);

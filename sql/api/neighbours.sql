@@ -6,7 +6,7 @@
 
 create or replace function api.parcel_neighbours(p_fid int4, p_limit int4, out publication text, out answer text)
 language plpgsql volatile security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   -- Two borders closer than this are one.
