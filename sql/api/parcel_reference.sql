@@ -6,7 +6,7 @@
 
 create or replace function api.successors(p_fids int4[]) returns json
 language sql stable security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
   select coalesce(
     json_agg(json_build_object('fid', p.fid, 'cadastral_reference', p.reference) order by p.fid),
@@ -21,7 +21,7 @@ create or replace function api.parcels_of_reference(
   p_spellings text[], out current_fid int4, out fids int4[], out successors json
 )
 language plpgsql stable security definer
-set search_path to public, pg_temp
+set search_path to core, section, ledger, public, pg_temp
 as $$
 declare
   v_retired bool;
