@@ -44,7 +44,8 @@ export function exportCommand(): Command {
     .option('--verbatim', 'CSV: keep text that a spreadsheet would run as a formula; the default is to put an apostrophe before it')
     .option('--json', 'print the summary as JSON')
     .action(async (region: Region, options: Options) => {
-      const { sections, verbatim = false, json } = options;
+      const { verbatim = false, json } = options;
+      const sections = parseSections(options.sections ?? 'all');
       const format = formatNamed(options.format);
       if (options.out !== undefined) await mustBePlace(expandPath(options.out));
       await withContext({ access: 'read' }, async (context) => {
@@ -53,7 +54,7 @@ export function exportCommand(): Command {
         const area = await areaOf(context, region, options);
         const out = expandPath(options.out ?? `${[region.slug, areaName(area)].filter((part) => part !== '').join('-')}.${format.ending}`);
         await mustBePlace(out);
-        const work = { region, area, sections: parseSections(sections ?? 'all'), format, out, createdBy: `mappale ${VERSION}`, verbatim };
+        const work = { region, area, sections, format, out, createdBy: `mappale ${VERSION}`, verbatim };
         const exported = await exportRegion(database, log, work);
         print(json, exported, () => describe(exported));
       });
@@ -82,7 +83,7 @@ async function areaOf(context: Context, region: Region, { comune, bbox, polygon 
   if (given.length > 1) {
     throw new MappaleError('an export has one area', {
       code: 'AREAS_SEVERAL', kind: 'usage', detail: `expected one of --comune, --bbox and --polygon, found ${given.join(' and ')}`,
-      hint: 'Run one export for each area.',
+      hint: 'Run one export for each area.', fix: `npx mappale export ${region.slug} --comune CODE`,
     });
   }
   if (bbox !== undefined) return boxArea(bbox);

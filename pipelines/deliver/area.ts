@@ -6,6 +6,7 @@ import type { Region } from '../contract/regions.ts';
 import { one, type Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
+import { quoted, retyped, withOption } from '../typed.ts';
 
 const statement = statementsOf('deliver');
 
@@ -40,7 +41,8 @@ export function boxArea(text: string): Area {
   const [west = Number.NaN, south = Number.NaN, east = Number.NaN, north = Number.NaN] = sides;
   if (sides.length !== 4 || !(west < east && south < north && west >= -180 && east <= 180 && south >= -90 && north <= 90)) {
     throw new MappaleError('the box is not valid', {
-      code: 'BBOX_INVALID', kind: 'usage', detail: `expected west,south,east,north in degrees, found ${text}`, hint: 'Write longitude before latitude: --bbox 14.60,41.50,14.70,41.60',
+      code: 'BBOX_INVALID', kind: 'usage', detail: `expected west,south,east,north in degrees, found ${text}`, hint: 'Write longitude before latitude.',
+      fix: retyped(withOption('--bbox', '14.60,41.50,14.70,41.60'), 'npx mappale export REGION --bbox 14.60,41.50,14.70,41.60'),
     });
   }
   const ring = [[west, south], [east, south], [east, north], [west, north], [west, south]];
@@ -83,11 +85,17 @@ export async function polygonArea(database: Database, path: string): Promise<Are
   const geojson = JSON.stringify({ type: 'MultiPolygon', coordinates: parsed.data });
   const { problem } = await one<{ problem: string | null }>(database, statement('polygon_problem'), [geojson]);
   if (problem !== null) {
-    throw new MappaleError('the polygons are not valid', { code: 'POLYGON_INVALID', kind: 'usage', at: path, detail: `expected valid polygons, found: ${problem}`, hint: 'Repair the file, for example with "Fix geometries" in QGIS.' });
+    throw new MappaleError('the polygons are not valid', {
+      code: 'POLYGON_INVALID', kind: 'usage', at: path, detail: `expected valid polygons, found: ${problem}`, hint: 'Repair the file, for example with GDAL.',
+      fix: `ogr2ogr -makevalid repaired.geojson ${quoted(path)}`,
+    });
   }
   return { kind: 'polygons', name: basename(path).replace(/\.(geo)?json$/i, ''), geojson };
 }
 
 function unreadable(path: string, detail: string, cause?: unknown): MappaleError {
-  return new MappaleError('the polygons cannot be read', { code: 'POLYGON_UNREADABLE', kind: 'usage', at: path, detail, hint: 'Save the area as GeoJSON in EPSG:4326.', cause });
+  return new MappaleError('the polygons cannot be read', {
+    code: 'POLYGON_UNREADABLE', kind: 'usage', at: path, detail, hint: 'Save the area as GeoJSON in EPSG:4326, for example with GDAL.',
+    fix: `ogr2ogr -t_srs EPSG:4326 area.geojson ${quoted(path)}`, cause,
+  });
 }
