@@ -11,6 +11,7 @@ import { engineText } from '../pipelines/formats/gdal.ts';
 import { gdal } from '../pipelines/formats/vector.ts';
 import { loadSources } from '../pipelines/contract/registry.ts';
 import { command, looking, print } from './command.ts';
+import { statementsOf } from '../pipelines/db/statements.ts';
 
 interface Finding {
   readonly check: string;
@@ -86,7 +87,7 @@ function databaseVersion(url: string): Promise<string> {
       return `${database.label}: empty, the first load creates its tables`;
     }
     await requireCurrent(database, await loadSources());
-    const { version } = await one<{ version: string }>(database, "select current_setting('server_version') || ', PostGIS ' || postgis_lib_version() as version");
+    const { version } = await one<{ version: string }>(database, statementsOf('server')('versions'));
     return `${database.label}: PostgreSQL ${version}`;
   });
 }

@@ -15,6 +15,7 @@ import { group } from '../pipelines/progress.ts';
 import { PACKAGES_SETUP, quoted } from '../pipelines/typed.ts';
 import { VERSION } from '../pipelines/program.ts';
 import { looking } from './command.ts';
+import { statementsOf } from '../pipelines/db/statements.ts';
 
 /** Commands with their purpose. */
 type Next = readonly (readonly [typed: string, what: string])[];
@@ -80,12 +81,7 @@ interface LastRun extends Record<string, unknown> {
   readonly data: readonly string[] | null;
 }
 
-const LAST_RUN = `select r.run_id as id, r.command, r.arguments, r.exit_code::int4 as code,
-   r.ended_at is not null as ended,
-   (select d.arguments -> 'data' from ledger.run d where jsonb_typeof(d.arguments -> 'data') = 'array' order by d.run_id desc limit 1) as data
- from ledger.run r
- order by r.run_id desc
- limit 1`;
+const operate = statementsOf('operate');
 
 /** Describes the last run, with the command that continues it. */
 function describeLastRun(run: LastRun, dead: ReadonlySet<number>): readonly [lines: readonly string[], again: Next] {
@@ -119,14 +115,8 @@ async function published(database: Database): Promise<Found> {
     if (error.code !== 'DATABASE_OUT_OF_DATE') return inTheWay(error.knowing({ at: database.label }));
     return { lines: [`${database.label}: ${error.message}`], next: [['npx mappale migrate', 'upgrade the database and keep its rows']] };
   }
-  const regions = await database.query<Region>(
-    `select p.unit_code::int4 as unit, coalesce(t.rows, 0)::int4 as parcels, (now() at time zone 'Europe/Rome')::date - (p.published_at at time zone 'Europe/Rome')::date as days
-     from ledger.publication p
-     left join ledger.publication_table t on t.publication_id = p.publication_id and t.relation = 'core.parcel'
-     where p.state = 'current' and p.unit_code > 0
-     order by p.unit_code`,
-  );
-  const [run] = await database.query<LastRun>(LAST_RUN);
+  const regions = await database.query<Region>(operate('published_parcels'));
+  const [run] = await database.query<LastRun>(operate('last_run'));
   const [last, again] = run === undefined ? [[], []] : describeLastRun(run, await deadRuns(database));
   const withdrawn = [...(await holds(database)).values()].filter(({ kind }) => kind === 'withdrawn');
   const gone = withdrawn.map((hold) => `${unitName(hold.unit)}: ${describeHold(hold)}`);
@@ -134,7 +124,7 @@ async function published(database: Database): Promise<Found> {
   if (regions.length === 0) return { lines: [`${database.label}: nothing is published`, ...gone, ...last], next: [...again, ...back, ...FIRST] };
   const ages = (days: number): string => (days === 0 ? 'today' : days === 1 ? 'yesterday' : `${days} days ago`);
   const lines = regions.map(({ unit, parcels, days }) => `${unitName(unit)}: ${group(parcels)} parcels, published ${ages(days)}`);
-  const [parcel] = await database.query<{ fid: number | null }>("select min(fid) as fid from core.parcel where kind = 'land'");
+  const [parcel] = await database.query<{ fid: number | null }>(operate('first_land_parcel'));
   return {
     lines: [database.label, ...lines, ...gone, ...last],
     next: [

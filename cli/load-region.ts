@@ -8,6 +8,9 @@ import { firstFid } from '../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
 import { parseRegion } from './command.ts';
 import { bringUpToDate, foldersOf, refreshing, type RefreshArguments } from './refresh.ts';
+import { statementsOf } from '../pipelines/db/statements.ts';
+
+const operate = statementsOf('operate');
 
 /** Size and seed of the synthetic demo region: it loads in about a minute and fills every section. */
 const DEMO = { parcels: 2000, seed: 1, region: 14 } as const;
@@ -51,14 +54,10 @@ const LOOKED_AT = 100;
 async function anyParcel({ database }: Context, region: number): Promise<string> {
   // The first query finds the parcels, because parcels on other nodes cannot be joined here.
   const parcels = await database.query<{ fid: number }>(
-    "select fid from core.parcel where fid >= $1 and fid < $2 and kind = 'land' order by fid limit $3", [firstFid(region), firstFid(region + 1), LOOKED_AT],
+    operate('some_land_parcels'), [firstFid(region), firstFid(region + 1), LOOKED_AT],
   );
   const [row] = await database.query<{ record: Record<string, unknown> | null }>(
-    `with looked_at as (
-       select p.fid, api.parcel(p.fid, $2) as record from unnest($1::int4[]) as p (fid)
-     )
-     select l.record from looked_at l
-     order by (select count(*) from json_each(l.record) block where block.value::text not in ('null', '[]')) desc, l.fid limit 1`,
+    operate('fullest_record'),
     [parcels.map(({ fid }) => fid), SECTION_NAMES],
   );
   return row?.record == null ? '' : inShort(row.record);

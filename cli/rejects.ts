@@ -5,6 +5,9 @@ import { retry, type RetryOutcome } from '../pipelines/operate/retry.ts';
 import { textTable } from '../pipelines/text-table.ts';
 import { vintageText } from '../pipelines/contract/vintage.ts';
 import { command, parseCount, print } from './command.ts';
+import { statementsOf } from '../pipelines/db/statements.ts';
+
+const operate = statementsOf('operate');
 
 export function rejectsCommand(): Command {
   return command('rejects', [
@@ -27,8 +30,7 @@ export function rejectsCommand(): Command {
           return;
         }
         const summary = await context.database.query<{ source: string; vintage: string; code: string; records: number }>(
-          `select r.source_id as source, r.vintage, x.code, count(*) as records from ledger.reject x join ledger.release r using (release_id)
-           where ($1::text is null or r.source_id = $1) and ($2::text is null or x.code = $2) group by 1, 2, 3 order by 1, 2, 3`,
+          operate('reject_counts'),
           [options.source ?? null, options.code ?? null],
         );
         const list = await listRejects(context, options);
@@ -44,9 +46,7 @@ type Reject<Raw> = Record<'file' | 'member' | 'code' | 'message', string> & { po
 
 async function listRejects(context: Context, options: { source?: string; code?: string; limit: number }): Promise<Reject<string>[]> {
   const rows = await context.database.query<Reject<Uint8Array>>(
-    `select f.path as file, m.path as member, x.position, x.code, x.message, x.raw
-     from ledger.reject x join ledger.release r using (release_id) join ledger.member m using (member_id) join ledger.file f on f.file_id = m.file_id
-     where ($1::text is null or r.source_id = $1) and ($2::text is null or x.code = $2) order by x.reject_id limit $3`,
+    operate('rejects'),
     [options.source ?? null, options.code ?? null, options.limit],
   );
   return rows.map((row) => ({ ...row, raw: Buffer.from(row.raw).toString('utf8') }));

@@ -14,6 +14,8 @@ import { textTable } from '../pipelines/text-table.ts';
 import { command, look } from './command.ts';
 import { describeLeftOut, describeWarnings } from './refresh-report.ts';
 
+const operate = statementsOf('operate');
+
 export function statusCommand(): Command {
   return command('status', ['mappale status', 'mappale status --json'])
     .option('--json', 'print as JSON')
@@ -44,14 +46,7 @@ type RunRow = Readonly<{ run: number; command: string; started_at: string; outco
 type Status = Awaited<ReturnType<typeof readStatus>>;
 
 export async function readStatus({ database, sources }: Context) {
-  const published = await database.query<Published>(
-    `select p.unit_code::int4 as unit, p.publication_id as publication, to_char(p.published_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as published_at,
-       p.reason, p.accepted,
-       (select jsonb_object_agg(t.relation, t.rows) from ledger.publication_table t where t.publication_id = p.publication_id) as tables,
-       array(select distinct split_part(i, ' ', 1)
-         from ledger.publication_table t, jsonb_object_keys(t.inputs) i where t.publication_id = p.publication_id) as sources
-     from ledger.publication p where p.state = 'current' order by p.unit_code`,
-  );
+  const published = await database.query<Published>(operate('published_tables'));
   const inventory = await Inventory.read(database, sources);
   const dead = await deadRuns(database);
   const leftOut = await leftOutByRegion(database);
@@ -80,13 +75,8 @@ export async function readStatus({ database, sources }: Context) {
     unread: await unreadParcels(database),
     /** Added columns and cut exports among the files that current publications use. */
     warnings: await schemaWarnings(database),
-    releases: await database.query<ReleaseRow>(
-      'select source_id as source, vintage, region_code::int4 as region, state, records, rows, rejects, duplicates from ledger.release order by source_id, vintage, release_id',
-    ),
-    runs: (await database.query<RunRow>(
-      `select run_id as run, command, to_char(started_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as started_at, outcome, exit_code::int4 as exit_code
-       from ledger.run order by run_id desc limit 5`,
-    )).map((row) => ({ ...row, outcome: row.outcome ?? (dead.has(row.run) ? 'interrupted' : null) })),
+    releases: await database.query<ReleaseRow>(operate('releases')),
+    runs: (await database.query<RunRow>(operate('last_runs'))).map((row) => ({ ...row, outcome: row.outcome ?? (dead.has(row.run) ? 'interrupted' : null) })),
   };
 }
 
@@ -94,7 +84,7 @@ async function unreadParcels(database: Database): Promise<{ readonly section: st
   const swept = SECTIONS.flatMap(({ name, tables }) => Object.entries(tables).flatMap(([relation, { columns }]) => ('unread' in columns ? [{ name, relation }] : [])));
   const found = swept.map(async ({ name, relation }) => {
     const [schema = '', table = ''] = relation.split('.');
-    const counts = await database.query<{ unit: number; parcels: number }>(statementsOf('operate')('unread', { table: { schema, table } }));
+    const counts = await database.query<{ unit: number; parcels: number }>(operate('unread', { table: { schema, table } }));
     return counts.map(({ unit, parcels }) => ({ section: name, unit, parcels }));
   });
   return (await Promise.all(found)).flat();

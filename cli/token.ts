@@ -9,6 +9,9 @@ import { MappaleError } from '../pipelines/errors.ts';
 import { textTable } from '../pipelines/text-table.ts';
 import { command, look, parseCount, print } from './command.ts';
 import { retyped, withOption } from '../pipelines/typed.ts';
+import { statementsOf } from '../pipelines/db/statements.ts';
+
+const statement = statementsOf('token');
 
 type Token = {
   readonly id: number;
@@ -99,26 +102,18 @@ export async function createToken(
   const token = `mpl_${randomBytes(32).toString('base64url')}`;
   const { id } = await one<{ id: number }>(
     session,
-    "insert into access.token (name, sha256, scopes, expires_at) values ($1, decode($2, 'hex'), $3, $4::timestamptz) returning token_id as id",
+    statement('add'),
     [name, hashOf(token), scopes, expiresAt?.toISOString() ?? null],
   );
   return { id, token };
 }
 
 export async function listTokens(session: Session): Promise<Token[]> {
-  return session.query<Token>(
-    `select t.token_id as id, t.name, t.scopes,
-       to_char(t.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as created_at,
-       to_char(t.expires_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as expires_at,
-       to_char(t.revoked_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as revoked_at,
-       case when t.revoked_at is not null then 'revoked' when t.expires_at <= now() then 'expired' else 'valid' end as state,
-       coalesce((select w.used from access.rate_window w where w.token_id = t.token_id and w.started_at > now() - interval '1 hour'), 0) as used
-     from access.token t order by t.token_id`,
-  );
+  return session.query<Token>(statement('list'));
 }
 
 /** @throws MappaleError `TOKEN_UNKNOWN` (exit 2) */
 export async function revokeToken(session: Session, id: number): Promise<void> {
-  const rows = await session.query('update access.token set revoked_at = coalesce(revoked_at, now()) where token_id = $1 returning token_id', [id]);
+  const rows = await session.query(statement('revoke'), [id]);
   if (rows.length === 0) throw new MappaleError(`there is no token ${id}`, { code: 'TOKEN_UNKNOWN', kind: 'usage', hint: 'List the tokens.', fix: 'npx mappale token list' });
 }

@@ -7,6 +7,7 @@ import { prepare, sendForm, type Prepared } from '../prepared.ts';
 import { remember } from '../remember.ts';
 import { REMEMBERED_MS, type Service } from '../service.ts';
 import { statusOf } from '../service-status.ts';
+import { statementsOf } from '../../pipelines/db/statements.ts';
 
 interface Health {
   readonly status: number;
@@ -30,7 +31,7 @@ async function healthOf({ reader, version, log }: Service): Promise<Health> {
   const about = { version, timestamp: new Date().toISOString() };
   try {
     const { dataset } = await reader.call<{ dataset: string }>('select dataset from api.health()', []);
-    const { readOnly } = await reader.count<{ readOnly: boolean }>("select current_setting('transaction_read_only')::bool as \"readOnly\"", []).catch(() => ({ readOnly: true }));
+    const { readOnly } = await reader.count<{ readOnly: boolean }>(statementsOf('server')('is_read_only'), []).catch(() => ({ readOnly: true }));
     const body = JSON.stringify({ status: 'ok', ...about, database: readOnly ? 'read_only' : 'ok' });
     return { status: 200, headers: {}, content: await prepare(`${body.slice(0, -1)},"dataset":${dataset}}`) };
   } catch (error) {

@@ -1,12 +1,13 @@
 /** Finds the sources of a publication's sections: for all parcels of the region, and for groups of parcels with other sources. */
 import type { Database, Session } from '../db/index.ts';
-import { inWorkspace } from '../db/catalog.ts';
+import { inWorkspace } from '../db/layers.ts';
 import { statementsOf } from '../db/statements.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { SECTIONS, tableOfSection } from '../contract/sections.ts';
 import { readSectionFiles, type SqlFile } from '../contract/sql-files.ts';
 import type { Product } from '../plan/products.ts';
 import type { Joined } from './join.ts';
+import { rolledBack } from '../db/transactions.ts';
 
 /** A source of a section's values, and its vintages. */
 interface Citation {
@@ -87,13 +88,10 @@ async function rowsOf(session: Session, { parts }: SqlFile): Promise<CitedRow[]>
   const scripts = parts.flatMap((part) => ('sweep' in part ? [] : [part]));
   const last = scripts.pop();
   if (last === undefined) return [];
-  await session.query('begin read write');
-  try {
+  return rolledBack(session, async () => {
     for (const { file, text } of scripts) await session.script(text, file);
-    return await session.query<CitedRow>(last.text);
-  } finally {
-    await session.query('rollback');
-  }
+    return session.query<CitedRow>(last.text);
+  });
 }
 
 function take<K, V>(map: Map<K, V>, key: K, make: () => V): V {

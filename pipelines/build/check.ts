@@ -1,6 +1,7 @@
 /** Step 5: runs checks. A build with an error is not published. */
 import type { Database } from '../db/index.ts';
-import { inWorkspace, lookIn } from '../db/catalog.ts';
+import { lookIn } from '../db/ddl.ts';
+import { inWorkspace } from '../db/layers.ts';
 import { refuseViolations, runChecks, type Warning } from '../db/checks.ts';
 import type { Log } from '../log.ts';
 import { readChecks, readSectionFiles, type SqlFile } from '../contract/sql-files.ts';

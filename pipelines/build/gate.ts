@@ -1,7 +1,7 @@
 /** Step 5b, the quality gate: checks whether a build is plausible, alone and compared with the published tables. An implausible build is refused. */
 import { join } from 'node:path';
 import { atHand } from '../db/at-hand.ts';
-import { inWorkspace } from '../db/catalog.ts';
+import { inWorkspace } from '../db/layers.ts';
 import type { Place } from '../db/statements.ts';
 import { compareValues, measure, writePlaces, WHOLE, type Figures, type IdentityFigures, type Measured } from '../db/figures.ts';
 import type { Database, Session } from '../db/index.ts';
@@ -16,6 +16,7 @@ import { together } from '../together.ts';
 import { compare, type Comparison, type Violation } from './gate-rule.ts';
 import { figuresOf, type Acceptance } from '../ledger/ledger.ts';
 import type { Joined } from './join.ts';
+import { statementsOf } from '../db/statements.ts';
 
 /** Result of a gate that passed, or was accepted by the operator. */
 export interface Gated {
@@ -141,7 +142,7 @@ async function runQueries(session: Session, { queries = [] }: TableGate): Promis
 /** Reads the published list of comuni. */
 async function listComuni(session: Session): Promise<Pick<Comparison, 'provinceOf' | 'nameOf'>> {
   const rows = await session.query<{ belfiore: string; istat_code: string; name: string; province_code: string; province_name: string }>(
-    'select belfiore, istat_code, name, province_code, province_name from core.comune',
+    statementsOf('figures')('listed_comuni'),
   );
   // Codes of different kinds start with a letter or a digit, so they never collide.
   const listed = new Map(rows.flatMap((row) => [[row.belfiore, row], [row.istat_code, row]] as const));

@@ -3,10 +3,10 @@
  * table's own SQL runs for the other parcels only. The header of a table's file states whether the table allows this (`-- incremental:`).
  */
 import pLimit, { type LimitFunction } from 'p-limit';
-import {
-  analyze, analyzeRoughly, complete, countRows, dropOthers, dropTable, findChanged, findMeeting, findNear, findSharing, inWorkspace, lookIn,
-  pairMembers, provideFresh, provideParcelsOf, providePublished, renameTable, repeatsInFiles, replacing, sameRows, setApart, type Reach,
-} from '../db/catalog.ts';
+import { replacing, sameRows } from '../db/comparing.ts';
+import { complete, findChanged, findMeeting, findNear, findSharing, pairMembers, provideFresh, repeatsInFiles, setApart, type Reach } from '../db/copying.ts';
+import { analyze, analyzeRoughly, countRows, dropOthers, dropTable, lookIn, renameTable } from '../db/ddl.ts';
+import { inWorkspace, provideParcelsOf, providePublished } from '../db/layers.ts';
 import { atHand } from '../db/at-hand.ts';
 import type { Place } from '../db/statements.ts';
 import { comuniOfParcels } from '../db/figures.ts';
@@ -19,6 +19,9 @@ import type { Product } from '../plan/products.ts';
 import type { PublishedTable } from '../ledger/published.ts';
 import { buildSchema, changesSchema } from '../db/workspace.ts';
 import { runTableFile } from './sweep.ts';
+import { statementsOf } from '../db/statements.ts';
+
+const publication = statementsOf('publication');
 
 /** If more than one parcel in this many changed, copying saves no time. */
 const WORTHWHILE = 3;
@@ -90,7 +93,7 @@ export class IncrementalBuild {
     if (!(await sameRows(session, { schema: this.#build, table }, await this.#was(session, relation)))) return;
     await session.transaction(async () => {
       await dropTable(session, this.#build, table);
-      await session.query('delete from ledger.built where unit_code = $1 and relation = $2', [this.#unit, relation]);
+      await session.query(publication('forget_built_table'), [this.#unit, relation]);
     });
     await this.#reused(session, relation);
     this.#log.debug(`  ${relation}: nothing changed`);
@@ -273,5 +276,5 @@ export class IncrementalBuild {
 
 /** Runs inside the transaction that completes a table. */
 export async function noteBuilt(session: Session, unit: number, { relation, fingerprint }: Product): Promise<void> {
-  await session.query('insert into ledger.built (unit_code, relation, fingerprint) values ($1, $2, $3)', [unit, relation, fingerprint]);
+  await session.query(publication('note_built'), [unit, relation, fingerprint]);
 }

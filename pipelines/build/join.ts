@@ -3,10 +3,8 @@
  * header of the file states what it reads and writes. The headers are the whole dependency graph.
  */
 import type { Database, Session } from '../db/index.ts';
-import {
-  analyze, createSchema, dropOthers, dropSchema, giveTable, inWorkspace, lookIn, provideLayer, provideMembers, providePublished, provideRegion, schemasLike,
-  tablesIn,
-} from '../db/catalog.ts';
+import { analyze, createSchema, dropOthers, dropSchema, giveTable, lookIn, schemasLike, tablesIn } from '../db/ddl.ts';
+import { inWorkspace, provideLayer, provideMembers, providePublished, provideRegion } from '../db/layers.ts';
 import { OnNodes } from '../db/distributed.ts';
 import { providePublishedParcels } from '../db/register.ts';
 import { MappaleError } from '../errors.ts';
@@ -24,6 +22,9 @@ import type { Inventory } from '../ledger/inventory.ts';
 import { inOrder, type Product } from '../plan/products.ts';
 import type { PublishedTable } from '../ledger/published.ts';
 import { buildSchema, laneSchema, leftLanes } from '../db/workspace.ts';
+import { statementsOf } from '../db/statements.ts';
+
+const publication = statementsOf('publication');
 
 /** Result of a build: the stale tables of a unit are complete in its workspace. */
 export interface Joined {
@@ -188,12 +189,12 @@ export async function leftBuilds(session: Session, units: readonly number[]): Pr
 /** Drops the workspace of a unit, its lanes and its notes in the ledger. */
 export async function dropBuild(session: Session, unit: number): Promise<void> {
   for (const schema of [...(await leftLanes(session, unit)), buildSchema(unit)]) await dropSchema(session, schema);
-  await session.query('delete from ledger.built where unit_code = $1', [unit]);
+  await session.query(publication('forget_built'), [unit]);
 }
 
 /** Keeps completed tables whose fingerprint is still valid, and drops all others. */
 async function prepare(session: Session, schema: string, unit: number, stale: readonly Product[]): Promise<void> {
-  const built = await session.query<{ relation: Relation; fingerprint: string }>('select relation, fingerprint from ledger.built where unit_code = $1', [unit]);
+  const built = await session.query<{ relation: Relation; fingerprint: string }>(publication('built'), [unit]);
   const wanted = new Map(stale.map((product) => [product.relation, product.fingerprint]));
   const there = (await schemasLike(session, schema)).includes(schema);
   if (there && built.length > 0 && built.every(({ relation, fingerprint }) => wanted.get(relation) === fingerprint)) {

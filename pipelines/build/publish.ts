@@ -1,12 +1,14 @@
 /** Step 6: one transaction swaps the tables of a region. Readers see the whole old region or the whole new one. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { one, type Database, type Row, type Session } from '../db/index.ts';
-import { attach, copyComments, detach, digestOf, dropTable, proveBound, splitOf, type Split } from '../db/catalog.ts';
+import { digestOf } from '../db/comparing.ts';
+import { copyComments, dropTable } from '../db/ddl.ts';
+import { attach, detach, proveBound, splitOf, type Split } from '../db/partitions.ts';
 import { inTurn, isDistributed } from '../db/distributed.ts';
 import { dropPastOfItaly, noteSwap, swapHappens, type Standing } from '../db/history.ts';
 import { followRegion } from '../db/region-schemas.ts';
 import { retireParcels } from '../db/register.ts';
-import { savepoint } from '../db/savepoint.ts';
+import { savepoint, setLocal } from '../db/transactions.ts';
 import { byAdministrator, type ServerPlace } from '../db/server-address.ts';
 import { statementsOf, type Place } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
@@ -76,7 +78,7 @@ async function recordPublication(
   }
   await session.query(statement('add_files'), [publicationId, files]);
   await session.query(statement('note_content'), [publicationId]);
-  await session.query('delete from ledger.built where unit_code = $1', [unit]);
+  await session.query(statement('forget_built'), [unit]);
 }
 
 /**
@@ -147,13 +149,13 @@ async function swapping<P, T>(
 ): Promise<T> {
   return database.session((session) => session.transaction(async () => {
     // A publication that was reported must survive a crash of the server.
-    await session.query('set local synchronous_commit = on');
+    await setLocal(session, 'synchronous_commit', 'on');
     if (await isDistributed(session)) await inTurn(session);
     const prepared = await prepare(session);
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await savepoint(session, 'swap', async () => {
-          await session.query("select set_config('lock_timeout', $1, true)", [`${lockTimeoutMs}ms`]);
+          await setLocal(session, 'lock_timeout', `${lockTimeoutMs}ms`);
           return swap(session, prepared);
         });
       } catch (error) {
@@ -204,7 +206,7 @@ function standingsOf(tables: ReadonlyMap<Relation, PublishedTable>, state: 'curr
  * `followRegion` creates again.
  */
 async function holdReaders(session: Session, unit: number): Promise<void> {
-  await session.query('lock table ledger.publication_lock in access exclusive mode');
+  await session.query(statement('hold_readers'));
   if (unit === 0) await dropPastOfItaly(session);
 }
 
@@ -238,7 +240,7 @@ export async function rollback(
     await swapHappens(session, swap);
     // A unit has at most one publication of each state.
     for (const [id, state] of [[from, 'past'], [to, 'current'], [from, 'previous']] as const) {
-      await session.query('update ledger.publication set state = $2 where publication_id = $1', [id, state]);
+      await session.query(statement('set_state'), [id, state]);
     }
     await followRegion(session, unit);
     if (from === null) await releaseHold(session, unit, 'withdrawn');
@@ -300,5 +302,5 @@ function changedTables(current: ReadonlyMap<Relation, PublishedTable>, other: Re
 }
 
 async function hostOf(session: Session, runId: number): Promise<string> {
-  return (await one<{ host: string }>(session, 'select host from ledger.run where run_id = $1', [runId])).host;
+  return (await one<{ host: string }>(session, statementsOf('ledger')('host_of_run'), [runId])).host;
 }

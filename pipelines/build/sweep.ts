@@ -6,7 +6,8 @@
 import { dirname } from 'node:path';
 import { loadModule } from '../program.ts';
 import type { Session } from '../db/index.ts';
-import { analyze, provideStanding } from '../db/catalog.ts';
+import { analyze } from '../db/ddl.ts';
+import { provideStanding } from '../db/layers.ts';
 import { statementsOf } from '../db/statements.ts';
 import { RowWriter, type Columns } from '../formats/copy.ts';
 import type { Sweep } from '../contract/sweep.ts';

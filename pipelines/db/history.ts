@@ -3,7 +3,8 @@
  * replaces. The schema `past` has views of these tables as they were, through which a record of any earlier time is read.
  */
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
-import { columnNames, PROVENANCE } from './catalog.ts';
+import { PROVENANCE } from './comparing.ts';
+import { columnNames } from './ddl.ts';
 import { isDistributed } from './distributed.ts';
 import { recordTables, tablesOf, type RecordTable } from './record-tables.ts';
 import { runEach, statementsOf, type Part, type Place } from './statements.ts';

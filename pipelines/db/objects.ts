@@ -11,7 +11,7 @@ import { MappaleError } from '../errors.ts';
 import { isDistributed } from './distributed.ts';
 import type { Reader } from './reader.ts';
 import type { Part } from './state.ts';
-import { savepoint } from './savepoint.ts';
+import { savepoint } from './transactions.ts';
 import { runEach, statementsOf } from './statements.ts';
 import type { Session } from './types.ts';
 

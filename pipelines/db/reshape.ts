@@ -4,8 +4,9 @@
  */
 import { schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
 import { MappaleError } from '../errors.ts';
-import { copyComments, dropSchema, hasRelation, partitionKey, schemasLike } from './catalog.ts';
-import { savepoint } from './savepoint.ts';
+import { copyComments, dropSchema, hasRelation, schemasLike } from './ddl.ts';
+import { partitionKey } from './partitions.ts';
+import { savepoint } from './transactions.ts';
 import { statementsOf, type Place } from './statements.ts';
 import { ident, type Row, type Session } from './types.ts';
 

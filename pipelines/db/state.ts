@@ -4,7 +4,7 @@ import { group } from '../progress.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { SECTIONS } from '../contract/sections.ts';
 import { readSectionFiles, readSqlFolder, type SqlFile } from '../contract/sql-files.ts';
-import { hasRelation } from './catalog.ts';
+import { hasRelation } from './ddl.ts';
 import { HISTORY_FILE } from './history.ts';
 import type { Reader } from './reader.ts';
 import { recordFiles } from './record-tables.ts';

@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { ROOT } from '../config.ts';
-import { readSqlFile } from '../contract/sql-files.ts';
+import { readSqlFile, schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { literal as quoted } from '../contract/sql-text.ts';
 import { ident, type Session } from './types.ts';
 
@@ -13,6 +13,10 @@ import { ident, type Session } from './types.ts';
 export interface Place {
   readonly schema: string;
   readonly table: string;
+}
+
+export function placeOf(relation: Relation): Place {
+  return { schema: schemaOf(relation), table: tableOf(relation) };
 }
 
 /** A complete statement that is inserted into another one. */

@@ -1,5 +1,5 @@
 /** Names of the schemas in which releases are loaded and regions are built. */
-import { schemasLike } from './catalog.ts';
+import { schemasLike } from './ddl.ts';
 import type { Session } from './types.ts';
 
 const STAGING = 'staging_';

@@ -1,9 +1,9 @@
 /** Steps 3 and 4a: moves staged rows to the layers of one release, accounts for every record, checks the layers and attaches them as partitions. */
 import type { Database, Session } from '../db/index.ts';
-import {
-  analyze, analyzeRoughly, attach, copyMembers, countByMember, countRows, createSchema, dropSchema, inWorkspace, proveBound, provideRelease, recordPlaces,
-  recordWholeFiles, renameIndexes, repeatingMembers, tablesIn,
-} from '../db/catalog.ts';
+import { copyMembers } from '../db/copying.ts';
+import { analyze, analyzeRoughly, countRows, createSchema, dropSchema, renameIndexes, tablesIn } from '../db/ddl.ts';
+import { countByMember, inWorkspace, provideRelease, recordPlaces, recordWholeFiles, repeatingMembers } from '../db/layers.ts';
+import { attach, proveBound } from '../db/partitions.ts';
 import { inputError } from '../errors.ts';
 import { NO_DATA } from '../readers/no-data.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
@@ -67,7 +67,7 @@ export async function load(database: Database, staged: Staged, runId: number, lo
       await fence(session, runId);
       for (const layer of [...layers].sort()) await attach(session, { schema, table: tableOf(layer) }, layer, `${tableOf(layer)}_${releaseId}`, { split: 'release', key: releaseId });
       await session.query(statement('finish'), [releaseId, counts.records, counts.rows, counts.rejects, counts.duplicates, JSON.stringify(held)]);
-      await session.query('update ledger.file set present = true, arrived_run = $2 where release_id = $1', [releaseId, runId]);
+      await session.query(statement('note_loaded'), [releaseId, runId]);
     });
     await dropSchema(session, schema);
   });
@@ -90,7 +90,7 @@ export async function runLoad(session: Session, source: Pick<RegisteredSource, '
 
 /** Creates the table `member`: the members of a release and their files. @param which `all`: also those that were copied from an earlier release */
 async function provideMembers(session: Session, releaseId: number, which: 'read' | 'all'): Promise<void> {
-  await session.query('drop table if exists member');
+  await session.query(statement('drop_members'));
   await session.query(statement('provide_members'), [releaseId, which === 'all']);
 }
 
@@ -176,7 +176,7 @@ async function account(session: Session, { schema, releaseId, located }: Staged)
   }
   // load.sql creates these tables if it needs them.
   await session.query(statement('duplicates'));
-  await session.query('create table if not exists entangled (member_id int4)');
+  await session.query(statement('entangled'));
   for (const name of ['note_rejects', 'note_duplicates']) await session.query(statement(name), [releaseId]);
   const members = await session.query<Counts & { name: string; path: string } & Record<string, unknown>>(statement('account'), [releaseId, [...rows.keys()], [...rows.values()]]);
   for (const { name, path, ...each } of members) refuseLoss(labelOf(name, path), each, 'loading');
@@ -192,7 +192,7 @@ export async function recoverStaging(database: Database): Promise<string[]> {
   return database.session(async (session) => {
     const left = await leftStaging(session);
     for (const schema of left) await dropSchema(session, schema);
-    await session.query("delete from ledger.release where state = 'staging'");
+    await session.query(statement('forget_staging'));
     return left;
   });
 }

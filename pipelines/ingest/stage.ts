@@ -1,7 +1,8 @@
 /** Step 2: reads the publisher's files into staging tables, in one pass and with constant memory. */
 import { createReadStream } from 'node:fs';
 import { one, type CopyIn, type Database } from '../db/index.ts';
-import { createSchema, dropSchema, inWorkspace } from '../db/catalog.ts';
+import { createSchema, dropSchema } from '../db/ddl.ts';
+import { inWorkspace } from '../db/layers.ts';
 import { MappaleError, inputError } from '../errors.ts';
 import { RowWriter, typesOf } from '../formats/copy.ts';
 import { fileError } from '../formats/file-error.ts';
@@ -19,6 +20,8 @@ import { whyCut, type ReadMember } from '../readers/cut-export.ts';
 import { refuseChanged } from './walk.ts';
 import { statementsOf } from '../db/statements.ts';
 import { stagingSchema } from '../db/workspace.ts';
+
+const statement = statementsOf('ingest');
 
 /** Number of rejects per insert. */
 const REJECT_BATCH = 500;
@@ -168,7 +171,7 @@ class StageSink implements Sink {
   async closeFile(file: LocatedFile): Promise<void> {
     const why = await whyCut(file, this.#members);
     if (why === null) return;
-    await this.#given.database.query(statementsOf('ingest')('note_cut_export'), [this.#fileId]);
+    await this.#given.database.query(statement('note_cut_export'), [this.#fileId]);
     this.#given.log.warn(`${file.name}: the export of a service may be cut; it supersedes nothing [EXPORT_MAY_BE_CUT]: ${why}`);
   }
 
@@ -236,12 +239,12 @@ class StageSink implements Sink {
         const counts = { records, rows: this.#rows() - rowsBefore, rejects, duplicates: [...duplicates.values()].reduce((sum, n) => sum + n, 0) };
         refuseLoss(labelOf(this.#fileName, facts.path), counts, 'reading');
         await this.#given.database.query(
-          'insert into ledger.duplicate (release_id, member_id, code, records) select $1, $2, * from unnest($3::text[], $4::int8[])',
+          statement('add_duplicates'),
           [this.#given.releaseId, memberId, [...duplicates.keys()], [...duplicates.values()]],
         );
         await addAddedColumns(this.#given.database, memberId, added.list());
         await this.#given.database.query(
-          'update ledger.member set records = $2, rows = $3, rejects = $4, duplicates = $5 where member_id = $1',
+          statement('count_member'),
           [memberId, counts.records, counts.rows, counts.rejects, counts.duplicates],
         );
       },
@@ -281,7 +284,7 @@ class StageSink implements Sink {
     if (this.#taken.length === 0) return [];
     const members = this.#taken.map(({ fileId, facts: { path, crc32, size, region }, from: { readAs, records, rows, rejects, duplicates } }) =>
       ({ file_id: fileId, path, crc32, size, region_code: region, taken_from: readAs, records, rows, rejects, duplicates }));
-    const written = await this.#given.database.query<{ fileId: number; path: string; memberId: number }>(statementsOf('ingest')('take_members'), [this.#given.releaseId, JSON.stringify(members)]);
+    const written = await this.#given.database.query<{ fileId: number; path: string; memberId: number }>(statement('take_members'), [this.#given.releaseId, JSON.stringify(members)]);
     const ids = new Map(written.map(({ fileId, path, memberId }) => [`${fileId} ${path}`, memberId]));
     return this.#taken.map(({ fileId, facts: { path }, from }) => {
       const memberId = ids.get(`${fileId} ${path}`);
@@ -294,7 +297,7 @@ class StageSink implements Sink {
   async #newMember({ path, crc32, size, envelope, region }: MemberFacts): Promise<number> {
     const { id } = await one<{ id: number }>(
       this.#given.database,
-      'insert into ledger.member (release_id, file_id, path, crc32, size, before, after, region_code) values ($1, $2, $3, $4, $5, $6, $7, $8) returning member_id as id',
+      statement('add_member'),
       [this.#given.releaseId, this.#fileId, path, crc32 ?? null, size ?? null, envelope?.before ?? null, envelope?.after ?? null, region ?? null],
     );
     // COPY streams are opened here because opening waits, which the hot loop cannot.

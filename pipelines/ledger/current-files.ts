@@ -3,7 +3,7 @@
  * a region or of Italy replaces all older files of that region. A part replaces only its own places, and parts of different days add up. The functions are
  * pure, so the result does not depend on the order in which files arrived.
  */
-import type { FilePart, LayerRows, SeriesPlace } from '../db/catalog.ts';
+import type { FilePart, LayerRows, SeriesPlace } from '../db/layers.ts';
 import type { PlaceColumns, Source } from '../contract/source.ts';
 
 /** Places of a file in one layer and series. */

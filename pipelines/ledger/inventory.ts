@@ -1,5 +1,5 @@
 /** Inventory of loaded files and of the current files of each region. A run reads the inventory once, and every step uses it. */
-import { hasRelation } from '../db/catalog.ts';
+import { hasRelation } from '../db/ddl.ts';
 import type { Database, Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';

@@ -41,7 +41,7 @@ export async function openRelease(
   session: Session,
   facts: { sourceId: string; vintage: string; region: number | null; fingerprint: string; reader: string; inputs: Facts; complete: boolean },
 ): Promise<number> {
-  await session.query("delete from ledger.release where fingerprint = $1 and state <> 'loaded'", [facts.fingerprint]);
+  await session.query(ledger('forget_unfinished'), [facts.fingerprint]);
   const { sourceId, vintage, region, fingerprint, reader, inputs, complete } = facts;
   return (await one<{ id: number }>(session, ledger('add_release'), [sourceId, vintage, region, fingerprint, reader, JSON.stringify(inputs), complete])).id;
 }
@@ -279,7 +279,7 @@ export async function deadRuns(session: Session): Promise<Set<number>> {
 
 /** Returns the runs without a recorded end: active or killed runs. */
 export async function openRuns(session: Session): Promise<number[]> {
-  const rows = await session.query<{ id: number }>('select run_id as id from ledger.run where ended_at is null');
+  const rows = await session.query<{ id: number }>(ledger('open_runs'));
   return rows.map(({ id }) => id);
 }
 
@@ -307,7 +307,7 @@ function lockLost(cause?: unknown): MappaleError {
  * @throws MappaleError `LOCK_LOST` (exit 6)
  */
 export async function fence(session: Session, runId: number): Promise<void> {
-  const rows = await session.query('select from ledger.run where run_id = $1 and ended_at is null for share', [runId]);
+  const rows = await session.query(ledger('hold_run'), [runId]);
   if (rows.length === 0) throw lockLost();
 }
 
@@ -419,11 +419,11 @@ class Locks {
 
   async freeAll(): Promise<void> {
     await this.#asked?.catch(() => undefined);
-    await this.#session.query('select pg_advisory_unlock_all()').catch(() => undefined);
+    await this.#session.query(ledger('unlock_all')).catch(() => undefined);
   }
 
   verify(): Promise<unknown> {
-    return (this.#asked ??= this.#session.query('select 1').catch((error: unknown) => {
+    return (this.#asked ??= this.#session.query(ledger('is_alive')).catch((error: unknown) => {
       throw lockLost(error);
     }).finally(() => (this.#asked = undefined)));
   }

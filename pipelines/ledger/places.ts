@@ -1,5 +1,5 @@
 /** Warnings and decisions about the comuni in the current files. */
-import { digestOfPlaces } from '../db/catalog.ts';
+import { digestOfPlaces } from '../db/comparing.ts';
 import type { Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { inputError, MappaleError } from '../errors.ts';

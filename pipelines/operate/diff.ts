@@ -1,6 +1,6 @@
 /** Compares a publication with the previous one. */
 import type { Database } from '../db/index.ts';
-import { compareTables, type TableDifference } from '../db/catalog.ts';
+import { compareTables, type TableDifference } from '../db/comparing.ts';
 import { MappaleError } from '../errors.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { publishedTables, type PublishedTable } from '../ledger/published.ts';

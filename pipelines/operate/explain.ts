@@ -1,7 +1,8 @@
 /**
  * Finds the origin of values: runs the section's SQL again on one parcel and returns the features that it used, with file and position.
  */
-import { inWorkspace, provideMembers, provideParcels, providePublished, provideRegion, rowsOf } from '../db/catalog.ts';
+import { rowsOf } from '../db/comparing.ts';
+import { inWorkspace, provideMembers, provideParcels, providePublished, provideRegion } from '../db/layers.ts';
 import { statementsOf } from '../db/statements.ts';
 import type { Database } from '../db/index.ts';
 import type { Context } from '../run/context.ts';
@@ -19,6 +20,7 @@ import { runTableFile } from '../build/sweep.ts';
 import { providePublishedParcels } from '../db/register.ts';
 import { rankFiles } from '../ledger/current-files.ts';
 import { Inventory } from '../ledger/inventory.ts';
+import { rolledBack, setLocal } from '../db/transactions.ts';
 
 /** One feature that contributed to a value. */
 export interface Evidence {
@@ -148,30 +150,25 @@ async function onRerun<T>(
   const inventory = await Inventory.read(database, sources);
   const reads = new Set([...rules, file].flatMap((each) => each.reads));
   for (const relation of ['core.parcel', 'core.parcel_register', ...(isBasic ? [] : file.reruns)] as const) reads.delete(relation);
-  return inWorkspace(database, WORKSPACE, async (session) => {
-    await session.query('begin read write');
-    try {
-      if (longestMs !== null) await session.query("select set_config('statement_timeout', $1, true)", [String(longestMs)]);
-      await provideRegion(session, WORKSPACE, unit, region.name);
-      await provideMembers(session, WORKSPACE, rankFiles(inventory.used(unit)));
-      await provideParcels(session, WORKSPACE, parcels.partition, fids, file.parcels);
-      await providePublishedParcels(session, WORKSPACE, { schema: 'core', table: parcels.partition }, null);
-      for (const read of reads) {
-        if (schemaOf(read) === 'layer') await provideCurrentRows(session, WORKSPACE, read, { sources, inventory, unit });
-        else await providePublished(session, WORKSPACE, read, published.get(read)?.partition ?? null);
-      }
-      if (!isBasic) {
-        for (const rule of rules) {
-          const [made] = rule.writes;
-          await runTableFile(session, WORKSPACE, rule, (made === undefined ? undefined : published.get(made))?.partition ?? null, 'runs');
-        }
-      }
-      await session.script(file.text, file.file);
-      return await work(session, rules);
-    } finally {
-      await session.query('rollback');
+  return inWorkspace(database, WORKSPACE, (session) => rolledBack(session, async () => {
+    if (longestMs !== null) await setLocal(session, 'statement_timeout', String(longestMs));
+    await provideRegion(session, WORKSPACE, unit, region.name);
+    await provideMembers(session, WORKSPACE, rankFiles(inventory.used(unit)));
+    await provideParcels(session, WORKSPACE, parcels.partition, fids, file.parcels);
+    await providePublishedParcels(session, WORKSPACE, { schema: 'core', table: parcels.partition }, null);
+    for (const read of reads) {
+      if (schemaOf(read) === 'layer') await provideCurrentRows(session, WORKSPACE, read, { sources, inventory, unit });
+      else await providePublished(session, WORKSPACE, read, published.get(read)?.partition ?? null);
     }
-  });
+    if (!isBasic) {
+      for (const rule of rules) {
+        const [made] = rule.writes;
+        await runTableFile(session, WORKSPACE, rule, (made === undefined ? undefined : published.get(made))?.partition ?? null, 'runs');
+      }
+    }
+    await session.script(file.text, file.file);
+    return work(session, rules);
+  }));
 }
 
 /** Returns a sentence if the section does not apply to the kind of the parcel. Returns null if it applies or the parcel does not exist. */

@@ -9,6 +9,8 @@ import { withRun, type Acceptance } from '../ledger/ledger.ts';
 import { refresh, type RefreshReport } from '../run/refresh.ts';
 import { vintageText } from '../contract/vintage.ts';
 
+const operate = statementsOf('operate');
+
 export interface Forgotten {
   readonly files: readonly { readonly name: string; readonly source: string; readonly vintage: string; readonly sha256: string }[];
   /** Report of the rebuild without the files. */
@@ -30,7 +32,7 @@ interface ForgetOptions {
 export async function forget(context: Context, file: string, { undo = false, reason = null, accept = null }: ForgetOptions = {}): Promise<Forgotten> {
   const { database } = context;
   const found = await database.query<{ fileId: number; name: string; source: string; vintage: string; sha256: string; isPath: boolean; forgotten: boolean }>(
-    statementsOf('operate')('files_called'), [maskTaxCode(resolve(file)), maskTaxCode(basename(file)), file.toLowerCase()],
+    operate('files_called'), [maskTaxCode(resolve(file)), maskTaxCode(basename(file)), file.toLowerCase()],
   );
   const byPath = found.filter(({ isPath }) => isPath);
   const matches = (byPath.length > 0 ? byPath : found).filter(({ forgotten }) => forgotten === undo);
@@ -47,9 +49,9 @@ export async function forget(context: Context, file: string, { undo = false, rea
       hint: 'Use the first characters of the sha256 instead.', fix: `npx mappale forget ${matches[0]?.sha256.slice(0, 12) ?? 'SHA256'}`,
     });
   }
-  const mark = (state: 'forgotten' | 'loaded'): Promise<unknown> => database.query(
-    'update ledger.file set forgotten_at = case when $2 then now() end, forgotten_reason = case when $2 then $3 end where file_id = any ($1::int4[])',
-    [matches.map(({ fileId }) => fileId), state === 'forgotten', reason],
+  const files = matches.map(({ fileId }) => fileId);
+  const mark = (state: 'forgotten' | 'loaded'): Promise<unknown> => (
+    state === 'forgotten' ? database.query(operate('mark_forgotten'), [files, reason]) : database.query(operate('unmark_forgotten'), [files])
   );
   const [before, after] = undo ? ['forgotten', 'loaded'] as const : ['loaded', 'forgotten'] as const;
   await withRun(database, { command: 'forget', arguments: { file: first.name, undo }, version: VERSION, host: context.config.host }, () => mark(after));

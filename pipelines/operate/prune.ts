@@ -1,7 +1,7 @@
 /** Frees disk space. Keeps current and previous publications, and everything that is needed to build them again. */
 import type { Database } from '../db/index.ts';
 import { cutHistory, type Cut } from '../db/history.ts';
-import { dropTable, schemasLike, dropSchema, tablesIn } from '../db/catalog.ts';
+import { dropTable, schemasLike, dropSchema, tablesIn } from '../db/ddl.ts';
 import { statementsOf } from '../db/statements.ts';
 import { REGIONS } from '../contract/regions.ts';
 import { tableOf } from '../contract/sql-files.ts';
@@ -48,10 +48,10 @@ export async function prune(database: Database, sources: readonly RegisteredSour
       for (const { releaseId, sourceId } of releases) {
         const layers = sources.find(({ id }) => id === sourceId)?.layer.writes ?? [];
         for (const layer of layers) await dropTable(session, 'layer', `${tableOf(layer)}_${releaseId}`);
-        await session.query('delete from ledger.release where release_id = $1', [releaseId]);
+        await session.query(statement('forget_release'), [releaseId]);
       }
       for (const schema of workspaces) await dropSchema(session, schema);
-      await session.query('delete from ledger.built');
+      await session.query(statement('forget_built'));
       await session.query(statement('forget_publications'));
       await session.query(statement('forget_figures'));
     }

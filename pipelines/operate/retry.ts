@@ -9,6 +9,8 @@ import type { RegisteredSource } from '../contract/registry.ts';
 import { inputFile } from '../ingest/stage.ts';
 import { ValidationSink } from './validate.ts';
 
+const operate = statementsOf('operate');
+
 export interface RetryOutcome {
   readonly source: string;
   readonly vintage: string;
@@ -38,7 +40,7 @@ interface Refused {
  * marked, so that the next refresh reads their files again. Releases are immutable and never changed in place.
  */
 export async function retry({ database, sources }: Context, sourceId: string | null): Promise<RetryOutcome[]> {
-  const refused = await database.query<Refused & Record<string, unknown>>(statementsOf('operate')('refused'), [sourceId]);
+  const refused = await database.query<Refused & Record<string, unknown>>(operate('refused'), [sourceId]);
   const outcomes = new Map<string, RetryOutcome>();
   const reload = new Set<number>();
   const folder = await mkdtemp(join(tmpdir(), 'mappale-retry-'));
@@ -58,8 +60,7 @@ export async function retry({ database, sources }: Context, sourceId: string | n
     await rm(folder, { recursive: true, force: true });
   }
   if (reload.size > 0) {
-    // No file can have this fingerprint. The release stays in use until its files were read again.
-    await database.query("update ledger.release set fingerprint = 'retry ' || release_id, reader = 'retry' where release_id = any ($1)", [[...reload]]);
+    await database.query(operate('read_again'), [[...reload]]);
   }
   return [...outcomes.values()];
 }

@@ -10,6 +10,11 @@ import type { FaultyFile, MappaleError } from '../errors.ts';
 import { mayWithhold, type Inventory } from '../ledger/inventory.ts';
 import { productFiles } from '../plan/products.ts';
 
+const operate = statementsOf('operate');
+
+/** Parcels to look at in a region. A few are enough, because a section is loaded for all of them or for none. */
+const LOOKED_AT = 3;
+
 /** A file or release that could not be used but does not prevent the publication of a region. */
 export interface Omission {
   readonly source: RegisteredSource;
@@ -139,7 +144,7 @@ export async function leftOutOf(
 
 /** Returns what the last run of each region left out, from the ledger. */
 export async function leftOutByRegion(database: Database): Promise<Map<number, readonly NotedLeftOut[]>> {
-  const rows = await database.query<{ unit: number; leftOut: readonly NotedLeftOut[] }>(statementsOf('operate')('left_out'));
+  const rows = await database.query<{ unit: number; leftOut: readonly NotedLeftOut[] }>(operate('left_out'));
   return new Map(rows.map(({ unit, leftOut }) => [unit, leftOut]));
 }
 
@@ -177,9 +182,8 @@ function layersOfSections(unit: number): Map<string, Set<Relation>> {
 
 /** Returns the sections that are `not_loaded` in the records of a region. Empty if the region has no land parcels. */
 async function emptySections(database: Database, unit: number): Promise<Set<string>> {
-  const operate = statementsOf('operate');
   // The first query finds the fids, because a distributed database cannot join a record with its parcel.
-  const parcels = await database.query<{ fid: number }>(operate('some_land_parcels'), [firstFid(unit), firstFid(unit + 1)]);
+  const parcels = await database.query<{ fid: number }>(operate('some_land_parcels'), [firstFid(unit), firstFid(unit + 1), LOOKED_AT]);
   const rows = await database.query<{ section: string }>(operate('not_loaded'), [parcels.map(({ fid }) => fid), SECTIONS.map(({ name }) => name)]);
   return new Set(rows.map(({ section }) => section));
 }

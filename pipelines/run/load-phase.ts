@@ -3,7 +3,7 @@ import { unitName, unitSlug } from '../contract/regions.ts';
 import type { MemberFacts } from '../contract/source.ts';
 import { releaseOf, type Located, type Survey } from '../contract/survey.ts';
 import { vintageText } from '../contract/vintage.ts';
-import { dropSchema } from '../db/catalog.ts';
+import { dropSchema } from '../db/ddl.ts';
 import { statementsOf } from '../db/statements.ts';
 import { stagingSchema } from '../db/workspace.ts';
 import { MappaleError } from '../errors.ts';

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { ROOT } from '../../pipelines/config.ts';
 import { readSqlFile } from '../../pipelines/contract/sql-files.ts';
-import { inWorkspace } from '../../pipelines/db/catalog.ts';
+import { inWorkspace } from '../../pipelines/db/layers.ts';
 import { onDatabase, type Session } from '../../pipelines/db/index.ts';
 import { textTable } from '../../pipelines/text-table.ts';
 import { ofSteps, rounded, stepOf, type Measurement } from './history.ts';

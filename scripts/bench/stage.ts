@@ -2,7 +2,7 @@
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ROOT } from '../../pipelines/config.ts';
 import { registerSource } from '../../pipelines/contract/registry.ts';
-import { dropSchema } from '../../pipelines/db/catalog.ts';
+import { dropSchema } from '../../pipelines/db/ddl.ts';
 import { onDatabase, one } from '../../pipelines/db/index.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
 import { stage } from '../../pipelines/ingest/stage.ts';

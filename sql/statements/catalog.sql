@@ -1,10 +1,58 @@
--- purpose: PostgreSQL's catalogue of tables: columns, indexes, comments
+-- purpose: schemas and tables with generated names, and PostgreSQL's catalogue of them: columns, indexes, comments
 -- reads: ledger.publication, ledger.publication_table
 -- writes: none
 -- grain: one row per object
 -- crs: none
 
 -- Statements that return statements as `sql` are executed as by psql's \gexec.
+
+-- statement: create_schema
+create schema :"schema"
+
+-- statement: drop_schema
+drop schema if exists :"schema" cascade
+
+-- statement: schemas_like
+select nspname as name
+from pg_namespace
+where starts_with(nspname, $1)
+order by 1
+
+-- statement: look_in
+set search_path to :"schemas"
+
+-- statement: drop_table
+drop table if exists :"table"
+
+-- statement: rename_table
+alter table :"table" rename to :"name"
+
+-- statement: give_table
+alter table :"table" set schema :"schema"
+
+-- statement: has_relation
+select to_regclass($1) is not null as there
+
+-- statement: analyze
+analyze :"table"
+
+-- statement: analyze_roughly
+set default_statistics_target to 30;
+analyze :"table";
+reset default_statistics_target;
+
+-- statement: count_rows
+select count(*) as n
+from :"table"
+
+-- statement: partition_key
+select pg_get_partkeydef(to_regclass($1)) as key
+
+-- statement: attach
+alter table :"parent" attach partition :"partition" :"bound"
+
+-- statement: detach
+alter table :"parent" detach partition :"partition"
 
 -- statement: tables
 select c.relname as name

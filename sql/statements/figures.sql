@@ -181,3 +181,12 @@ from counted
 where was_all > 0
   and now_all > 0
 order by 1, 2, 3
+
+-- statement: listed_comuni
+select
+  belfiore,
+  istat_code,
+  name,
+  province_code,
+  province_name
+from core.comune

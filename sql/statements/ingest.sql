@@ -250,3 +250,45 @@ where state = 'loaded'
     where f.release_id = r.release_id
   )
 order by release_id
+
+-- statement: note_loaded
+update ledger.file
+set
+  present = true,
+  arrived_run = $2
+where release_id = $1
+
+-- statement: drop_members
+drop table if exists member
+
+-- statement: entangled
+-- The load of a source fills the table if polygons of one member belong together.
+create table if not exists entangled (
+  member_id int4
+)
+
+-- statement: forget_staging
+delete from ledger.release
+where state = 'staging'
+
+-- statement: add_member
+insert into ledger.member (release_id, file_id, path, crc32, size, before, after, region_code)
+values ($1, $2, $3, $4, $5, $6, $7, $8)
+returning member_id as id
+
+-- statement: count_member
+update ledger.member
+set
+  records = $2,
+  rows = $3,
+  rejects = $4,
+  duplicates = $5
+where member_id = $1
+
+-- statement: add_duplicates
+insert into ledger.duplicate (release_id, member_id, code, records)
+select
+  $1,
+  $2,
+  *
+from unnest($3::text[], $4::int8[])

@@ -503,3 +503,31 @@ from (
   limit 1
 ) b
 where b.seconds is not null
+
+-- statement: forget_unfinished
+delete from ledger.release
+where fingerprint = $1
+  and state <> 'loaded'
+
+-- statement: open_runs
+select run_id as id
+from ledger.run
+where ended_at is null
+
+-- statement: hold_run
+select
+from ledger.run
+where run_id = $1
+  and ended_at is null
+for share
+
+-- statement: host_of_run
+select host
+from ledger.run
+where run_id = $1
+
+-- statement: unlock_all
+select pg_advisory_unlock_all()
+
+-- statement: is_alive
+select 1

@@ -1,6 +1,6 @@
 -- purpose: operators' queries to the ledger
--- reads: core.parcel, ledger.file, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release, ledger.run, ledger.step, ledger.swap
--- writes: ledger.figure, ledger.publication, ledger.run, ledger.step
+-- reads: core.parcel, ledger.built, ledger.file, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release, ledger.run, ledger.step, ledger.swap
+-- writes: ledger.built, ledger.figure, ledger.file, ledger.publication, ledger.release, ledger.run, ledger.step
 -- grain: one row per result
 -- crs: none
 
@@ -72,14 +72,13 @@ group by 1
 order by 1
 
 -- statement: some_land_parcels
--- A few parcels of a region are enough, because a section is loaded for all of them or for none.
 select fid
 from core.parcel
 where fid >= $1
   and fid < $2
   and kind = 'land'
 order by fid
-limit 3
+limit $3
 
 -- statement: not_loaded
 -- Sections that the records of these parcels call not loaded. A section with a coverage for each of its maps is included if all its maps are not
@@ -184,3 +183,160 @@ where not exists (
     and t.partition = f.partition
     and p.state in ('current', 'previous')
 )
+
+-- statement: last_run
+-- The data folders are those of the last run that had any.
+select
+  r.run_id as id,
+  r.command,
+  r.arguments,
+  r.exit_code::int4 as code,
+  r.ended_at is not null as ended,
+  (
+    select d.arguments -> 'data'
+    from ledger.run d
+    where jsonb_typeof(d.arguments -> 'data') = 'array'
+    order by d.run_id desc
+    limit 1
+  ) as data
+from ledger.run r
+order by r.run_id desc
+limit 1
+
+-- statement: last_runs
+select
+  run_id as run,
+  command,
+  to_char(started_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as started_at,
+  outcome,
+  exit_code::int4 as exit_code
+from ledger.run
+order by run_id desc
+limit 5
+
+-- statement: published_parcels
+select
+  p.unit_code::int4 as unit,
+  coalesce(t.rows, 0)::int4 as parcels,
+  (now() at time zone 'Europe/Rome')::date - (p.published_at at time zone 'Europe/Rome')::date as days
+from ledger.publication p
+left join ledger.publication_table t on t.publication_id = p.publication_id
+  and t.relation = 'core.parcel'
+where p.state = 'current'
+  and p.unit_code > 0
+order by p.unit_code
+
+-- statement: published_tables
+select
+  p.unit_code::int4 as unit,
+  p.publication_id as publication,
+  to_char(p.published_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as published_at,
+  p.reason,
+  p.accepted,
+  (
+    select jsonb_object_agg(t.relation, t.rows)
+    from ledger.publication_table t
+    where t.publication_id = p.publication_id
+  ) as tables,
+  array(
+    select distinct split_part(i, ' ', 1)
+    from ledger.publication_table t, jsonb_object_keys(t.inputs) i
+    where t.publication_id = p.publication_id
+  ) as sources
+from ledger.publication p
+where p.state = 'current'
+order by p.unit_code
+
+-- statement: releases
+select
+  source_id as source,
+  vintage,
+  region_code::int4 as region,
+  state,
+  records,
+  rows,
+  rejects,
+  duplicates
+from ledger.release
+order by source_id, vintage, release_id
+
+-- statement: first_land_parcel
+select min(fid) as fid
+from core.parcel
+where kind = 'land'
+
+-- statement: fullest_record
+-- The record with the most sections of these parcels.
+with looked_at as (
+  select
+    p.fid,
+    api.parcel(p.fid, $2) as record
+  from unnest($1::int4[]) as p (fid)
+)
+select l.record
+from looked_at l
+order by (
+  select count(*)
+  from json_each(l.record) block
+  where block.value::text not in ('null', '[]')
+) desc, l.fid
+limit 1
+
+-- statement: reject_counts
+select
+  r.source_id as source,
+  r.vintage,
+  x.code,
+  count(*) as records
+from ledger.reject x
+join ledger.release r using (release_id)
+where ($1::text is null or r.source_id = $1)
+  and ($2::text is null or x.code = $2)
+group by 1, 2, 3
+order by 1, 2, 3
+
+-- statement: rejects
+select
+  f.path as file,
+  m.path as member,
+  x.position,
+  x.code,
+  x.message,
+  x.raw
+from ledger.reject x
+join ledger.release r using (release_id)
+join ledger.member m using (member_id)
+join ledger.file f on f.file_id = m.file_id
+where ($1::text is null or r.source_id = $1)
+  and ($2::text is null or x.code = $2)
+order by x.reject_id
+limit $3
+
+-- statement: mark_forgotten
+update ledger.file
+set
+  forgotten_at = now(),
+  forgotten_reason = $2
+where file_id = any ($1::int4[])
+
+-- statement: unmark_forgotten
+update ledger.file
+set
+  forgotten_at = null,
+  forgotten_reason = null
+where file_id = any ($1::int4[])
+
+-- statement: forget_release
+delete from ledger.release
+where release_id = $1
+
+-- statement: forget_built
+delete from ledger.built
+
+-- statement: read_again
+-- No file can have this fingerprint. The release stays in use until its files were read again.
+update ledger.release
+set
+  fingerprint = 'retry ' || release_id,
+  reader = 'retry'
+where release_id = any ($1::int4[])

@@ -1,6 +1,6 @@
 -- purpose: publications, their tables and files, and their attributions
--- reads: ledger.attribution, ledger.cited, ledger.publication, ledger.publication_table
--- writes: ledger.attribution, ledger.citation, ledger.cited, ledger.publication, ledger.publication_file, ledger.publication_table
+-- reads: ledger.attribution, ledger.built, ledger.cited, ledger.publication, ledger.publication_lock, ledger.publication_table
+-- writes: ledger.attribution, ledger.built, ledger.citation, ledger.cited, ledger.publication, ledger.publication_file, ledger.publication_table
 -- grain: one row per publication, or per table, file or source of it
 -- crs: none
 
@@ -137,3 +137,31 @@ where a.datname = current_database()
       and (c.relnamespace in ('core'::regnamespace, 'section'::regnamespace) or c.oid = 'ledger.publication_lock'::regclass)
   )
 order by a.xact_start nulls last, a.pid
+
+-- statement: set_state
+update ledger.publication
+set state = $2
+where publication_id = $1
+
+-- statement: hold_readers
+lock table ledger.publication_lock in access exclusive mode
+
+-- statement: built
+select
+  relation,
+  fingerprint
+from ledger.built
+where unit_code = $1
+
+-- statement: note_built
+insert into ledger.built (unit_code, relation, fingerprint)
+values ($1, $2, $3)
+
+-- statement: forget_built
+delete from ledger.built
+where unit_code = $1
+
+-- statement: forget_built_table
+delete from ledger.built
+where unit_code = $1
+  and relation = $2

@@ -190,3 +190,9 @@ order by 1
 drop schema if exists api cascade;
 create schema api;
 comment on schema api is 'The only functions that the server may execute';
+
+-- statement: versions
+select current_setting('server_version') || ', PostGIS ' || postgis_lib_version() as version
+
+-- statement: is_read_only
+select current_setting('transaction_read_only')::bool as "readOnly"

@@ -4,6 +4,11 @@
 -- grain: a view, a query or a line per file
 -- crs: none
 
+-- statement: settings
+set work_mem to :'sorting';
+set maintenance_work_mem to :'indexing';
+set client_min_messages to 'warning';
+
 -- statement: view
 create view :"schema".:"view" as
 :"rows"
@@ -187,3 +192,12 @@ from layer.comune_code c
 join ledger.member m on m.member_id = c.member_id
 where m.file_id = any ($1::int4[])
 order by c.belfiore
+
+-- statement: count_by_member
+select
+  member_id,
+  count(*) as n,
+  count(distinct position) as distinct_n
+from :"table"
+group by member_id
+order by member_id

@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { builtinModules } from 'node:module';
 import { describe, expect, it } from 'vitest';
 import { FILES, read, SECTION_FOLDERS, SOURCES, TYPESCRIPT } from './project.ts';
-import { builtStatements, environmentReads, importsOf, type Import } from './syntax.ts';
+import { builtStatements, environmentReads, importsOf, writtenStatements, type Import } from './syntax.ts';
 
 interface Room {
   /** Pattern of the room's files. A file belongs to the first room whose pattern matches. */
@@ -227,13 +227,20 @@ describe('the shared code', () => {
 });
 
 describe('SQL in TypeScript', () => {
+  // Benchmarks and tests create tables with names and columns of their own.
+  // Tables that the code of a source declares are not data.
+  const apart = /^pipelines\/(db\/|contract\/source-tables\.ts$)|\.test\.ts$/;
+  const files = TYPESCRIPT.filter((file) => /^(pipelines|sources|api|cli)\//.test(file) && !apart.test(file));
+
   it('is never composed from data outside pipelines/db', () => {
-    // Benchmarks and tests create tables with names and columns of their own.
-    // Tables that the code of a source declares are not data.
-    const apart = /^pipelines\/(db\/|contract\/source-tables\.ts$)|\.test\.ts$/;
-    const files = TYPESCRIPT.filter((file) => /^(pipelines|sources|api|cli)\//.test(file) && !apart.test(file));
     expect(files.length).toBeGreaterThan(50);
     expect(files.flatMap((file) => builtStatements(file, read(file)).map((line) => `${file}:${line}`))).toEqual([]);
+  });
+
+  it('is in files of sql/statements, except calls of one function of the interface', () => {
+    expect(files.flatMap((file) => writtenStatements(file, read(file)).map((line) => `${file}:${line}`))).toEqual([]);
+    const text = ['query(`select fid from core.parcel where fid = $1`);', "query('select publication, answer from api.locate_point($1, $2)');", "query('select api.parcel($1, $2) as record');", "query('select api.f($1) from core.parcel');", "query(ledger('open_runs'));"];
+    expect(writtenStatements('a.ts', text.join('\n'))).toEqual([1, 4]);
   });
 
   it('is distinguished from a sentence', () => {

@@ -125,7 +125,20 @@ const HOLE = ' \u2026 ';
 
 /** Returns the lines where SQL is composed from data: a template with `${…}`, or strings joined with `+`, that reads like a statement. */
 export function builtStatements(file: string, text: string): number[] {
-  const lines: number[] = [];
+  return statements(file, text).filter(({ sql }) => sql.includes(HOLE)).map(({ line }) => line);
+}
+
+/** Call of one function of the interface. */
+const CALL = /^\s*select\s(?:[\w\s,]+\sfrom\s+)?api\.\w+\s*\([^()]*\)(?:\s+as\s+\w+)?\s*$/;
+
+/** Returns the lines with SQL that is not only the call of a function of the schema `api`. A sentence begins with a capital letter. */
+export function writtenStatements(file: string, text: string): number[] {
+  return statements(file, text).filter(({ sql }) => !CALL.test(sql) && !/^\s*[A-Z][a-z]/.test(sql)).map(({ line }) => line);
+}
+
+/** Returns the texts that read like a statement. `HOLE` replaces data. */
+function statements(file: string, text: string): { readonly line: number; readonly sql: string }[] {
+  const found: { readonly line: number; readonly sql: string }[] = [];
   const flat = (node: ts.Expression): string => {
     if (ts.isStringLiteralLike(node)) return node.text;
     if (ts.isTemplateExpression(node)) return node.head.text + node.templateSpans.map((span) => HOLE + span.literal.text).join('');
@@ -134,12 +147,11 @@ export function builtStatements(file: string, text: string): number[] {
     return HOLE;
   };
   walk(parse(file, text), (node, line) => {
-    const built = ts.isTemplateExpression(node) || (isPlus(node) && !isPlus(node.parent));
-    if (!built || isPlus(node.parent)) return;
-    const whole = flat(node);
-    if (whole.includes(HOLE) && STATEMENT.test(whole)) lines.push(line);
+    if (!(ts.isStringLiteralLike(node) || ts.isTemplateExpression(node) || isPlus(node)) || isPlus(node.parent)) return;
+    const sql = flat(node);
+    if (STATEMENT.test(sql)) found.push({ line, sql });
   });
-  return lines;
+  return found;
 }
 
 function isPlus(node: ts.Node): node is ts.BinaryExpression {

@@ -1,5 +1,6 @@
 /** Checks of a database that must pass at every moment, whatever process was killed. */
-import { digestOf, splitOf } from '../../pipelines/db/catalog.ts';
+import { digestOf } from '../../pipelines/db/comparing.ts';
+import { splitOf } from '../../pipelines/db/partitions.ts';
 import { openDatabase, type Database, type Session } from '../../pipelines/db/index.ts';
 import { schemaOf, tableOf, type Relation } from '../../pipelines/contract/sql-files.ts';
 

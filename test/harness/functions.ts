@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { ROOT } from '../../pipelines/config.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
-import { hasRelation } from '../../pipelines/db/catalog.ts';
+import { hasRelation } from '../../pipelines/db/ddl.ts';
 import type { Session } from '../../pipelines/db/index.ts';
 import { sectionTables } from '../../pipelines/db/section-tables.ts';
 import { readSqlFile, readSqlFolder } from '../../pipelines/contract/sql-files.ts';

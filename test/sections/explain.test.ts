@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
-import { schemasLike } from '../../pipelines/db/catalog.ts';
+import { schemasLike } from '../../pipelines/db/ddl.ts';
 import { SECTION_NAMES, tableOfSection } from '../../pipelines/contract/sections.ts';
 import { explain } from '../../pipelines/operate/explain.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';

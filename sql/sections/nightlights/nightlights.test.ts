@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
-import { dropOthers } from '../../../pipelines/db/catalog.ts';
+import { dropOthers } from '../../../pipelines/db/ddl.ts';
 import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/viirs_nightlights/synthetic.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';

@@ -1,0 +1,87 @@
+/** Compares the contents of tables, and computes their digests. */
+import type { PlaceColumns } from '../contract/source.ts';
+import type { Relation } from '../contract/sql-files.ts';
+import { columnNames } from './ddl.ts';
+import type { SeriesPlace } from './layers.ts';
+import { placeOf, statementsOf, type Place } from './statements.ts';
+import { ident, one, type Row, type Session } from './types.ts';
+
+const catalog = statementsOf('catalog');
+const content = statementsOf('content');
+
+/** Columns with the place where a row was read. These columns are not part of the row's content. */
+export const PROVENANCE: readonly string[] = ['release_id', 'member_id', 'position'];
+
+/** Returns the digest of a file's rows for some places of a layer, independent of their position in the file. */
+export async function digestOfPlaces(
+  session: Session, relation: Relation, file: { readonly fileId: number; readonly releaseId: number }, columns: PlaceColumns, places: readonly SeriesPlace[],
+): Promise<string> {
+  const table = placeOf(relation);
+  const names = { table, columns: await contentColumns(session, table), series: columns.series ?? [], place: columns.place };
+  return (await one<{ digest: string }>(session, content('digest_of_places', names), [file.releaseId, file.fileId, places.map(({ series }) => series), places.map(({ place }) => place)])).digest;
+}
+
+/** Returns the columns with the content of rows, without their provenance. */
+export function contentColumns(session: Session, table: Place): Promise<string[]> {
+  return columnNames(session, table, PROVENANCE);
+}
+
+/**
+ * Returns the digest of a table's content. It does not depend on the order of rows or on where they were read: the same
+ * content always has the same digest.
+ */
+export async function digestOf(session: Session, schema: string, name: string): Promise<{ rows: number; digest: string }> {
+  const table = { schema, table: name };
+  return one<{ rows: number; digest: string }>(session, content('digest', { table, columns: await contentColumns(session, table) }));
+}
+
+/** Differences of one comune's rows between two publications of a table. */
+export interface TableDifference extends Row {
+  readonly comune: string;
+  readonly added: number;
+  readonly removed: number;
+  readonly changed: number;
+  /** Number of changed rows by column. Empty for tables with several rows per parcel. */
+  readonly fields: Readonly<Record<string, number>>;
+}
+
+/**
+ * Compares two partitions of one relation, comune by comune. Rows with a fid are matched by fid. Other rows are matched
+ * by their whole content, so a change counts as one removed and one added row.
+ * @param parcels core.parcel partitions of the two publications, which give the comune of each fid
+ */
+export async function compareTables(session: Session, was: Place, now: Place, parcels: Readonly<Record<'was' | 'now', Place>>): Promise<TableDifference[]> {
+  const found = await session.query<{ name: string; key: boolean }>(catalog('columns'), [ident(now.schema, now.table)]);
+  const columns = found.map(({ name }) => name).filter((name) => !PROVENANCE.includes(name));
+  const isPlaced = columns.includes('belfiore');
+  const single = found.some(({ name, key }) => name === 'fid' && key);
+  const [statement, comune] = single ? ['parcels_with_one_row', isPlaced ? 't.belfiore' : 'p.belfiore']
+    : columns.includes('fid') ? ['parcels_with_rows', ''] : ['rows_by_content', isPlaced ? 't.belfiore' : "''"];
+  const side = (table: Place, of: Place): { sql: string } => ({ sql: content(statement, { table, parcels: of, columns, comune: { sql: comune } }) });
+  const fields = single ? columns.filter((name) => name !== 'fid').map((name) => content('changed_field', { name })).join(', ') : '';
+  const rows = await session.query<TableDifference>(content('differences', { was: side(was, parcels.was), now: side(now, parcels.now), fields: { sql: fields } }));
+  return rows.map((row) => ({ ...row, fields: Object.fromEntries(Object.entries(row.fields).filter(([, count]) => count > 0)) }));
+}
+
+/** Returns the rows of one parcel in a table as JSON, sorted if there are several. */
+export async function rowsOf(session: Session, schema: string, table: string, fid: number): Promise<unknown[]> {
+  const rows = await session.query<{ row: unknown }>(content('rows_of_parcel', { table: { schema, table } }), [fid]);
+  return rows.map(({ row }) => row);
+}
+
+/** Returns whether two tables have the same rows, including provenance. */
+export async function sameRows(session: Session, now: Place, was: Place): Promise<boolean> {
+  return (await one<{ same: boolean }>(session, content('same', { now, was, columns: await columnNames(session, was) }))).same;
+}
+
+/**
+ * Returns the effect of replacing the rows of some parcels.
+ * @returns whether all rows stay the same, else row count and digest of the whole table after the replacement
+ */
+export async function replacing(
+  session: Session, { schema, table }: Place, was: Place, fids: string, before: { rows: number; digest: string },
+): Promise<{ same: boolean; rows: number; digest: string }> {
+  const columns = await columnNames(session, was);
+  const names = { schema, table, was, fids, columns, content: columns.filter((name) => !PROVENANCE.includes(name)) };
+  return one<{ same: boolean; rows: number; digest: string }>(session, content('replacing', names), [before.rows, before.digest]);
+}

@@ -1,0 +1,161 @@
+/** Rows that an incremental build copies from the publication, and the parcels whose rows it builds. */
+import { tableOf, type Relation } from '../contract/sql-files.ts';
+import { contentColumns } from './comparing.ts';
+import { columnNames, countRows, giveTable, renameTable } from './ddl.ts';
+import { provide } from './layers.ts';
+import { placeOf, statementsOf, type Names, type Place } from './statements.ts';
+import { ident, one, type Session } from './types.ts';
+
+const catalog = statementsOf('catalog');
+const copiedRows = statementsOf('copied_rows');
+
+/** Copies the layer rows of members that another release already contains. */
+export async function copyMembers(
+  session: Session,
+  schema: string,
+  layer: Relation,
+  releaseId: number,
+  members: readonly { readonly memberId: number; readonly fromMemberId: number; readonly fromReleaseId: number }[],
+): Promise<void> {
+  const from = placeOf(layer);
+  const columns = await columnNames(session, from, ['release_id', 'member_id']);
+  await session.query(
+    copiedRows('members', { schema, layer: tableOf(layer), from, columns }),
+    [releaseId, members.map((m) => m.memberId), members.map((m) => m.fromMemberId), members.map((m) => m.fromReleaseId)],
+  );
+}
+
+/** Runs statements of `copied_rows.sql` that create tables. */
+async function make(session: Session, statement: string, names: Names): Promise<void> {
+  await session.script(copiedRows(statement, names), `sql/statements/copied_rows.sql, ${statement}`);
+}
+
+/**
+ * Creates `copied_member`: pairs of published members (`was`) and members of these releases (`now`) with identical rows.
+ * @param layers views of the current rows; null: no members are compared
+ * @returns the number of rows of such members
+ */
+export async function pairMembers(
+  session: Session, schema: string, published: Place, layers: readonly Place[] | null, releaseIds: readonly number[],
+): Promise<number> {
+  const counted = (...tables: readonly Place[]): { sql: string } => ({ sql: tables.map((table) => copiedRows('counted_members', { table })).join('\nunion all\n') });
+  const inForce = layers === null ? '' : copiedRows('in_force', { counted: counted(...layers) });
+  await make(session, 'pair_members', { schema, published: counted(published), layer: { sql: inForce }, releases: releaseIds });
+  return (await one<{ rows: number }>(session, copiedRows('paired_rows', { schema }))).rows;
+}
+
+/** Returns whether current rows of a layer from several files have the same reference. */
+export async function repeatsInFiles(session: Session, layer: Place): Promise<boolean> {
+  return (await one<{ repeats: boolean }>(session, copiedRows('repeats_in_files', { schema: layer.schema, layer }))).repeats;
+}
+
+/** Creates the view of a layer without members whose rows are copied. */
+export async function provideFresh(session: Session, schema: string, from: Place): Promise<void> {
+  await provide(session, schema, from.table, 'fresh_rows', { schema, from });
+}
+
+/** Kind of a set of parcels that a change affects. The kind is also the prefix of the table names `…_fid` and `…_parcel`. */
+export type Reach = 'changed' | 'near' | 'sharing' | 'meeting';
+
+async function makeFids(session: Session, schema: string, which: Reach, statement: string, names: Names): Promise<void> {
+  const fids = `${which}_fid`;
+  await make(session, statement, { schema, fids, ...names });
+  await make(session, 'known_fids', { schema, fids });
+}
+
+/** @param statement statement that selects the parcels */
+async function makeParcels(session: Session, schema: string, which: Reach, statement: string, names: Names): Promise<void> {
+  await make(session, 'parcels', { schema, table: `${which}_parcel`, rows: { sql: copiedRows(statement, { schema, ...names }) } });
+}
+
+/** A statement that finds the parcels around given parcels. */
+interface Reached {
+  readonly which: 'near' | 'meeting';
+  /** Creates the table `found` with the fids around given parcels. */
+  readonly statement: string;
+  readonly names: Names;
+}
+
+/** Creates the table of changed parcels and parcels found around them, and the table of all parcels that their rows depend on. */
+async function findReached(session: Session, schema: string, was: Place, { which, statement, names }: Reached): Promise<void> {
+  const find = async (around: Reach): Promise<{ found: string }> => {
+    const found = `${statement}_${around}`;
+    const shapes = { sql: copiedRows('shapes', { schema, was, fids: `${around}_fid` }) };
+    await make(session, statement, { schema, was, shapes, found, shape: `shape_${around}`, feature: `feature_${around}`, ...names });
+    return { found };
+  };
+  await makeFids(session, schema, which, 'reached_fid', await find('changed'));
+  await makeParcels(session, schema, which, 'reached_parcel', { parcels: was, ...await find(which) });
+}
+
+/**
+ * Creates `changed_fid` and `changed_parcel` (current rows): parcels that were added, removed, or changed in any column but provenance.
+ * Rows of `copied_member` are known to be identical and are not compared.
+ * @returns the number of changed parcels
+ */
+export async function findChanged(session: Session, schema: string, was: Place, now: Place): Promise<number> {
+  await makeFids(session, schema, 'changed', 'changed_fid', { was, now, columns: await contentColumns(session, now) });
+  await makeParcels(session, schema, 'changed', 'changed_parcel', { now });
+  return countRows(session, schema, 'changed_fid');
+}
+
+/** Metres per degree, less than anywhere in Italy, so that boxes in degrees are never smaller than the distance in metres. */
+const M_OF_LONGITUDE = 74_000;
+
+const M_OF_LATITUDE = 110_000;
+
+/**
+ * Creates `near_fid`, the parcels whose rows may change: changed parcels and those within a distance of the old or new
+ * geometry. Also creates `near_parcel`, all parcels that their rows depend on.
+ */
+export async function findNear(session: Session, schema: string, was: Place, withinM: number): Promise<void> {
+  await findReached(session, schema, was, { which: 'near', statement: 'within', names: { east: withinM / M_OF_LONGITUDE, north: withinM / M_OF_LATITUDE } });
+}
+
+/**
+ * Creates `sharing_fid`: changed parcels, and parcels that share a value of a column with one of them, before or after the
+ * change. Also creates `sharing_parcel`, the current rows of these parcels.
+ * @param table current rows of the changed parcels
+ */
+export async function findSharing(
+  session: Session, schema: string, parcels: Place, was: Place, { table, column }: { readonly table: string; readonly column: string },
+): Promise<void> {
+  await makeFids(session, schema, 'sharing', 'sharing_fid', { was, table, column });
+  await makeParcels(session, schema, 'sharing', 'reached_parcel', { parcels, found: 'sharing_fid' });
+}
+
+/**
+ * Creates `meeting_fid`: changed parcels, and parcels under a feature that a changed parcel is under, before or after. Also creates `meeting_parcel`, all
+ * parcels under any feature that one of these is under. Bounding boxes decide, so the sets can only be too large.
+ */
+export async function findMeeting(session: Session, schema: string, was: Place, layers: readonly Place[]): Promise<void> {
+  const features = layers.map((table) => copiedRows('features', { table })).join('\nunion all\n');
+  await findReached(session, schema, was, { which: 'meeting', statement: 'under', names: { features: { sql: features } } });
+}
+
+/**
+ * Renames a result for some parcels to `name`, to be completed later, and keeps a copy under the old name for SQL that reads it.
+ * @param fids table of the parcels to keep; rows of other parcels are dropped
+ */
+export async function setApart(session: Session, schema: string, table: string, name: string, fids: string): Promise<void> {
+  await renameTable(session, schema, table, name);
+  await make(session, 'set_apart', { schema, table, whole: name, fids });
+}
+
+/**
+ * Adds the published rows of all other parcels to a table of some parcels, and moves it into the workspace. Indexes are built
+ * after all rows were added. Call inside a transaction.
+ * @param by `fid`: copy all rows except those of parcels in the table `fids`; `member`: copy the rows of `copied_member`, with their new provenance
+ */
+export async function complete(session: Session, from: Place, to: Place, was: Place, by: { readonly fids: string } | 'member'): Promise<void> {
+  const { schema } = from;
+  const table = ident(schema, from.table);
+  const indexes = await session.query<{ drops: string; makes: string }>(catalog('indexes'), [table]);
+  for (const { drops } of indexes) await session.query(drops);
+  await session.query(by === 'member'
+    ? copiedRows('complete_by_member', { schema, table: from.table, was, columns: await columnNames(session, from, ['release_id', 'member_id']) })
+    : copiedRows('complete_by_parcel', { schema, table: from.table, was, fids: by.fids, columns: await columnNames(session, from) }));
+  for (const { makes } of indexes) await session.query(makes);
+  await giveTable(session, from, to.schema);
+  await renameTable(session, to.schema, from.table, to.table);
+}

@@ -1,0 +1,81 @@
+/** Creates, renames, moves and drops schemas and tables whose names the program generates. */
+import { runEach, statementsOf, type Place } from './statements.ts';
+import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
+import { ident, one, type Session } from './types.ts';
+
+const catalog = statementsOf('catalog');
+
+export async function createSchema(session: Session, schema: string): Promise<void> {
+  await session.query(catalog('create_schema', { schema }));
+}
+
+export async function dropSchema(session: Session, schema: string): Promise<void> {
+  await session.query(catalog('drop_schema', { schema }));
+}
+
+export async function dropTable(session: Session, schema: string, table: string): Promise<void> {
+  await session.query(catalog('drop_table', { table: { schema, table } }));
+}
+
+export async function renameTable(session: Session, schema: string, table: string, name: string): Promise<void> {
+  await session.query(catalog('rename_table', { table: { schema, table }, name }));
+}
+
+/** Returns the schemas whose name starts with a prefix. */
+export async function schemasLike(session: Session, prefix: string): Promise<string[]> {
+  const rows = await session.query<{ name: string }>(catalog('schemas_like'), [prefix]);
+  return rows.map(({ name }) => name);
+}
+
+/** Sets the search path. Unqualified names are looked up in these schemas in order, and new objects are created in the first. */
+export async function lookIn(session: Session, schemas: readonly string[]): Promise<void> {
+  await session.query(catalog('look_in', { schemas: [...schemas, 'public'] }));
+}
+
+export async function hasRelation(session: Session, relation: Relation): Promise<boolean> {
+  return (await one<{ there: boolean }>(session, catalog('has_relation'), [ident(schemaOf(relation), tableOf(relation))])).there;
+}
+
+/** Drops all views and intermediate tables of a workspace except those to keep. */
+export async function dropOthers(session: Session, schema: string, keep: ReadonlySet<string>): Promise<void> {
+  await runEach(session, catalog('drop_others'), [schema, [...keep]]);
+}
+
+/** Returns the tables (not views) of a workspace. */
+export async function tablesIn(session: Session, schema: string): Promise<string[]> {
+  return (await session.query<{ name: string }>(catalog('tables'), [schema])).map(({ name }) => name);
+}
+
+/** Moves a table with its indexes to another schema. */
+export async function giveTable(session: Session, from: Place, schema: string): Promise<void> {
+  await session.query(catalog('give_table', { table: from, schema }));
+}
+
+export async function analyze(session: Session, schema: string, table: string): Promise<void> {
+  await session.query(catalog('analyze', { table: { schema, table } }));
+}
+
+/** Analyzes a table that was mostly copied. A third of the usual sample is enough for the planner. */
+export async function analyzeRoughly(session: Session, schema: string, table: string): Promise<void> {
+  await session.script(catalog('analyze_roughly', { table: { schema, table } }), 'sql/statements/catalog.sql, analyze_roughly');
+}
+
+export async function countRows(session: Session, schema: string, table: string): Promise<number> {
+  return (await one<{ n: number }>(session, catalog('count_rows', { table: { schema, table } }))).n;
+}
+
+/** Returns the names of a table's columns in alphabetical order, without the given ones. */
+export async function columnNames(session: Session, { schema, table }: Place, without: readonly string[] = []): Promise<string[]> {
+  const columns = await session.query<{ name: string }>(catalog('columns'), [ident(schema, table)]);
+  return columns.map(({ name }) => name).filter((name) => !without.includes(name));
+}
+
+/** Renames indexes after the partition before the table moves, because index names are unique in a schema. */
+export async function renameIndexes(session: Session, schema: string, table: string, partition: string): Promise<void> {
+  await runEach(session, catalog('rename_indexes'), [ident(schema, table), partition]);
+}
+
+/** Copies the comments of a table and its columns, for tables that are replaced as a whole. */
+export async function copyComments(session: Session, from: Place, to: Place): Promise<void> {
+  await runEach(session, catalog('copy_comments'), [ident(from.schema, from.table), ident(to.schema, to.table)]);
+}

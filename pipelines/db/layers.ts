@@ -1,0 +1,156 @@
+/** Views of a workspace: the current rows of layers, and published tables. */
+import type { PlaceColumns } from '../contract/source.ts';
+import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
+import { atHand, isOnNodes } from './at-hand.ts';
+import { lookIn } from './ddl.ts';
+import { sessionsNotKept } from './pooler.ts';
+import { placeOf, statementsOf, type Names, type Place } from './statements.ts';
+import type { Database, Session } from './types.ts';
+
+const workspace = statementsOf('workspace');
+
+/**
+ * Runs work inside a workspace, with its tables under unqualified names and memory settings for bulk work.
+ * @throws MappaleError `SESSIONS_NOT_KEPT` (exit 6) behind a pooler that keeps only transactions
+ */
+export async function inWorkspace<T>(database: Database, schema: string, work: (session: Session) => Promise<T>): Promise<T> {
+  if (database.pooling === 'transaction') throw sessionsNotKept(database.label, 'transaction');
+  return database.session(async (session) => {
+    await lookIn(session, [schema]);
+    const [sorting, indexing] = database.engine === 'postgres' ? ['256MB', '512MB'] : ['64MB', '64MB'];
+    await session.script(workspace('settings', { sorting, indexing }), 'sql/statements/workspace.sql, settings');
+    return work(session);
+  });
+}
+
+/** Creates a view in a workspace that returns the rows of a statement. */
+export async function provide(session: Session, schema: string, table: string, statement: string, names: Names = {}): Promise<void> {
+  await session.query(workspace('view', { schema, view: table, rows: { sql: workspace(statement, names) } }));
+}
+
+/** Series (half-year, year or kind) and code of a comune or another unit. A value is empty if the layer does not have it. */
+export interface SeriesPlace {
+  readonly series: string;
+  readonly place: string;
+}
+
+/** A file that is current for some places only. */
+export interface FilePart {
+  readonly fileId: number;
+  readonly releaseId: number;
+  readonly places: readonly SeriesPlace[];
+}
+
+/** Rows of a layer that a workspace reads: complete releases, complete files, or some places of files. */
+export interface LayerRows {
+  /** Releases that are completely current. */
+  readonly releases: readonly number[];
+  /** Files of other releases that are completely current. */
+  readonly files: readonly { readonly fileId: number; readonly releaseId: number }[];
+  /** Files that are current for some places only. */
+  readonly parts: readonly FilePart[];
+  /** Columns of the layer with series and place; null if the layer has none, and therefore no parts. */
+  readonly columns: PlaceColumns | null;
+}
+
+function distinct(values: readonly number[]): number[] {
+  return [...new Set(values)];
+}
+
+/** Creates the view of a layer's current rows in a workspace. Needs `member_in_force` and `place_in_force`. */
+export async function provideLayer(session: Session, schema: string, relation: Relation, { releases, files, parts, columns }: LayerRows): Promise<void> {
+  const layer = tableOf(relation);
+  const names = { schema, layer, from: placeOf(relation) };
+  const rows: string[] = [];
+  if (releases.length > 0) rows.push(workspace('rows_of_releases', { ...names, releases: distinct(releases) }));
+  if (files.length > 0) {
+    rows.push(workspace('rows_of_files', { ...names, releases: distinct(files.map(({ releaseId }) => releaseId)), files: distinct(files.map(({ fileId }) => fileId)) }));
+  }
+  if (parts.length > 0) {
+    if (columns === null) throw new Error(`${relation} has no column that shows which of its rows are current`);
+    const pairs = parts.flatMap(({ fileId, places }) => places.map((each) => ({ fileId, ...each })));
+    await session.query(workspace('note_places', names), [layer, pairs.map(({ fileId }) => fileId), pairs.map(({ series }) => series), pairs.map(({ place }) => place)]);
+    rows.push(workspace('rows_of_places', { ...names, releases: distinct(parts.map(({ releaseId }) => releaseId)), series: columns.series ?? [], place: columns.place }));
+  }
+  const sql = rows.length === 0 ? workspace('no_rows', names) : rows.join('\nunion all\n');
+  await session.query(workspace('view', { schema, view: layer, rows: { sql } }));
+}
+
+/** Creates the view of one release's rows of a layer. */
+export async function provideRelease(session: Session, schema: string, relation: Relation, releaseId: number): Promise<void> {
+  await provide(session, schema, tableOf(relation), 'rows_of_releases', { from: placeOf(relation), releases: [releaseId] });
+}
+
+/** Records the files of a release that have rows in a layer without place columns. Needs `member`. */
+export async function recordWholeFiles(session: Session, schema: string, layer: string, releaseId: number): Promise<void> {
+  await session.query(workspace('note_whole_files', { schema, layer }), [layer, releaseId]);
+}
+
+/** Writes the places of the files of a layer into the ledger. */
+export async function recordPlaces(session: Session, schema: string, layer: string, columns: PlaceColumns): Promise<void> {
+  const { series = [], place, region, likelyRegion, istatCode, dated } = columns;
+  const optional = (column: string | undefined): readonly string[] => (column === undefined ? [] : [column]);
+  await session.query(workspace('note_layer_places', {
+    schema, layer, series, place, region: optional(region), likely_region: optional(likelyRegion), istat_code: optional(istatCode), dated: optional(dated),
+  }), [layer]);
+}
+
+/** Returns members with a row that repeats these columns of another member of the same file. */
+export async function repeatingMembers(session: Session, schema: string, layer: string, columns: readonly string[]): Promise<number[]> {
+  const rows = await session.query<{ id: number }>(workspace('repeating_members', { schema, layer, columns }));
+  return rows.map(({ id }) => id);
+}
+
+/** Creates the view of a published table in a workspace: one partition, or the empty parent. */
+export async function providePublished(session: Session, schema: string, relation: Relation, partition: string | null): Promise<void> {
+  await provide(session, schema, tableOf(relation), partition === null ? 'no_rows' : 'all_rows', { from: await publishedAtHand(session, schema, relation, partition) });
+}
+
+/** Creates the same view as `standing_<table>`, for SQL that builds the replacement of the table. */
+export async function provideStanding(session: Session, schema: string, relation: Relation, partition: string | null): Promise<void> {
+  const from = await publishedAtHand(session, schema, relation, partition);
+  await provide(session, schema, `standing_${tableOf(relation)}`, partition === null ? 'no_rows' : 'all_rows', { from });
+}
+
+function publishedAtHand(session: Session, schema: string, relation: Relation, partition: string | null): Promise<Place> {
+  return atHand(session, schema, { schema: schemaOf(relation), table: partition ?? tableOf(relation) }, partition === null ? 'none' : 'all');
+}
+
+/** Creates the view of parcels for an explanation: the explained parcels, or all parcels of their comuni. */
+export async function provideParcels(session: Session, schema: string, partition: string, fids: readonly number[], scope: 'one' | 'comune'): Promise<void> {
+  const from = { schema: 'core', table: partition };
+  const rows = { sql: workspace(scope === 'one' ? 'some_parcels' : 'parcels_of_comuni', { from, fids }) };
+  // Parcels on other nodes cannot be joined with tables on the coordinator, so their rows are copied.
+  await session.query(workspace((await isOnNodes(session, from)) ? 'rows' : 'view', { schema, view: 'parcel', rows }));
+}
+
+/** Creates the view `region (code, name)` with one row in a region's workspace. */
+export async function provideRegion(session: Session, schema: string, code: number, name: string): Promise<void> {
+  await provide(session, schema, 'region', 'region', { code, name });
+}
+
+/** A file that a workspace reads, and its rank within its source and kind: 1 is the newest. */
+interface RankedFile {
+  readonly fileId: number;
+  readonly rank: number;
+  readonly vintage: string;
+}
+
+/**
+ * Creates the view `member_in_force (member_id, release_id, file_id, rank, vintage, may_be_cut)` in a region's workspace.
+ * The view ranks overlapping files that do not name comuni. Also creates the table `place_in_force`, which the views of layers read.
+ */
+export async function provideMembers(session: Session, schema: string, files: readonly RankedFile[]): Promise<void> {
+  await session.script(workspace('files_in_force', { schema }), 'sql/statements/workspace.sql, files_in_force');
+  await session.query(workspace('note_files', { schema }), [files.map(({ fileId }) => fileId), files.map(({ rank }) => rank), files.map(({ vintage }) => vintage)]);
+}
+
+/** Counts the rows of a staged table per member, and its distinct positions. */
+export async function countByMember(session: Session, schema: string, table: string): Promise<{ member_id: number; n: number; distinct_n: number }[]> {
+  return session.query(workspace('count_by_member', { table: { schema, table } }));
+}
+
+/** Creates the view `parcel` of this table, which section SQL reads. */
+export async function provideParcelsOf(session: Session, schema: string, table: string): Promise<void> {
+  await provide(session, schema, 'parcel', 'all_rows', { from: { schema, table } });
+}

@@ -1,0 +1,80 @@
+/** Partitions: checks tables of a workspace against their parent, and attaches and detaches them. */
+import { firstFid } from '../contract/regions.ts';
+import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
+import { giveTable, hasRelation, renameIndexes, renameTable } from './ddl.ts';
+import { placeOf, runEach, statementsOf, type Place } from './statements.ts';
+import { ident, one, type Session } from './types.ts';
+
+const catalog = statementsOf('catalog');
+
+/** How a parent table is partitioned; `whole`: the table is replaced as a whole. */
+export type Split = 'release' | 'fid' | 'region' | 'whole';
+
+/** Rows of a table that a partition has. */
+interface Bound {
+  readonly split: Split;
+  /** Number of the release, or code of the region. */
+  readonly key: number;
+}
+
+/** @throws Error for a parent with another partitioning: a bug of a migration */
+export async function splitOf(session: Session, relation: Relation): Promise<Split> {
+  if (!(await hasRelation(session, relation))) throw new Error(`${relation} is written by an SQL file but no migration creates it`);
+  const key = await partitionKey(session, schemaOf(relation), tableOf(relation));
+  switch (key) {
+    case null: return 'whole';
+    case 'LIST (release_id)': return 'release';
+    case 'LIST (region_code)': return 'region';
+    case 'RANGE (fid)': return 'fid';
+    default: throw new Error(`${relation} is partitioned by ${key}, expected release_id, region_code or fid`);
+  }
+}
+
+/** Returns the partition key of a table in PostgreSQL's words, or null if it is not partitioned. */
+export async function partitionKey(session: Session, schema: string, table: string): Promise<string | null> {
+  return (await one<{ key: string | null }>(session, catalog('partition_key'), [ident(schema, table)])).key;
+}
+
+/** Returns the bound of a partition, as a check condition and as the clause of `attach partition`. */
+export function boundOf(split: Exclude<Split, 'whole'>, key: number): { check: string; bound: string } {
+  if (split === 'fid') {
+    const [from, to] = [firstFid(key), firstFid(key + 1)];
+    return { check: `fid >= ${from} and fid < ${to}`, bound: `for values from (${from}) to (${to})` };
+  }
+  return { check: `${split === 'release' ? 'release_id' : 'region_code'} = ${key}`, bound: `for values in (${key})` };
+}
+
+/**
+ * Adds not-null and bound constraints in the workspace, so that attaching does not scan the table under a lock on the parent.
+ * Columns get the collations of the parent.
+ * @throws Error if columns differ (a bug of a SQL file); MappaleError if a row is outside the region or lacks a value
+ */
+export async function proveBound(session: Session, { schema, table }: Place, parent: Relation, { split, key }: Bound): Promise<void> {
+  const tables = [ident(schemaOf(parent), tableOf(parent)), ident(schema, table)];
+  const different = await session.query<{ name: string; wanted: string; found: string }>(catalog('differing_columns'), tables);
+  if (different.length > 0) {
+    throw new Error(`${parent} has other columns than the file that builds it: ${different.map(({ name, wanted, found }) => `${name} should be ${wanted}, is ${found}`).join('; ')}`);
+  }
+  await runEach(session, catalog('prove'), [...tables, split === 'whole' ? null : boundOf(split, key).check]);
+}
+
+/** Attaches a checked table to its parent as `partition`. A whole table takes the parent's name. Call inside a transaction. */
+export async function attach(session: Session, from: Place, parent: Relation, partition: string, { split, key }: Bound): Promise<void> {
+  const schema = schemaOf(parent);
+  const name = split === 'whole' ? tableOf(parent) : partition;
+  await renameIndexes(session, from.schema, from.table, partition);
+  if (from.table !== name) await renameTable(session, from.schema, from.table, name);
+  await giveTable(session, { schema: from.schema, table: name }, schema);
+  if (split !== 'whole') {
+    const bound = { sql: boundOf(split, key).bound };
+    await session.query(catalog('attach', { parent: placeOf(parent), partition: { schema, table: name }, bound }));
+  }
+}
+
+/** Moves a published table into the schema `previous` under its partition name. Call inside a transaction. */
+export async function detach(session: Session, parent: Relation, partition: string, split: Split): Promise<void> {
+  const schema = schemaOf(parent);
+  if (split !== 'whole') await session.query(catalog('detach', { parent: placeOf(parent), partition: { schema, table: partition } }));
+  else await renameTable(session, schema, tableOf(parent), partition);
+  await giveTable(session, { schema, table: partition }, 'previous');
+}

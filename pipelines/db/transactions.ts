@@ -1,0 +1,31 @@
+/** Parts of transactions: savepoints, settings, and work whose changes are undone. */
+import { ident, type Session } from './types.ts';
+
+/** Runs work in a savepoint. If it fails, its changes and locks are undone and the transaction can continue. Call inside a transaction. */
+export async function savepoint<T>(session: Session, name: string, work: () => Promise<T>): Promise<T> {
+  await session.query(`savepoint ${ident(name)}`);
+  let result: T;
+  try {
+    result = await work();
+  } catch (error) {
+    await session.query(`rollback to savepoint ${ident(name)}`);
+    throw error;
+  }
+  await session.query(`release savepoint ${ident(name)}`);
+  return result;
+}
+
+/** Changes a setting until the end of the transaction. */
+export async function setLocal(session: Session, name: string, value: string): Promise<void> {
+  await session.query('select set_config($1, $2, true)', [name, value]);
+}
+
+/** Runs work in a transaction that may create tables and is always rolled back. */
+export async function rolledBack<T>(session: Session, work: () => Promise<T>): Promise<T> {
+  await session.query('begin read write');
+  try {
+    return await work();
+  } finally {
+    await session.query('rollback');
+  }
+}
