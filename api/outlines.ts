@@ -11,28 +11,25 @@ export interface MultiPolygon {
   readonly coordinates: readonly (readonly Ring[])[];
 }
 
-/** Marks a point where one border ends and another begins. */
-const MEETING = -1;
-
 /**
  * @param outlines outlines that share their corners where they meet
  * @param tolerance maximum distance of a removed corner from the line, in degrees
  * @returns the simplified outlines in the same order
  */
 export function simplifiedWithNeighbours(outlines: readonly (MultiPolygon | null)[], tolerance: number): (MultiPolygon | null)[] {
-  /** The two neighbours of each corner, or a mark if it has other neighbours in another ring. */
-  const joined = new Map<string, string | typeof MEETING>();
+  /** The two neighbours of each corner; null: it has other neighbours in another ring, so one border ends there and another begins. */
+  const joined = new Map<string, string | null>();
   for (const outline of outlines) {
     for (const ring of outline?.coordinates.flat() ?? []) {
       const names = open(ring).map(nameOf);
       for (const [at, name] of names.entries()) {
         const between = [names.at(at - 1) ?? '', names[(at + 1) % names.length] ?? ''].sort().join(' ');
         const known = joined.get(name);
-        joined.set(name, known === undefined || known === between ? between : MEETING);
+        joined.set(name, known === undefined || known === between ? between : null);
       }
     }
   }
-  const meets = (point: Point): boolean => joined.get(nameOf(point)) === MEETING;
+  const meets = (point: Point): boolean => joined.get(nameOf(point)) === null;
   const simpler = (polygon: readonly Ring[]): Ring[] => polygon.map((ring) => simplifiedRing(open(ring), meets, tolerance));
   return outlines.map((outline) => outline && { ...outline, coordinates: outline.coordinates.map(simpler) });
 }

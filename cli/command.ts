@@ -8,7 +8,8 @@ import { MappaleError } from '../pipelines/errors.ts';
 import { isUnfinished } from '../pipelines/ingest/walk.ts';
 import { findRegion, REGIONS, type Region } from '../pipelines/contract/regions.ts';
 import { group } from '../pipelines/progress.ts';
-import { withRun, type Acceptance } from '../pipelines/ledger/ledger.ts';
+import type { Acceptance } from '../pipelines/ledger/ledger.ts';
+import { withRun } from '../pipelines/ledger/runs.ts';
 import { usageExit } from './usage.ts';
 import { asInstalled, didYouMean, nearest, retyped, withOption, withWord } from '../pipelines/typed.ts';
 

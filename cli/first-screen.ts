@@ -10,7 +10,7 @@ import { MappaleError } from '../pipelines/errors.ts';
 import { engineText } from '../pipelines/formats/gdal.ts';
 import { gdal } from '../pipelines/formats/vector.ts';
 import { describeHold, holds } from '../pipelines/ledger/hold.ts';
-import { deadRuns } from '../pipelines/ledger/ledger.ts';
+import { deadRuns } from '../pipelines/ledger/runs.ts';
 import { group } from '../pipelines/progress.ts';
 import { PACKAGES_SETUP, quoted } from '../pipelines/typed.ts';
 import { VERSION } from '../pipelines/program.ts';

@@ -6,7 +6,7 @@ import { plainReference } from '../pipelines/contract/regions.ts';
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Ask } from '../pipelines/deliver/columns.ts';
 import { MappaleError } from '../pipelines/errors.ts';
-import { ahead } from '../pipelines/together.ts';
+import { resultsInOrder } from '../pipelines/parallel.ts';
 import { asFid, goneParcel, notFound } from './parcel-id.ts';
 
 /** Longest line that is read, in bytes. Identifiers are shorter. The rest of a longer line is skipped. */
@@ -104,7 +104,7 @@ export async function answerLines(reader: Reader, input: AsyncIterable<Buffer>, 
   let missing = 0;
   for await (const lines of linesOf(input)) {
     const findFid = await fidsOf((...asked) => reader.call(...asked), lines);
-    for await (const { text, isFound } of ahead(reader.parallel, lines, (line) => answer(reader, line, findFid, sections))) {
+    for await (const { text, isFound } of resultsInOrder(reader.parallel, lines, (line) => answer(reader, line, findFid, sections))) {
       if (!isFound) missing += 1;
       if (!output.write(`${text}\n`)) await once(output, 'drain');
     }

@@ -18,3 +18,13 @@ export function moduleFile(source: string): string {
 export async function loadModule<T>(source: string): Promise<T> {
   return ((await import(pathToFileURL(moduleFile(join(ROOT, source))).href)) as { default: T }).default;
 }
+
+/** Returns whether this machine has a process with this number. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

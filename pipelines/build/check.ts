@@ -5,7 +5,7 @@ import { inWorkspace } from '../db/layers.ts';
 import { refuseViolations, runChecks, type Warning } from '../db/checks.ts';
 import type { Log } from '../log.ts';
 import { readChecks, readSectionFiles, type SqlFile } from '../contract/sql-files.ts';
-import { together } from '../together.ts';
+import { inParallel } from '../parallel.ts';
 import type { Joined } from './join.ts';
 
 /** Result of the checks that the ledger keeps. */
@@ -29,7 +29,7 @@ export async function check(
   const files = readSectionFiles('checks').filter(({ reads }) => reads.some((read) => made.has(read)) && reads.every((read) => there.has(read)));
   const ofChanged = ({ incremental: how, reads }: SqlFile): boolean =>
     incremental !== null && how?.by === 'parcels' && reads.every((read) => !made.has(read) || incremental.results.has(read));
-  const violations = (await together(Math.min(parallel, database.parallel), files.filter((file) => !ofChanged(file)), (file) =>
+  const violations = (await inParallel(Math.min(parallel, database.parallel), files.filter((file) => !ofChanged(file)), (file) =>
     inWorkspace(database, schema, (session) => runChecks(session, readChecks(file))))).flat();
   const changed = files.filter(ofChanged).flatMap(readChecks);
   if (incremental !== null && changed.length > 0) {

@@ -12,7 +12,7 @@ import { gateOf } from '../contract/gates.ts';
 import type { Log } from '../log.ts';
 import { readSqlFile, schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { textTable } from '../text-table.ts';
-import { together } from '../together.ts';
+import { inParallel } from '../parallel.ts';
 import { compare, type Comparison, type Violation } from './gate-rule.ts';
 import { figuresOf, type Acceptance } from '../ledger/ledger.ts';
 import type { Joined } from './join.ts';
@@ -57,7 +57,7 @@ export async function gate(database: Database, joined: Joined, { subject, accept
   });
   // Tables on other nodes are copied one after another.
   const most = joined.nodes === null ? Math.min(parallel, database.parallel) : 1;
-  const measured = (await together(most, joined.built, async ({ relation, published, hasNewSource }) => {
+  const measured = (await inParallel(most, joined.built, async ({ relation, published, hasNewSource }) => {
     const watched = gateOf(relation);
     if (watched === null) return [];
     return inWorkspace(database, schema, async (session) => {

@@ -11,7 +11,7 @@ import { MappaleError } from '../errors.ts';
 import { unitName } from '../contract/regions.ts';
 import type { Log } from '../log.ts';
 import { barLine, duration, secondsSince } from '../progress.ts';
-import { together } from '../together.ts';
+import { inParallel } from '../parallel.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { readSectionFiles, schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { IncrementalBuild, noteBuilt } from './incremental.ts';
@@ -135,9 +135,9 @@ async function buildTables(build: Build, finished: ReadonlySet<string>): Promise
     ready += 1;
     log.progress(barLine(ready, stale.length, `tables of ${unitName(unit)}`));
   };
-  await together(
+  await inParallel(
     lanes.length, turns, (product, lane) => inWorkspace(database, schema, (session) => make(product, session, laneSchema(unit, lane))),
-    ({ file }) => turns.filter(({ relation }) => file.reads.includes(relation)),
+    { after: ({ file }) => turns.filter(({ relation }) => file.reads.includes(relation)) },
   );
 }
 

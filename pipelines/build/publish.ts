@@ -12,7 +12,7 @@ import { savepoint, setLocal } from '../db/transactions.ts';
 import { byAdministrator, type ServerPlace } from '../db/server-address.ts';
 import { statementsOf, type Place } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
-import { together } from '../together.ts';
+import { inParallel } from '../parallel.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { attribute, citationsOf } from './attribution.ts';
@@ -21,7 +21,8 @@ import { dropBuild, type Joined } from './join.ts';
 import { holds, mustNotBeHeld, releaseHold, setHold } from '../ledger/hold.ts';
 import { productsDigest } from '../plan/products.ts';
 import { notPublished, publishedTables, type PublishedTable } from '../ledger/published.ts';
-import { addFigures, fence } from '../ledger/ledger.ts';
+import { addFigures } from '../ledger/ledger.ts';
+import { fence } from '../ledger/runs.ts';
 
 const statement = statementsOf('publication');
 
@@ -58,7 +59,7 @@ interface ProvenTable {
 async function proveTables(
   database: Database, { unit, schema, built, incremental, nodes }: Joined, parallel: number,
 ): Promise<ReadonlyMap<Relation, ProvenTable>> {
-  return new Map(await together(Math.min(parallel, database.parallel), built, ({ relation }) => database.session(async (session) => {
+  return new Map(await inParallel(Math.min(parallel, database.parallel), built, ({ relation }) => database.session(async (session) => {
     const split = await splitOf(session, relation);
     const table = { schema, table: tableOf(relation) };
     await proveBound(session, table, relation, { split, key: unit });

@@ -3,6 +3,7 @@
  * coordinator. Files whose rows depend on a single parcel run on the shards of the parcels, next to copies of their inputs. Published partitions
  * are attached from tables that are already on the nodes. On other databases nothing in this file has an effect.
  */
+import pLimit from 'p-limit';
 import { MappaleError } from '../errors.ts';
 import { firstFid } from '../contract/regions.ts';
 import { schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
@@ -85,7 +86,7 @@ export class OnNodes {
   readonly #published: ReadonlyMap<Relation, { readonly currentTable: string }>;
   readonly #made = new Map<string, Promise<Place>>();
   /** Tables are distributed one after another, because parallel distribution leads to deadlocks. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #oneAtATime = pLimit(1);
 
   private constructor(database: Database, unit: number, published: ReadonlyMap<Relation, { readonly currentTable: string }>) {
     this.#database = database;
@@ -182,7 +183,7 @@ export class OnNodes {
     const to = { schema: this.#schema, table };
     const known = this.#made.get(table);
     if (known !== undefined) return known;
-    const done = this.#last.then(() => this.#database.session(async (session) => {
+    const done = this.#oneAtATime(() => this.#database.session(async (session) => {
       await session.transaction(async () => {
         await inTurn(session);
         await make(session, to);
@@ -191,7 +192,6 @@ export class OnNodes {
       return to;
     }));
     this.#made.set(table, done);
-    this.#last = done.catch(() => undefined);
     return done;
   }
 }

@@ -4,7 +4,7 @@ import { access, mkdir, readdir, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { MappaleError } from '../errors.ts';
 import { freeBytes } from '../formats/disk.ts';
-import { releaseLock, takeLock } from '../lock-file.ts';
+import { releaseLock, takeLock } from './lock-file.ts';
 
 /** PostgreSQL version inside PGlite 0.5. The file `PG_VERSION` names the version that created a folder. */
 const EMBEDDED_MAJOR = 18;

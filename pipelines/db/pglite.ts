@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import pLimit from 'p-limit';
 import { COPY_HEADER, COPY_TRAILER } from '../formats/copy.ts';
 import { MappaleError } from '../errors.ts';
 import { quoted } from '../typed.ts';
@@ -86,20 +87,14 @@ class Embedded extends SessionDatabase {
   readonly #session: EmbeddedSession;
   /** Folder of the database; null: in memory. */
   readonly #folder: string | null;
-  #tail: Promise<unknown> = Promise.resolve();
+  /** Work is done one at a time, because there is only one connection. */
+  readonly #exclusive = pLimit(1);
 
   constructor(session: EmbeddedSession, folder: string | null) {
     super();
     this.#session = session;
     this.label = `pglite:${folder ?? 'memory'}`;
     this.#folder = folder;
-  }
-
-  /** Runs work one at a time, because there is only one connection. */
-  #exclusive<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#tail.then(work, work);
-    this.#tail = turn.catch(() => undefined);
-    return turn;
   }
 
   protected connected<T>(work: (session: OneSession) => Promise<T>): Promise<T> {
@@ -147,8 +142,7 @@ class Embedded extends SessionDatabase {
   }
 
   async close(): Promise<void> {
-    await this.#tail.catch(() => undefined);
-    await this.#session.close();
+    await this.#exclusive(() => this.#session.close());
     if (this.#folder !== null) await giveFolderBack(this.#folder);
   }
 }

@@ -1,6 +1,6 @@
 /** Adds published data to the rows of a table, by the parcels that they name. The output has the same rows in the same order. */
 import type { CsvRecord } from '../formats/csv.ts';
-import { ahead } from '../together.ts';
+import { resultsInOrder } from '../parallel.ts';
 import { columnsOf, rowsOf, type Ask, type Cell, type OutputColumn } from './columns.ts';
 import { readKey, type FoundKey, type Named } from './keys.ts';
 import { gazetteerOf, matchColumns, placesOf, STATUSES, unmatched, type Placed, type Status } from './places.ts';
@@ -51,7 +51,7 @@ export async function* enriched(records: AsyncIterable<CsvRecord>, options: Enri
   const gazetteer = gazetteerOf(options.ask);
   const publications = new Set<string>();
   const size = options.batch ?? (options.key.key === 'street' ? BATCH.street : BATCH.row);
-  yield* ahead(options.parallel, batchesOf(records, size), (rows) => enrichBatch(rows, options, gazetteer, publications));
+  yield* resultsInOrder(options.parallel, batchesOf(records, size), (rows) => enrichBatch(rows, options, gazetteer, publications));
 }
 
 async function* batchesOf(records: AsyncIterable<CsvRecord>, size: number): AsyncGenerator<readonly CsvRecord[], void, undefined> {

@@ -13,7 +13,7 @@ import { sha256OfFile } from '../formats/streams.ts';
 import { writeAtomically } from '../formats/atomic-write.ts';
 import type { Log } from '../log.ts';
 import { progressLine, secondsSince } from '../progress.ts';
-import { ahead } from '../together.ts';
+import { resultsInOrder } from '../parallel.ts';
 import { tileId } from '../formats/pmtiles-writer.ts';
 import { tileAt, type TileNumber } from '../formats/vector-tile.ts';
 import { areaName, areaTitle, type Area } from './area.ts';
@@ -190,7 +190,7 @@ async function* batchesOf(
 ): AsyncGenerator<readonly ExportedRow[], void, undefined> {
   const tags = new Set<string>();
   const starts = Array.from({ length: Math.ceil(fids.length / BATCH) }, (_, index) => index * BATCH);
-  yield* ahead(database.parallel, starts, (at) => batchOf(database, [...fids.subarray(at, at + BATCH)], sections, { digest, region, tags }));
+  yield* resultsInOrder(database.parallel, starts, (at) => batchOf(database, [...fids.subarray(at, at + BATCH)], sections, { digest, region, tags }));
 }
 
 /** Reads columns and geometries in one transaction, for which a swap waits. */
@@ -233,7 +233,7 @@ async function* tilesOf(
   let found = tilesIn(extent, comuni);
   for (let z: number = comuni; z <= last; z += 1) {
     const parents: TileNumber[] = [];
-    for await (const { tile, bytes } of ahead(database.parallel, found, look)) {
+    for await (const { tile, bytes } of resultsInOrder(database.parallel, found, look)) {
       if (bytes !== null) yield { tile, bytes };
       // Parcels are searched from their first zoom on, because a region may have no boundaries.
       if (bytes !== null || z < parcels) parents.push(tile);

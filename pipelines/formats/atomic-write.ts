@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { access, constants, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { MappaleError } from '../errors.ts';
-import { isAlive } from '../lock-file.ts';
+import { isAlive } from '../program.ts';
 import { quoted, retyped, withOption } from '../typed.ts';
 import { isFull } from './file-error.ts';
 

@@ -14,7 +14,7 @@ import { checksOf } from '../db/source-checks.ts';
 import { statementsOf } from '../db/statements.ts';
 import { leftStaging, stagingSchema } from '../db/workspace.ts';
 import { labelOf, refuseLoss, refuseRejects, type Counts, type Staged } from './stage.ts';
-import { fence } from '../ledger/ledger.ts';
+import { fence } from '../ledger/runs.ts';
 
 const statement = statementsOf('ingest');
 

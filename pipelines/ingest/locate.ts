@@ -12,7 +12,7 @@ import { TAIL_BYTES, ZipArchive, isZip, mayBeZip, type ZipEntry } from '../forma
 import { maskTaxCode } from '../mask-tax-code.ts';
 import { sheetNames } from '../readers/xlsx-rows.ts';
 import { quoted, retyped, withWord } from '../typed.ts';
-import { together } from '../together.ts';
+import { inParallel } from '../parallel.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { releaseOf, type BrokenEntry, type FoundFile, type Located, type LocatedFile, type SeenFile, type SeenFiles, type Survey } from '../contract/survey.ts';
 import { Folders, isUnfinished, isUntouched, refuseChanged } from './walk.ts';
@@ -36,7 +36,7 @@ export async function locate(folders: readonly string[], sources: readonly Regis
   const unknown: string[] = [];
   const aside: { path: string; source: string; reason: string }[] = [];
   const recognised: { file: FoundFile; source: RegisteredSource; recognition: Recognition }[] = [];
-  await together(8, [...here.files.values()], (file) => unlessBroken(file, broken, async () => {
+  await inParallel(8, [...here.files.values()], (file) => unlessBroken(file, broken, async () => {
     const known = seen.get(file.path);
     const unchanged = known !== undefined && isUntouched(known, file);
     const found = unchanged ? known.recognition : await recognise(file, sources, here);
@@ -50,7 +50,7 @@ export async function locate(folders: readonly string[], sources: readonly Regis
   }));
   const sidecars = new Set(recognised.flatMap(({ file, recognition }) => (recognition.sidecars ?? []).map((name) => join(dirname(file.path), name))));
   const located: { source: RegisteredSource; file: LocatedFile }[] = [];
-  await together(2, recognised, ({ file, source, recognition }) => unlessBroken(file, broken, async () => {
+  await inParallel(2, recognised, ({ file, source, recognition }) => unlessBroken(file, broken, async () => {
     if (recognition.ignored !== undefined) {
       aside.push({ path: file.path, source: source.id, reason: recognition.ignored });
       return;

@@ -40,8 +40,8 @@ export interface LoadedFile {
   readonly place: string | null;
   readonly name: string;
   readonly sha256: string;
-  /** Digest of its reader. If the same bytes were read twice, the later reading counts. */
-  readonly reader: string;
+  /** Digest of its reader; null: its rejects are to be read again. If the same bytes were read twice, the later reading counts. */
+  readonly reader: string | null;
   readonly present: boolean;
   readonly arrived: number;
   readonly forgotten: boolean;

@@ -10,7 +10,8 @@ import { tableOf, type Relation } from '../contract/sql-files.ts';
 import { vintageText } from '../contract/vintage.ts';
 import { countable, currentPlaces, regionOf, type CurrentFiles, type LoadedFile } from './current-files.ts';
 import type { Inventory } from './inventory.ts';
-import { fence, type Acceptance } from './ledger.ts';
+import type { Acceptance } from './ledger.ts';
+import { fence } from './runs.ts';
 
 const ledger = statementsOf('ledger');
 

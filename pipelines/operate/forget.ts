@@ -5,7 +5,8 @@ import type { Context } from '../run/context.ts';
 import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
-import { withRun, type Acceptance } from '../ledger/ledger.ts';
+import type { Acceptance } from '../ledger/ledger.ts';
+import { withRun } from '../ledger/runs.ts';
 import { refresh, type RefreshReport } from '../run/refresh.ts';
 import { vintageText } from '../contract/vintage.ts';
 

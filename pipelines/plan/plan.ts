@@ -84,7 +84,8 @@ export function plan(known: Known, survey: Survey | null, regions: readonly numb
   const here = new Set(releases.flatMap(({ source, files }) => files.map((file) => keyOf(source, file))));
   const isHere = (file: LoadedFile): boolean => (survey === null ? file.present : here.has(logicalKey(file)));
   const came = before.files.filter((file) => isHere(file) && !file.present).map(({ fileId }) => fileId);
-  const inventory = before.with(before.files.map((file) => ({ ...file, present: isHere(file), arrived: came.includes(file.fileId) ? NOW : file.arrived })));
+  const thisRun = next(before.files.map(({ arrived }) => arrived));
+  const inventory = before.with(before.files.map((file) => ({ ...file, present: isHere(file), arrived: came.includes(file.fileId) ? thisRun : file.arrived })));
   const loads: LoadJob[] = [];
   const unused: UnusedFile[] = [];
   /** Files that were loaded before. */
@@ -101,7 +102,7 @@ export function plan(known: Known, survey: Survey | null, regions: readonly numb
     if (fresh.length === 0) continue;
     loads.push(loadJob(releaseOf(located, fresh), whyRead(source, fresh, inventory)));
   }
-  const coming = comingFiles(loads);
+  const coming = comingFiles(loads, inventory, thisRun);
   const then = inventory.with([...inventory.files, ...coming.files], coming.releases);
   const builds: BuildJob[] = [];
   const units: number[] = [];
@@ -189,20 +190,32 @@ function whyNotRead(
 function whyRead(source: RegisteredSource, files: readonly LocatedFile[], inventory: Inventory): string {
   const before = inventory.files.filter((each) => files.some((file) => isSame(source, file, each))).at(-1);
   if (before === undefined) return 'not loaded yet';
-  if (before.reader === 'retry') return 'its rejects will be read again';
+  if (before.reader === null) return 'its rejects will be read again';
   return whyChanged(inventory.releases.get(before.releaseId)?.inputs ?? null, source.facts) ?? 'its reader changed';
 }
 
-/** Returns files to be read in the form of loaded files, but without their places, which are not known yet. */
-function comingFiles(loads: readonly LoadJob[]): { files: LoadedFile[]; releases: Release[] } {
+/** Returns the number after all of these. */
+function next(numbers: Iterable<number>): number {
+  let last = 0;
+  for (const each of numbers) last = Math.max(last, each);
+  return last + 1;
+}
+
+/**
+ * Returns files to be read in the form of loaded files, but without their places, which are not known yet.
+ * @param arrived number of this run
+ */
+function comingFiles(loads: readonly LoadJob[], inventory: Inventory, arrived: number): { files: LoadedFile[]; releases: Release[] } {
+  const firstRelease = next(inventory.releases.keys());
+  const firstFile = next(inventory.files.map(({ fileId }) => fileId));
   const nothing = { records: null, rows: null, rejects: null, duplicates: null, layers: null, inputs: null } as const;
   const releases = loads.map(({ located: { source, vintage, region, complete }, fingerprint }, index): Release =>
-    ({ releaseId: FIRST_COMING + index, sourceId: source.id, vintage, region, complete, state: 'loaded', fingerprint, ...nothing }));
+    ({ releaseId: firstRelease + index, sourceId: source.id, vintage, region, complete, state: 'loaded', fingerprint, ...nothing }));
   const files = loads.flatMap(({ located: { source, files: own } }, index) => own.map((file) => ({
-    ...knownOf(source, file), releaseId: FIRST_COMING + index, assigned: null, present: true, arrived: NOW, forgotten: false,
+    ...knownOf(source, file), releaseId: firstRelease + index, assigned: null, present: true, arrived, forgotten: false,
     held: source.layer.writes.map((layer) => ({ layer: tableOf(layer), series: '', region: null, likelyRegion: null, dated: null, named: true, places: [''] })),
   })));
-  return { files: files.map((file, index) => ({ ...file, fileId: FIRST_COMING + index })), releases };
+  return { files: files.map((file, index) => ({ ...file, fileId: firstFile + index })), releases };
 }
 
 /** Returns the regions with parcels or addresses, and the published regions. */
@@ -226,9 +239,3 @@ function holdOn(hold: Hold | undefined, products: readonly Product[]): string | 
   if (hold === undefined) return null;
   return hold.kind !== 'rolled_back' || hold.fingerprint === productsDigest(products) ? heldText(hold) : null;
 }
-
-/** Later than any run. */
-const NOW = Number.MAX_SAFE_INTEGER;
-
-/** Larger than all numbers in the ledger. */
-const FIRST_COMING = 2_000_000_000;

@@ -13,7 +13,7 @@ import { PUBLISHABLE, type Inventory } from '../ledger/inventory.ts';
 import { refuseFewer, refuseTies, unlistedComuni } from '../ledger/places.ts';
 import { heldText, plan, staleOf, type BuildJob } from '../plan/plan.ts';
 import { duration, secondsSince } from '../progress.ts';
-import { together } from '../together.ts';
+import { inParallel } from '../parallel.ts';
 import type { Context } from './context.ts';
 import { omissionInBuild } from './left-out.ts';
 import { noParcels } from './no-parcels.ts';
@@ -64,7 +64,7 @@ export async function buildRegions(refreshing: Refreshing, jobs: readonly BuildJ
     return now === null ? NOTHING_BUILT : tryBuild(refreshing, now, tables);
   };
   const elsewhere: BuildJob[] = [];
-  const phases = await together(parallel, jobs, async (job) => {
+  const phases = await inParallel(parallel, jobs, async (job) => {
     const phase = await run.region(job.unit, () => build(job), null);
     if (phase === null) elsewhere.push(job);
     return phase ?? NOTHING_BUILT;

@@ -12,7 +12,7 @@ import { stage, type Counts, type EarlierMember, type Reusable } from '../ingest
 import { failRelease, noteFiles } from '../ledger/ledger.ts';
 import { plan, withoutFiles, type LoadJob, type Plan } from '../plan/plan.ts';
 import { barLine, duration, group, secondsSince } from '../progress.ts';
-import { together } from '../together.ts';
+import { inParallel } from '../parallel.ts';
 import type { Context } from './context.ts';
 import { omissionOf } from './left-out.ts';
 import { readAll, rethrow, type Refreshing } from './refreshing.ts';
@@ -49,7 +49,7 @@ export async function loadReleases(refreshing: Refreshing, planned: Plan): Promi
     const announced = announce(log, loads);
     const before = trouble.unread.size;
     for (const { fingerprint } of loads) tried.add(fingerprint);
-    await together(parallel, loads, async (job) => {
+    await inParallel(parallel, loads, async (job) => {
       const release = await tryRelease(refreshing, job);
       announced.finished();
       if (release !== null) loaded.push(release);

@@ -143,7 +143,7 @@ select
   f.assigned_region_code::int4 as assigned,
   f.name,
   f.sha256,
-  r.reader,
+  nullif(r.reader, 'retry') as reader,
   f.present,
   coalesce(f.arrived_run, 0) as arrived,
   f.forgotten_at is not null as forgotten
@@ -288,21 +288,6 @@ where ended_at is null
 
 -- statement: live
 select pg_advisory_lock(hashtext('mappale run'), $1)
-
--- statement: try_lock
-select pg_try_advisory_lock(hashtextextended($1, 0)) as taken
-
--- statement: try_share
-select pg_try_advisory_lock_shared(hashtextextended($1, 0)) as taken
-
--- statement: lock
-select pg_advisory_lock(hashtextextended($1, 0))
-
--- statement: share
-select pg_advisory_lock_shared(hashtextextended($1, 0))
-
--- statement: unlock
-select pg_advisory_unlock(hashtextextended($1, 0))
 
 -- statement: writer
 select
@@ -525,9 +510,3 @@ for share
 select host
 from ledger.run
 where run_id = $1
-
--- statement: unlock_all
-select pg_advisory_unlock_all()
-
--- statement: is_alive
-select 1

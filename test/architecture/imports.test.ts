@@ -21,12 +21,12 @@ const ORDER = ['errors, log and settings', 'formats', 'contract', 'readers', 'ad
 
 /** Packages of each room. */
 const PACKAGES: Readonly<Record<(typeof ORDER)[number], readonly string[]>> = {
-  'errors, log and settings': [],
+  'errors, log and settings': ['p-limit'],
   formats: ['csv-parse', 'stream-json', 'gdal-async', 'gdal3.js', 'h5wasm', 'hyparquet-writer', 'yauzl', 'saxes'],
   contract: ['zod'],
   readers: ['proj4', 'zod'],
   address: [],
-  db: ['pg', 'pg-copy-streams', '@electric-sql/pglite', '@electric-sql/pglite-postgis'],
+  db: ['p-limit', 'pg', 'pg-copy-streams', '@electric-sql/pglite', '@electric-sql/pglite-postgis'],
   deliver: ['zod'],
   ledger: [],
   plan: [],

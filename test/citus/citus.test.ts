@@ -19,7 +19,7 @@ import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 import { damageOf } from '../../pipelines/db/objects.ts';
 import { ROLE } from '../../pipelines/db/role.ts';
 import { partsOf } from '../../pipelines/db/state.ts';
-import { withRun } from '../../pipelines/ledger/ledger.ts';
+import { withRun } from '../../pipelines/ledger/runs.ts';
 import { diff } from '../../pipelines/operate/diff.ts';
 import { explain } from '../../pipelines/operate/explain.ts';
 import { parcelHistory } from '../../pipelines/operate/history.ts';

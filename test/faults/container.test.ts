@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../../pipelines/config.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
-import { releaseLock, takeLock } from '../../pipelines/lock-file.ts';
+import { releaseLock, takeLock } from '../../pipelines/db/lock-file.ts';
 import { childEnvironment } from '../harness/environment.ts';
 
 const NAMESPACE = ['--user', '--map-root-user', '--pid', '--fork', '--mount-proc', '--kill-child=SIGKILL'];
@@ -80,7 +80,7 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
 
   it('keeps its locks while it lives, also against the first process of another container', async () => {
     const lock = join(folder, 'lock');
-    const take = `import { takeLock } from './pipelines/lock-file.ts';
+    const take = `import { takeLock } from './pipelines/db/lock-file.ts';
       await takeLock(${JSON.stringify(lock)}, (found) => new Error(found));
       process.stdout.write('taken\\n');
       setInterval(() => {}, 1000);`;

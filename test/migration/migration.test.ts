@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 import { rollback } from '../../pipelines/build/publish.ts';
-import { withRun } from '../../pipelines/ledger/ledger.ts';
+import { withRun } from '../../pipelines/ledger/runs.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { explain } from '../../pipelines/operate/explain.ts';
 import { isDone, staleOf } from '../../pipelines/plan/plan.ts';

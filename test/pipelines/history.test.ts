@@ -4,7 +4,7 @@ import { rollback, withdraw } from '../../pipelines/build/publish.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 import { releaseHold } from '../../pipelines/ledger/hold.ts';
-import { withRun } from '../../pipelines/ledger/ledger.ts';
+import { withRun } from '../../pipelines/ledger/runs.ts';
 import { parcelHistory } from '../../pipelines/operate/history.ts';
 import { prune } from '../../pipelines/operate/prune.ts';
 import type { Context } from '../../pipelines/run/context.ts';

@@ -9,7 +9,7 @@ import { createToken } from '../../cli/token.ts';
 import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 import { openReader } from '../../pipelines/db/reader.ts';
 import { tileAt } from '../../pipelines/formats/vector-tile.ts';
-import { withRun } from '../../pipelines/ledger/ledger.ts';
+import { withRun } from '../../pipelines/ledger/runs.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { DOCUMENT, serviceOn, type Service } from '../api/harness.ts';
 import { describeEngines, type TestEngine } from '../harness/database.ts';

@@ -5,7 +5,8 @@ import { copyFile, link, open, readFile, rename, rm, stat, writeFile } from 'nod
 import { connect, createServer, type Server } from 'node:net';
 import { uptime } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { MappaleError } from './errors.ts';
+import type { MappaleError } from '../errors.ts';
+import { isAlive } from '../program.ts';
 
 /**
  * Takes a lock. The file names the process and a socket next to it, which answers while the process lives. The socket works across containers of this
@@ -140,14 +141,4 @@ function answers(folder: string, name: string): Promise<boolean> {
       resolve(true);
     }).once('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT'));
   }));
-}
-
-/** Returns whether this machine has a process with this number. */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

@@ -1,7 +1,7 @@
 /** Parallel tasks that wait for one another. */
 import { expect, it } from 'vitest';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
-import { ahead, together } from '../../pipelines/together.ts';
+import { inParallel, resultsInOrder } from '../../pipelines/parallel.ts';
 
 const soon = (turns: number): Promise<void> => new Promise((resolve) => {
   const next = (left: number): void => {
@@ -13,7 +13,7 @@ const soon = (turns: number): Promise<void> => new Promise((resolve) => {
 
 it('runs each task once, after its predecessors, with at most the given number at a time, and no free lane while a task is ready', async () => {
   for (let seed = 0; seed < 200; seed += 1) {
-    const random = randomOf('together', seed);
+    const random = randomOf('parallel', seed);
     const items = Array.from({ length: random.below(31) }, (_, index) => ({
       index, turns: 1 + random.below(6), after: Array.from({ length: Math.min(index, random.below(4)) }, () => random.below(index)),
     }));
@@ -21,7 +21,7 @@ it('runs each task once, after its predecessors, with at most the given number a
     const ended = new Set<number>();
     const begun = new Set<number>();
     const lanes = new Set<number>();
-    const results = await together(most, items, async ({ index, turns, after }, lane) => {
+    const results = await inParallel(most, items, async ({ index, turns, after }, lane) => {
       expect(begun.has(index)).toBe(false);
       expect(after.every((each) => ended.has(each))).toBe(true);
       expect(lanes.has(lane)).toBe(false);
@@ -37,7 +37,7 @@ it('runs each task once, after its predecessors, with at most the given number a
       // The next task starts before the other tasks continue.
       await soon(0);
       return index;
-    }, ({ after }) => after.map((index) => items[index]!));
+    }, { after: ({ after }) => after.map((index) => items[index]!) });
     expect(ended.size).toBe(items.length);
     expect(results).toEqual(items.map(({ index }) => index));
   }
@@ -45,7 +45,7 @@ it('runs each task once, after its predecessors, with at most the given number a
 
 it('starts nothing after a failure, and throws the first error when all started tasks have ended', async () => {
   const seen: string[] = [];
-  const working = together(2, ['slow', 'bad', 'never'], async (name) => {
+  const working = inParallel(2, ['slow', 'bad', 'never'], async (name) => {
     seen.push(`${name} begins`);
     if (name === 'bad') throw new Error('stopped here');
     await soon(5);
@@ -56,17 +56,17 @@ it('starts nothing after a failure, and throws the first error when all started 
 });
 
 it('refuses tasks that wait for each other', async () => {
-  await expect(together(2, [0, 1], () => Promise.resolve(), (item) => [1 - item])).rejects.toThrow('wait for each other');
+  await expect(inParallel(2, [0, 1], () => Promise.resolve(), { after: (item) => [1 - item] })).rejects.toThrow('wait for each other');
 });
 
 it('yields results in the order of the items, with at most the given number of tasks at a time', async () => {
   for (let seed = 0; seed < 200; seed += 1) {
-    const random = randomOf('ahead', seed);
+    const random = randomOf('order', seed);
     const most = 1 + random.below(4);
     const items = Array.from({ length: random.below(12) }, (_, index) => ({ index, turns: random.below(6) }));
     let working = 0;
     const given: number[] = [];
-    const results = ahead(most, items, async ({ index, turns }) => {
+    const results = resultsInOrder(most, items, async ({ index, turns }) => {
       working += 1;
       expect(working).toBeLessThanOrEqual(most);
       await soon(turns);
@@ -81,7 +81,7 @@ it('yields results in the order of the items, with at most the given number of t
 it('throws the error of a later task at its position', async () => {
   const given: number[] = [];
   await expect(async () => {
-    for await (const index of ahead(3, [0, 1, 2], (each) => (each === 1 ? Promise.reject(new Error('stopped here')) : Promise.resolve(each)))) given.push(index);
+    for await (const index of resultsInOrder(3, [0, 1, 2], (each) => (each === 1 ? Promise.reject(new Error('stopped here')) : Promise.resolve(each)))) given.push(index);
   }).rejects.toThrow('stopped here');
   expect(given).toEqual([0]);
 });

@@ -1,0 +1,38 @@
+import { statementsOf } from './statements.ts';
+import { one, type Session } from './types.ts';
+
+const statement = statementsOf('locks');
+
+/** Advisory locks of one connection, by name. */
+export class Locks {
+  readonly #session: Session;
+  /** Steps that begin at the same moment share one query, because the connection handles one at a time. */
+  #asked: Promise<unknown> | undefined;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** @returns false if another connection has the lock */
+  async take(name: string, how: 'alone' | 'shared'): Promise<boolean> {
+    return (await one<{ taken: boolean }>(this.#session, statement(how === 'shared' ? 'try_share' : 'try_lock'), [`mappale ${name}`])).taken;
+  }
+
+  async wait(name: string, how: 'alone' | 'shared'): Promise<void> {
+    await this.#session.query(statement(how === 'shared' ? 'share' : 'lock'), [`mappale ${name}`]);
+  }
+
+  async free(name: string): Promise<void> {
+    await this.#session.query(statement('unlock'), [`mappale ${name}`]).catch(() => undefined);
+  }
+
+  async freeAll(): Promise<void> {
+    await this.#asked?.catch(() => undefined);
+    await this.#session.query(statement('unlock_all')).catch(() => undefined);
+  }
+
+  /** @throws MappaleError if the connection, and with it all locks, was lost */
+  verify(): Promise<unknown> {
+    return (this.#asked ??= this.#session.query(statement('is_alive')).finally(() => (this.#asked = undefined)));
+  }
+}

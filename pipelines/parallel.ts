@@ -1,0 +1,67 @@
+/** Parallel work on items, with p-limit as the only queue. */
+import pLimit from 'p-limit';
+
+interface ParallelOptions<T> {
+  /** Returns the items that must end first; values outside the items are ignored. */
+  readonly after?: (item: T) => readonly T[];
+}
+
+/**
+ * Works on items in parallel, at most `most` at a time. A free lane takes the first item whose predecessors ended. After a failure no new work starts, and
+ * running work ends before the error is thrown, because the writer's lock must not be released earlier.
+ * @param work receives a lane from 0 to `most` − 1 that no other running work has
+ * @returns the results in the order of the items
+ */
+export async function inParallel<T, R>(
+  most: number, items: readonly T[], work: (item: T, lane: number) => Promise<R>, { after = () => [] }: ParallelOptions<T> = {},
+): Promise<R[]> {
+  const lanes = Array.from({ length: Math.max(1, most) }, (_, lane) => lane);
+  const limit = pLimit(lanes.length);
+  const [waiting, unfinished, ready] = [new Set(items), new Set(items), new Set<T>()];
+  const results = new Map<T, R>();
+  const failures: unknown[] = [];
+  const begun: Promise<void>[] = [];
+  const runFirst = async (): Promise<void> => {
+    const item = items.find((each) => ready.has(each)) as T;
+    ready.delete(item);
+    if (failures.length > 0) return;
+    const lane = lanes.pop() as number;
+    try {
+      results.set(item, await work(item, lane));
+    } catch (error) {
+      failures.push(error);
+    }
+    unfinished.delete(item);
+    lanes.push(lane);
+    admit();
+  };
+  const admit = (): void => {
+    for (const item of waiting) {
+      if (after(item).some((each) => unfinished.has(each))) continue;
+      waiting.delete(item);
+      ready.add(item);
+      begun.push(limit(runFirst));
+    }
+  };
+  admit();
+  // More work begins while earlier work ends.
+  for (let at = 0; at < begun.length; at += 1) await begun[at];
+  if (failures.length > 0) throw failures[0];
+  if (waiting.size > 0) throw new Error('The waiting items wait for each other.');
+  return items.map((item) => results.get(item) as R);
+}
+
+/** Works on items in parallel, at most `most` at a time, and takes the next item only when its result is needed. @yields the results in the items' order */
+export async function* resultsInOrder<T, R>(
+  most: number, items: Iterable<T> | AsyncIterable<T>, work: (item: T) => Promise<R>,
+): AsyncGenerator<R, void, undefined> {
+  const working: Promise<R>[] = [];
+  for await (const item of items) {
+    const begun = work(item);
+    // A failure is thrown when the result is awaited below. Until then it must not count as unhandled.
+    begun.catch(() => undefined);
+    working.push(begun);
+    if (working.length >= most) yield await (working.shift() as Promise<R>);
+  }
+  for (const begun of working) yield await begun;
+}
