@@ -33,6 +33,7 @@ const COMMANDS: Readonly<Record<string, Case>> = {
   plan: { typed: ({ data }) => [['plan', '--data', data], ['plan', 'molise', '--data', data, '--json']] },
   status: { typed: () => [['status'], ['status', '--json']] },
   sources: { typed: () => [['sources']], alone: true },
+  completion: { typed: () => [['completion', 'bash']], alone: true },
   parcel: { typed: () => [['parcel', PARCEL], ['parcel', PARCEL, '--include', 'basic,risk']] },
   report: { typed: () => [['report', 'molise', '--json'], ['report', '--comune', 'Z001', '--json']] },
   enrich: {

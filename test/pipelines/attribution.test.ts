@@ -148,6 +148,7 @@ describeDatabase('the licences of a record', (engine) => {
       insert into parcel values (1, 'Z001'), (2, 'Z002');
       create table risk (fid int4, pga_mapped bool, flood_level text, landslide_level text);
       insert into risk values (1, true, 'P1', null), (2, false, null, 'P3');
+      create table comune_today as select belfiore, belfiore as current_belfiore from parcel;
       create table comune_register as select 'Z001' as belfiore, '070001' as old_istat_code, false as divided;
       create table seismic_zone as select '070001' as istat_code, 2 as member_id;
       create table pga_node as select 3 as member_id;

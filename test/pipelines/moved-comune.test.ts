@@ -9,6 +9,7 @@ import { hasIncomes } from '../../pipelines/synthetic/incomes.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import type { SyntheticComune, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { cadastralName } from '../../sources/ade_cadastre/synthetic.ts';
 import { serviceOn, type Service } from '../api/harness.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
@@ -206,7 +207,9 @@ describeDatabase('a comune that was merged while the cadastre keeps its code', (
     const quoted = (list: unknown): Json[] => (list as Json[]).map(({ previous_semester: _, ...quotation }) => quotation);
     for (const parcel of parcels) {
       const record = found.get(parcel.reference)!;
-      expect(record['municipality'], parcel.reference).toMatchObject({ code: old.belfiore, name: old.italianName });
+      const { code, name } = record['municipality'] as { code: string; name: string };
+      // An unlisted comune has its name of the cadastre's files, which write accents as apostrophes.
+      expect([code, cadastralName(name)], parcel.reference).toEqual([old.belfiore, cadastralName(old.italianName)]);
       expect(record['risk']!['seismic_zone'], parcel.reference).toBe(zones[0]!.zone);
       expect(incomes, parcel.reference).toContain(record['economics']!['average_income']);
       expect(codes, parcel.reference).toContain((record['basic']!['cadastral'] as Json)['postal_code']);

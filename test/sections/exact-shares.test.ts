@@ -24,6 +24,10 @@ const SETUP = `
   create table parcel (fid int4, belfiore text, area_m2 float8, point geometry(point, 4326), geom geometry(multipolygon, 4326));
   create table member_in_force as select 1 as member_id, 1 as release_id, 1 as file_id, 1 as rank;
   create table coverage (theme text, belfiore text, mapped bool, release_id int4, member_id int4, position int8);
+  create schema if not exists ledger;
+  create table if not exists ledger.file_place (file_id int4, places text[], names text[]);
+  create table comune_code (belfiore text);
+  create table comune_suppressed (istat_code text, name text);
   create table comune_register (belfiore text, old_istat_code text, istat_code text, divided bool);
   create table seismic_zone (release_id int4, member_id int4, position int8, istat_code text, label text, zone int2);
   create table pga_node (ix int4, iy int4, lon float8, lat float8, ag_g float8, spacing_deg float8, release_id int4, member_id int4, position int8);
