@@ -4,10 +4,10 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { isLoopback, LINK_MS, SESSION_QUOTA, SignInLink } from '../../api/sign-in.ts';
 import type { Explain } from '../../api/explain.ts';
 import { buildServer } from '../../api/server.ts';
-import { signInLink } from '../../cli/serving.ts';
+import { sayWhere, signInLink } from '../../cli/serving.ts';
 import type { Reader } from '../../pipelines/db/reader.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
-import type { Log } from '../../pipelines/log.ts';
+import { SILENT, type Log } from '../../pipelines/log.ts';
 import { BASE, VERSION } from './harness.ts';
 
 const HOST = '127.0.0.1:8080';
@@ -260,5 +260,32 @@ describe('a server without a sign-in link', () => {
   it('includes a server behind a proxy, and a server that logs as JSON', () => {
     expect(signInLink({ host: '127.0.0.1', trustProxy: ['127.0.0.1'] }, { log: 'human' })).toBeNull();
     expect(signInLink({ host: '127.0.0.1' }, { log: 'json' })).toBeNull();
+  });
+});
+
+describe('mappale serve, when it listens,', () => {
+  const printed = (link: SignInLink | null, json: boolean): string => {
+    const out: string[] = [];
+    const spy = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => out.push(String(chunk)) > 0);
+    try {
+      sayWhere(`http://${HOST}`, SILENT, { link, json });
+    } finally {
+      spy.mockRestore();
+    }
+    return out.join('');
+  };
+
+  it('prints the addresses as one JSON object on one line with --json, with the sign-in link or null', () => {
+    const link = new SignInLink();
+    const api = `http://${HOST}/api/v2`;
+    for (const [given, signIn] of [[link, `${api}/map#signin=${link.secret}`], [null, null]] as const) {
+      const text = printed(given, true);
+      expect(text.indexOf('\n')).toBe(text.length - 1);
+      expect(JSON.parse(text)).toEqual({ api, map: `${api}/map`, sign_in: signIn });
+    }
+  });
+
+  it('prints the addresses one on each line without --json', () => {
+    expect(printed(null, false)).toBe(`http://${HOST}/api/v2\n`);
   });
 });

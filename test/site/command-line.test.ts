@@ -20,7 +20,7 @@ const inside = (parent: Command, above: string): (readonly [path: string, comman
 });
 const commands = inside(root, '');
 
-/** Commands that run until a signal. Their JSON has tests of its own. */
+/** Commands that run until a signal. `test/api/sign-in.test.ts` checks the JSON of `serve`. `mcp` prints its protocol only. */
 const ENDLESS = ['serve', 'mcp'];
 
 let folder: string;
