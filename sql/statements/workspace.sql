@@ -116,6 +116,10 @@ select
 from ledger.member m
 join :"schema".file_in_force f using (file_id)
 join ledger.file l using (file_id);
+create view :"schema".file_place as
+select p.*
+from ledger.file_place p
+join :"schema".file_in_force f using (file_id);
 
 -- statement: note_files
 insert into :"schema".file_in_force

@@ -27,7 +27,7 @@ called as (
   select distinct on (n.place)
     n.place as belfiore,
     n.name
-  from ledger.file_place p
+  from file_place p
   join (select distinct file_id, rank from member_in_force) f using (file_id)
   cross join lateral unnest(p.places, p.names) as n (place, name)
   where n.name is not null

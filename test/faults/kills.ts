@@ -73,7 +73,9 @@ class Pair {
 
   /** Checks that a fid from an interrupted build is only ever reused for the same cadastral reference. */
   async #keepsFids(database: Database, when: string): Promise<void> {
-    const rows = await database.query<{ reference: string; fid: number }>('select reference, fid from core.parcel_register');
+    // A database whose creation was interrupted has no register yet.
+    const [register] = await database.query("select from pg_class where oid = to_regclass('core.parcel_register')");
+    const rows = register === undefined ? [] : await database.query<{ reference: string; fid: number }>('select reference, fid from core.parcel_register');
     expect(new Set(rows.map(({ fid }) => fid)).size, `${when}: a fid was given twice`).toBe(rows.length);
     const now = new Map(rows.map(({ reference, fid }) => [reference, fid]));
     const changed = [...this.#given].filter(([reference, fid]) => now.has(reference) ? now.get(reference) !== fid : rows.some((row) => row.fid === fid));

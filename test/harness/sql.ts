@@ -10,8 +10,7 @@ export function sqlOf(path: string): string {
 
 /** Creates what the step `comune_today.sql` reads in addition to parcels and comuni, without merged comuni, in a workspace written by hand. */
 export const NO_MERGERS = `
-  create schema if not exists ledger;
-  create table if not exists ledger.file_place (file_id int4, places text[], names text[]);
+  create table if not exists file_place (file_id int4, places text[], names text[]);
   create table if not exists comune_suppressed (istat_code text, name text);
 `;
 

@@ -12,7 +12,7 @@ import type { LonLat, Random } from '../../pipelines/synthetic/region.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { loaded } from '../harness/loaded.ts';
-import { sqlOf } from '../harness/sql.ts';
+import { NO_MERGERS, sqlOf } from '../harness/sql.ts';
 
 const RISK = sqlOf('sql/sections/risk/build.sql');
 const { seed } = testEnvironment();
@@ -24,10 +24,7 @@ const SETUP = `
   create table parcel (fid int4, belfiore text, area_m2 float8, point geometry(point, 4326), geom geometry(multipolygon, 4326));
   create table member_in_force as select 1 as member_id, 1 as release_id, 1 as file_id, 1 as rank;
   create table coverage (theme text, belfiore text, mapped bool, release_id int4, member_id int4, position int8);
-  create schema if not exists ledger;
-  create table if not exists ledger.file_place (file_id int4, places text[], names text[]);
   create table comune_code (belfiore text);
-  create table comune_suppressed (istat_code text, name text);
   create table comune_register (belfiore text, old_istat_code text, istat_code text, divided bool);
   create table seismic_zone (release_id int4, member_id int4, position int8, istat_code text, label text, zone int2);
   create table pga_node (ix int4, iy int4, lon float8, lat float8, ag_g float8, spacing_deg float8, release_id int4, member_id int4, position int8);
@@ -125,7 +122,7 @@ describeDatabase('shares of parcels in areas with edges of 10 m to 100 km', (eng
     const parcels = areas.flatMap((ring) => Array.from({ length: PARCELS_EACH }, () => parcelNear(ring, projection, random)));
     const inserts = areas.map((ring, i) => `(1, ${i + 1}, 'P1', null, '${wkt(ring, srid)}')`).join(', ');
     const rows = await loaded(database, source, `insert into raw_${theme}_hazard values ${inserts}`, async ({ session }) => {
-      await session.script(`${SETUP} ${WITHOUT[source]!}`, 'test');
+      await session.script(`${SETUP} ${WITHOUT[source]!} ${NO_MERGERS}`, 'test');
       await session.query(
         `insert into parcel select n, 'Z001', core.area_m2(geom), st_pointonsurface(geom), st_multi(geom)
          from (select n, st_geomfromewkt(drawn) as geom from unnest($1::text[]) with ordinality as d (drawn, n)) as g`, [parcels.map((ring) => wkt(ring, 4326))],
