@@ -21,7 +21,7 @@ interface Found {
 }
 
 /** @throws ApiError `INVALID_PARAMS` */
-export function readParcelId(id: string): ParcelId {
+function readParcelId(id: string): ParcelId {
   if (/^\d+$/.test(id)) {
     if (Number(id) > LARGEST_FID) throw invalidParameter('id', PARCEL_ID_FORMS);
     return { fid: Number(id) };
