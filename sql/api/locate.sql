@@ -162,10 +162,14 @@ create or replace function api.located_page(p_fids int4[], p_mode text, p_area j
 language sql stable as $$
   select api.located_answer(
     json_agg(api.located_parcel(f.fid, p_form, null) order by f.fid),
-    (
-      '{"mode":' || to_json(p_mode) || ',' || to_json(p_mode) || ':' || p_area || ',"after":' || coalesce(nullif(p_after, -1)::text, 'null')
-      || ',"limit":' || p_limit || ',"count":' || least(cardinality(p_fids), p_limit) || ',"truncated":' || (cardinality(p_fids) > p_limit) || '}'
-    )::json,
+    json_build_object(
+      'mode', p_mode,
+      p_mode, p_area,
+      'after', nullif(p_after, -1),
+      'limit', p_limit,
+      'count', least(cardinality(p_fids), p_limit),
+      'truncated', cardinality(p_fids) > p_limit
+    ),
     p_form
   )
   from unnest(p_fids[: p_limit]) as f (fid)
