@@ -8,12 +8,16 @@ import { MappaleError } from '../errors.ts';
 import { quoted } from '../typed.ts';
 import { databaseError } from './errors.ts';
 import { giveFolderBack, inspectFolder, takeFolder, unfinishedMark } from './pglite-folder.ts';
+import { readSnapshot, writeSnapshot } from './pglite-snapshot.ts';
 import { OneSession, SessionDatabase } from './session.ts';
 import { emptyDatabase } from './state.ts';
 import { ident, type CopyIn, type Database, type Row } from './types.ts';
 
 /** Page cache of commands that only read. PostgreSQL's default of 128 MB stays in the process's memory. */
 const READ_BUFFERS = 'shared_buffers=16MB';
+
+/** New files of the write-ahead log contain zeros, which compress well, and not the records of an old file. */
+const NO_RECYCLED_LOG = 'wal_recycle=off';
 
 /** Maximum buffered size of a COPY before it is sent to the database. */
 const COPY_BYTES = 4 * 1024 * 1024;
@@ -179,7 +183,7 @@ const unwinding = {
  */
 export async function openPglite(folder: string, access: 'read' | 'write'): Promise<Database> {
   if (folder === 'memory') {
-    return new Embedded(new EmbeddedSession(await createPglite(`memory://${randomUUID()}`, 'write'), 'write'), null);
+    return inMemory(await createPglite({ dataDir: `memory://${randomUUID()}`, settings: [], snapshot: await readSnapshot() }));
   }
   const unfinished = unfinishedMark(folder);
   const found = await inspectFolder(folder);
@@ -190,7 +194,8 @@ export async function openPglite(folder: string, access: 'read' | 'write'): Prom
     if (existsSync(unfinished)) await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
     if ((await readdir(folder)).length === 0) await writeFile(unfinished, '');
-    const session = new EmbeddedSession(await createPglite(folder, access), access);
+    const snapshot = existsSync(unfinished) ? await readSnapshot() : undefined;
+    const session = new EmbeddedSession(await createPglite({ dataDir: folder, settings: access === 'read' ? [READ_BUFFERS] : [], snapshot }), access);
     await rm(unfinished, { force: true });
     await session.reset();
     return new Embedded(session, folder);
@@ -207,12 +212,31 @@ export async function openPglite(folder: string, access: 'read' | 'write'): Prom
   }
 }
 
-/**
- * Opens PGlite with the required extensions.
- * @param dataDir data folder in PGlite's notation
- * @param access `read` takes less memory
- */
-async function createPglite(dataDir: string, access: 'read' | 'write') {
+function inMemory(pglite: Opened): Database {
+  return new Embedded(new EmbeddedSession(pglite, 'write'), null);
+}
+
+/** Stores the snapshot from which this program creates embedded databases. @param prepare creates the tables */
+export async function createSnapshot(prepare: (database: Database) => Promise<unknown>): Promise<void> {
+  const pglite = await createPglite({ dataDir: `memory://${randomUUID()}`, settings: [NO_RECYCLED_LOG], snapshot: undefined });
+  const database = inMemory(pglite);
+  await prepare(database);
+  for (const statement of ['vacuum', 'select pg_switch_wal()', 'checkpoint']) await database.query(statement);
+  await writeSnapshot(Buffer.from(await (await pglite.dumpDataDir('none')).arrayBuffer()));
+  await database.close();
+}
+
+interface NewPglite {
+  /** Data folder in PGlite's notation. */
+  readonly dataDir: string;
+  /** Settings of the server in addition to PGlite's, as `name=value`. */
+  readonly settings: readonly string[];
+  /** Archive of the data folder, if the database is new. */
+  readonly snapshot: Blob | undefined;
+}
+
+/** Opens PGlite with the required extensions. */
+async function createPglite({ dataDir, settings, snapshot }: NewPglite) {
   const [{ PGlite }, { postgis }, { pg_trgm }, { unaccent }, { fuzzystrmatch }] = await Promise.all([
     import('@electric-sql/pglite'),
     import('./pglite-postgis.ts'),
@@ -220,6 +244,6 @@ async function createPglite(dataDir: string, access: 'read' | 'write') {
     import('@electric-sql/pglite/contrib/unaccent'),
     import('@electric-sql/pglite/contrib/fuzzystrmatch'),
   ]);
-  const startParams = access === 'read' ? [...PGlite.defaultStartParams, '-c', READ_BUFFERS] : undefined;
-  return PGlite.create({ dataDir, startParams, extensions: { postgis, pg_trgm, unaccent, fuzzystrmatch, unwinding } });
+  const startParams = settings.length === 0 ? undefined : [...PGlite.defaultStartParams, ...settings.flatMap((setting) => ['-c', setting])];
+  return PGlite.create({ dataDir, loadDataDir: snapshot, startParams, extensions: { postgis, pg_trgm, unaccent, fuzzystrmatch, unwinding } });
 }

@@ -1,0 +1,86 @@
+/** The snapshot from which the compiled program creates embedded databases, compared with a database that `migrate` creates. */
+import { appendFile, cp, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ROOT } from '../../pipelines/config.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { foundObjects } from '../../pipelines/db/objects.ts';
+import { readSnapshot } from '../../pipelines/db/pglite-snapshot.ts';
+import type { Database } from '../../pipelines/db/index.ts';
+import { migrate } from '../../pipelines/db/migrate.ts';
+import { describeEngines } from '../harness/database.ts';
+import { freshContext } from '../harness/fresh-context.ts';
+import { PROGRAM } from '../harness/program.ts';
+
+const compiled = dirname(dirname(PROGRAM));
+/** Returns a module of the compiled program. */
+const moduleOf = async <Module>(folder: string, file: string): Promise<Module> => (await import(pathToFileURL(join(folder, file)).href)) as Module;
+
+/** Returns everything that differs between databases of two versions. */
+async function contentOf(database: Database): Promise<unknown> {
+  const objects = await database.session((session) => foundObjects(session));
+  return {
+    objects: objects.map((each) => JSON.stringify(each)).sort(),
+    settings: await database.query("select name, setting, source, pending_restart from pg_settings where setting not like '/%' order by name"),
+    ofRoles: await database.query('select setdatabase::regclass::text as database, setrole::regrole::text as role, setconfig from pg_db_role_setting order by 1, 2'),
+    roles: await database.query('select rolname, rolsuper, rolcanlogin, rolinherit from pg_roles order by rolname'),
+    extensions: await database.query('select extname, extversion from pg_extension order by extname'),
+    applied: await database.query('select file, sha256, version from ledger.applied_file order by file'),
+    rows: await database.query(`
+      select relation, (xpath('/row/n/text()', query_to_xml(format('select count(*) as n from %s', relation), false, true, '')))[1]::text as rows
+      from (select c.oid::regclass::text as relation from pg_class c join pg_namespace n on n.oid = c.relnamespace
+            where c.relkind in ('r', 'p') and n.nspname not in ('pg_catalog', 'information_schema')) as t order by relation`),
+  };
+}
+
+const systemOf = async (database: Database): Promise<string> =>
+  (await database.query<{ id: string }>('select system_identifier::text as id from pg_control_system()'))[0]!.id;
+
+describeEngines('an embedded database of the compiled program', (engine) => {
+  let folder: string;
+  let created: Database[];
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mappale-snapshot-'));
+    const { openDatabase } = await moduleOf<typeof import('../../pipelines/db/index.ts')>(compiled, 'pipelines/db/index.js');
+    created = [];
+    for (const name of ['first', 'second']) created.push(await openDatabase(`pglite:${join(folder, name)}`));
+  });
+  afterAll(async () => {
+    for (const database of created) await database.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('comes from the snapshot, and no migration is left to apply', async () => {
+    const [first, second] = created as [Database, Database];
+    expect(await systemOf(first)).toBe(await systemOf(second));
+    expect(await migrate(first, await loadSources())).toEqual({ steps: [], losses: [] });
+  });
+
+  it('equals a database that migrate creates, with its settings', async () => {
+    const { database } = await freshContext(engine);
+    expect(await systemOf(database)).not.toBe(await systemOf(created[0]!));
+    expect(await contentOf(created[0]!)).toEqual(await contentOf(database));
+  });
+}, ['pglite']);
+
+it('a checkout has no snapshot', async () => {
+  expect(await readSnapshot()).toBeUndefined();
+});
+
+it('a snapshot is not used if SQL of the program changed', async () => {
+  const copy = await mkdtemp(join(tmpdir(), 'mappale-stale-'));
+  try {
+    await cp(compiled, join(copy, 'program'), { recursive: true });
+    await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+    const { readSnapshot: snapshotOfCopy } = await moduleOf<typeof import('../../pipelines/db/pglite-snapshot.ts')>(join(copy, 'program'), 'pipelines/db/pglite-snapshot.js');
+    expect((await snapshotOfCopy())?.size).toBeGreaterThan(1e6);
+    const [migration = ''] = (await readdir(join(copy, 'program/sql/migrations'))).slice(-1);
+    await appendFile(join(copy, 'program/sql/migrations', migration), '\n-- changed\n');
+    expect(await snapshotOfCopy()).toBeUndefined();
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+});
