@@ -1,7 +1,7 @@
 /** The screen that `mappale` shows without a command: machine, publications and next commands. Changes nothing. */
 import { readConfig } from '../pipelines/config.ts';
 import { loadSources } from '../pipelines/contract/registry.ts';
-import { unitName, unitSlug } from '../pipelines/contract/regions.ts';
+import { regionName, regionSlug } from '../pipelines/contract/regions.ts';
 import type { Database } from '../pipelines/db/index.ts';
 import { checkServer } from '../pipelines/db/migrate.ts';
 import { mustTakeDatabase } from '../pipelines/db/pglite-folder.ts';
@@ -91,7 +91,7 @@ function describeLastRun(run: LastRun, dead: ReadonlySet<number>): readonly [lin
   if (code !== null) return [[`the last run, ${command}, ended with exit code ${code}: npx mappale status`], []];
   const broken = `the last run, ${command}, was interrupted; published data is unchanged`;
   if (data === undefined) return [[broken], []];
-  const slugs = (regions ?? []).map(unitSlug);
+  const slugs = (regions ?? []).map(regionSlug);
   const same = ['npx mappale', command === 'watch' ? 'refresh' : command, ...slugs, ...data.flatMap((folder) => ['--data', quoted(folder)])].join(' ');
   return [[broken], [[same, 'continue this run']]];
 }
@@ -101,7 +101,7 @@ function dataOf(run: LastRun | undefined): string {
 }
 
 /** A published region. */
-type Region = { readonly unit: number; readonly parcels: number; readonly days: number };
+type Region = { readonly region: number; readonly parcels: number; readonly days: number };
 
 async function published(database: Database): Promise<Found> {
   if ((await appliedFiles(database)) === null) {
@@ -119,11 +119,11 @@ async function published(database: Database): Promise<Found> {
   const [run] = await database.query<LastRun>(operate('last_run'));
   const [last, again] = run === undefined ? [[], []] : describeLastRun(run, await deadRuns(database));
   const withdrawn = [...(await holds(database)).values()].filter(({ kind }) => kind === 'withdrawn');
-  const gone = withdrawn.map((hold) => `${unitName(hold.unit)}: ${describeHold(hold)}`);
-  const back: Next = withdrawn.map(({ unit }) => [`npx mappale rollback ${unitSlug(unit)}`, 'publish it again']);
+  const gone = withdrawn.map((hold) => `${regionName(hold.region)}: ${describeHold(hold)}`);
+  const back: Next = withdrawn.map(({ region }) => [`npx mappale rollback ${regionSlug(region)}`, 'publish it again']);
   if (regions.length === 0) return { lines: [`${database.label}: nothing is published`, ...gone, ...last], next: [...again, ...back, ...FIRST] };
   const ages = (days: number): string => (days === 0 ? 'today' : days === 1 ? 'yesterday' : `${days} days ago`);
-  const lines = regions.map(({ unit, parcels, days }) => `${unitName(unit)}: ${group(parcels)} parcels, published ${ages(days)}`);
+  const lines = regions.map(({ region, parcels, days }) => `${regionName(region)}: ${group(parcels)} parcels, published ${ages(days)}`);
   const [parcel] = await database.query<{ fid: number | null }>(operate('first_land_parcel'));
   return {
     lines: [database.label, ...lines, ...gone, ...last],

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { EXIT } from '../pipelines/errors.ts';
 import { duration } from '../pipelines/progress.ts';
-import { unitName, type Region } from '../pipelines/contract/regions.ts';
+import { regionName, type Region } from '../pipelines/contract/regions.ts';
 import { vintageText } from '../pipelines/contract/vintage.ts';
 import { staleOf } from '../pipelines/plan/plan.ts';
 import { gib, type Price } from '../pipelines/plan/price.ts';
@@ -28,7 +28,7 @@ function toJson({ plan, survey, price }: Preview): Record<string, unknown> {
       const { source, vintage, region, files } = located;
       return { source: source.id, vintage: vintageText(vintage), region, files: files.map(({ path }) => path), why };
     }),
-    build: plan.builds.map(({ unit, products, missing }) => ({ unit, stale: staleOf(products), missing })),
+    build: plan.builds.map(({ region, products, missing }) => ({ unit: region, stale: staleOf(products), missing })),
     unused: plan.unused,
     left: plan.left,
     held: plan.held,
@@ -42,11 +42,11 @@ function toJson({ plan, survey, price }: Preview): Record<string, unknown> {
 function describe({ plan, survey }: Preview): string {
   const lines: string[] = [];
   for (const { located: { source, vintage, region, files }, why } of plan.loads) {
-    lines.push(`load  ${source.id} ${vintageText(vintage)}${region === null ? '' : ` ${unitName(region)}`} (${files.length} file${files.length === 1 ? '' : 's'}): ${why}`);
+    lines.push(`load  ${source.id} ${vintageText(vintage)}${region === null ? '' : ` ${regionName(region)}`} (${files.length} file${files.length === 1 ? '' : 's'}): ${why}`);
   }
-  for (const { unit, products, missing } of plan.builds) {
-    for (const { relation, why } of staleOf(products)) lines.push(`build ${unitName(unit)} ${relation}: ${why}`);
-    if (missing.length > 0) lines.push(`      ${unitName(unit)}: nothing loaded for ${missing.join(', ')}`);
+  for (const { region, products, missing } of plan.builds) {
+    for (const { relation, why } of staleOf(products)) lines.push(`build ${regionName(region)} ${relation}: ${why}`);
+    if (missing.length > 0) lines.push(`      ${regionName(region)}: nothing loaded for ${missing.join(', ')}`);
   }
   if (lines.every((line) => !/^(load|build)/.test(line))) lines.unshift('nothing to do: everything is up to date');
   for (const held of plan.held) lines.push(held);

@@ -1,7 +1,7 @@
 /** Commands that change publications without reading files. */
 import type { Command } from 'commander';
 import { rollback, withdraw } from '../pipelines/build/publish.ts';
-import { unitName, unitSlug, type Region } from '../pipelines/contract/regions.ts';
+import { regionName, regionSlug, type Region } from '../pipelines/contract/regions.ts';
 import { releaseHold, setHold } from '../pipelines/ledger/hold.ts';
 import { forget } from '../pipelines/operate/forget.ts';
 import { prune } from '../pipelines/operate/prune.ts';
@@ -20,7 +20,7 @@ interface Options {
   readonly reason?: string;
 }
 
-function parseUnit(name: string): number {
+function parseRegionOrItaly(name: string): number {
   return name.toLowerCase() === 'italia' ? 0 : parseRegion(name).code;
 }
 
@@ -30,21 +30,21 @@ export function pinCommand(): Command {
     .option('--reason <text>', 'reason, kept in the ledger and shown by plan and status')
     .option('--json', 'print as JSON')
     .action((name: string, options: Options) => {
-      const unit = parseUnit(name);
+      const region = parseRegionOrItaly(name);
       return changeAtOnce(options, async ({ database, config }) => {
-        await setHold(database, { unit, kind: 'pinned', fingerprint: null, reason: options.reason ?? null }, config.host);
-        return [{ unit, pinned: true }, () => `${unitName(unit)} is pinned: no run publishes it, not even the current one. To undo this: npx mappale unpin ${unitSlug(unit)}`];
+        await setHold(database, { region, kind: 'pinned', fingerprint: null, reason: options.reason ?? null }, config.host);
+        return [{ unit: region, pinned: true }, () => `${regionName(region)} is pinned: no run publishes it, not even the current one. To undo this: npx mappale unpin ${regionSlug(region)}`];
       });
     });
 }
 
 export function unpinCommand(): Command {
   return command('unpin', ['mappale unpin molise'])
-    .argument('<region>', REGION_OR_ITALY, parseUnit)
+    .argument('<region>', REGION_OR_ITALY, parseRegionOrItaly)
     .option('--json', 'print as JSON')
-    .action((unit: number, options: Options) => changeAtOnce(options, async ({ database }) => {
-      const held = await releaseHold(database, unit, null);
-      return [{ unit, held }, () => `${unitName(unit)} ${held ? 'is no longer held: the next refresh updates it' : 'was not held'}`];
+    .action((region: number, options: Options) => changeAtOnce(options, async ({ database }) => {
+      const held = await releaseHold(database, region, null);
+      return [{ unit: region, held }, () => `${regionName(region)} ${held ? 'is no longer held: the next refresh updates it' : 'was not held'}`];
     }));
 }
 
@@ -52,13 +52,13 @@ export function rollbackCommand(): Command {
   return command('rollback', [
     'mappale rollback molise', 'mappale rollback italia',
   ])
-    .argument('<region>', REGION_OR_ITALY, parseUnit)
+    .argument('<region>', REGION_OR_ITALY, parseRegionOrItaly)
     .option('--json', 'print as JSON')
-    .action((unit: number, options: Options) => change(options, 'rollback', { unit }, async ({ database }, run) => {
-      const done = await rollback(database, unit, run);
+    .action((region: number, options: Options) => change(options, 'rollback', { unit: region }, async ({ database }, run) => {
+      const done = await rollback(database, region, run);
       const instead = done.from === null ? '' : ` instead of ${done.from}`;
       const changed = done.tables.length === 0 ? 'no table differs' : `changed: ${done.tables.join(', ')}`;
-      return [done, () => `${unitName(unit)}: publication ${done.to} is current again${instead}; ${changed}`];
+      return [done, () => `${regionName(region)}: publication ${done.to} is current again${instead}; ${changed}`];
     }));
 }
 

@@ -16,12 +16,12 @@ export function describe(report: RefreshReport): string {
     lines.push(textTable(sources.map((source) => sumOf(source, report.loaded.filter((release) => release.source === source))),
       ['source', 'vintage', 'records', 'rows', 'rejects', 'duplicates', 'time']), '');
   }
-  for (const unit of report.units) {
+  for (const region of report.units) {
     const counts = ([['core.parcel', 'parcels'], ['core.access_point', 'addresses'], ['core.comune', 'comuni']] as const)
-      .flatMap(([relation, what]) => unit.built.filter((each) => each.relation === relation).map(({ rows }) => `${group(rows)} ${what}`));
-    lines.push(`${unit.name}: published as ${unit.publicationId}: ${[...counts, `${unit.built.length} tables built`].join(', ')} (${duration(unit.seconds)})`);
-    if (unit.missing.length > 0) lines.push(`  not loaded, so not mapped: ${unit.missing.join(', ')}`);
-    for (const note of unit.notes) lines.push(`  ${note}`);
+      .flatMap(([relation, what]) => region.built.filter((each) => each.relation === relation).map(({ rows }) => `${group(rows)} ${what}`));
+    lines.push(`${region.name}: published as ${region.publicationId}: ${[...counts, `${region.built.length} tables built`].join(', ')} (${duration(region.seconds)})`);
+    if (region.missing.length > 0) lines.push(`  not loaded, so not mapped: ${region.missing.join(', ')}`);
+    for (const note of region.notes) lines.push(`  ${note}`);
   }
   for (const held of report.held) lines.push(held);
   const warnings = report.loaded.reduce((sum, release) => sum + release.warnings, 0);
@@ -66,9 +66,9 @@ export function describeLeftOut(all: readonly (LeftOut | NotedLeftOut)[]): strin
 }
 
 function describeSections(all: readonly (LeftOut | NotedLeftOut)[]): string[] {
-  const units = [...new Map(all.flatMap(({ regions }) => regions.map(({ unit, name }) => [unit, name] as const)))];
-  return units.flatMap(([unit, name]) => {
-    const touched = all.flatMap(({ source, regions }) => regions.filter((each) => each.unit === unit).flatMap(({ sections }) => (
+  const named = [...new Map(all.flatMap(({ regions }) => regions.map(({ unit, name }) => [unit, name] as const)))];
+  return named.flatMap(([region, name]) => {
+    const touched = all.flatMap(({ source, regions }) => regions.filter((each) => each.unit === region).flatMap(({ sections }) => (
       sections.map((section) => ({ source, ...section }))
     )));
     const parts = [...new Set(touched.map(({ source, section, state, vintages }) => {

@@ -65,9 +65,9 @@ export function refreshCommand(): Command {
     .argument('[regions...]', 'names or ISTAT codes; default: all that have data or are published')
     .option('--metrics <file>', 'write metrics to a Prometheus text file')
     .action(async (regions: string[], options: RefreshArguments & { metrics?: string }) => {
-      const units = regions.length === 0 ? null : regions.map((name) => parseRegion(name).code);
+      const codes = regions.length === 0 ? null : regions.map((name) => parseRegion(name).code);
       process.exitCode = await withContext({ access: 'write' }, async (context) => {
-        const code = await bringUpToDate(context, 'refresh', options, { data: foldersOf(options), regions: units });
+        const code = await bringUpToDate(context, 'refresh', options, { data: foldersOf(options), regions: codes });
         // Imports the metrics writer only if it is needed.
         if (options.metrics !== undefined) await (await import('../pipelines/operate/metrics.ts')).writeMetrics(context.database, expandPath(options.metrics), code);
         return code;

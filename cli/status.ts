@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Context } from '../pipelines/run/context.ts';
 import type { Violation } from '../pipelines/build/gate-rule.ts';
-import { unitName, unitSlug } from '../pipelines/contract/regions.ts';
+import { regionName, regionSlug } from '../pipelines/contract/regions.ts';
 import { SECTIONS } from '../pipelines/contract/sections.ts';
 import type { Database } from '../pipelines/db/index.ts';
 import { statementsOf } from '../pipelines/db/statements.ts';
@@ -51,17 +51,17 @@ export async function readStatus({ database, sources }: Context) {
   const inventory = await Inventory.read(database, sources);
   const dead = await deadRuns(database);
   const leftOut = await leftOutByRegion(database);
-  const units = [0, ...published.map(({ unit }) => unit).filter((unit) => unit > 0)];
+  const regions = [0, ...published.map(({ unit }) => unit).filter((region) => region > 0)];
   return {
     database: database.label,
     /** Current files that are missing from the data folders. */
-    left: [...new Set(units.flatMap((unit) => inventory.used(unit)))].filter(({ present }) => !present)
+    left: [...new Set(regions.flatMap((region) => inventory.used(region)))].filter(({ present }) => !present)
       .map(({ name, sourceId, vintage }) => ({ name, source: sourceId, vintage })),
     /** Regions that a refresh keeps unchanged. */
-    held: [...(await holds(database)).values()].map(({ unit, kind, reason, heldBy, heldAt }) => ({ unit, kind, reason, heldBy, heldAt })),
+    held: [...(await holds(database)).values()].map(({ region, kind, reason, heldBy, heldAt }) => ({ unit: region, kind, reason, heldBy, heldAt })),
     regions: published.map(({ sources: used, ...region }) => ({
       ...region,
-      name: unitName(region.unit),
+      name: regionName(region.unit),
       parcels: region.tables['core.parcel'] ?? 0,
       /** Files that the last refresh of the region could not use, with the affected sections. */
       left_out: (leftOut.get(region.unit) ?? []).flatMap((each) => {
@@ -104,14 +104,14 @@ export function describe({ database, regions, held, left, unread, warnings, rele
     const noted = left_out.map(({ error, message, sections, ...each }) => ({ ...each, failure: { error, message }, regions: [{ unit, name, sections }] }));
     lines.push(...describeLeftOut(noted).map((line) => `  ${line}`));
   }
-  for (const hold of held) lines.push('', `${unitName(hold.unit)}: ${describeHold(hold)} (npx mappale unpin ${unitSlug(hold.unit)})`);
+  for (const hold of held) lines.push('', `${regionName(hold.unit)}: ${describeHold(hold)} (npx mappale unpin ${regionSlug(hold.unit)})`);
   if (left.length > 0) lines.push('', ...left.map(({ name, source, vintage }) => `still used, but missing from the data folders: ${name} (${source} ${vintageText(vintage)})`));
   for (const { section, unit, parcels } of unread) {
-    lines.push('', `${unitName(unit)}: ${parcels} parcels without ${section}: the raster was no longer in the data folders when they were added; restore it and refresh`);
+    lines.push('', `${regionName(unit)}: ${parcels} parcels without ${section}: the raster was no longer in the data folders when they were added; restore it and refresh`);
   }
   if (warnings.length > 0) lines.push('', ...describeWarnings(warnings));
   if (releases.length > 0) {
-    lines.push('', textTable(releases.map((r) => [r.source, vintageText(r.vintage), r.region === null ? '' : unitName(r.region), r.state, r.records, r.rows, r.rejects, r.duplicates]),
+    lines.push('', textTable(releases.map((r) => [r.source, vintageText(r.vintage), r.region === null ? '' : regionName(r.region), r.state, r.records, r.rows, r.rejects, r.duplicates]),
       ['source', 'vintage', 'region', 'state', 'records', 'rows', 'rejects', 'duplicates']));
   }
   if (runs.length > 0) {

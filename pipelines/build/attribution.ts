@@ -42,8 +42,8 @@ interface CitedRow extends Record<string, unknown> {
   readonly vintage: string | null;
 }
 
-/** Returns the sources of a unit's sections, while its tables are in the workspace. */
-export async function citationsOf(database: Database, { unit, schema, products }: Joined, sources: readonly RegisteredSource[]): Promise<Citations> {
+/** Returns the sources of a region's sections, while its tables are in the workspace. */
+export async function citationsOf(database: Database, { region, schema, products }: Joined, sources: readonly RegisteredSource[]): Promise<Citations> {
   const known = new Set(sources.map(({ id }) => id));
   const bySection = new Map<string, Map<string, Vintages>>();
   const cite = (section: string, key: string, sourceId: string | null, vintage: string | null): void => {
@@ -52,11 +52,11 @@ export async function citationsOf(database: Database, { unit, schema, products }
     // The folder of a source may have been deleted since.
     if (sourceId !== null && known.has(sourceId)) take(cited, sourceId, () => new Set<string>()).add(vintage ?? '');
   };
-  if (unit === 0) {
+  if (region === 0) {
     const releases = products.find(({ relation }) => relation === 'core.comune')?.releases ?? [];
     for (const { name, namesComuni } of SECTIONS) if (namesComuni === true) for (const { sourceId, vintage } of releases) cite(name, '', sourceId, vintage);
   } else await citeRows(database, schema, products, cite);
-  const all = sources.flatMap((source) => citationsOfSource(source, bySection, unit));
+  const all = sources.flatMap((source) => citationsOfSource(source, bySection, region));
   const cited = [...bySection].flatMap(([section, keys]) => groupsOf(section, keys));
   const mandatory = new Map(all.filter(({ section }) => section === '*').map(({ source: { id }, vintages }) => [id, periodOf([...vintages])]));
   const everywhere: readonly Cited[] = mandatory.size === 0 ? [] : [{ section: '*', keys: ['*'], periods: mandatory }];
@@ -101,12 +101,12 @@ function take<K, V>(map: Map<K, V>, key: K, make: () => V): V {
 }
 
 /** Returns the citations of a source by section. In a region, a mandatory source has an additional citation for every answer. */
-function citationsOfSource(source: RegisteredSource, bySection: ReadonlyMap<string, ReadonlyMap<string, Vintages>>, unit: number): Citation[] {
+function citationsOfSource(source: RegisteredSource, bySection: ReadonlyMap<string, ReadonlyMap<string, Vintages>>, region: number): Citation[] {
   const found = [...bySection].flatMap(([section, keys]): Citation[] => {
     const vintages = new Set([...keys.values()].flatMap((cited) => [...cited.get(source.id) ?? []]));
     return vintages.size === 0 ? [] : [{ section, source, vintages }];
   });
-  if (unit === 0 || source.manifest.attribution.mandatory !== true) return found;
+  if (region === 0 || source.manifest.attribution.mandatory !== true) return found;
   return [...found, { section: '*', source, vintages: new Set(found.flatMap(({ vintages }) => [...vintages])) }];
 }
 

@@ -30,7 +30,7 @@ export interface Gated {
 const SHOWN = 6;
 
 interface GateOptions {
-  /** Name of the unit in messages. */
+  /** Name of the region in messages. */
   readonly subject: string;
   /** Decision of the operator to publish a refused build. */
   readonly acceptance: Acceptance | null;
@@ -45,14 +45,14 @@ interface GateOptions {
  * @throws MappaleError `SUSPICIOUS` (exit 5) with section, place and statistic before and after, also as `data` for machines
  */
 export async function gate(database: Database, joined: Joined, { subject, acceptance, log, parallel }: GateOptions): Promise<Gated> {
-  const { schema, unit, incremental } = joined;
+  const { schema, region, incremental } = joined;
   const [comuni, reached, parcels] = await inWorkspace(database, schema, async (session) => {
     const all = { schema, table: 'parcel' };
     return [
       await listComuni(session),
       incremental === null ? [] : await incremental.comuniReached(session),
       // With few comuni to measure, materialising all parcels would take longer.
-      unit === 0 ? null : incremental === null ? await writePlaces(session, all) : all,
+      region === 0 ? null : incremental === null ? await writePlaces(session, all) : all,
     ] as const;
   });
   // Tables on other nodes are copied one after another.
@@ -63,7 +63,7 @@ export async function gate(database: Database, joined: Joined, { subject, accept
     return inWorkspace(database, schema, async (session) => {
       const now: Measured = { table: { schema, table: tableOf(relation) }, parcels };
       const isFirst = published === null || hasNewSource;
-      const kept = isFirst ? [] : await keptFigures(session, unit, relation, watched);
+      const kept = isFirst ? [] : await keptFigures(session, region, relation, watched);
       const was = isFirst ? null : (): Promise<Measured> => measuredWas(session, joined, { schema: schemaOf(relation), table: published });
       const measureWas = async (only?: readonly string[]): Promise<Figures[]> => (was === null ? [] : measure(session, watched, await was(), only));
       const after = [
@@ -107,8 +107,8 @@ function parcelsOf({ products }: Joined): Place | null {
 }
 
 /** Returns the statistics of the current table when it was published; none if it was published before the gate measured them. */
-async function keptFigures(session: Session, unit: number, relation: Relation, watched: TableGate): Promise<readonly Figures[]> {
-  const kept = await figuresOf(session, unit, relation);
+async function keptFigures(session: Session, region: number, relation: Relation, watched: TableGate): Promise<readonly Figures[]> {
+  const kept = await figuresOf(session, region, relation);
   const isMeasured = ({ fields, identities }: Figures): boolean =>
     Object.keys(watched.fields).every((name) => name in fields) && (watched.identities ?? []).every((identity) => identityName(identity) in identities);
   return kept.every((each) => each.province === WHOLE || isMeasured(each)) ? kept : [];

@@ -39,14 +39,14 @@ interface Result {
   readonly digest: string;
 }
 
-/** One incremental build, which works in a separate schema. A completed table moves into the unit's workspace together with its line in the ledger. */
+/** One incremental build, which works in a separate schema. A completed table moves into the region's workspace together with its line in the ledger. */
 export class IncrementalBuild {
   readonly results = new Map<Relation, Result>();
   /** Schema in which `parcel` has only the changed parcels, and other tables have only the rows of these parcels. */
   readonly schema: string;
   readonly #build: string;
   readonly #database: Database;
-  readonly #unit: number;
+  readonly #region: number;
   readonly #products: readonly Product[];
   readonly #published: ReadonlyMap<Relation, PublishedTable>;
   readonly #log: Log;
@@ -62,14 +62,14 @@ export class IncrementalBuild {
   /** Sets of parcels whose rows also change with other parcels. The key is the distance or the column that connects them. */
   readonly #reached = new Map<string, string>();
 
-  constructor(database: Database, unit: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>, log: Log) {
+  constructor(database: Database, region: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>, log: Log) {
     this.#database = database;
-    this.#unit = unit;
+    this.#region = region;
     this.#products = products;
     this.#published = published;
     this.#log = log;
-    this.#build = buildSchema(unit);
-    this.schema = changesSchema(unit);
+    this.#build = buildSchema(region);
+    this.schema = changesSchema(region);
     this.#copies = database.parallel > 1 ? pLimit(COPIES_AT_ONCE) : null;
   }
 
@@ -93,7 +93,7 @@ export class IncrementalBuild {
     if (!(await sameRows(session, { schema: this.#build, table }, await this.#was(session, relation)))) return;
     await session.transaction(async () => {
       await dropTable(session, this.#build, table);
-      await session.query(publication('forget_built_table'), [this.#unit, relation]);
+      await session.query(publication('forget_built_table'), [this.#region, relation]);
     });
     await this.#reused(session, relation);
     this.#log.debug(`  ${relation}: nothing changed`);
@@ -207,7 +207,7 @@ export class IncrementalBuild {
         await complete(own, { schema: this.schema, table: from }, { schema: this.#build, table }, await this.#was(own, relation), by);
         const rows = await countRows(own, this.#build, table);
         if (rows !== expected) throw new Error(`${file.file}: expected ${expected} rows, copied or rebuilt, found ${rows}: its -- incremental: line may be wrong`);
-        await noteBuilt(own, this.#unit, product);
+        await noteBuilt(own, this.#region, product);
       });
       await analyzeRoughly(own, this.#build, table);
     };
@@ -275,6 +275,6 @@ export class IncrementalBuild {
 }
 
 /** Runs inside the transaction that completes a table. */
-export async function noteBuilt(session: Session, unit: number, { relation, fingerprint }: Product): Promise<void> {
-  await session.query(publication('note_built'), [unit, relation, fingerprint]);
+export async function noteBuilt(session: Session, region: number, { relation, fingerprint }: Product): Promise<void> {
+  await session.query(publication('note_built'), [region, relation, fingerprint]);
 }

@@ -8,7 +8,7 @@ import { inWorkspace, provideLayer, provideMembers, providePublished, provideReg
 import { OnNodes } from '../db/distributed.ts';
 import { providePublishedParcels } from '../db/register.ts';
 import { MappaleError } from '../errors.ts';
-import { unitName } from '../contract/regions.ts';
+import { regionName } from '../contract/regions.ts';
 import type { Log } from '../log.ts';
 import { barLine, duration, secondsSince } from '../progress.ts';
 import { inParallel } from '../parallel.ts';
@@ -26,9 +26,9 @@ import { statementsOf } from '../db/statements.ts';
 
 const publication = statementsOf('publication');
 
-/** Result of a build: the stale tables of a unit are complete in its workspace. */
+/** Result of a build: the stale tables of a region are complete in its workspace. */
 export interface Joined {
-  readonly unit: number;
+  readonly region: number;
   readonly schema: string;
   /** Current files. */
   readonly files: readonly number[];
@@ -54,7 +54,7 @@ interface JoinOptions {
 /** State that the tables of one build share. */
 interface Build extends JoinOptions {
   readonly database: Database;
-  readonly unit: number;
+  readonly region: number;
   readonly schema: string;
   readonly products: readonly Product[];
   readonly stale: readonly Product[];
@@ -68,22 +68,22 @@ interface Build extends JoinOptions {
 }
 
 /**
- * Builds the stale tables of a unit in its workspace, several at the same time, each after the tables that it reads. Tables that an interrupted run completed
+ * Builds the stale tables of a region in its workspace, several at the same time, each after the tables that it reads. Tables that an interrupted run completed
  * are reused.
  * @throws MappaleError of kind `database`, with file, line and column of the SQL
  */
 export async function join(
-  database: Database, unit: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>, options: JoinOptions,
+  database: Database, region: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>, options: JoinOptions,
 ): Promise<Joined> {
-  const schema = buildSchema(unit);
+  const schema = buildSchema(region);
   const stale = products.filter((product) => product.stale !== null);
-  await database.session((session) => prepare(session, schema, unit, stale));
-  const nodes = await OnNodes.open(database, unit, published);
-  const incremental = products.some((product) => product.incremental) ? new IncrementalBuild(database, unit, products, published, options.log) : null;
+  await database.session((session) => prepare(session, schema, region, stale));
+  const nodes = await OnNodes.open(database, region, published);
+  const incremental = products.some((product) => product.incremental) ? new IncrementalBuild(database, region, products, published, options.log) : null;
   // Tables with copied rows depend on each other, so they are built one after another.
   const width = incremental === null ? Math.max(1, Math.min(options.parallel, database.parallel)) : 1;
-  const lanes = Array.from({ length: width }, (_, lane) => laneSchema(unit, lane));
-  const build: Build = { ...options, database, unit, schema, products, stale, published, incremental, nodes, lanes, seconds: new Map() };
+  const lanes = Array.from({ length: width }, (_, lane) => laneSchema(region, lane));
+  const build: Build = { ...options, database, region, schema, products, stale, published, incremental, nodes, lanes, seconds: new Map() };
   const finished = await inWorkspace(database, schema, (session) => provideInputs(build, session));
   try {
     await buildTables(build, finished);
@@ -95,35 +95,35 @@ export async function join(
     for (const lane of lanes) await dropSchema(session, lane);
   });
   const built = stale.filter(({ relation }) => incremental?.results.get(relation)?.reused !== true);
-  const files = options.inventory.used(unit).map(({ fileId }) => fileId);
-  return { unit, schema, files, products, built, incremental, nodes, seconds: build.seconds };
+  const files = options.inventory.used(region).map(({ fileId }) => fileId);
+  return { region, schema, files, products, built, incremental, nodes, seconds: build.seconds };
 }
 
 /** Provides the layers, members and published tables that a build reads. @returns tables that an interrupted run completed */
 async function provideInputs(build: Build, session: Session): Promise<ReadonlySet<string>> {
-  const { unit, schema, products, stale, published, incremental, lanes, sources, inventory } = build;
+  const { region, schema, products, stale, published, incremental, lanes, sources, inventory } = build;
   const finished = new Set(await tablesIn(session, schema));
   for (const lane of lanes) await createSchema(session, lane);
   if (incremental !== null) await createSchema(session, incremental.schema);
-  if (unit !== 0) {
+  if (region !== 0) {
     const parcels = published.get('core.parcel');
-    await provideRegion(session, schema, unit, unitName(unit));
+    await provideRegion(session, schema, region, regionName(region));
     await providePublishedParcels(session, schema, parcels === undefined ? null : { schema: 'core', table: parcels.currentTable }, null);
   }
-  await provideMembers(session, schema, rankFiles(inventory.used(unit)));
+  await provideMembers(session, schema, rankFiles(inventory.used(region)));
   for (const product of products) if (product.stale === null) await providePublished(session, schema, product.relation, product.published);
   // Completed tables need their layers too, because checks and attributions read layers.
-  const attributions = unit === 0 ? [] : readSectionFiles('attribution');
+  const attributions = region === 0 ? [] : readSectionFiles('attribution');
   for (const read of new Set([...stale.map(({ file }) => file), ...attributions].flatMap(({ reads }) => reads))) {
-    if (schemaOf(read) === 'layer') await provideCurrentRows(session, schema, read, { sources, inventory, unit });
+    if (schemaOf(read) === 'layer') await provideCurrentRows(session, schema, read, { sources, inventory, region });
   }
   return finished;
 }
 
 /** Builds the tables that are not finished, one in each lane at a time. */
 async function buildTables(build: Build, finished: ReadonlySet<string>): Promise<void> {
-  const { database, unit, schema, stale, incremental, lanes, log } = build;
-  const order = incremental === null ? longestFirst(await database.session((session) => tableSeconds(session, unitName(unit)))) : byTurn;
+  const { database, region, schema, stale, incremental, lanes, log } = build;
+  const order = incremental === null ? longestFirst(await database.session((session) => tableSeconds(session, regionName(region)))) : byTurn;
   const turns = inOrder([...stale].sort(order), ({ file }) => file);
   let ready = 0;
   const make = async (product: Product, session: Session, lane: string): Promise<void> => {
@@ -133,16 +133,16 @@ async function buildTables(build: Build, finished: ReadonlySet<string>): Promise
     await lookIn(session, [schema]);
     await incremental?.compare(session, product);
     ready += 1;
-    log.progress(barLine(ready, stale.length, `tables of ${unitName(unit)}`));
+    log.progress(barLine(ready, stale.length, `tables of ${regionName(region)}`));
   };
   await inParallel(
-    lanes.length, turns, (product, lane) => inWorkspace(database, schema, (session) => make(product, session, laneSchema(unit, lane))),
+    lanes.length, turns, (product, lane) => inWorkspace(database, schema, (session) => make(product, session, laneSchema(region, lane))),
     { after: ({ file }) => turns.filter(({ relation }) => file.reads.includes(relation)) },
   );
 }
 
 /** Builds one table in a lane, moves it into the workspace and notes it as built in the same transaction. */
-async function buildTable({ unit, schema, incremental, nodes, seconds, log }: Build, product: Product, session: Session, lane: string): Promise<void> {
+async function buildTable({ region, schema, incremental, nodes, seconds, log }: Build, product: Product, session: Session, lane: string): Promise<void> {
   const { relation, file } = product;
   const table = tableOf(relation);
   await incremental?.settle(file.reads);
@@ -153,7 +153,7 @@ async function buildTable({ unit, schema, incremental, nodes, seconds, log }: Bu
     else await runTableFile(session, lane, file, product.published);
     await giveTable(session, { schema: lane, table }, schema);
     await dropOthers(session, lane, new Set());
-    await noteBuilt(session, unit, product);
+    await noteBuilt(session, region, product);
   });
   await analyze(session, schema, table);
   const took = secondsSince(startedAt);
@@ -180,36 +180,36 @@ function byTurn(a: Product, b: Product): number {
   return turn(a) - turn(b);
 }
 
-/** Returns workspaces of these units, which belong to an interrupted run, a refused build or a current run. */
-export async function leftBuilds(session: Session, units: readonly number[]): Promise<string[]> {
+/** Returns workspaces of these regions, which belong to an interrupted run, a refused build or a current run. */
+export async function leftBuilds(session: Session, regions: readonly number[]): Promise<string[]> {
   const there = new Set(await schemasLike(session, 'build_'));
-  return units.map(buildSchema).filter((schema) => there.has(schema));
+  return regions.map(buildSchema).filter((schema) => there.has(schema));
 }
 
-/** Drops the workspace of a unit, its lanes and its notes in the ledger. */
-export async function dropBuild(session: Session, unit: number): Promise<void> {
-  for (const schema of [...(await leftLanes(session, unit)), buildSchema(unit)]) await dropSchema(session, schema);
-  await session.query(publication('forget_built'), [unit]);
+/** Drops the workspace of a region, its lanes and its notes in the ledger. */
+export async function dropBuild(session: Session, region: number): Promise<void> {
+  for (const schema of [...(await leftLanes(session, region)), buildSchema(region)]) await dropSchema(session, schema);
+  await session.query(publication('forget_built'), [region]);
 }
 
 /** Keeps completed tables whose fingerprint is still valid, and drops all others. */
-async function prepare(session: Session, schema: string, unit: number, stale: readonly Product[]): Promise<void> {
-  const built = await session.query<{ relation: Relation; fingerprint: string }>(publication('built'), [unit]);
+async function prepare(session: Session, schema: string, region: number, stale: readonly Product[]): Promise<void> {
+  const built = await session.query<{ relation: Relation; fingerprint: string }>(publication('built'), [region]);
   const wanted = new Map(stale.map((product) => [product.relation, product.fingerprint]));
   const there = (await schemasLike(session, schema)).includes(schema);
   if (there && built.length > 0 && built.every(({ relation, fingerprint }) => wanted.get(relation) === fingerprint)) {
-    for (const lane of await leftLanes(session, unit)) await dropSchema(session, lane);
+    for (const lane of await leftLanes(session, region)) await dropSchema(session, lane);
     await dropOthers(session, schema, new Set(await tablesIn(session, schema)));
     return;
   }
-  await dropBuild(session, unit);
+  await dropBuild(session, region);
   await createSchema(session, schema);
 }
 
 /** Provides a layer in a workspace: the current rows of a region or of Italy. @throws MappaleError `LAYER_UNKNOWN` (exit 1) */
 export async function provideCurrentRows(
   session: Session, schema: string, layer: Relation,
-  { sources, inventory, unit }: Pick<JoinOptions, 'sources' | 'inventory'> & { readonly unit: number },
+  { sources, inventory, region }: Pick<JoinOptions, 'sources' | 'inventory'> & { readonly region: number },
 ): Promise<void> {
   const source = sourceOfLayer(sources, layer);
   if (source === undefined) {
@@ -218,5 +218,5 @@ export async function provideCurrentRows(
     });
   }
   const table = tableOf(layer);
-  await provideLayer(session, schema, layer, currentRows(inventory.force(unit, layer), inventory.files, table, source.places?.[table] ?? null));
+  await provideLayer(session, schema, layer, currentRows(inventory.force(region, layer), inventory.files, table, source.places?.[table] ?? null));
 }

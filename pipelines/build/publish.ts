@@ -57,14 +57,14 @@ interface ProvenTable {
 
 /** Proves that the built tables may be attached, and computes their digests. */
 async function proveTables(
-  database: Database, { unit, schema, built, incremental, nodes }: Joined, parallel: number,
+  database: Database, { region, schema, built, incremental, nodes }: Joined, parallel: number,
 ): Promise<ReadonlyMap<Relation, ProvenTable>> {
   return new Map(await inParallel(Math.min(parallel, database.parallel), built, ({ relation }) => database.session(async (session) => {
     const split = await splitOf(session, relation);
     const table = { schema, table: tableOf(relation) };
-    await proveBound(session, table, relation, { split, key: unit });
+    await proveBound(session, table, relation, { split, key: region });
     if (split === 'whole') await copyComments(session, { schema: schemaOf(relation), table: table.table }, table);
-    const place = nodes !== null && split === 'fid' ? await nodes.proven(session, relation, unit) : table;
+    const place = nodes !== null && split === 'fid' ? await nodes.proven(session, relation, region) : table;
     const { rows, digest } = incremental?.results.get(relation) ?? (await digestOf(session, place.schema, place.table));
     return [relation, { place, split, rows, digest }] as const;
   })));
@@ -72,47 +72,47 @@ async function proveTables(
 
 /** Records the tables and files of a publication in the ledger. */
 async function recordPublication(
-  session: Session, { unit, files }: Joined, publicationId: number, tables: readonly Omit<PublishedTable, 'currentTable'>[],
+  session: Session, { region, files }: Joined, publicationId: number, tables: readonly Omit<PublishedTable, 'currentTable'>[],
 ): Promise<void> {
   for (const { relation, partition, fingerprint, inputs, rows, digest } of tables) {
     await session.query(statement('add_table'), [publicationId, relation, partition, fingerprint, JSON.stringify(inputs), rows, digest]);
   }
   await session.query(statement('add_files'), [publicationId, files]);
   await session.query(statement('note_content'), [publicationId]);
-  await session.query(statement('forget_built'), [unit]);
+  await session.query(statement('forget_built'), [region]);
 }
 
 /**
- * Publishes a unit that passed its checks and the quality gate.
+ * Publishes a region that passed its checks and the quality gate.
  * @throws MappaleError `PUBLISH_BLOCKED` (exit 6) if readers held the tables during every attempt
- * @throws HeldBack if the unit was pinned or withdrawn during the run
+ * @throws HeldBack if the region was pinned or withdrawn during the run
  */
 export async function publish(database: Database, joined: Joined, gated: Gated, { sources, runId, parallel }: PublishOptions): Promise<Published> {
-  const { unit, incremental } = joined;
+  const { region, incremental } = joined;
   const made = await proveTables(database, joined, parallel);
   const citations = await citationsOf(database, joined, sources);
   const published = await swapping(database, async (session) => {
     await fence(session, runId);
-    await mustNotBeHeld(session, unit);
-    const before = await publishedTables(session, unit);
+    await mustNotBeHeld(session, region);
+    const before = await publishedTables(session, region);
     // For a withdrawn region these are the last published tables.
-    const lasting = before.size > 0 ? standingsOf(before, 'current') : standingsOf(await publishedTables(session, unit, 'previous'), 'previous');
-    await session.query(statement('move'), [unit, 'previous', 'past']);
-    await session.query(statement('move'), [unit, 'current', 'previous']);
+    const lasting = before.size > 0 ? standingsOf(before, 'current') : standingsOf(await publishedTables(session, region, 'previous'), 'previous');
+    await session.query(statement('move'), [region, 'previous', 'past']);
+    await session.query(statement('move'), [region, 'current', 'previous']);
     const { accepted } = gated;
     const { id: publicationId } = await one<{ id: number }>(session, statement('open'), [
-      unit, runId, accepted?.why ?? null, accepted === null ? null : JSON.stringify({ who: accepted.who, figures: accepted.figures }),
+      region, runId, accepted?.why ?? null, accepted === null ? null : JSON.stringify({ who: accepted.who, figures: accepted.figures }),
     ]);
     await attribute(session, publicationId, citations);
-    const swap = await noteSwap(session, unit, publicationId, [...made].map(([relation, { place, rows, digest }]) => (
+    const swap = await noteSwap(session, region, publicationId, [...made].map(([relation, { place, rows, digest }]) => (
       { relation, leaving: lasting.get(relation) ?? null, coming: { place, rows, digest } }
     )));
     return { before, lasting, publicationId, swap };
   }, async (session, { before, lasting, publicationId, swap }) => {
     const parcels = made.get('core.parcel');
-    if (parcels !== undefined) await retireParcels(session, { swap, region: unit }, parcels.place, lasting.get('core.parcel')?.place ?? null, incremental?.changed ?? null);
+    if (parcels !== undefined) await retireParcels(session, { swap, region }, parcels.place, lasting.get('core.parcel')?.place ?? null, incremental?.changed ?? null);
     const tables: Omit<PublishedTable, 'currentTable'>[] = [];
-    await holdReaders(session, unit);
+    await holdReaders(session, region);
     await swapHappens(session, swap);
     for (const { relation, fingerprint, inputs } of [...joined.products].sort((a, b) => (a.relation < b.relation ? -1 : 1))) {
       const standing = before.get(relation);
@@ -123,18 +123,18 @@ export async function publish(database: Database, joined: Joined, gated: Gated, 
         continue;
       }
       const { place, split, rows, digest } = content;
-      const partition = `${tableOf(relation)}_${unit}_${publicationId}`;
+      const partition = `${tableOf(relation)}_${region}_${publicationId}`;
       if (standing !== undefined) await detach(session, relation, standing.partition, split);
       else if (split === 'whole') await dropTable(session, schemaOf(relation), tableOf(relation));
-      await attach(session, place, relation, partition, { split, key: unit });
+      await attach(session, place, relation, partition, { split, key: region });
       await addFigures(session, relation, partition, gated.figures.get(relation) ?? []);
       tables.push({ relation, partition, fingerprint, inputs, rows, digest });
     }
     await recordPublication(session, joined, publicationId, tables);
-    await followRegion(session, unit);
+    await followRegion(session, region);
     return { publicationId, tables };
   });
-  await dropBuild(database, unit);
+  await dropBuild(database, region);
   return published;
 }
 
@@ -206,47 +206,47 @@ function standingsOf(tables: ReadonlyMap<Relation, PublishedTable>, state: 'curr
  * Waits until no reader is in the middle of a record, and makes new readers wait. The counterpart of `api.hold_publication`. Removes the views that
  * `followRegion` creates again.
  */
-async function holdReaders(session: Session, unit: number): Promise<void> {
+async function holdReaders(session: Session, region: number): Promise<void> {
   await session.query(statement('hold_readers'));
-  if (unit === 0) await dropPastOfItaly(session);
+  if (region === 0) await dropPastOfItaly(session);
 }
 
 /**
- * Restores the previous publication of a unit; a second call undoes this. A refresh does not publish the replaced state again until its inputs
+ * Restores the previous publication of a region; a second call undoes this. A refresh does not publish the replaced state again until its inputs
  * change. A withdrawn region is restored, too.
  * @throws MappaleError `NO_PREVIOUS` (exit 2), `PUBLISH_BLOCKED` (exit 6)
  */
 export async function rollback(
-  database: Database, unit: number, runId: number, patience: Patience = PATIENCE,
+  database: Database, region: number, runId: number, patience: Patience = PATIENCE,
 ): Promise<{ from: number | null; to: number; tables: readonly Relation[] }> {
   return swapping(database, async (session) => {
     await fence(session, runId);
-    const { current: from, previous: to } = await idsOf(session, unit);
+    const { current: from, previous: to } = await idsOf(session, region);
     if (to === null) {
       throw new MappaleError('there is no previous publication to go back to', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'See what is published.', fix: 'npx mappale status' });
     }
-    const current = await publishedTables(session, unit);
-    const previous = await publishedTables(session, unit, 'previous');
+    const current = await publishedTables(session, region);
+    const previous = await publishedTables(session, region, 'previous');
     const [leaving, coming] = [standingsOf(current, 'current'), standingsOf(previous, 'previous')];
-    const swap = await noteSwap(session, unit, to, changedTables(current, previous).map((relation) => (
+    const swap = await noteSwap(session, region, to, changedTables(current, previous).map((relation) => (
       { relation, leaving: leaving.get(relation) ?? null, coming: coming.get(relation) ?? null }
     )));
     return { from, to, current, previous, swap };
   }, async (session, { from, to, current, previous, swap }) => {
     const parcels = { now: current.get('core.parcel')?.partition, then: previous.get('core.parcel')?.partition };
     if (parcels.then !== undefined && parcels.then !== parcels.now) {
-      await retireParcels(session, { swap, region: unit }, { schema: 'previous', table: parcels.then }, parcels.now === undefined ? null : { schema: 'core', table: parcels.now }, null);
+      await retireParcels(session, { swap, region }, { schema: 'previous', table: parcels.then }, parcels.now === undefined ? null : { schema: 'core', table: parcels.now }, null);
     }
-    const tables = await exchange(session, unit, current, previous);
+    const tables = await exchange(session, region, current, previous);
     await swapHappens(session, swap);
-    // A unit has at most one publication of each state.
+    // A region has at most one publication of each state.
     for (const [id, state] of [[from, 'past'], [to, 'current'], [from, 'previous']] as const) {
       await session.query(statement('set_state'), [id, state]);
     }
-    await followRegion(session, unit);
-    if (from === null) await releaseHold(session, unit, 'withdrawn');
-    else if ((await holds(session)).get(unit)?.kind !== 'pinned') {
-      await setHold(session, { unit, kind: 'rolled_back', fingerprint: productsDigest([...current.values()]), reason: null }, await hostOf(session, runId));
+    await followRegion(session, region);
+    if (from === null) await releaseHold(session, region, 'withdrawn');
+    else if ((await holds(session)).get(region)?.kind !== 'pinned') {
+      await setHold(session, { region, kind: 'rolled_back', fingerprint: productsDigest([...current.values()]), reason: null }, await hostOf(session, runId));
     }
     return { from, to, tables };
   }, patience);
@@ -257,42 +257,42 @@ export async function rollback(
  * @throws MappaleError `NOT_PUBLISHED` (exit 2), `PUBLISH_BLOCKED` (exit 6)
  */
 export async function withdraw(
-  database: Database, unit: number, runId: number, reason: string | null,
+  database: Database, region: number, runId: number, reason: string | null,
 ): Promise<{ publication: number; tables: readonly Relation[] }> {
   return swapping(database, async (session) => {
     await fence(session, runId);
-    const { current: publication } = await idsOf(session, unit);
-    if (publication === null) throw await notPublished(session, unit);
+    const { current: publication } = await idsOf(session, region);
+    if (publication === null) throw await notPublished(session, region);
     // No data of a withdrawn region is served, for any day. Rows of a withdrawn region become history only when other rows replace them.
-    return { publication, current: await publishedTables(session, unit), swap: await noteSwap(session, unit, null, []) };
+    return { publication, current: await publishedTables(session, region), swap: await noteSwap(session, region, null, []) };
   }, async (session, { publication, current, swap }) => {
-    const tables = await exchange(session, unit, current, new Map());
+    const tables = await exchange(session, region, current, new Map());
     await swapHappens(session, swap);
-    await session.query(statement('move'), [unit, 'previous', 'past']);
-    await session.query(statement('move'), [unit, 'current', 'previous']);
-    await followRegion(session, unit);
-    await setHold(session, { unit, kind: 'withdrawn', fingerprint: null, reason }, await hostOf(session, runId));
+    await session.query(statement('move'), [region, 'previous', 'past']);
+    await session.query(statement('move'), [region, 'current', 'previous']);
+    await followRegion(session, region);
+    await setHold(session, { region, kind: 'withdrawn', fingerprint: null, reason }, await hostOf(session, runId));
     return { publication, tables };
   });
 }
 
-async function idsOf(session: Session, unit: number): Promise<Record<'current' | 'previous', number | null>> {
-  const found = await session.query<{ id: number; state: string }>(statement('states'), [unit]);
+async function idsOf(session: Session, region: number): Promise<Record<'current' | 'previous', number | null>> {
+  const found = await session.query<{ id: number; state: string }>(statement('states'), [region]);
   const idOf = (wanted: string): number | null => found.find(({ state }) => state === wanted)?.id ?? null;
   return { current: idOf('current'), previous: idOf('previous') };
 }
 
 /** Replaces current tables with others. @returns the tables that were replaced */
 async function exchange(
-  session: Session, unit: number, current: ReadonlyMap<Relation, PublishedTable>, other: ReadonlyMap<Relation, PublishedTable>,
+  session: Session, region: number, current: ReadonlyMap<Relation, PublishedTable>, other: ReadonlyMap<Relation, PublishedTable>,
 ): Promise<Relation[]> {
-  await holdReaders(session, unit);
+  await holdReaders(session, region);
   const changed = changedTables(current, other);
   for (const relation of changed) {
     const [now, then] = [current.get(relation), other.get(relation)];
     const split = await splitOf(session, relation);
     if (now !== undefined) await detach(session, relation, now.partition, split);
-    if (then !== undefined) await attach(session, { schema: 'previous', table: then.partition }, relation, then.partition, { split, key: unit });
+    if (then !== undefined) await attach(session, { schema: 'previous', table: then.partition }, relation, then.partition, { split, key: region });
   }
   return changed;
 }

@@ -108,16 +108,16 @@ export function regionOfFid(fid: number): number {
   return Math.floor(fid / FIDS_OF_REGION);
 }
 
-/** @param unit a region's code, or 0 for Italy */
-export function unitName(unit: number): string {
-  const name = unit === 0 ? 'Italia' : findRegion(unit)?.name;
-  if (name === undefined) throw new Error(`expected a region's code 1–20, or 0 for Italy, found ${unit}`);
+/** @param region a region's code, or 0 for Italy */
+export function regionName(region: number): string {
+  const name = region === 0 ? 'Italia' : findRegion(region)?.name;
+  if (name === undefined) throw new Error(`expected a region's code 1–20, or 0 for Italy, found ${region}`);
   return name;
 }
 
-/** @returns the name of a unit for commands, without characters that a shell interprets */
-export function unitSlug(unit: number): string {
-  return findRegion(unit)?.slug ?? 'italia';
+/** @returns the name of a region for commands, without characters that a shell interprets */
+export function regionSlug(region: number): string {
+  return findRegion(region)?.slug ?? 'italia';
 }
 
 /** Normalises a national cadastral reference: users write lower-case letters, and the cadastre's files add the prefix `CadastralParcel.IT.AGE.PLA.`. */

@@ -33,8 +33,8 @@ export interface SqlFile {
   readonly purpose: string;
   readonly reads: readonly Relation[];
   readonly writes: readonly Relation[];
-  /** Extent of the tables that one run builds: a region, or Italy. */
-  readonly unit: 'region' | 'italy';
+  /** Area of the tables that one run builds. */
+  readonly scope: 'region' | 'italy';
   /** Codes of the regions for which this file builds its table instead of the general file; null for a general file. */
   readonly regions: readonly number[] | null;
   readonly incremental: Incremental | null;
@@ -111,7 +111,7 @@ export function parseSqlFile(file: string, text: string): SqlFile {
     purpose: line('purpose') ?? '',
     reads: list('reads'),
     writes: list('writes'),
-    unit: line('unit') === 'italy' ? 'italy' : 'region',
+    scope: line('scope') === 'italy' ? 'italy' : 'region',
     regions: line('regions')?.split(',').map(Number) ?? null,
     incremental: incrementalOf(line('incremental'), file),
     version: line('version') === null ? null : Number(line('version')),
@@ -171,13 +171,13 @@ export function tableFiles(): SqlFile[] {
 }
 
 /**
- * Returns the files that build the tables of a unit: a region's code, or 0 for Italy. If two files build one table, the file that names the region takes
+ * Returns the files that build the tables of a region: a region's code, or 0 for Italy. If two files build one table, the file that names the region takes
  * precedence.
  */
-export function tableFilesOf(unit: number): SqlFile[] {
-  const files = tableFiles().filter((file) => (file.unit === 'italy') === (unit === 0));
-  const named = new Set(files.filter(({ regions }) => regions?.includes(unit)).map(({ writes }) => writes[0]));
-  return files.filter(({ regions, writes }) => (regions === null ? !named.has(writes[0]) : regions.includes(unit)));
+export function tableFilesOf(region: number): SqlFile[] {
+  const files = tableFiles().filter((file) => (file.scope === 'italy') === (region === 0));
+  const named = new Set(files.filter(({ regions }) => regions?.includes(region)).map(({ writes }) => writes[0]));
+  return files.filter(({ regions, writes }) => (regions === null ? !named.has(writes[0]) : regions.includes(region)));
 }
 
 /**

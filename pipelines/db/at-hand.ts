@@ -10,7 +10,7 @@ export async function isOnNodes(session: Pick<Session, 'query'>, { schema, table
   return (await one<{ there: boolean }>(session, statement('is_distributed'), [ident(schema, table)])).there;
 }
 
-/** Returns the schema for copies of published tables from other nodes, next to the workspace of the unit. @param schema workspace or its side schema */
+/** Returns the schema for copies of published tables from other nodes, next to the workspace of the region. @param schema workspace or its side schema */
 export function atHandSchema(schema: string): string {
   return `${/^build_[0-9]+/.exec(schema)?.[0] ?? schema}_at_hand`;
 }

@@ -88,19 +88,19 @@ export class OnNodes {
   /** Tables are distributed one after another, because parallel distribution leads to deadlocks. */
   readonly #oneAtATime = pLimit(1);
 
-  private constructor(database: Database, unit: number, published: ReadonlyMap<Relation, { readonly currentTable: string }>) {
+  private constructor(database: Database, region: number, published: ReadonlyMap<Relation, { readonly currentTable: string }>) {
     this.#database = database;
-    this.#build = buildSchema(unit);
-    this.#schema = shardSchema(unit);
+    this.#build = buildSchema(region);
+    this.#schema = shardSchema(region);
     this.#published = published;
   }
 
-  /** @returns null if the database is not distributed or the unit is Italy, which has no tables with fid */
-  static async open(database: Database, unit: number, published: ReadonlyMap<Relation, { readonly currentTable: string }>): Promise<OnNodes | null> {
-    if (unit === 0 || !(await isDistributed(database))) return null;
-    await createSchema(database, shardSchema(unit));
-    await createSchema(database, atHandSchema(buildSchema(unit)));
-    return new OnNodes(database, unit, published);
+  /** @returns null if the database is not distributed or the region is Italy, which has no tables with fid */
+  static async open(database: Database, region: number, published: ReadonlyMap<Relation, { readonly currentTable: string }>): Promise<OnNodes | null> {
+    if (region === 0 || !(await isDistributed(database))) return null;
+    await createSchema(database, shardSchema(region));
+    await createSchema(database, atHandSchema(buildSchema(region)));
+    return new OnNodes(database, region, published);
   }
 
   /** Returns whether a file can run on the nodes: each of its rows depends on one parcel only. */
@@ -151,9 +151,9 @@ export class OnNodes {
   }
 
   /** Returns the same table with constraints that avoid a scan when it is attached. The table must be checked in the workspace. */
-  async proven(session: Session, relation: Relation, unit: number): Promise<Place> {
+  async proven(session: Session, relation: Relation, region: number): Promise<Place> {
     const table = await this.place(relation);
-    await session.query(statement('bound', { table, check: { sql: boundOf('fid', unit).check } }));
+    await session.query(statement('bound', { table, check: { sql: boundOf('fid', region).check } }));
     return table;
   }
 

@@ -104,8 +104,8 @@ function seenOf(table: RecordTable): string {
 function swapOf({ relation, split }: RecordTable): Part {
   switch (split) {
     case null: return { sql: statement('swap_of_italy', { relation }) };
-    case 'LIST (region_code)': return { sql: statement('swap_of_region', { relation, unit: { sql: 't.region_code' } }) };
-    case 'RANGE (fid)': return { sql: statement('swap_of_region', { relation, unit: { sql: 'core.region_of(t.fid)' } }) };
+    case 'LIST (region_code)': return { sql: statement('swap_of_region', { relation, region: { sql: 't.region_code' } }) };
+    case 'RANGE (fid)': return { sql: statement('swap_of_region', { relation, region: { sql: 'core.region_of(t.fid)' } }) };
     default: throw new Error(`${relation} is partitioned by ${split}, expected region_code or fid: its history could not be assigned to swaps`);
   }
 }
@@ -138,12 +138,12 @@ interface Exchange {
  * @param publication new publication; null: none
  * @returns the number of the swap
  */
-export async function noteSwap(session: Session, unit: number, publication: number | null, exchanges: readonly Exchange[]): Promise<number> {
-  const { swap } = await one<{ swap: number }>(session, statement('note'), [unit, publication]);
+export async function noteSwap(session: Session, region: number, publication: number | null, exchanges: readonly Exchange[]): Promise<number> {
+  const { swap } = await one<{ swap: number }>(session, statement('note'), [region, publication]);
   // Tables on other nodes keep no history.
   if (await isDistributed(session)) return swap;
   const tables = await tablesOf(session, exchanges.filter(isOther).map(({ relation }) => relation));
-  const { swap: first } = await one<{ swap: number }>(session, statement('first'), [unit]);
+  const { swap: first } = await one<{ swap: number }>(session, statement('first'), [region]);
   for (const exchange of exchanges.filter(isOther)) {
     const table = tables.find(({ relation }) => relation === exchange.relation);
     const history = historyOf(exchange.relation);
@@ -192,8 +192,8 @@ export interface Cut {
 
 /** Deletes, or only counts, history that ended more than this many months ago. */
 export async function cutHistory(session: Session, months: number, action: 'delete' | 'count'): Promise<Cut> {
-  const horizon = await session.query<{ unit: number; swap: number }>(statement('horizon'), [months]);
-  const until = [horizon.map(({ unit }) => unit), horizon.map(({ swap }) => swap)];
+  const horizon = await session.query<{ region: number; swap: number }>(statement('horizon'), [months]);
+  const until = [horizon.map(({ region }) => region), horizon.map(({ swap }) => swap)];
   let rows = 0;
   for (const { name } of await session.query<{ name: string }>(statement('kept'))) {
     const history = { schema: SCHEMA, table: name };

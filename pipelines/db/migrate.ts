@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { MappaleError } from '../errors.ts';
-import { unitName } from '../contract/regions.ts';
+import { regionName } from '../contract/regions.ts';
 import { group } from '../progress.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { tableOf, type SqlFile } from '../contract/sql-files.ts';
@@ -267,7 +267,7 @@ function lossError(losses: readonly Loss[]): MappaleError {
 }
 
 export function describeLoss({ source, why, releases, rows, files, gone }: Loss): string {
-  const list = releases.map(({ vintage, region }) => `${vintage}${region === null ? '' : ` ${unitName(region)}`}`);
+  const list = releases.map(({ vintage, region }) => `${vintage}${region === null ? '' : ` ${regionName(region)}`}`);
   return `${source}: ${why.join('; ')}. The upgrade would lose ${group(rows)} rows of ${list.length} release${list.length === 1 ? '' : 's'} (${list.join(', ')}); of their ${files} file${files === 1 ? '' : 's'} `
     + (gone.length === 0 ? 'all still exist' : `${gone.length} no longer exist${gone.length === 1 ? 's' : ''}, so their rows cannot be read again: ${gone.join(', ')}`);
 }

@@ -2,7 +2,7 @@
  * Views of the partitions of each published region, in a schema `region_N`. A record is read through them, because a
  * statement over the tables of all regions would lock all partitions.
  */
-import { REGIONS, unitName } from '../contract/regions.ts';
+import { REGIONS, regionName } from '../contract/regions.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { isDistributed } from './distributed.ts';
 import { makePastOfItaly } from './history.ts';
@@ -15,13 +15,13 @@ const statement = statementsOf('region_schemas');
 /** File with the statements that create the schemas. */
 export const REGION_SCHEMAS_FILE = 'sql/statements/region_schemas.sql';
 
-/** @param unit region code; null: all */
-function published(session: Session, unit: number | null): Promise<{ readonly unit: number; readonly relation: Relation; readonly partition: string }[]> {
-  return session.query(statementsOf('ledger')('published_tables'), [unit, 'current']);
+/** @param region region code; null: all */
+function published(session: Session, region: number | null): Promise<{ readonly region: number; readonly relation: Relation; readonly partition: string }[]> {
+  return session.query(statementsOf('ledger')('published_tables'), [region, 'current']);
 }
 
-function schemaOfRegion(unit: number): string {
-  return `region_${unit}`;
+function schemaOfRegion(region: number): string {
+  return `region_${region}`;
 }
 
 /** Drops all regional schemas before tables change, because their views depend on the tables. Call inside a transaction. */
@@ -32,23 +32,23 @@ export async function dropRegionSchemas(session: Session): Promise<void> {
 
 /** Creates all regional schemas. Call after `dropRegionSchemas` in its transaction. */
 export async function makeRegionSchemas(session: Session): Promise<void> {
-  for (const unit of new Set((await published(session, null)).map((table) => table.unit))) if (unit > 0) await followRegion(session, unit);
+  for (const region of new Set((await published(session, null)).map((table) => table.region))) if (region > 0) await followRegion(session, region);
 }
 
 /**
  * Updates the views of a region, or those of Italy's past tables, to the current publication. Call at the end of a swap, inside its transaction, while
  * readers wait. Distributed databases have no regional schemas, because their views would have to read shards on the workers.
  */
-export async function followRegion(session: Session, unit: number): Promise<void> {
-  if (unit === 0) return makePastOfItaly(session);
+export async function followRegion(session: Session, region: number): Promise<void> {
+  if (region === 0) return makePastOfItaly(session);
   if (await isDistributed(session)) return;
-  const schema = schemaOfRegion(unit);
-  const partitions = new Map((await published(session, unit)).map(({ relation, partition }) => [relation, partition]));
+  const schema = schemaOfRegion(region);
+  const partitions = new Map((await published(session, region)).map(({ relation, partition }) => [relation, partition]));
   if (partitions.size === 0) {
     await session.query(statement('end', { schema }));
     return;
   }
-  await makeRegionSchema(session, schema, unitName(unit), partitions);
+  await makeRegionSchema(session, schema, regionName(region), partitions);
 }
 
 /**

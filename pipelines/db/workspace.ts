@@ -13,27 +13,27 @@ export function stagingSchema(releaseId: number): string {
   return `${STAGING}${releaseId}`;
 }
 
-/** @param unit region code, or 0 for Italy */
-export function buildSchema(unit: number): string {
-  return `build_${unit}`;
+/** @param region region code, or 0 for Italy */
+export function buildSchema(region: number): string {
+  return `build_${region}`;
 }
 
 /** Returns the schema in which one of several parallel jobs builds its table. */
-export function laneSchema(unit: number, lane: number): string {
-  return `${buildSchema(unit)}_lane_${lane}`;
+export function laneSchema(region: number, lane: number): string {
+  return `${buildSchema(region)}_lane_${lane}`;
 }
 
-/** Returns the additional schemas of a unit's build, from interrupted or running runs. */
-export function leftLanes(session: Session, unit: number): Promise<string[]> {
-  return schemasLike(session, `${buildSchema(unit)}_`);
+/** Returns the additional schemas of a region's build, from interrupted or running runs. */
+export function leftLanes(session: Session, region: number): Promise<string[]> {
+  return schemasLike(session, `${buildSchema(region)}_`);
 }
 
-/** Returns the schema for tables of a unit on other nodes before they are published. */
-export function shardSchema(unit: number): string {
-  return `${buildSchema(unit)}_shards`;
+/** Returns the schema for tables of a region on other nodes before they are published. */
+export function shardSchema(region: number): string {
+  return `${buildSchema(region)}_shards`;
 }
 
-/** Returns the schema in which an incremental build creates changed rows, next to the unit's workspace. */
-export function changesSchema(unit: number): string {
-  return `${buildSchema(unit)}_changes`;
+/** Returns the schema in which an incremental build creates changed rows, next to the region's workspace. */
+export function changesSchema(region: number): string {
+  return `${buildSchema(region)}_changes`;
 }

@@ -1,6 +1,6 @@
 /** Finds the parcels of rows, one batch at a time, with one query for each kind of key. */
 import { findCity, parseQuery, type ComuneHit, type FindComune, type Names, type Reading } from '../address/parse-query.ts';
-import { unitName } from '../contract/regions.ts';
+import { regionName } from '../contract/regions.ts';
 import type { Ask, Cell, OutputColumn, AnswerRows } from './columns.ts';
 import type { Key, Named } from './keys.ts';
 
@@ -153,7 +153,7 @@ function placedBy([, fid, candidates, region, ...more]: Line, otherwise: Placed)
 const ABROAD = 0;
 
 function unpublished(region: number): Pick<Placed, 'status' | 'reason'> {
-  return { status: 'not_loaded', reason: region === ABROAD ? 'it is in no published region' : `${unitName(region)} is not published` };
+  return { status: 'not_loaded', reason: region === ABROAD ? 'it is in no published region' : `${regionName(region)} is not published` };
 }
 
 async function placesOfLabels(ask: Ask, named: readonly (Named & { key: 'parcel' })[], gazetteer: FindComune): Promise<Places> {

@@ -48,12 +48,12 @@ export interface LoadedFile {
   readonly held: readonly FilePlaces[];
 }
 
-/** A current file of a unit and layer, with its places. */
+/** A current file of a region and layer, with its places. */
 export interface CurrentFile {
   readonly file: LoadedFile;
   /** 1 is the newest. */
   readonly rank: number;
-  /** True if all rows of the file in this layer are current for the unit. */
+  /** True if all rows of the file in this layer are current for the region. */
   readonly whole: boolean;
   /** Series and place of the current rows; empty if `whole`. */
   readonly places: readonly SeriesPlace[];
@@ -148,7 +148,7 @@ function descending(a: string, b: string): number {
   return a < b ? 1 : a > b ? -1 : 0;
 }
 
-/** One file in one layer and series, for a unit. */
+/** One file in one layer and series, for a region. */
 interface Candidate {
   readonly file: LoadedFile;
   readonly series: string;
@@ -160,42 +160,42 @@ interface Candidate {
 
 type Keep = Source['manifest']['keep'];
 
-/** Layer and unit to find the current files of. */
+/** Layer and region to find the current files of. */
 interface Wanted {
   /** Region code, or 0 for Italy. */
-  readonly unit: number;
+  readonly region: number;
   /** Name without the schema. */
   readonly layer: string;
   readonly register: Register;
-  /** Comuni with parcels in the unit that the list has in another region; default: none. */
+  /** Comuni with parcels in the region that the list has in another region; default: none. */
   readonly kept?: ReadonlySet<string> | undefined;
 }
 
-/** Finds the current files of one source, layer and unit. */
+/** Finds the current files of one source, layer and region. */
 export function currentFiles(
-  all: readonly LoadedFile[], { id, manifest }: Pick<Source, 'manifest'> & { readonly id: string }, { unit, layer, register, kept = new Set() }: Wanted,
+  all: readonly LoadedFile[], { id, manifest }: Pick<Source, 'manifest'> & { readonly id: string }, { region, layer, register, kept = new Set() }: Wanted,
 ): CurrentFiles {
   const files = countable(all).filter(({ sourceId }) => sourceId === id);
   if (files.length === 0) return NOTHING;
-  const question = { files, keep: manifest.keep, unit, layer, register, kept };
+  const question = { files, keep: manifest.keep, region, layer, register, kept };
   const found = resolve(question);
   // The region of a comune in the list also has priority over the region of its file.
-  const strays = found.files.filter(({ file }) => file.region !== null || file.held.some(({ region }) => region !== null))
+  const strays = found.files.filter(({ file }) => file.region !== null || file.held.some((held) => held.region !== null))
     .flatMap(({ file, places, whole }) => (whole ? placesOf(file, question) : places).flatMap(({ place }) => {
       const listed = register.get(place);
-      return unit === 0 || listed === undefined || listed === unit ? [] : [{ place, region: listed, file }];
+      return region === 0 || listed === undefined || listed === region ? [] : [{ place, region: listed, file }];
     }));
-  const elsewhere = strays.filter(({ place, region }) => resolve({ ...question, unit: region }).owned.has(place));
+  const elsewhere = strays.filter(({ place, region: listed }) => resolve({ ...question, region: listed }).owned.has(place));
   if (elsewhere.length === 0) return { ...found, elsewhere };
   return { ...resolve(question, new Set(elsewhere.map(({ place }) => place))), elsewhere };
 }
 
-/** Input for finding the current files of one layer and unit. */
+/** Input for finding the current files of one layer and region. */
 interface Question {
   readonly files: readonly LoadedFile[];
   /** All vintages of the source are current, or only the newest. */
   readonly keep: Keep;
-  readonly unit: number;
+  readonly region: number;
   readonly layer: string;
   readonly register: Register;
   readonly kept: ReadonlySet<string>;
@@ -206,11 +206,11 @@ function placesOf(file: LoadedFile, question: Question): SeriesPlace[] {
     .flatMap((held) => held.places.filter((place) => belongs(file, held, place, question)).map((place) => ({ series: held.series, place })));
 }
 
-/** Returns whether the rows of a place in a file belong to the unit. Rows of a comune that moved also belong to the unit if it still has the parcels. */
-function belongs(file: LoadedFile, held: FilePlaces, place: string, { unit, register, kept }: Pick<Question, 'unit' | 'register' | 'kept'>): boolean {
-  const region = regionOf(file, held, place, register);
+/** Returns whether the rows of a place in a file belong to the region. Rows of a comune that moved also belong to the region if it still has the parcels. */
+function belongs(file: LoadedFile, held: FilePlaces, place: string, { region, register, kept }: Pick<Question, 'region' | 'register' | 'kept'>): boolean {
+  const placeRegion = regionOf(file, held, place, register);
   const isPackaged = (held.region ?? file.region) !== null;
-  return unit === 0 || region === null || region === unit || (!isPackaged && kept.has(place));
+  return region === 0 || placeRegion === null || placeRegion === region || (!isPackaged && kept.has(place));
 }
 
 /** Returns the region by packaging, or else by the list of comuni, or else by the rows or a user. Null for no region or all regions. */
@@ -249,7 +249,7 @@ function placeCount(file: LoadedFile, layer: string): number {
   return file.held.reduce((sum, held) => sum + (held.layer === layer ? held.places.length : 0), 0);
 }
 
-/** Returns the files with rows of the unit, without these places. */
+/** Returns the files with rows of the region, without these places. */
 function candidatesOf(question: Question, without: ReadonlySet<string>): Candidate[] {
   return question.files.flatMap((file) => file.held.filter(({ layer }) => layer === question.layer).flatMap((held): Candidate[] => {
     const places = held.places.filter((place) => !without.has(place) && belongs(file, held, place, question));

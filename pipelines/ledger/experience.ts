@@ -16,7 +16,7 @@ export interface Experience {
   readonly all: Rate | null;
   /** Seconds and bytes of a parcel's rows; null if no region was built. */
   readonly perParcel: { readonly seconds: number; readonly bytes: number } | null;
-  /** Published parcels, by unit. */
+  /** Published parcels, by region. */
   readonly parcels: ReadonlyMap<number, number>;
   readonly embedded: boolean;
   /** Free bytes on the database's disk; null if it is on another machine. */
@@ -24,12 +24,12 @@ export interface Experience {
 }
 
 export async function readExperience(database: Database): Promise<Experience> {
-  const parcels = await database.query<{ unit: number; parcels: number }>(ledger('parcels_in_force'));
+  const parcels = await database.query<{ region: number; parcels: number }>(ledger('parcels_in_force'));
   const rates = await database.query<Rate & { source: string } & Row>(ledger('loading_rates'));
   const [perParcel] = await database.query<{ seconds: number; bytes: number }>(ledger('building_rate'));
   const bySource = new Map(rates.map(({ source, bytesPerSecond, layerPerByte }) => [source, { bytesPerSecond, layerPerByte }]));
   return {
-    bySource, all: bySource.get('') ?? null, perParcel: perParcel ?? null, parcels: new Map(parcels.map((row) => [row.unit, row.parcels])),
+    bySource, all: bySource.get('') ?? null, perParcel: perParcel ?? null, parcels: new Map(parcels.map((row) => [row.region, row.parcels])),
     embedded: database.engine === 'pglite', freeBytes: await freeBytesOf(database),
   };
 }
@@ -42,7 +42,7 @@ async function freeBytesOf(database: Database): Promise<number | null> {
   return folder === null ? null : freeBytes(folder);
 }
 
-/** Returns the build seconds of each table in the last build of this unit, or else of another unit. */
+/** Returns the build seconds of each table in the last build of this region, or else of another region. */
 export async function tableSeconds(session: Session, name: string): Promise<ReadonlyMap<string, number>> {
   const rows = await session.query<{ relation: string; seconds: number }>(ledger('table_seconds'), [name]);
   return new Map(rows.map(({ relation, seconds }) => [relation, seconds]));

@@ -6,7 +6,7 @@ import { statementsOf } from '../db/statements.ts';
 const ledger = statementsOf('ledger');
 
 export interface Hold {
-  readonly unit: number;
+  readonly region: number;
   readonly kind: 'rolled_back' | 'pinned' | 'withdrawn';
   /** Digest of the inputs of the publication that was rolled back; null if pinned or withdrawn. */
   readonly fingerprint: string | null;
@@ -17,7 +17,7 @@ export interface Hold {
 
 export async function holds(session: Session): Promise<Map<number, Hold>> {
   const rows = await session.query<Hold & Record<string, unknown>>(ledger('holds'));
-  return new Map(rows.map((row) => [row.unit, row]));
+  return new Map(rows.map((row) => [row.region, row]));
 }
 
 /** Stops a publication because a user held the region during the run. */
@@ -32,11 +32,11 @@ export class HeldBack extends Error {
 
 /**
  * Runs inside a publishing transaction. A hold that is set later waits until the transaction ends.
- * @throws HeldBack if the unit was pinned or withdrawn
+ * @throws HeldBack if the region was pinned or withdrawn
  */
-export async function mustNotBeHeld(session: Session, unit: number): Promise<void> {
+export async function mustNotBeHeld(session: Session, region: number): Promise<void> {
   await session.query(ledger('lock_holds'));
-  const hold = (await holds(session)).get(unit);
+  const hold = (await holds(session)).get(region);
   if (hold !== undefined && hold.kind !== 'rolled_back') throw new HeldBack(hold);
 }
 
@@ -46,12 +46,12 @@ export function describeHold({ kind, reason, heldBy, heldAt }: Pick<Hold, 'kind'
 }
 
 export async function setHold(session: Session, hold: Omit<Hold, 'heldAt' | 'heldBy'>, host: string): Promise<void> {
-  await session.query(ledger('set_hold'), [hold.unit, hold.kind, hold.fingerprint, hold.reason, who(host)]);
+  await session.query(ledger('set_hold'), [hold.region, hold.kind, hold.fingerprint, hold.reason, who(host)]);
 }
 
 /** @param kind only a hold of this kind; null for any kind. @returns whether there was a hold */
-export async function releaseHold(session: Session, unit: number, kind: Hold['kind'] | null): Promise<boolean> {
-  const rows = await session.query(ledger('release_hold'), [unit, kind]);
+export async function releaseHold(session: Session, region: number, kind: Hold['kind'] | null): Promise<boolean> {
+  const rows = await session.query(ledger('release_hold'), [region, kind]);
   return rows.length > 0;
 }
 

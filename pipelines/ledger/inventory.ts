@@ -53,35 +53,35 @@ export class Inventory {
     return this.with(this.files.filter(({ fileId }) => !fileIds.has(fileId)));
   }
 
-  /** @param unit region code, or 0 for Italy */
-  force(unit: number, relation: Relation): CurrentFiles {
-    const key = `${unit} ${relation}`;
+  /** @param region region code, or 0 for Italy */
+  force(region: number, relation: Relation): CurrentFiles {
+    const key = `${region} ${relation}`;
     let found = this.#known.get(key);
     if (found === undefined) {
       const source = sourceOfLayer(this.#sources, relation);
       // Parcels and addresses are in one region only.
-      const kept = unit === 0 || source === undefined || mayWithhold(source) ? undefined : this.#keptComuni(unit);
-      found = source === undefined ? NONE : currentFiles(this.files, source, { unit, layer: tableOf(relation), register: this.register, kept });
+      const kept = region === 0 || source === undefined || mayWithhold(source) ? undefined : this.#keptComuni(region);
+      found = source === undefined ? NONE : currentFiles(this.files, source, { region, layer: tableOf(relation), register: this.register, kept });
       this.#known.set(key, found);
     }
     return found;
   }
 
   /** Returns the comuni with parcels or addresses in a region that the list has in another region. */
-  #keptComuni(unit: number): ReadonlySet<string> {
-    let kept = this.#kept.get(unit);
+  #keptComuni(region: number): ReadonlySet<string> {
+    let kept = this.#kept.get(region);
     if (kept === undefined) {
-      const held = PUBLISHABLE.flatMap((relation) => currentPlaces(this.force(unit, relation), tableOf(relation)));
-      kept = new Set(held.filter((place) => (this.register.get(place) ?? unit) !== unit));
-      this.#kept.set(unit, kept);
+      const held = PUBLISHABLE.flatMap((relation) => currentPlaces(this.force(region, relation), tableOf(relation)));
+      kept = new Set(held.filter((place) => (this.register.get(place) ?? region) !== region));
+      this.#kept.set(region, kept);
     }
     return kept;
   }
 
-  /** Returns the current files of a unit, in any layer. */
-  used(unit: number): LoadedFile[] {
+  /** Returns the current files of a region, in any layer. */
+  used(region: number): LoadedFile[] {
     const layers = this.#sources.flatMap(({ layer }) => layer.writes);
-    return [...new Set(layers.flatMap((layer) => this.force(unit, layer).files.map(({ file }) => file)))];
+    return [...new Set(layers.flatMap((layer) => this.force(region, layer).files.map(({ file }) => file)))];
   }
 
   /** Returns the regions that have rows in these layers. */
@@ -105,7 +105,7 @@ export class Inventory {
 async function registerOf(session: Session, files: readonly LoadedFile[], sources: readonly RegisteredSource[]): Promise<Register> {
   const source = sourceOfLayer(sources, COMUNI);
   if (source === undefined || !(await hasRelation(session, COMUNI))) return new Map();
-  const list = currentFiles(files, source, { unit: 0, layer: tableOf(COMUNI), register: new Map() });
+  const list = currentFiles(files, source, { region: 0, layer: tableOf(COMUNI), register: new Map() });
   const rows = await session.query<{ belfiore: string; region: number }>(statementsOf('workspace')('listed_regions'), [list.files.map(({ file }) => file.fileId)]);
   return new Map(rows.map(({ belfiore, region }) => [belfiore, region]));
 }

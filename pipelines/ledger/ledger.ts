@@ -153,8 +153,8 @@ export async function addRejects(session: Session, releaseId: number, rejects: r
 }
 
 /** Returns the quality gate's statistics of the published table; empty if it was published without statistics. */
-export async function figuresOf(session: Session, unit: number, relation: Relation): Promise<Figures[]> {
-  return session.query<Figures & Record<string, unknown>>(ledger('figures'), [unit, relation]);
+export async function figuresOf(session: Session, region: number, relation: Relation): Promise<Figures[]> {
+  return session.query<Figures & Record<string, unknown>>(ledger('figures'), [region, relation]);
 }
 
 export async function addFigures(session: Session, relation: Relation, partition: string, figures: readonly Figures[]): Promise<void> {

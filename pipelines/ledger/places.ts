@@ -53,9 +53,9 @@ function describePlaces(places: readonly string[]): string {
  * Refuses a complete file with fewer comuni than the files that it supersedes, unless a user accepts it. A complete file with fewer comuni was probably cut.
  * @throws MappaleError `FEWER_COMUNI` (exit 5)
  */
-export async function refuseFewer(database: Database, unit: number, name: string, layers: readonly LayerForce[], accept: Acceptance | null): Promise<void> {
+export async function refuseFewer(database: Database, region: number, name: string, layers: readonly LayerForce[], accept: Acceptance | null): Promise<void> {
   if (accept !== null) return;
-  const published = await database.query<{ id: number }>(ledger('published_files'), [unit]);
+  const published = await database.query<{ id: number }>(ledger('published_files'), [region]);
   const known = new Set(published.map(({ id }) => id));
   for (const { relation, force } of layers) {
     for (const { file, before, was, now, lost } of force.fewer) {
@@ -88,13 +88,13 @@ export async function assignRegion(database: Database, runId: number, fileIds: r
 
 /** @returns notes on comuni that are missing in the list or in another region of it, by name and number */
 export async function unlistedComuni(
-  database: Database, sources: readonly RegisteredSource[], inventory: Inventory, { unit, name }: { readonly unit: number; readonly name: string },
+  database: Database, sources: readonly RegisteredSource[], inventory: Inventory, { region, name }: { readonly region: number; readonly name: string },
   relations: readonly Relation[],
 ): Promise<string[]> {
   const notes: string[] = [];
   if (inventory.register.size === 0) notes.push(`${name}: without the list of comuni (${sourceOfLayer(sources, 'layer.comune_code')?.id ?? 'none is known'}) their names come from the files, and their ISTAT codes are unknown`);
   const rows = await database.query<{ comune: string; name: string | null; parcels: number; addresses: number }>(
-    ledger('found_in_comuni'), [unit, strange(inventory, unit, relations), firstFid(unit), firstFid(unit + 1)],
+    ledger('found_in_comuni'), [region, strange(inventory, region, relations), firstFid(region), firstFid(region + 1)],
   );
   for (const { comune, name: called, parcels, addresses } of inventory.register.size === 0 ? [] : rows) {
     const listed = inventory.register.get(comune);
@@ -102,18 +102,18 @@ export async function unlistedComuni(
     notes.push(`${name}: ${comune}${called === null ? '' : ` ${called}`} (${what}) is ${listed === undefined ? 'not in the list of comuni' : `a comune of another region (${listed}) in the list`}; published here because of its file`);
   }
   for (const relation of relations) {
-    for (const { place, region, file } of inventory.force(unit, relation).elsewhere) {
-      notes.push(`${name}: ${place} in ${file.name} belongs to region ${region}, according to the list and another file`);
+    for (const { place, region: listedRegion, file } of inventory.force(region, relation).elsewhere) {
+      notes.push(`${name}: ${place} in ${file.name} belongs to region ${listedRegion}, according to the list and another file`);
     }
   }
   return notes;
 }
 
-/** Returns current comuni of a unit that the list does not assign to the unit. */
-function strange(inventory: Inventory, unit: number, relations: readonly Relation[]): string[] {
+/** Returns current comuni of a region that the list does not assign to the region. */
+function strange(inventory: Inventory, region: number, relations: readonly Relation[]): string[] {
   const found = new Set<string>();
   for (const relation of relations) {
-    for (const place of currentPlaces(inventory.force(unit, relation), tableOf(relation))) if (place !== '' && inventory.register.get(place) !== unit) found.add(place);
+    for (const place of currentPlaces(inventory.force(region, relation), tableOf(relation))) if (place !== '' && inventory.register.get(place) !== region) found.add(place);
   }
   return [...found].sort();
 }

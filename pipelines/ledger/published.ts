@@ -1,5 +1,5 @@
 /** Current publications in the ledger. */
-import { unitName, unitSlug, type Region } from '../contract/regions.ts';
+import { regionName, regionSlug, type Region } from '../contract/regions.ts';
 import { tableOf, type Relation } from '../contract/sql-files.ts';
 import type { Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -20,9 +20,9 @@ export interface PublishedTable {
   readonly digest: string;
 }
 
-/** Returns the tables of a unit's current publication, by relation. */
-export async function publishedTables(session: Session, unit: number, state: 'current' | 'previous' = 'current'): Promise<Map<Relation, PublishedTable>> {
-  return (await tablesOf(session, unit, state)).get(unit) ?? new Map<Relation, PublishedTable>();
+/** Returns the tables of a region's current publication, by relation. */
+export async function publishedTables(session: Session, region: number, state: 'current' | 'previous' = 'current'): Promise<Map<Relation, PublishedTable>> {
+  return (await tablesOf(session, region, state)).get(region) ?? new Map<Relation, PublishedTable>();
 }
 
 /** @throws MappaleError `NOT_PUBLISHED` (exit 2) with the command that publishes the region, for the first time or again */
@@ -31,9 +31,9 @@ export async function mustBePublished(session: Session, region: Region): Promise
 }
 
 /** Returns the error for a region that is not published, with the reason and the command that publishes it. */
-export async function notPublished(session: Session, unit: number): Promise<MappaleError> {
-  const [name, slug] = [unitName(unit), unitSlug(unit)];
-  const hold = (await holds(session)).get(unit);
+export async function notPublished(session: Session, region: number): Promise<MappaleError> {
+  const [name, slug] = [regionName(region), regionSlug(region)];
+  const hold = (await holds(session)).get(region);
   if (hold?.kind === 'withdrawn') {
     return new MappaleError(`${name} is withdrawn`, {
       code: 'NOT_PUBLISHED', kind: 'usage', detail: describeHold(hold), hint: 'None of its data is served. This command publishes it again.', fix: `npx mappale rollback ${slug}`,
@@ -44,16 +44,16 @@ export async function notPublished(session: Session, unit: number): Promise<Mapp
   });
 }
 
-/** Returns all current publications, by unit. */
+/** Returns all current publications, by region. */
 export function publications(session: Session): Promise<Map<number, Map<Relation, PublishedTable>>> {
   return tablesOf(session, null, 'current');
 }
 
-/** @param unit null: all */
-async function tablesOf(session: Session, unit: number | null, state: 'current' | 'previous'): Promise<Map<number, Map<Relation, PublishedTable>>> {
-  const rows = await session.query<Omit<PublishedTable, 'currentTable'> & { unit: number }>(ledger('published_tables'), [unit, state]);
+/** @param region null: all */
+async function tablesOf(session: Session, region: number | null, state: 'current' | 'previous'): Promise<Map<number, Map<Relation, PublishedTable>>> {
+  const rows = await session.query<Omit<PublishedTable, 'currentTable'> & { region: number }>(ledger('published_tables'), [region, state]);
   const found = new Map<number, Map<Relation, PublishedTable>>();
-  for (const { unit: of, ...table } of rows) {
+  for (const { region: of, ...table } of rows) {
     const tables = found.get(of) ?? new Map<Relation, PublishedTable>();
     found.set(of, tables.set(table.relation, { ...table, currentTable: of === 0 && state === 'current' ? tableOf(table.relation) : table.partition }));
   }

@@ -25,7 +25,7 @@ export interface Run {
    * @param wait called before waiting for another run that builds the region; null to not wait
    * @returns null if another run builds it
    */
-  region<T>(unit: number, work: () => Promise<T>, wait: (() => void) | null): Promise<T | null>;
+  region<T>(region: number, work: () => Promise<T>, wait: (() => void) | null): Promise<T | null>;
 }
 
 export interface RunOptions<T> {
@@ -186,8 +186,8 @@ function concurrentLocks(locks: Locks): Coordination {
       await locks.wait('italy', 'alone');
       return during('italy', work);
     },
-    async region(unit, work, wait) {
-      const name = `region ${unit}`;
+    async region(region, work, wait) {
+      const name = `region ${region}`;
       if (!(await locks.take(name, 'alone'))) {
         if (wait === null) return null;
         wait();

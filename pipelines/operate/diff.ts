@@ -11,14 +11,14 @@ export interface Difference {
 }
 
 /**
- * @param unit region code
+ * @param region region code
  * @returns the tables that differ, by comune; tables that both publications share are not read
  * @throws MappaleError `NO_PREVIOUS` (exit 2)
  */
-export async function diff(database: Database, unit: number): Promise<Difference[]> {
+export async function diff(database: Database, region: number): Promise<Difference[]> {
   return database.session(async (session) => {
-    const now = await publishedTables(session, unit);
-    const was = await publishedTables(session, unit, 'previous');
+    const now = await publishedTables(session, region);
+    const was = await publishedTables(session, region, 'previous');
     const parcels = { was: was.get('core.parcel'), now: now.get('core.parcel') };
     if (was.size === 0 || parcels.was === undefined || parcels.now === undefined) {
       throw new MappaleError('there is no previous publication to compare with', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'List what is published.', fix: 'npx mappale status' });

@@ -73,9 +73,9 @@ const NO_FIELD = 'meta.';
  * @throws MappaleError `NOT_FOUND` (exit 2) for a fid of an unpublished region; `SQL_57014` if a statement exceeds the timeout
  */
 export async function explain({ database, sources }: Pick<Context, 'database' | 'sources'>, fid: number, section: string, longestMs?: number): Promise<Explanation> {
-  const unit = regionOfFid(fid);
-  const region = findRegion(unit);
-  const published = await publishedTables(database, unit);
+  const code = regionOfFid(fid);
+  const region = findRegion(code);
+  const published = await publishedTables(database, code);
   const parcels = published.get('core.parcel');
   const file = readSectionFiles('explain').find((each) => each.section === section);
   if (region === undefined || parcels === undefined) {
@@ -137,13 +137,13 @@ async function onRerun<T>(
   { database, sources }: Pick<Context, 'database' | 'sources'>, fids: readonly number[], section: string, longestMs: number | null,
   work: (session: Session, rules: readonly SqlFile[]) => Promise<T>,
 ): Promise<T> {
-  const unit = regionOfFid(fids[0] ?? 0);
-  const published = await publishedTables(database, unit);
+  const code = regionOfFid(fids[0] ?? 0);
+  const published = await publishedTables(database, code);
   const parcels = published.get('core.parcel');
-  const region = findRegion(unit);
+  const region = findRegion(code);
   const file = readSectionFiles('explain').find((each) => each.section === section);
-  if (parcels === undefined || region === undefined || file === undefined) throw new Error(`section ${section} of region ${unit} cannot be explained`);
-  const makers = productFiles(unit);
+  if (parcels === undefined || region === undefined || file === undefined) throw new Error(`section ${section} of region ${code} cannot be explained`);
+  const makers = productFiles(code);
   const rules = file.reruns.flatMap((relation) => makers.filter(({ writes }) => writes.includes(relation)));
   // The parcel itself is read from the published table: its rule is the fid register, which an explanation must not change.
   const isBasic = file.reruns.includes('core.parcel');
@@ -153,12 +153,12 @@ async function onRerun<T>(
   for (const relation of ['core.parcel', 'core.parcel_register', 'ledger.file_place', ...(isBasic ? [] : file.reruns)] as const) reads.delete(relation);
   return inWorkspace(database, WORKSPACE, (session) => rolledBack(session, async () => {
     if (longestMs !== null) await setLocal(session, 'statement_timeout', String(longestMs));
-    await provideRegion(session, WORKSPACE, unit, region.name);
-    await provideMembers(session, WORKSPACE, rankFiles(inventory.used(unit)));
+    await provideRegion(session, WORKSPACE, code, region.name);
+    await provideMembers(session, WORKSPACE, rankFiles(inventory.used(code)));
     await provideParcels(session, WORKSPACE, parcels.partition, fids, file.parcels);
     await providePublishedParcels(session, WORKSPACE, { schema: 'core', table: parcels.partition }, null);
     for (const read of reads) {
-      if (schemaOf(read) === 'layer') await provideCurrentRows(session, WORKSPACE, read, { sources, inventory, unit });
+      if (schemaOf(read) === 'layer') await provideCurrentRows(session, WORKSPACE, read, { sources, inventory, region: code });
       else await providePublished(session, WORKSPACE, read, published.get(read)?.partition ?? null);
     }
     if (!isBasic) {

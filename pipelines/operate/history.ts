@@ -54,7 +54,7 @@ export interface ParcelHistory {
 }
 
 interface Moment extends Record<string, unknown> {
-  readonly unit: number;
+  readonly region: number;
   readonly publication: number | null;
   readonly since: string;
   /** The same time with the full precision of the database. */
@@ -89,20 +89,20 @@ export async function fidOf(database: Database, reference: string): Promise<numb
 export async function parcelHistory(database: Database, fid: number): Promise<ParcelHistory> {
   return database.session((session) => session.transaction(async () => {
     await session.query('select api.hold_publication()');
-    const unit = regionOfFid(fid);
-    const moments = await session.query<Moment>(statement('moments'), [unit]);
-    const last = moments.findLast((each) => each.unit === unit);
+    const region = regionOfFid(fid);
+    const moments = await session.query<Moment>(statement('moments'), [region]);
+    const last = moments.findLast((each) => each.region === region);
     // The history of a withdrawn region is not shown at all.
-    if (last?.publication === null) throw await notPublished(session, unit);
+    if (last?.publication === null) throw await notPublished(session, region);
     const times = new Times();
     let isWithdrawn = false;
     for (const moment of moments) {
-      if (moment.unit === unit) isWithdrawn = moment.publication === null;
+      if (moment.region === region) isWithdrawn = moment.publication === null;
       times.add(moment, { ...await readAt(session, fid, moment.moment), isWithdrawn });
     }
     const [keeping] = await session.query<{ keeps: boolean }>(statement('keeps_history'));
     return {
-      fid, other_fids: findRegion(unit) === undefined ? [] : await othersOf(session, fid), keeps_history: keeping?.keeps ?? true,
+      fid, other_fids: findRegion(region) === undefined ? [] : await othersOf(session, fid), keeps_history: keeping?.keeps ?? true,
       kept_since: moments.at(0)?.since ?? null, absences: times.absences, fields: [...times.fields.values()],
     };
   }));
@@ -119,7 +119,7 @@ class Times {
   readonly absences: Absence[] = [];
   readonly fields = new Map<string, { section: string; field: string; values: PublishedValue[] }>();
 
-  add({ unit, publication, since }: Moment, { values, retired, isWithdrawn }: Answer & { readonly isWithdrawn: boolean }): void {
+  add({ region, publication, since }: Moment, { values, retired, isWithdrawn }: Answer & { readonly isWithdrawn: boolean }): void {
     const absence = this.absences.at(-1);
     const was = absence?.until === null ? absence : null;
     if (values === null) {
@@ -140,7 +140,7 @@ class Times {
       if (stands) continue;
       const { section, field, values: before } = known ?? { section: now?.section ?? '', field: now?.field ?? '', values: [] };
       end(before, since);
-      before.push({ value: now?.value, publication: unit === 0 ? null : publication, since, until: null, release: now?.release ?? null });
+      before.push({ value: now?.value, publication: region === 0 ? null : publication, since, until: null, release: now?.release ?? null });
       this.fields.set(key, { section, field, values: before });
     }
   }

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { CLOCK } from '../clock.ts';
-import { findRegion, unitSlug } from '../contract/regions.ts';
+import { findRegion, regionSlug } from '../contract/regions.ts';
 import type { Database } from '../db/index.ts';
 import { one } from '../db/types.ts';
 import { writeAtomically } from '../formats/atomic-write.ts';
@@ -66,16 +66,16 @@ export function describeState(state: DescribedState, read: 'now' | 'later', down
   gauge('records', 'Records of loaded releases.', ['source'], sources.map(({ id, records }) => [{ source: id }, records]));
   gauge('rejects', 'Records refused in loaded releases.', ['source'], sources.map(({ id, rejects }) => [{ source: id }, rejects]));
   gauge('schema_warnings', 'Columns that publishers added to files in use and that this version does not know.', ['source', 'region'],
-    warnings.flatMap(({ source, region, columns }) => (columns === 0 ? [] : [[{ source, region: unitSlug(region) }, columns] as const])));
+    warnings.flatMap(({ source, region, columns }) => (columns === 0 ? [] : [[{ source, region: regionSlug(region) }, columns] as const])));
   gauge('cut_exports', 'Files in use that may be cut exports of a web service.', ['source', 'region'],
-    warnings.flatMap(({ source, region, cutExports }) => (cutExports === 0 ? [] : [[{ source, region: unitSlug(region) }, cutExports] as const])));
+    warnings.flatMap(({ source, region, cutExports }) => (cutExports === 0 ? [] : [[{ source, region: regionSlug(region) }, cutExports] as const])));
   if ('held' in state) {
     gauge('last_success_timestamp_seconds', 'Time of the last run with exit code 0 or 3 that published the region or found it up to date.', ['region'],
       state.succeeded.map(({ region, ended }) => [ofRegion(region), ended]));
     gauge('last_failure_code', 'Exit code of a failure in the last run, by region and source; none without failures.', ['region', 'source'],
       state.failures.map(({ region, source, exitCode }) => [{ region: region ?? '', source: source ?? '' }, exitCode]));
     gauge('region_held', 'Regions that are pinned, withdrawn or rolled back (1), and other published regions (0).', ['region'],
-      [...new Set([...regions.map(({ code }) => code), ...state.held])].map((unit) => [{ region: unitSlug(unit) }, state.held.includes(unit) ? 1 : 0]));
+      [...new Set([...regions.map(({ code }) => code), ...state.held])].map((region) => [{ region: regionSlug(region) }, state.held.includes(region) ? 1 : 0]));
     gauge('database_bytes', 'Size of the database.', [], [[{}, state.databaseBytes]]);
     gauge('previous_bytes', 'Size of the previous publications, which rollback needs.', [], [[{}, state.previousBytes]]);
     const refusals = new Counter({ name: 'mappale_gate_refusals_total', help: 'Publications that the quality gate refused, in the runs that the ledger keeps.', labelNames: ['region', 'section'], registers: [registry] });

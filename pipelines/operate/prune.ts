@@ -34,7 +34,7 @@ export async function prune(database: Database, sources: readonly RegisteredSour
     const kept = (await session.query<{ partition: string }>(statement('kept_partitions'))).map(({ partition }) => partition);
     const partitions = (await tablesIn(session, 'previous')).filter((name) => !kept.includes(name));
     const used = new Set([
-      ...[0, ...REGIONS.map(({ code }) => code)].flatMap((unit) => inventory.used(unit)).map(({ releaseId }) => releaseId),
+      ...[0, ...REGIONS.map(({ code }) => code)].flatMap((region) => inventory.used(region)).map(({ releaseId }) => releaseId),
       // Releases with files in the data folders are kept, because a refresh would only read them again.
       ...inventory.files.filter(({ present }) => present).map(({ releaseId }) => releaseId),
       ...(await session.query<{ id: number }>(statement('cited_releases'))).map(({ id }) => id),

@@ -216,8 +216,8 @@ export function readOutlines({ database }: Pick<Context, 'database'>, { code }: 
 /** Details of a build or check step. */
 type StepDetail = { readonly seconds?: Readonly<Record<string, number>> } & Partial<Checked>;
 
-async function readReleases(database: Context['database'], unit: number): Promise<ReportedRelease[]> {
-  const found = await database.query<Omit<ReportedRelease, 'holds'> & Record<string, unknown>>(report('releases'), [unit]);
+async function readReleases(database: Context['database'], region: number): Promise<ReportedRelease[]> {
+  const found = await database.query<Omit<ReportedRelease, 'holds'> & Record<string, unknown>>(report('releases'), [region]);
   return found.map((release) => {
     const { records, rows, rejects, duplicates } = release;
     return {
@@ -228,13 +228,13 @@ async function readReleases(database: Context['database'], unit: number): Promis
   });
 }
 
-async function readCoverage({ database, log }: Pick<Context, 'database' | 'log'>, unit: number): Promise<ComuneCoverage[]> {
+async function readCoverage({ database, log }: Pick<Context, 'database' | 'log'>, region: number): Promise<ComuneCoverage[]> {
   type Named = Pick<ComuneCoverage, 'belfiore' | 'name' | 'province_code' | 'province_name'>;
-  const comuni = await database.query<Named & Record<string, unknown>>(report('comuni'), [unit]);
+  const comuni = await database.query<Named & Record<string, unknown>>(report('comuni'), [region]);
   const found: ComuneCoverage[] = [];
   for (const comune of comuni) {
     log.progress(`coverage of comuni: ${found.length} of ${comuni.length}`);
-    const { coverage } = await one<{ coverage: Pick<ComuneCoverage, 'parcels_asked' | 'sections'> }>(database, report('coverage'), [unit, comune.belfiore]);
+    const { coverage } = await one<{ coverage: Pick<ComuneCoverage, 'parcels_asked' | 'sections'> }>(database, report('coverage'), [region, comune.belfiore]);
     found.push({ ...comune, ...coverage });
   }
   return found;
@@ -245,8 +245,8 @@ type Figure = Readonly<Record<'state' | 'slice' | 'province' | 'comune', string>
 };
 
 /** Returns the statistics of the quality gate by table, slice, province and field, with the medians of the comuni. */
-async function readDistributions(database: Context['database'], unit: number): Promise<Distribution[]> {
-  const figures = await database.query<Figure & Record<string, unknown>>(report('figures'), [unit]);
+async function readDistributions(database: Context['database'], region: number): Promise<Distribution[]> {
+  const figures = await database.query<Figure & Record<string, unknown>>(report('figures'), [region]);
   const found = new Map<string, Record<'now' | 'before', Moment | null> & Omit<Distribution, 'now' | 'before'>>();
   const medians = new Map<string, number[]>();
   for (const { state, relation, slice, province, comune, rows, fields } of figures) {

@@ -2,7 +2,7 @@
  * Plans a refresh, with reasons, from known facts only: no database, file or clock. `run` executes the plan, and `mappale plan` prints it.
  */
 import { whyChanged, type Facts } from '../contract/fingerprint.ts';
-import { unitName, unitSlug } from '../contract/regions.ts';
+import { regionName, regionSlug } from '../contract/regions.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { sha256, tableOf, type Relation } from '../contract/sql-files.ts';
 import { releaseOf, type Located, type LocatedFile, type Survey } from '../contract/survey.ts';
@@ -24,7 +24,7 @@ export interface Known {
   /** Loaded files. */
   readonly inventory: Inventory;
   readonly holds: ReadonlyMap<number, Hold>;
-  /** Tables of the current publications, by unit: a region's code, or 0 for Italy. */
+  /** Tables of the current publications: a region's code, or 0 for Italy. */
   readonly published: ReadonlyMap<number, ReadonlyMap<Relation, PublishedTable>>;
 }
 
@@ -52,9 +52,9 @@ export interface LoadJob {
 
 /** A region, or Italy, as it would be built now. If no product is stale, there is nothing to do. */
 export interface BuildJob {
-  readonly unit: number;
+  readonly region: number;
   readonly products: readonly Product[];
-  /** Current publication of the unit. */
+  /** Current publication of the region. */
   readonly published: ReadonlyMap<Relation, PublishedTable>;
   /** Layers without loaded rows. */
   readonly missing: readonly Relation[];
@@ -105,19 +105,19 @@ export function plan(known: Known, survey: Survey | null, regions: readonly numb
   const coming = comingFiles(loads, inventory, thisRun);
   const then = inventory.with([...inventory.files, ...coming.files], coming.releases);
   const builds: BuildJob[] = [];
-  const units: number[] = [];
+  const planned: number[] = [];
   const held: string[] = [];
-  for (const unit of [0, ...(regions ?? unitsOf(known, then, loads))]) {
-    if (unit === 0 && then.force(0, COMUNI).files.length === 0) continue;
-    units.push(unit);
-    const published = known.published.get(unit) ?? new Map<Relation, PublishedTable>();
-    const products = planProducts(unit, sources, then, published, known.engine);
-    const hold = holdOn(known.holds.get(unit), products);
+  for (const region of [0, ...(regions ?? regionsToBuild(known, then, loads))]) {
+    if (region === 0 && then.force(0, COMUNI).files.length === 0) continue;
+    planned.push(region);
+    const published = known.published.get(region) ?? new Map<Relation, PublishedTable>();
+    const products = planProducts(region, sources, then, published, known.engine);
+    const hold = holdOn(known.holds.get(region), products);
     if (hold !== null) held.push(hold);
-    else builds.push({ unit, products, published, missing: [...new Set(products.flatMap(({ missing }) => missing))] });
+    else builds.push({ region, products, published, missing: [...new Set(products.flatMap(({ missing }) => missing))] });
   }
-  const used = new Set(units.flatMap((unit) => then.used(unit).map(({ fileId }) => fileId)));
-  for (const { path, loaded } of again) if (!used.has(loaded.fileId)) unused.push({ path, source: loaded.sourceId, reason: whyUnused(loaded, then, units) });
+  const used = new Set(planned.flatMap((region) => then.used(region).map(({ fileId }) => fileId)));
+  for (const { path, loaded } of again) if (!used.has(loaded.fileId)) unused.push({ path, source: loaded.sourceId, reason: whyUnused(loaded, then, planned) });
   return {
     loads, builds, held,
     unused: unused.sort((a, b) => (a.path < b.path ? -1 : 1)),
@@ -133,7 +133,7 @@ export function isDone({ loads, builds }: Plan): boolean {
   return loads.length === 0 && builds.every(({ products }) => staleOf(products).length === 0);
 }
 
-/** Returns the stale tables of a unit, with reasons. */
+/** Returns the stale tables of a region, with reasons. */
 export function staleOf(products: readonly Product[]): { readonly relation: Relation; readonly why: string }[] {
   return products.flatMap(({ relation, stale }) => (stale === null ? [] : [{ relation, why: stale }]));
 }
@@ -177,7 +177,7 @@ function whyNotRead(
   const loaded = inventory.files.find((each) => logicalKey(each) === key && each.reader === source.reader)
     ?? inventory.files.find((each) => each.forgotten && isSame(source, file, each));
   if (loaded !== undefined) return loaded;
-  if (regions !== null && region !== null && !regions.includes(region)) return `it belongs to ${unitName(region)}, which was not requested`;
+  if (regions !== null && region !== null && !regions.includes(region)) return `it belongs to ${regionName(region)}, which was not requested`;
   if (source.manifest.keep === 'all' || place !== undefined) return null;
   const hasAll = ({ name, recognition: other }: LocatedFile): boolean => name !== file.name && !mayBeExport(name) && other.role === role && other.complete
     && other.place === undefined && (other.region === null || other.region === region);
@@ -219,22 +219,22 @@ function comingFiles(loads: readonly LoadJob[], inventory: Inventory, arrived: n
 }
 
 /** Returns the regions with parcels or addresses, and the published regions. */
-function unitsOf({ sources, published }: Known, inventory: Inventory, loads: readonly LoadJob[]): number[] {
+function regionsToBuild({ sources, published }: Known, inventory: Inventory, loads: readonly LoadJob[]): number[] {
   const readers = new Set(PUBLISHABLE.map((relation) => sourceOfLayer(sources, relation)?.id));
   const found = loads.flatMap(({ located: { source, region } }) => (readers.has(source.id) && region !== null ? [region] : []));
-  return [...new Set([...[...published.keys()].filter((unit) => unit > 0), ...inventory.regionsOf(PUBLISHABLE), ...found])].sort((a, b) => a - b);
+  return [...new Set([...[...published.keys()].filter((region) => region > 0), ...inventory.regionsOf(PUBLISHABLE), ...found])].sort((a, b) => a - b);
 }
 
 /** Describes a hold, with the command that ends it. */
-export function heldText({ kind, unit, heldBy, heldAt, reason }: Hold): string {
-  const [name, unpin] = [unitName(unit), `npx mappale unpin ${unitSlug(unit)}`];
+export function heldText({ kind, region, heldBy, heldAt, reason }: Hold): string {
+  const [name, unpin] = [regionName(region), `npx mappale unpin ${regionSlug(region)}`];
   const who = `by ${heldBy} on ${heldAt.slice(0, 10)}${reason === null ? '' : `: ${reason}`}`;
   if (kind === 'pinned') return `${name} is pinned ${who} (${unpin})`;
   if (kind === 'withdrawn') return `${name} was withdrawn ${who} (${unpin})`;
   return `${name} was rolled back ${who}; it stays unchanged until its files change (or ${unpin})`;
 }
 
-/** Returns the reason why a unit stays unchanged although its inputs may differ, or null. */
+/** Returns the reason why a region stays unchanged although its inputs may differ, or null. */
 function holdOn(hold: Hold | undefined, products: readonly Product[]): string | null {
   if (hold === undefined) return null;
   return hold.kind !== 'rolled_back' || hold.fingerprint === productsDigest(products) ? heldText(hold) : null;

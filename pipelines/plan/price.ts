@@ -40,11 +40,11 @@ export function price({ loads, builds }: Plan, { bySource, all, perParcel: each,
       diskBytes: bytes * ((known ?? all)?.layerPerByte ?? ASSUMED.layerPerByte),
     };
   });
-  const stale = builds.filter(({ products }) => staleOf(products).length > 0).map(({ unit }) => unit);
+  const stale = builds.filter(({ products }) => staleOf(products).length > 0).map(({ region }) => region);
   // About 200 bytes of nested zip a parcel.
   const coming = reading.reduce((sum, { bytes, isParcels }) => sum + (isParcels ? bytes / 200 : 0), 0);
-  const parcels = Math.max(stale.reduce((sum, unit) => sum + (published.get(unit) ?? 0), 0), coming);
-  const regions = stale.filter((unit) => unit > 0).length;
+  const parcels = Math.max(stale.reduce((sum, region) => sum + (published.get(region) ?? 0), 0), coming);
+  const regions = stale.filter((region) => region > 0).length;
   const building = {
     isMeasured: each !== null,
     seconds: each !== null ? parcels * each.seconds : slower * (regions * ASSUMED.secondsPerRegion + parcels * ASSUMED.secondsPerParcel),

@@ -1,4 +1,4 @@
-/** Determines from fingerprints the tables of a unit and which are stale, with reasons, before anything is built. */
+/** Determines from fingerprints the tables of a region and which are stale, with reasons, before anything is built. */
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { digestOfFacts, sqlFacts, whyChanged, type Facts } from '../contract/fingerprint.ts';
 import { schemaOf, sha256, tableFilesOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
@@ -7,7 +7,7 @@ import type { Inventory } from '../ledger/inventory.ts';
 import type { Release } from '../ledger/ledger.ts';
 import type { PublishedTable } from '../ledger/published.ts';
 
-/** A table of a unit: its file, its inputs, and whether the published table is current. */
+/** A table of a region: its file, its inputs, and whether the published table is current. */
 export interface Product {
   readonly relation: Relation;
   readonly file: SqlFile;
@@ -31,9 +31,9 @@ export interface Product {
   readonly hasNewSource: boolean;
 }
 
-/** Returns the files that build the unit's tables, each after the tables that it reads. @throws Error for a cycle: a bug of the headers */
-export function productFiles(unit: number): SqlFile[] {
-  return inOrder(tableFilesOf(unit), (file) => file);
+/** Returns the files that build the region's tables, each after the tables that it reads. @throws Error for a cycle: a bug of the headers */
+export function productFiles(region: number): SqlFile[] {
+  return inOrder(tableFilesOf(region), (file) => file);
 }
 
 /** Sorts items after the items that they read, and otherwise keeps their order. @throws Error for a cycle: a bug of the headers */
@@ -63,11 +63,11 @@ function relationOf({ file, writes: [relation] }: SqlFile): Relation {
 
 /** Determines stale tables with reasons. A pure function of its arguments. */
 export function planProducts(
-  unit: number, sources: readonly RegisteredSource[], inventory: Inventory, published: ReadonlyMap<Relation, PublishedTable>, engine: Facts,
+  region: number, sources: readonly RegisteredSource[], inventory: Inventory, published: ReadonlyMap<Relation, PublishedTable>, engine: Facts,
 ): Product[] {
   const products = new Map<Relation, Product>();
   const ids = new Set(sources.map(({ id }) => id));
-  for (const file of productFiles(unit)) {
+  for (const file of productFiles(region)) {
     const relation = relationOf(file);
     const inputs: Record<string, string> = { ...sqlFacts(file), ...engine };
     const used = new Map<number, Release>();
@@ -83,7 +83,7 @@ export function planProducts(
       // A table that a file both reads and updates, like the register of fids, is not an input.
       if (schemaOf(read) !== 'layer') continue;
       const source = sourceOfLayer(sources, read);
-      const { files } = inventory.force(unit, read);
+      const { files } = inventory.force(region, read);
       if (files.length === 0) missing.push(read);
       for (const { file: of } of files) {
         const release = inventory.releases.get(of.releaseId);
@@ -136,7 +136,7 @@ function isMore(now: ReadonlySet<string>, before: ReadonlySet<string>): boolean 
   return now.size > before.size && [...before].every((id) => now.has(id));
 }
 
-/** Returns the digest of all inputs of a unit. */
+/** Returns the digest of all inputs of a region. */
 export function productsDigest(products: readonly Pick<Product, 'relation' | 'fingerprint'>[]): string {
   return sha256(products.map(({ relation, fingerprint }) => `${relation} ${fingerprint}`).sort().join('\n'));
 }

@@ -1,5 +1,5 @@
 /** Finds the reason why a plan does not use a loaded file. Each reason is checked before it is given. */
-import { unitName } from '../contract/regions.ts';
+import { regionName } from '../contract/regions.ts';
 import type { Relation } from '../contract/sql-files.ts';
 import { vintageText } from '../contract/vintage.ts';
 import { countable, regionOf, type FilePlaces, type CurrentFile, type LoadedFile } from '../ledger/current-files.ts';
@@ -8,38 +8,38 @@ import type { Inventory } from '../ledger/inventory.ts';
 /** Maximum number of regions that a message names. */
 const NAMED = 5;
 
-/** @param units regions that are planned, and 0 for Italy */
-export function whyUnused(file: LoadedFile, inventory: Inventory, units: readonly number[]): string {
+/** @param planned regions that are planned, and 0 for Italy */
+export function whyUnused(file: LoadedFile, inventory: Inventory, planned: readonly number[]): string {
   if (file.forgotten) return 'it was forgotten (mappale forget --undo uses it again)';
   if (file.held.every(({ places }) => places.length === 0)) return 'none of its rows could be used';
   if (!countable(inventory.files).includes(file)) return 'the same file was read again later';
-  if (units.length === 0) return 'no region is requested or published';
+  if (planned.length === 0) return 'no region is requested or published';
   const regions = new Set(file.held.flatMap((held) => held.places.map((place) => regionOf(file, held, place, inventory.register))));
   const known = [...regions].filter((region) => region !== null).sort((a, b) => a - b);
   // The tables of Italy use every place, and may be planned even if the file's region is not.
-  if (!regions.has(null) && known.every((region) => !units.includes(region)) && !units.includes(0)) return ofOtherRegions(known);
-  for (const unit of [...units].sort((a, b) => b - a)) {
+  if (!regions.has(null) && known.every((region) => !planned.includes(region)) && !planned.includes(0)) return ofOtherRegions(known);
+  for (const region of [...planned].sort((a, b) => b - a)) {
     for (const held of file.held) {
-      const better = supersedes(file, held, unit, inventory);
+      const better = supersedes(file, held, region, inventory);
       if (better !== null) return `${better.file.name} (${vintageText(better.file.vintage)}) is used instead`;
     }
   }
-  return known.length > 0 && known.every((region) => !units.includes(region)) ? ofOtherRegions(known) : 'files of other regions have its places';
+  return known.length > 0 && known.every((region) => !planned.includes(region)) ? ofOtherRegions(known) : 'files of other regions have its places';
 }
 
 function ofOtherRegions(regions: readonly number[]): string {
-  const names = regions.slice(0, NAMED).map(unitName).join(', ');
+  const names = regions.slice(0, NAMED).map(regionName).join(', ');
   return `it belongs to ${names}${regions.length > NAMED ? ` and ${regions.length - NAMED} more regions` : ''}, which ${regions.length === 1 ? 'is' : 'are'} neither requested nor published`;
 }
 
-/** Returns whether a used file replaces another one for a unit: both share a place, the used file is complete, or the layer has no places. */
-function supersedes(file: LoadedFile, held: FilePlaces, unit: number, inventory: Inventory): CurrentFile | null {
+/** Returns whether a used file replaces another one for a region: both share a place, the used file is complete, or the layer has no places. */
+function supersedes(file: LoadedFile, held: FilePlaces, region: number, inventory: Inventory): CurrentFile | null {
   const mine = held.places.filter((place) => {
-    const region = regionOf(file, held, place, inventory.register);
-    return unit === 0 || region === null || region === unit;
+    const placeRegion = regionOf(file, held, place, inventory.register);
+    return region === 0 || placeRegion === null || placeRegion === region;
   });
   if (mine.length === 0) return null;
-  const { files } = inventory.force(unit, `layer.${held.layer}` as Relation);
+  const { files } = inventory.force(region, `layer.${held.layer}` as Relation);
   const has = (place: string, other: CurrentFile): boolean => (other.whole
     ? other.file.held.some((each) => each.layer === held.layer && each.series === held.series && each.places.includes(place))
     : other.places.some((each) => each.series === held.series && each.place === place));

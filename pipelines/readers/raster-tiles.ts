@@ -13,9 +13,9 @@ import { firstIssue, shown } from './refusal.ts';
 
 /**
  * Columns of a raster, in `raw_tile` and in the layer of its source.
- * @param unit of the values
+ * @param region of the values
  */
-export function tileColumns(unit: string) {
+export function tileColumns(region: string) {
   return {
     name: ['text not null', 'Name of the raster as published, without its extension. Where rasters overlap, the first by name counts.'],
     epsg: ['int4 not null', 'EPSG number of the CRS of the cells.'],
@@ -31,8 +31,8 @@ export function tileColumns(unit: string) {
     block_width: ['int4 not null', 'Number of columns of the blocks in which the file is stored.'],
     block_height: ['int4 not null', 'Number of rows of these blocks.'],
     cells: ['int8 not null', 'Number of cells with a value, in blocks that overlap Italy.'],
-    min_value: ['float8', `Lowest value of these cells, ${unit}; null if no cell has a value.`],
-    max_value: ['float8', `Highest value of these cells, ${unit}; null if no cell has a value.`],
+    min_value: ['float8', `Lowest value of these cells, ${region}; null if no cell has a value.`],
+    max_value: ['float8', `Highest value of these cells, ${region}; null if no cell has a value.`],
   } as const satisfies SharedColumns;
 }
 

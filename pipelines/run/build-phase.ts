@@ -3,7 +3,7 @@ import { check } from '../build/check.ts';
 import { gate } from '../build/gate.ts';
 import { dropBuild, join } from '../build/join.ts';
 import { publish } from '../build/publish.ts';
-import { findRegion, unitName, unitSlug } from '../contract/regions.ts';
+import { findRegion, regionName, regionSlug } from '../contract/regions.ts';
 import { sourceOfLayer } from '../contract/registry.ts';
 import { schemaOf, type Relation } from '../contract/sql-files.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -19,7 +19,7 @@ import { omissionInBuild } from './left-out.ts';
 import { noParcels } from './no-parcels.ts';
 import { readAll, readKnown, rethrow, type RefreshOptions, type Refreshing } from './refreshing.ts';
 
-export interface UnitReport {
+export interface BuildReport {
   readonly unit: number;
   readonly name: string;
   readonly publicationId: number;
@@ -31,12 +31,12 @@ export interface UnitReport {
 }
 
 interface BuildPhase {
-  readonly units: readonly UnitReport[];
+  readonly reports: readonly BuildReport[];
   /** Regions that a user held while they were built, as text. */
   readonly heldBack: readonly string[];
 }
 
-/** A unit to build, and the files that it is built from. */
+/** A region to build, and the files that it is built from. */
 interface Build {
   readonly job: BuildJob;
   readonly inventory: Inventory;
@@ -53,9 +53,9 @@ export async function buildItaly(refreshing: Refreshing, jobs: readonly BuildJob
 export async function buildRegions(refreshing: Refreshing, jobs: readonly BuildJob[], inventory: Inventory): Promise<BuildPhase> {
   const { context, options, run, parallel } = refreshing;
   const tables = jobs.length > 1 ? 1 : options.parallel;
-  const current = async ({ unit }: BuildJob): Promise<Build | null> => {
+  const current = async ({ region }: BuildJob): Promise<Build | null> => {
     const known = await readAll(context);
-    const job = plan(known, null, [unit]).builds.find((each) => each.unit === unit);
+    const job = plan(known, null, [region]).builds.find((each) => each.region === region);
     return job === undefined ? null : { job, inventory: known.inventory };
   };
   const build = async (job: BuildJob): Promise<BuildPhase> => {
@@ -65,21 +65,21 @@ export async function buildRegions(refreshing: Refreshing, jobs: readonly BuildJ
   };
   const elsewhere: BuildJob[] = [];
   const phases = await inParallel(parallel, jobs, async (job) => {
-    const phase = await run.region(job.unit, () => build(job), null);
+    const phase = await run.region(job.region, () => build(job), null);
     if (phase === null) elsewhere.push(job);
     return phase ?? NOTHING_BUILT;
   });
   for (const job of elsewhere) {
-    const phase = await run.region(job.unit, () => build(job), () => context.log.info(`${unitName(job.unit)}: another run builds it; waiting for it`));
+    const phase = await run.region(job.region, () => build(job), () => context.log.info(`${regionName(job.region)}: another run builds it; waiting for it`));
     phases.push(phase ?? NOTHING_BUILT);
   }
   return joined(phases);
 }
 
-const NOTHING_BUILT: BuildPhase = { units: [], heldBack: [] };
+const NOTHING_BUILT: BuildPhase = { reports: [], heldBack: [] };
 
 function joined(phases: readonly BuildPhase[]): BuildPhase {
-  return { units: phases.flatMap(({ units }) => units), heldBack: phases.flatMap(({ heldBack }) => heldBack) };
+  return { reports: phases.flatMap(({ reports }) => reports), heldBack: phases.flatMap(({ heldBack }) => heldBack) };
 }
 
 /**
@@ -88,23 +88,25 @@ function joined(phases: readonly BuildPhase[]): BuildPhase {
  */
 async function tryBuild(refreshing: Refreshing, build: Build, tables: number): Promise<BuildPhase> {
   const { context, trouble } = refreshing;
-  const { unit } = build.job;
-  const blocking = trouble.withholding.filter(({ source, region }) => (unit === 0 ? source.manifest.reference === true : region === null || region === unit));
+  const { region } = build.job;
+  const blocking = trouble.withholding.filter((each) => (
+    region === 0 ? each.source.manifest.reference === true : each.region === null || each.region === region
+  ));
   if (blocking.length > 0) {
-    context.log.warn(`${unitName(unit)} keeps its publication: ${blocking.map(({ label }) => label).join(', ')} could not be loaded`);
+    context.log.warn(`${regionName(region)} keeps its publication: ${blocking.map(({ label }) => label).join(', ')} could not be loaded`);
     return NOTHING_BUILT;
   }
-  const published = new Set((await context.database.query<{ id: number }>(statementsOf('ledger')('published_files'), [unit])).map(({ id }) => id));
+  const published = new Set((await context.database.query<{ id: number }>(statementsOf('ledger')('published_files'), [region])).map(({ id }) => id));
   for (let next: Build | null = build; next !== null;) {
     const now: Build = next;
     const tried = await trouble.attempt(() => buildOrHold(refreshing, now, tables));
     if ('done' in tried) return tried.done;
-    const omission = omissionInBuild(tried.failure, unit, now.inventory, published, context.sources);
+    const omission = omissionInBuild(tried.failure, region, now.inventory, published, context.sources);
     if (omission === null) return NOTHING_BUILT;
     trouble.omissions.push(omission);
     for (const id of omission.fileIds) trouble.unusable.add(id);
     const inventory = now.inventory.without(new Set(omission.fileIds));
-    const job = plan(await readKnown(context, inventory), null, [unit]).builds.find((each) => each.unit === unit);
+    const job = plan(await readKnown(context, inventory), null, [region]).builds.find((each) => each.region === region);
     next = job === undefined ? null : { job, inventory };
   }
   return NOTHING_BUILT;
@@ -112,58 +114,58 @@ async function tryBuild(refreshing: Refreshing, build: Build, tables: number): P
 
 async function buildOrHold(refreshing: Refreshing, build: Build, tables: number): Promise<BuildPhase> {
   try {
-    const report = await buildUnit(refreshing, build, tables);
-    return { units: report === null ? [] : [report], heldBack: [] };
+    const report = await buildOne(refreshing, build, tables);
+    return { reports: report === null ? [] : [report], heldBack: [] };
   } catch (error) {
-    if (!(error instanceof HeldBack)) return rethrow(error, { region: unitSlug(build.job.unit) });
+    if (!(error instanceof HeldBack)) return rethrow(error, { region: regionSlug(build.job.region) });
     refreshing.context.log.info(heldText(error.hold));
-    return { units: [], heldBack: [heldText(error.hold)] };
+    return { reports: [], heldBack: [heldText(error.hold)] };
   }
 }
 
-/** Builds, checks and publishes a unit. @returns null if no table of the unit is stale */
-async function buildUnit({ context, run, options }: Refreshing, { job, inventory }: Build, parallel: number): Promise<UnitReport | null> {
+/** Builds, checks and publishes a region. @returns null if no table of the region is stale */
+async function buildOne({ context, run, options }: Refreshing, { job, inventory }: Build, parallel: number): Promise<BuildReport | null> {
   const { database, sources, log } = context;
-  const { unit, products, published, missing } = job;
+  const { region, products, published, missing } = job;
   const startedAt = performance.now();
   const stale = staleOf(products);
   if (stale.length === 0) {
-    await dropBuild(database, unit);
+    await dropBuild(database, region);
     return null;
   }
-  const name = unitName(unit);
+  const name = regionName(region);
   const read = [...new Set(products.flatMap(({ file }) => file.reads))].filter((relation) => schemaOf(relation) === 'layer');
   requireParcels(context, options, { job, inventory }, read);
-  const layers = read.map((relation) => ({ relation, force: inventory.force(unit, relation) }));
+  const layers = read.map((relation) => ({ relation, force: inventory.force(region, relation) }));
   await refuseTies(database, sources, layers);
   log.info(`${name}: building ${stale.length} ${stale.length === 1 ? 'table' : 'tables'}`, { tables: stale.map(({ relation }) => relation) });
-  const joined = await run.step('join', name, () => join(database, unit, products, published, { sources, inventory, log, parallel }),
+  const joined = await run.step('join', name, () => join(database, region, products, published, { sources, inventory, log, parallel }),
     ({ seconds }) => ({ seconds: Object.fromEntries(seconds) }));
   await run.step('check', name, () => check(database, joined, name, log, parallel), (checked) => checked);
   const gated = await run.step('gate', name, () => gate(database, joined, { subject: name, acceptance: options.accept, log, parallel }));
   // The gate comes first because its message has more detail. The gate alone would not detect that a small comune is missing.
-  await refuseFewer(database, unit, name, layers, options.accept);
+  await refuseFewer(database, region, name, layers, options.accept);
   const made = await run.step('publish', name, () => publish(database, joined, gated, { sources, runId: run.runId, parallel }));
-  await releaseHold(database, unit, 'rolled_back');
-  const notes = unit === 0 ? [] : await unlistedComuni(database, sources, inventory, { unit, name }, PUBLISHABLE);
+  await releaseHold(database, region, 'rolled_back');
+  const notes = region === 0 ? [] : await unlistedComuni(database, sources, inventory, { region, name }, PUBLISHABLE);
   for (const note of notes) log.warn(note);
   const seconds = secondsSince(startedAt);
   log.info(`${name}: published as ${made.publicationId}, ${duration(seconds)}`);
   const rows = new Map(made.tables.map((table) => [table.relation, table.rows]));
   return {
-    unit, name, publicationId: made.publicationId, notes, seconds,
+    unit: region, name, publicationId: made.publicationId, notes, seconds,
     built: joined.built.map(({ relation, stale: why }) => ({ relation, rows: rows.get(relation) ?? 0, why: why ?? '' })),
     missing: [...new Set(missing.map((relation) => sourceOfLayer(sources, relation)?.id ?? relation))],
   };
 }
 
 /** @throws MappaleError `NO_PARCELS` or `NOTHING_LEFT` if a region would be published without parcels and addresses */
-function requireParcels(context: Context, options: RefreshOptions, { job: { unit, published }, inventory }: Build, read: readonly Relation[]): void {
+function requireParcels(context: Context, options: RefreshOptions, { job: { region, published }, inventory }: Build, read: readonly Relation[]): void {
   // Only files of this region count, because provinces of another region may have their own cadastre.
-  if (unit === 0 || PUBLISHABLE.some((relation) => read.includes(relation) && inventory.force(unit, relation).files.length > 0)) return;
-  if (published.size === 0) throw noParcels(context, unit, options.data);
-  throw new MappaleError(`${unitName(unit)} would be published without parcels and addresses`, {
+  if (region === 0 || PUBLISHABLE.some((relation) => read.includes(relation) && inventory.force(region, relation).files.length > 0)) return;
+  if (published.size === 0) throw noParcels(context, region, options.data);
+  throw new MappaleError(`${regionName(region)} would be published without parcels and addresses`, {
     code: 'NOTHING_LEFT', kind: 'checks', detail: 'expected a current file with its parcels or addresses, found none',
-    hint: 'Put the file back. To remove the region from publication, withdraw it.', fix: `npx mappale withdraw ${findRegion(unit)?.slug ?? ''}`,
+    hint: 'Put the file back. To remove the region from publication, withdraw it.', fix: `npx mappale withdraw ${findRegion(region)?.slug ?? ''}`,
   });
 }

@@ -1,5 +1,5 @@
 /** Files and releases that are left out of regions, with the reason, and the sections that lack them or keep an earlier release. */
-import { firstFid, regionsInName, unitName } from '../contract/regions.ts';
+import { firstFid, regionsInName, regionName } from '../contract/regions.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { SECTIONS } from '../contract/sections.ts';
 import { schemaOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
@@ -101,7 +101,7 @@ export function omissionOf({ source, vintage, region, files }: Located, failure:
  * @returns null if the failure withholds the region
  */
 export function omissionInBuild(
-  failure: MappaleError, unit: number, inventory: Inventory, published: ReadonlySet<number>, sources: readonly RegisteredSource[],
+  failure: MappaleError, region: number, inventory: Inventory, published: ReadonlySet<number>, sources: readonly RegisteredSource[],
 ): (Omission & { readonly fileIds: readonly number[] }) | null {
   // A raster is identified by its bytes, because its file may have been renamed.
   const isFaulty = (file: FaultyFile): boolean => (
@@ -113,13 +113,13 @@ export function omissionInBuild(
   const newer = faulty.filter(({ fileId }) => !published.has(fileId));
   const left = newer.length === 0 ? faulty : newer;
   const files = [...new Set(left.map(({ name }) => name))];
-  return { source, vintage: left[0]?.vintage ?? null, region: unit, files, failure, fileIds: left.map(({ fileId }) => fileId) };
+  return { source, vintage: left[0]?.vintage ?? null, region, files, failure, fileIds: left.map(({ fileId }) => fileId) };
 }
 
 /** Returns a text that is equal for two reports if a region's left-out files are the same. */
-export function sameLeftOut(all: readonly (LeftOut | NotedLeftOut)[], unit: number): string {
+export function sameLeftOut(all: readonly (LeftOut | NotedLeftOut)[], region: number): string {
   return JSON.stringify(all.flatMap(({ source, files, failure, regions }) => {
-    const sections = regions.find((each) => each.unit === unit)?.sections;
+    const sections = regions.find((each) => each.unit === region)?.sections;
     const code = 'error' in failure ? failure.error : failure.code;
     return sections === undefined ? [] : [[source, files, code, sections.map(({ section, state, vintages }) => [section, state, vintages])]];
   }));
@@ -127,41 +127,41 @@ export function sameLeftOut(all: readonly (LeftOut | NotedLeftOut)[], unit: numb
 
 /** Adds the affected sections in the published regions of this run to each omission. */
 export async function leftOutOf(
-  database: Database, omissions: readonly Omission[], units: readonly number[], inventory: Inventory,
+  database: Database, omissions: readonly Omission[], regions: readonly number[], inventory: Inventory,
 ): Promise<LeftOut[]> {
   if (omissions.length === 0) return [];
-  const layersOf = new Map(units.map((unit) => [unit, layersOfSections(unit)]));
+  const layersOf = new Map(regions.map((region) => [region, layersOfSections(region)]));
   const empty = new Map<number, ReadonlySet<string>>();
-  for (const unit of units) empty.set(unit, await emptySections(database, unit));
+  for (const region of regions) empty.set(region, await emptySections(database, region));
   return omissions.map(({ source, region, ...omission }) => ({
     ...omission,
     source: source.id,
-    regions: units.filter((unit) => region === null || region === unit).map((unit) => ({
-      unit, name: unitName(unit), sections: affected(source, layersOf.get(unit) ?? new Map(), inventory, unit, empty.get(unit) ?? new Set()),
+    regions: regions.filter((each) => region === null || region === each).map((each) => ({
+      unit: each, name: regionName(each), sections: affected(source, layersOf.get(each) ?? new Map(), inventory, each, empty.get(each) ?? new Set()),
     })),
   }));
 }
 
 /** Returns what the last run of each region left out, from the ledger. */
 export async function leftOutByRegion(database: Database): Promise<Map<number, readonly NotedLeftOut[]>> {
-  const rows = await database.query<{ unit: number; leftOut: readonly NotedLeftOut[] }>(operate('left_out'));
-  return new Map(rows.map(({ unit, leftOut }) => [unit, leftOut]));
+  const rows = await database.query<{ region: number; leftOut: readonly NotedLeftOut[] }>(operate('left_out'));
+  return new Map(rows.map(({ region, leftOut }) => [region, leftOut]));
 }
 
 function affected(
-  source: RegisteredSource, layersOf: ReadonlyMap<string, ReadonlySet<Relation>>, inventory: Inventory, unit: number, empty: ReadonlySet<string>,
+  source: RegisteredSource, layersOf: ReadonlyMap<string, ReadonlySet<Relation>>, inventory: Inventory, region: number, empty: ReadonlySet<string>,
 ): AffectedSection[] {
   return [...layersOf].flatMap(([section, layers]) => {
     const own = source.layer.writes.filter((layer) => layers.has(layer));
     if (own.length === 0) return [];
-    const vintages = [...new Set(own.flatMap((layer) => inventory.force(unit, layer).files.map(({ file }) => file.vintage)))].sort();
+    const vintages = [...new Set(own.flatMap((layer) => inventory.force(region, layer).files.map(({ file }) => file.vintage)))].sort();
     return [{ section, state: empty.has(section) ? 'not_loaded' : vintages.length > 0 ? 'kept' : 'without', vintages }] as const;
   });
 }
 
 /** Returns the layers that the tables of each section are built from, directly or through other tables. Parcels are not counted. */
-function layersOfSections(unit: number): Map<string, Set<Relation>> {
-  const files = productFiles(unit);
+function layersOfSections(region: number): Map<string, Set<Relation>> {
+  const files = productFiles(region);
   const layersOf = (relation: Relation, found: Set<Relation>, seen: Set<SqlFile>): Set<Relation> => {
     const file = files.find(({ writes }) => writes[0] === relation);
     if (file === undefined || relation === 'core.parcel' || seen.has(file)) return found;
@@ -181,9 +181,9 @@ function layersOfSections(unit: number): Map<string, Set<Relation>> {
 }
 
 /** Returns the sections that are `not_loaded` in the records of a region. Empty if the region has no land parcels. */
-async function emptySections(database: Database, unit: number): Promise<Set<string>> {
+async function emptySections(database: Database, region: number): Promise<Set<string>> {
   // The first query finds the fids, because a distributed database cannot join a record with its parcel.
-  const parcels = await database.query<{ fid: number }>(operate('some_land_parcels'), [firstFid(unit), firstFid(unit + 1), LOOKED_AT]);
+  const parcels = await database.query<{ fid: number }>(operate('some_land_parcels'), [firstFid(region), firstFid(region + 1), LOOKED_AT]);
   const rows = await database.query<{ section: string }>(operate('not_loaded'), [parcels.map(({ fid }) => fid), SECTIONS.map(({ name }) => name)]);
   return new Set(rows.map(({ section }) => section));
 }

@@ -1,5 +1,5 @@
 /** The phase of a refresh that reads new files: each release is staged, checked and loaded. */
-import { unitName, unitSlug } from '../contract/regions.ts';
+import { regionName, regionSlug } from '../contract/regions.ts';
 import type { MemberFacts } from '../contract/source.ts';
 import { releaseOf, type Located, type Survey } from '../contract/survey.ts';
 import { vintageText } from '../contract/vintage.ts';
@@ -81,7 +81,7 @@ async function tryRelease(refreshing: Refreshing, job: LoadJob): Promise<Release
   for (let next: LoadJob | null = job; next !== null;) {
     const now: LoadJob = next;
     const { source, region, vintage } = now.located;
-    const about = { source: source.id, region: region === null ? undefined : unitSlug(region) };
+    const about = { source: source.id, region: region === null ? undefined : regionSlug(region) };
     const tried = await trouble.attempt(() => loadRelease(refreshing, now).catch((error: unknown) => rethrow(error, about)));
     if ('done' in tried) return tried.done;
     const omission = omissionOf(now.located, tried.failure);
@@ -114,7 +114,7 @@ function byRelease(a: ReleaseReport, b: ReleaseReport): number {
 async function loadRelease({ context, run }: Refreshing, { located, fingerprint }: LoadJob): Promise<ReleaseReport> {
   const { database, log } = context;
   const { source: { id: source }, vintage, region } = located;
-  const subject = `${source} ${vintageText(vintage)}${region === null ? '' : ` ${unitName(region)}`}`;
+  const subject = `${source} ${vintageText(vintage)}${region === null ? '' : ` ${regionName(region)}`}`;
   const startedAt = performance.now();
   const reusable = await reusableMembers(context, located);
   /** @param again members to read even if an earlier release has them */

@@ -17,7 +17,7 @@ import { publications } from '../ledger/published.ts';
 import { isDone, plan, type LeftFile, type Plan, type UnusedFile } from '../plan/plan.ts';
 import { price, refuseWithoutRoom, type Price } from '../plan/price.ts';
 import { secondsSince } from '../progress.ts';
-import { buildItaly, buildRegions, type UnitReport } from './build-phase.ts';
+import { buildItaly, buildRegions, type BuildReport } from './build-phase.ts';
 import { VERSION } from '../program.ts';
 import type { Context } from './context.ts';
 import { vectorEngineUsed } from '../formats/vector.ts';
@@ -27,7 +27,7 @@ import { nothingPublished } from './no-parcels.ts';
 import { placeComuni } from './place-phase.ts';
 import { readAll, readKnown, Trouble, type Refreshing, type RefreshOptions } from './refreshing.ts';
 
-export type { ReleaseReport, RefreshOptions, UnitReport };
+export type { ReleaseReport, RefreshOptions, BuildReport };
 
 export interface RefreshReport {
   readonly runId: number | null;
@@ -35,7 +35,7 @@ export interface RefreshReport {
   readonly unused: readonly UnusedFile[];
   readonly left: readonly LeftFile[];
   readonly loaded: readonly ReleaseReport[];
-  readonly units: readonly UnitReport[];
+  readonly units: readonly BuildReport[];
   /** Regions that a user holds, as text. */
   readonly held: readonly string[];
   readonly failures: readonly MappaleError[];
@@ -88,8 +88,8 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
   const { survey, seen, planned } = await surveyFolders(context, options);
   await seen.write(database);
   const trouble = troubleOf(context, options, survey);
-  const seenUnits = new Set(planned.builds.flatMap(({ unit }) => (unit > 0 ? [unit] : [])));
-  const reporting = { context, survey, trouble, units: seenUnits, startedAt };
+  const seenRegions = new Set(planned.builds.flatMap(({ region }) => (region > 0 ? [region] : [])));
+  const reporting = { context, survey, trouble, regions: seenRegions, startedAt };
   if (isDone(planned)) return nothingToDo(reporting, options, planned);
   const experience = await readExperience(database);
   const estimate = price(planned, experience);
@@ -98,14 +98,14 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     log.runId = run.runId;
     const refreshing = { context, options, run, survey, trouble, parallel: Math.min(options.parallel, database.parallel) };
     const { loaded, unused, held, regions, inventory, italy } = await loadAndPlan(refreshing, planned);
-    for (const { unit } of regions) seenUnits.add(unit);
+    for (const { region } of regions) seenRegions.add(region);
     const built = await buildRegions(refreshing, regions, inventory);
     if (trouble.failures.length === trouble.omissions.length) trouble.failures.push(...(await nothingPublished(context, options)));
     return report(reporting, {
       runId: run.runId, estimate, loaded, unused, left: planned.left, held: [...held, ...italy.heldBack, ...built.heldBack].sort(),
-      units: [...italy.units, ...built.units].sort((a, b) => a.unit - b.unit),
+      units: [...italy.reports, ...built.reports].sort((a, b) => a.unit - b.unit),
     });
-  }, { endingOf: (done) => ending(done, options, seenUnits), concurrent: options.concurrent ?? false });
+  }, { endingOf: (done) => ending(done, options, seenRegions), concurrent: options.concurrent ?? false });
 }
 
 /** Files that cannot be recognised, as failures that leave out files or withhold regions. */
@@ -125,23 +125,23 @@ async function loadAndPlan(refreshing: Refreshing, planned: Plan) {
     const inventory = await placeComuni(refreshing);
     const { held, builds } = plan(await readKnown(context, inventory), null, options.regions);
     for (const each of held) context.log.info(each);
-    const italy = await buildItaly(refreshing, builds.filter(({ unit }) => unit === 0), inventory);
-    return { loaded, unused, held, inventory, italy, regions: builds.filter(({ unit }) => unit > 0) };
+    const italy = await buildItaly(refreshing, builds.filter(({ region }) => region === 0), inventory);
+    return { loaded, unused, held, inventory, italy, regions: builds.filter(({ region }) => region > 0) };
   });
 }
 
 /** Ends a refresh that has nothing to load and nothing to build. */
 async function nothingToDo(reporting: Reporting, options: RefreshOptions, planned: Plan): Promise<RefreshReport> {
-  const { context, trouble, units } = reporting;
+  const { context, trouble, regions } = reporting;
   const { database } = context;
-  await tidy(context, options, planned.builds.map(({ unit }) => unit));
+  await tidy(context, options, planned.builds.map(({ region }) => region));
   trouble.failures.push(...(await nothingPublished(context, options)));
   const done = await report(reporting, { runId: null, held: planned.held, loaded: [], units: [], estimate: null, unused: planned.unused, left: planned.left });
   // A nightly run is recorded even if it did nothing, because alerts look for the last success.
   const { came, present, gone } = planned;
-  if (options.command === 'watch' || came.length > 0 || gone > 0 || (options.data !== null && !(await isNoted(database, done.leftOut, units)))) {
+  if (options.command === 'watch' || came.length > 0 || gone > 0 || (options.data !== null && !(await isNoted(database, done.leftOut, regions)))) {
     await withRun(database, aboutRun(context, options), (run) => run.step('look', 'data folders', () => noteFiles(database, run.runId, present, came)), {
-      endingOf: () => ending(done, options, units),
+      endingOf: () => ending(done, options, regions),
     });
   }
   return done;
@@ -152,27 +152,27 @@ interface Reporting {
   readonly survey: Survey;
   readonly trouble: Trouble;
   /** Regions that the refresh looked at. */
-  readonly units: ReadonlySet<number>;
+  readonly regions: ReadonlySet<number>;
   readonly startedAt: number;
 }
 
 async function report(
-  { context: { database, sources }, survey, trouble, units, startedAt }: Reporting,
+  { context: { database, sources }, survey, trouble, regions, startedAt }: Reporting,
   phases: Pick<RefreshReport, 'runId' | 'held' | 'loaded' | 'units' | 'estimate' | 'unused' | 'left'>,
 ): Promise<RefreshReport> {
-  const published = [...(await publications(database)).keys()].filter((unit) => units.has(unit)).sort((a, b) => a - b);
+  const published = [...(await publications(database)).keys()].filter((region) => regions.has(region)).sort((a, b) => a - b);
   const inventory = (await Inventory.read(database, sources)).without(trouble.unusable);
   const leftOut = await leftOutOf(database, trouble.omissions, published, inventory);
   const warnings = (await schemaWarnings(database, phases.loaded.map(({ release }) => release)))
-    .filter((warning) => warning.units.length === 0 || warning.units.some((unit) => unit === 0 || units.has(unit)));
+    .filter((warning) => warning.units.length === 0 || warning.units.some((region) => region === 0 || regions.has(region)));
   const { aside, unknown, broken } = survey;
   const { failures } = trouble;
   return { survey: { aside, unknown, broken }, failures, leftOut, warnings, vectorEngine: vectorEngineUsed(), seconds: secondsSince(startedAt), ...phases };
 }
 
 /** Facts that the ledger keeps of a run. A command that did not look at the data folders does not know what is left out. */
-function ending(done: RefreshReport, { data }: RefreshOptions, units: ReadonlySet<number>): { readonly exitCode: number; readonly report: unknown } {
-  const kept = data === null ? null : { regions: [...units], left_out: done.leftOut, failures: done.failures.map(notedFailure) };
+function ending(done: RefreshReport, { data }: RefreshOptions, regions: ReadonlySet<number>): { readonly exitCode: number; readonly report: unknown } {
+  const kept = data === null ? null : { regions: [...regions], left_out: done.leftOut, failures: done.failures.map(notedFailure) };
   return { exitCode: exitCodeOf(done), report: kept };
 }
 
@@ -192,9 +192,9 @@ function notedFailure({ code, exitCode, source, region, data }: MappaleError): N
 }
 
 /** Returns whether the last run of each region left out the same files. */
-async function isNoted(database: Context['database'], leftOut: readonly LeftOut[], units: ReadonlySet<number>): Promise<boolean> {
+async function isNoted(database: Context['database'], leftOut: readonly LeftOut[], regions: ReadonlySet<number>): Promise<boolean> {
   const before = await leftOutByRegion(database);
-  return [...units].every((unit) => sameLeftOut(before.get(unit) ?? [], unit) === sameLeftOut(leftOut, unit));
+  return [...regions].every((region) => sameLeftOut(before.get(region) ?? [], region) === sameLeftOut(leftOut, region));
 }
 
 function aboutRun(context: Context, options: RefreshOptions): { command: string; arguments: unknown; version: string; host: string } {
@@ -202,13 +202,13 @@ function aboutRun(context: Context, options: RefreshOptions): { command: string;
 }
 
 /** Removes workspaces of a killed run, unless another run works and owns them. */
-async function tidy(context: Context, options: RefreshOptions, units: readonly number[]): Promise<void> {
+async function tidy(context: Context, options: RefreshOptions, regions: readonly number[]): Promise<void> {
   const { database } = context;
-  const left = [...(await leftStaging(database)), ...(await leftBuilds(database, units)), ...(await openRuns(database))];
+  const left = [...(await leftStaging(database)), ...(await leftBuilds(database, regions)), ...(await openRuns(database))];
   if (left.length === 0) return;
   await withRun(database, aboutRun(context, options), (run) => run.step('recover', 'workspaces', async () => {
     await recoverStaging(database);
-    for (const unit of units) await dropBuild(database, unit);
+    for (const region of regions) await dropBuild(database, region);
   })).catch((error: unknown) => {
     if (!(error instanceof MappaleError) || error.kind !== 'locked') throw error;
   });

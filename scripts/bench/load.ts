@@ -2,7 +2,7 @@
  * Measures whole loads. `mappale refresh` reads the files of a synthetic region about as dense as Italy into an empty database. The program runs in a
  * child process, so that CPU and memory of Node are those of the program. Times of steps come from the ledger, times of tables from the log.
  */
-import { unitName } from '../../pipelines/contract/regions.ts';
+import { regionName } from '../../pipelines/contract/regions.ts';
 import { onDatabase, one, type Database } from '../../pipelines/db/index.ts';
 import { textTable } from '../../pipelines/text-table.ts';
 import { rounded, stepOf, type Measurement, type Step } from './history.ts';
@@ -84,7 +84,7 @@ async function stepsOf(database: Database, tables: ReadonlyMap<string, number>):
     const [source] = subject.split(' ');
     const release = releases.find((each) => each.source === source);
     if (release !== undefined) add(`${step} ${release.source}`, seconds, step === 'stage' ? release.records : release.rows);
-    else if (subject === unitName(0)) add(`${step} of Italy`, seconds, null);
+    else if (subject === regionName(0)) add(`${step} of Italy`, seconds, null);
     else add(step, seconds, step === 'recover' ? null : built.get('core.parcel') ?? null);
   }
   for (const [relation, seconds] of tables) add(relation, seconds, built.get(relation) ?? null);

@@ -92,7 +92,7 @@ describe('the grid of ground acceleration', () => {
     });
     for (const each of fine) {
       for (const other of coarse) {
-        const force = currentFiles([loadedAs(each, 1), loadedAs(other, 2)], { id: 'ingv_mps04', manifest: source.manifest }, { unit: 14, layer: 'pga_node', register: new Map() });
+        const force = currentFiles([loadedAs(each, 1), loadedAs(other, 2)], { id: 'ingv_mps04', manifest: source.manifest }, { region: 14, layer: 'pga_node', register: new Map() });
         expect(force.files.map(({ file }) => file.fileId)).toEqual([1]);
         expect(force.ties).toEqual([]);
       }

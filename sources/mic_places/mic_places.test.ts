@@ -35,7 +35,7 @@ describe('the answer to the query and the ministry\'s list', () => {
   async function active(listDay: string, answerDay: string): Promise<{ names: string[]; ties: number; roles: string[] }> {
     const list = await loaded(1, 'made_published-list.csv', `datasetLuoghiDellaCultura_${listDay}.csv`, ['CB campo finto', 'CB solo elenco']);
     const answer = await loaded(2, 'made_query-answer.csv', `luoghi_della_cultura_${answerDay}.csv`, ['CB campo finto', 'CB solo risposta']);
-    const { files, ties } = currentFiles([list, answer], { id: 'mic_places', manifest: source.manifest }, { unit: 14, layer: 'cultural_place', register: new Map() });
+    const { files, ties } = currentFiles([list, answer], { id: 'mic_places', manifest: source.manifest }, { region: 14, layer: 'cultural_place', register: new Map() });
     return { names: files.map(({ file: { name } }) => name), ties: ties.length, roles: [list.role, answer.role] };
   }
 

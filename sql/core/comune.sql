@@ -2,7 +2,7 @@
 -- version: 1
 -- reads: layer.comune_code
 -- writes: core.comune
--- unit: italy
+-- scope: italy
 -- grain: one row per comune
 -- crs: none
 

@@ -2,7 +2,7 @@
 -- version: 2
 -- reads: layer.comune_code, layer.comune_suppressed
 -- writes: core.place_name
--- unit: italy
+-- scope: italy
 -- grain: one row per key, kind and place
 -- crs: none
 

@@ -2,7 +2,7 @@
 -- version: 1
 -- reads: layer.comune_code, layer.boundary
 -- writes: core.region
--- unit: italy
+-- scope: italy
 -- grain: one row per region
 -- crs: none
 

@@ -218,7 +218,7 @@ drop view if exists :"view"
 
 -- statement: swap_of_region
 -- The swap of the parcel's region is looked up once per statement, because few rows belong to other regions.
-case when :"unit" = (select past.looked_at()) then (select past.swap_of(:'relation', past.looked_at())) else past.swap_of(:'relation', :"unit") end
+case when :"region" = (select past.looked_at()) then (select past.swap_of(:'relation', past.looked_at())) else past.swap_of(:'relation', :"region") end
 
 -- statement: seen
 create view :"view" as
@@ -344,7 +344,7 @@ where false
 -- statement: horizon
 -- For each region with earlier swaps, the swap that created the state at the given time.
 select
-  unit_code::int4 as unit,
+  unit_code::int4 as region,
   max(swap_id) as swap
 from ledger.swap
 where happened_at <= now() - make_interval(months => $1)
@@ -366,38 +366,38 @@ truncate :"history"
 select count(*) as rows
 from :"history" h
 join ledger.swap s on s.swap_id = h.until_swap
-join unnest($1::int4[], $2::int4[]) as z (unit, swap) on z.unit = s.unit_code
+join unnest($1::int4[], $2::int4[]) as z (region, swap) on z.region = s.unit_code
   and z.swap >= s.swap_id
 
 -- statement: swaps_before
 select count(*) as swaps
 from ledger.swap s
-join unnest($1::int4[], $2::int4[]) as z (unit, swap) on z.unit = s.unit_code
+join unnest($1::int4[], $2::int4[]) as z (region, swap) on z.region = s.unit_code
   and z.swap > s.swap_id
 
 -- statement: cut_rows
 delete from :"history" h
 using ledger.swap s
-join unnest($1::int4[], $2::int4[]) as z (unit, swap) on z.unit = s.unit_code
+join unnest($1::int4[], $2::int4[]) as z (region, swap) on z.region = s.unit_code
   and z.swap >= s.swap_id
 where s.swap_id = h.until_swap
 
 -- statement: cut_swaps
 delete from ledger.swap s
-using unnest($1::int4[], $2::int4[]) as z (unit, swap)
-where z.unit = s.unit_code
+using unnest($1::int4[], $2::int4[]) as z (region, swap)
+where z.region = s.unit_code
   and z.swap > s.swap_id
 
 -- statement: cut_here
 update ledger.swap s
 set kept_from = now() - make_interval(months => $3)
-from unnest($1::int4[], $2::int4[]) as z (unit, swap)
+from unnest($1::int4[], $2::int4[]) as z (region, swap)
 where z.swap = s.swap_id
 
 -- statement: moments
 -- Publications of a parcel's region and of Italy since the start of history, and the publications that were current at that start.
 select
-  s.unit_code::int4 as unit,
+  s.unit_code::int4 as region,
   s.publication_id as publication,
   to_char(greatest(s.happened_at, k.since) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since,
   (greatest(s.happened_at, k.since) + interval '1 microsecond')::text as moment

@@ -327,7 +327,7 @@ order by
 
 -- statement: published_tables
 select
-  p.unit_code::int4 as unit,
+  p.unit_code::int4 as region,
   t.relation,
   t.partition,
   t.fingerprint,
@@ -349,7 +349,7 @@ where p.unit_code = $1
 
 -- statement: holds
 select
-  unit_code::int4 as unit,
+  unit_code::int4 as region,
   kind,
   fingerprint,
   reason,
@@ -408,7 +408,7 @@ order by 1
 
 -- statement: parcels_in_force
 select
-  p.unit_code::int4 as unit,
+  p.unit_code::int4 as region,
   t.rows as parcels
 from ledger.publication p
 join ledger.publication_table t using (publication_id)

@@ -110,13 +110,13 @@ having bool_and(coverage = 'not_loaded')
 
 -- statement: left_out
 -- Files left out by the last run that checked a region, by region.
-select distinct on (u.unit)
-  u.unit::int4 as unit,
+select distinct on (u.region)
+  u.region::int4 as region,
   r.report -> 'left_out' as "leftOut"
 from ledger.run r
-cross join lateral jsonb_array_elements_text(r.report -> 'regions') as u (unit)
+cross join lateral jsonb_array_elements_text(r.report -> 'regions') as u (region)
 where r.outcome = 'done'
-order by u.unit, r.run_id desc
+order by u.region, r.run_id desc
 
 -- statement: kept_partitions
 select distinct t.partition
@@ -216,7 +216,7 @@ limit 5
 
 -- statement: published_parcels
 select
-  p.unit_code::int4 as unit,
+  p.unit_code::int4 as region,
   coalesce(t.rows, 0)::int4 as parcels,
   (now() at time zone 'Europe/Rome')::date - (p.published_at at time zone 'Europe/Rome')::date as days
 from ledger.publication p

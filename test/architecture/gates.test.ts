@@ -15,7 +15,7 @@ const ANY_REGION = 14;
 const OUTSIDE = ['release_id', 'member_id', 'position', 'region_code'];
 const NUMBERS = ['int2', 'int4', 'int8', 'float4', 'float8', 'numeric'];
 
-const PUBLISHED: readonly Relation[] = [0, ANY_REGION].flatMap((unit) => productFiles(unit).map(({ writes }) => writes[0]!));
+const PUBLISHED: readonly Relation[] = [0, ANY_REGION].flatMap((region) => productFiles(region).map(({ writes }) => writes[0]!));
 const WATCHED = Object.entries(GATES).filter((entry): entry is [Relation, TableGate] => !('unwatched' in entry[1]));
 
 interface Column {

@@ -343,8 +343,8 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
       const url = urlOf(database);
       const concurrent = (): Promise<Ended> => mappale(url, 'refresh', '--data', folder, '--concurrent');
       for (const ended of await Promise.all([concurrent(), concurrent()])) expect([ended.code, told(ended)]).toEqual([0, expect.anything()]);
-      const made = await database.query<{ unit: number; n: number }>('select unit_code::int4 as unit, count(*)::int4 as n from ledger.publication where unit_code > 0 group by 1 order by 1');
-      expect(made).toEqual([{ unit: 13, n: 1 }, { unit: 14, n: 1 }, { unit: 17, n: 1 }, { unit: 18, n: 1 }]);
+      const made = await database.query<{ region: number; n: number }>('select unit_code::int4 as region, count(*)::int4 as n from ledger.publication where unit_code > 0 group by 1 order by 1');
+      expect(made).toEqual([{ region: 13, n: 1 }, { region: 14, n: 1 }, { region: 17, n: 1 }, { region: 18, n: 1 }]);
       expect(await recount(database)).toEqual(await inForce(database));
       expect(await orphans(database)).toEqual([]);
     } finally {

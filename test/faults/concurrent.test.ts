@@ -13,7 +13,7 @@ import { inForce, orphans, recount, withDatabase } from './published.ts';
 const REGIONS: Readonly<Record<string, number>> = {
   ABRUZZO: 13, BASILICATA: 17, CALABRIA: 18, CAMPANIA: 15, LAZIO: 12, LIGURIA: 7, MARCHE: 11, MOLISE: 14, PUGLIA: 16, UMBRIA: 10,
 };
-const UNITS = Object.values(REGIONS).sort((a, b) => a - b);
+const CODES = Object.values(REGIONS).sort((a, b) => a - b);
 
 describeEngines('concurrent loads', (engine) => {
   let files: { readonly folder: string; remove(): Promise<void> };
@@ -32,8 +32,8 @@ describeEngines('concurrent loads', (engine) => {
     return { url, gate: await Gate.open(url) };
   }
 
-  const builders = (url: string): Promise<{ unit: number; run: number }[]> => withDatabase(url, (database) => database.query<{ unit: number; run: number }>(
-    'select unit_code::int4 as unit, run_id as run from ledger.publication where unit_code > 0 order by 1',
+  const builders = (url: string): Promise<{ region: number; run: number }[]> => withDatabase(url, (database) => database.query<{ region: number; run: number }>(
+    'select unit_code::int4 as region, run_id as run from ledger.publication where unit_code > 0 order by 1',
   ));
 
   async function whole(url: string): Promise<void> {
@@ -67,7 +67,7 @@ describeEngines('concurrent loads', (engine) => {
     await gate.lift('join of Liguria begins');
     for (const run of [first, second]) succeeded(await run.ended);
     const built = await builders(url);
-    expect(built.map(({ unit }) => unit)).toEqual(UNITS);
+    expect(built.map(({ region }) => region)).toEqual(CODES);
     expect(new Set(built.map(({ run }) => run)).size).toBe(2);
     await whole(url);
     await gate.close();
@@ -85,7 +85,7 @@ describeEngines('concurrent loads', (engine) => {
     await gate.lift('check of Liguria begins');
     succeeded(await second.ended);
     const built = await builders(url);
-    expect(built.map(({ unit }) => unit)).toEqual(UNITS);
+    expect(built.map(({ region }) => region)).toEqual(CODES);
     expect(new Set(built.map(({ run }) => run)).size).toBe(1);
     // The next run closes the ledger entry of the killed one.
     succeeded(await mappale(url, 'prune'));
@@ -103,7 +103,7 @@ describeEngines('concurrent loads', (engine) => {
     expect(second.over).toBe(false);
     await gate.lift('stage of ade_cadastre 2026-07-01 Molise begins');
     for (const run of [first, second]) succeeded(await run.ended);
-    expect((await builders(url)).map(({ unit }) => unit)).toEqual(UNITS);
+    expect((await builders(url)).map(({ region }) => region)).toEqual(CODES);
     const releases = await withDatabase(url, (database) => database.query<{ n: number; whole: number }>("select count(*)::int4 as n, count(*) filter (where state = 'loaded')::int4 as whole from ledger.release"));
     expect(releases).toEqual([{ n: 10, whole: 10 }]);
     await whole(url);

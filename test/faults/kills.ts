@@ -63,9 +63,9 @@ class Pair {
       expect(await recount(database), `${when}: tables against the ledger`).toEqual(await inForce(database));
       const listed = await everPublished(database);
       // A publication that was committed before the kill replaces a region or Italy as a whole.
-      for (const unit of ['0', '14']) {
-        const of = (all: Record<string, string>): string => JSON.stringify(Object.entries(all).filter(([key]) => key.startsWith(`${unit} `)).sort());
-        expect([of(before), of(this.#calm)], `${when}: unit ${unit}`).toContain(of(listed));
+      for (const region of ['0', '14']) {
+        const of = (all: Record<string, string>): string => JSON.stringify(Object.entries(all).filter(([key]) => key.startsWith(`${region} `)).sort());
+        expect([of(before), of(this.#calm)], `${when}: region ${region}`).toContain(of(listed));
       }
       await this.#keepsFids(database, when);
     });

@@ -153,8 +153,8 @@ describeDatabase('a watch whose log is rotated', (engine) => {
       await files.remove();
     }
     const runs = await withDatabase(url, (database) => database.query('select command, ended_at is not null as ended from ledger.run'));
-    const units = await withDatabase(url, (database) => database.query<{ unit: number }>("select unit_code::int4 as unit from ledger.publication where state = 'current' order by 1"));
+    const regions = await withDatabase(url, (database) => database.query<{ region: number }>("select unit_code::int4 as region from ledger.publication where state = 'current' order by 1"));
     expect(runs).toEqual([{ command: 'watch', ended: true }]);
-    expect(units.map(({ unit }) => unit)).toEqual([0, 14]);
+    expect(regions.map(({ region }) => region)).toEqual([0, 14]);
   });
 });

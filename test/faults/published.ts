@@ -15,7 +15,7 @@ export async function withDatabase<T>(url: string, work: (database: Database) =>
 }
 
 interface Listed extends Record<string, unknown> {
-  readonly unit: number;
+  readonly region: number;
   readonly state: 'current' | 'previous' | 'past';
   readonly relation: Relation;
   readonly partition: string;
@@ -27,31 +27,31 @@ async function listed(session: Session): Promise<Listed[]> {
   const [made] = await session.query<{ there: boolean }>("select to_regclass('ledger.publication_table') is not null as there");
   if (!made!.there) return [];
   return session.query<Listed>(
-    `select p.unit_code::int4 as unit, p.state, t.relation, t.partition, t.rows, t.digest
+    `select p.unit_code::int4 as region, p.state, t.relation, t.partition, t.rows, t.digest
      from ledger.publication p join ledger.publication_table t using (publication_id) order by 1, 2, 3, 4`,
   );
 }
 
-/** Returns the current content: `unit relation` → rows and digest, from the ledger. */
+/** Returns the current content: `region relation` → rows and digest, from the ledger. */
 export async function inForce(database: Database): Promise<Record<string, string>> {
   const rows = await database.session(listed);
-  return Object.fromEntries(rows.filter(({ state }) => state === 'current').map(({ unit, relation, rows: count, digest }) => [`${unit} ${relation}`, `${count} rows, ${digest}`]));
+  return Object.fromEntries(rows.filter(({ state }) => state === 'current').map(({ region, relation, rows: count, digest }) => [`${region} ${relation}`, `${count} rows, ${digest}`]));
 }
 
-/** Returns the rows of history: `unit table` → number and content, independent of the numbers of swaps. */
+/** Returns the rows of history: `region table` → number and content, independent of the numbers of swaps. */
 export async function keptHistory(database: Database): Promise<Record<string, string>> {
-  const tables = await database.query<{ name: string; unit: number }>(
+  const tables = await database.query<{ name: string; region: number }>(
     `select c.relname as name,
-       case when to_regclass('core.' || c.relname) in (select oid from pg_class where relkind = 'r') then 0 else 14 end as unit
+       case when to_regclass('core.' || c.relname) in (select oid from pg_class where relkind = 'r') then 0 else 14 end as region
      from pg_class c where c.relnamespace = to_regnamespace('history') and c.relkind = 'r' order by 1`,
   );
   const found: Record<string, string> = {};
-  for (const { name, unit } of tables) {
+  for (const { name, region } of tables) {
     const [kept] = await database.query<{ rows: number; digest: string }>(
       `select count(*) as rows, coalesce(sum(hashtextextended((to_jsonb(h) - '{from_swap,until_swap}'::text[])::text, 0)::numeric), 0)::text as digest
        from history."${name}" h`,
     );
-    if (kept!.rows > 0) found[`${unit} history.${name}`] = `${kept!.rows} rows, ${kept!.digest}`;
+    if (kept!.rows > 0) found[`${region} history.${name}`] = `${kept!.rows} rows, ${kept!.digest}`;
   }
   return found;
 }
@@ -65,7 +65,7 @@ export async function everPublished(database: Database): Promise<Record<string, 
 export async function recount(database: Database): Promise<Record<string, string>> {
   return database.session(async (session) => {
     const found: Record<string, string> = {};
-    for (const { relation, partition, unit } of (await listed(session)).filter(({ state }) => state === 'current')) {
+    for (const { relation, partition, region } of (await listed(session)).filter(({ state }) => state === 'current')) {
       const whole = (await splitOf(session, relation)) === 'whole';
       const place = { schema: schemaOf(relation), table: whole ? tableOf(relation) : partition };
       const [there] = await session.query<{ attached: boolean }>(
@@ -73,11 +73,11 @@ export async function recount(database: Database): Promise<Record<string, string
          from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = $2`, [place.schema, place.table, whole, tableOf(relation)],
       );
       if (there?.attached !== true) {
-        found[`${unit} ${relation}`] = 'missing';
+        found[`${region} ${relation}`] = 'missing';
         continue;
       }
       const { rows, digest } = await digestOf(session, place.schema, place.table);
-      found[`${unit} ${relation}`] = `${rows} rows, ${digest}`;
+      found[`${region} ${relation}`] = `${rows} rows, ${digest}`;
     }
     return found;
   });

@@ -124,16 +124,16 @@ export function differences(was: unknown, now: unknown, path = ''): string[] {
   return was === now ? [] : [`${path}: ${JSON.stringify(was)} → ${JSON.stringify(now)}`];
 }
 
-/** Returns the published content by reference instead of fid, without ids of this database: rows and digest of each table of each unit. */
+/** Returns the published content by reference instead of fid, without ids of this database: rows and digest of each table of each region. */
 export async function publishedByReference(database: Database): Promise<Record<string, string>> {
-  const tables = await database.query<{ unit: number; relation: string; partition: string }>(
-    `select p.unit_code::int4 as unit, t.relation, t.partition from ledger.publication p join ledger.publication_table t using (publication_id)
+  const tables = await database.query<{ region: number; relation: string; partition: string }>(
+    `select p.unit_code::int4 as region, t.relation, t.partition from ledger.publication p join ledger.publication_table t using (publication_id)
      where p.state = 'current' order by 1, 2`,
   );
   const found: Record<string, string> = {};
-  for (const { unit, relation, partition } of tables) {
+  for (const { region, relation, partition } of tables) {
     const [schema, name] = relation.split('.') as [string, string];
-    const table = unit === 0 ? name : partition;
+    const table = region === 0 ? name : partition;
     const columns = (await database.query<{ name: string }>(
       "select attname as name from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and attname <> all ('{release_id,member_id,position,file_id,fid}') order by attname", [ident(schema, table)],
     )).map(({ name: column }) => column);
@@ -143,7 +143,7 @@ export async function publishedByReference(database: Database): Promise<Record<s
        from (select row(${[...columns.map((column) => `t.${ident(column)}`), ...(keyed!.fid ? ['p.reference'] : [])].join(', ')})::text as r
          from ${ident(schema, table)} t ${keyed!.fid ? 'join core.parcel p on p.fid = t.fid' : ''}) x`,
     );
-    found[`${unit} ${relation}`] = `${row!.rows} rows, ${row!.digest}`;
+    found[`${region} ${relation}`] = `${row!.rows} rows, ${row!.digest}`;
   }
   return found;
 }

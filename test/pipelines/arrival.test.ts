@@ -80,7 +80,7 @@ describeEngines('files that come in any order', (engine) => {
         // The hold that a rollback set is released, so that the last refresh publishes the current files.
         await releaseHold(story.context.database, REGION, null);
         await happen(story, { what: 'refresh' });
-        const published = await contentOf(story.context.database, await story.units(story.context.database));
+        const published = await contentOf(story.context.database, await story.regions(story.context.database));
         expect(Object.keys(published).length).toBeGreaterThan(15);
         expect(await story.fresh(await engine.createDatabase())).toEqual(published);
         // A further run has nothing to publish, and nothing to do if no file waits for its repair.

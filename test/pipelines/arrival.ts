@@ -26,14 +26,14 @@ export const ACCEPTED = { who: 'test', why: 'a test' } as const;
 /** Columns that contain where and when a row was read or published, not its content; fids are replaced by references. */
 const NOT_CONTENT = ['release_id', 'member_id', 'position', 'file_id', 'first_run_id', 'fid'];
 
-/** Returns a digest of each current table of these units, over references instead of fids: the same files give the same digests in any order. */
-export async function contentOf(database: Database, units: readonly number[]): Promise<Record<string, string>> {
+/** Returns a digest of each current table of these regions, over references instead of fids: the same files give the same digests in any order. */
+export async function contentOf(database: Database, regions: readonly number[]): Promise<Record<string, string>> {
   return database.session(async (session) => {
     const found: Record<string, string> = {};
-    for (const unit of units) {
-      const tables = await publishedTables(session, unit);
+    for (const region of regions) {
+      const tables = await publishedTables(session, region);
       const parcels = tables.get('core.parcel');
-      for (const [relation, { currentTable }] of tables) found[`${unit} ${relation}`] = await digest(session, schemaOf(relation), currentTable, parcels?.currentTable ?? null);
+      for (const [relation, { currentTable }] of tables) found[`${region} ${relation}`] = await digest(session, schemaOf(relation), currentTable, parcels?.currentTable ?? null);
     }
     return found;
   });
@@ -193,14 +193,14 @@ export class Story {
     try {
       const report = await refresh(context, loadOptions([folder], [REGION], { accept: ACCEPTED }));
       if (report.failures.length > 0) throw report.failures[0]!;
-      return await contentOf(context.database, await this.units(context.database));
+      return await contentOf(context.database, await this.regions(context.database));
     } finally {
       await context.database.close();
       await rm(folder, { recursive: true, force: true });
     }
   }
 
-  async units(database: Database): Promise<number[]> {
+  async regions(database: Database): Promise<number[]> {
     const inventory = await Inventory.read(database, this.context.sources);
     // Without a list of comuni Italy keeps its publication.
     return inventory.register.size === 0 ? [REGION] : [0, REGION];

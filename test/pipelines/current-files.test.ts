@@ -22,7 +22,7 @@ function file(name: string, places: readonly string[], more: Partial<LoadedFile>
 function owners({ files }: CurrentFiles): Record<string, string> {
   return Object.fromEntries(files.flatMap((each) => currentPlaces({ files: [each], ties: [], elsewhere: [], fewer: [] }, 'parcel').map((place) => [place, each.file.name])));
 }
-const of = (files: readonly LoadedFile[], unit = 14, source = CADASTRE, register = LIST): Record<string, string> => owners(currentFiles(files, source, { unit, layer: 'parcel', register }));
+const of = (files: readonly LoadedFile[], region = 14, source = CADASTRE, register = LIST): Record<string, string> => owners(currentFiles(files, source, { region, layer: 'parcel', register }));
 
 describe('a current file', () => {
   it('a file of one province is kept next to the newer file of the other: parts of different days add up', () => {
@@ -35,7 +35,7 @@ describe('a current file', () => {
   });
 
   it('a file that is complete supersedes all older files of its region, and reports it if it has fewer comuni', () => {
-    const force = currentFiles([file('old.zip', ['A001', 'A002'], { complete: true, vintage: '2025-01-01' }), file('new.zip', ['A001'], { complete: true })], CADASTRE, { unit: 14, layer: 'parcel', register: LIST });
+    const force = currentFiles([file('old.zip', ['A001', 'A002'], { complete: true, vintage: '2025-01-01' }), file('new.zip', ['A001'], { complete: true })], CADASTRE, { region: 14, layer: 'parcel', register: LIST });
     expect(owners(force)).toEqual({ A001: 'new.zip' });
     expect(force.fewer).toMatchObject([{ was: 2, now: 1, lost: ['A002'] }]);
   });
@@ -54,17 +54,17 @@ describe('a current file', () => {
   it('is the later one if the same bytes were read twice', () => {
     const first = file('a.zip', ['A001']);
     const again = { ...first, fileId: first.fileId + 1000, releaseId: first.releaseId + 1000, held: [held(['A001', 'A002'])] };
-    const { files } = currentFiles([again, first], CADASTRE, { unit: 14, layer: 'parcel', register: LIST });
+    const { files } = currentFiles([again, first], CADASTRE, { region: 14, layer: 'parcel', register: LIST });
     expect(files.map(({ file: { fileId } }) => fileId)).toEqual([again.fileId]);
   });
 
   it('conflicts with another file of the same age only while both are in the folder', () => {
     const a = file('a.zip', ['A001', 'A002']);
     const b = file('b.zip', ['A002', 'A003']);
-    expect(currentFiles([a, b], CADASTRE, { unit: 14, layer: 'parcel', register: LIST }).ties).toMatchObject([{ places: [{ place: 'A002' }] }]);
-    expect(currentFiles([{ ...a, present: false }, b], CADASTRE, { unit: 14, layer: 'parcel', register: LIST }).ties).toEqual([]);
+    expect(currentFiles([a, b], CADASTRE, { region: 14, layer: 'parcel', register: LIST }).ties).toMatchObject([{ places: [{ place: 'A002' }] }]);
+    expect(currentFiles([{ ...a, present: false }, b], CADASTRE, { region: 14, layer: 'parcel', register: LIST }).ties).toEqual([]);
     const whole = [file('c.csv', [''], { complete: true, region: null }), file('d.csv', [''], { complete: true, region: null })];
-    expect(currentFiles(whole, CADASTRE, { unit: 14, layer: 'parcel', register: LIST }).ties).toHaveLength(1);
+    expect(currentFiles(whole, CADASTRE, { region: 14, layer: 'parcel', register: LIST }).ties).toHaveLength(1);
   });
 
   it('a file of the narrower packaging takes precedence if both have the same day', () => {
@@ -79,7 +79,7 @@ describe('a current file', () => {
     const both = [molise, file('ABRUZZO.zip', ['B001'], { complete: true, region: 13 })];
     expect(of(both)).toEqual({ A001: 'MOLISE.zip' });
     expect(of(both, 13)).toEqual({ B001: 'ABRUZZO.zip' });
-    expect(currentFiles(both, CADASTRE, { unit: 14, layer: 'parcel', register: LIST }).elsewhere).toMatchObject([{ place: 'B001', region: 13 }]);
+    expect(currentFiles(both, CADASTRE, { region: 14, layer: 'parcel', register: LIST }).elsewhere).toMatchObject([{ place: 'B001', region: 13 }]);
   });
 
   it('a file with a comune of unknown region belongs to no region until the list, its rows or the user decide', () => {
@@ -99,13 +99,13 @@ describe('a current file', () => {
   it('a file of a time series counts per half-year, by the date of its rows', () => {
     const archive = { ...file('all.zip', [], { region: null, vintage: '2025_2' }), held: [held(['A001'], { series: '2018_1', dated: '2018-09-01' }), held(['A001'], { series: '2025_2', dated: '2026-03-01' })] };
     const one = { ...file('one.csv', [], { region: null, vintage: '2018_1' }), held: [held(['A001'], { series: '2018_1', dated: '2019-01-01' })] };
-    const { files } = currentFiles([archive, one], SERIES, { unit: 14, layer: 'parcel', register: LIST });
+    const { files } = currentFiles([archive, one], SERIES, { region: 14, layer: 'parcel', register: LIST });
     expect(files.flatMap(({ file: { name }, places, whole }) => (whole ? [`${name} whole`] : places.map(({ series }) => `${name} ${series}`))).sort()).toEqual(['all.zip 2025_2', 'one.csv whole']);
   });
 
   it('a file with a tile supersedes older files of the same tile', () => {
     const tile = (name: string, place: string, vintage: string): LoadedFile => file(name, [''], { region: null, place, vintage });
-    const { files } = currentFiles([tile('a', 'E46N19', '2020'), tile('b', 'E46N19', '2024'), tile('c', 'E47N19', '2020')], CADASTRE, { unit: 14, layer: 'parcel', register: LIST });
+    const { files } = currentFiles([tile('a', 'E46N19', '2020'), tile('b', 'E46N19', '2024'), tile('c', 'E47N19', '2020')], CADASTRE, { region: 14, layer: 'parcel', register: LIST });
     expect(files.map(({ file: { name } }) => name).sort()).toEqual(['b', 'c']);
   });
 });

@@ -86,7 +86,7 @@ describe(`an export of a service; seed ${seed}`, () => {
       held: [{ layer, series: '', region: null, likelyRegion: null, dated: null, named: true, places: [''] }],
     });
     const current = (...files: LoadedFile[]): number[] =>
-      currentFiles(files, source, { unit: 14, layer, register: new Map() }).files.map(({ file: { fileId } }) => fileId);
+      currentFiles(files, source, { region: 14, layer, register: new Map() }).files.map(({ file: { fileId } }) => fileId);
     expect(current(loaded(1, '2021', true, false), loaded(2, '2024', true, true))).toEqual([1]);
     expect(current(loaded(1, '2021', false, false), loaded(2, '2024', true, true))).toEqual([1, 2]);
     expect(current(loaded(2, '2024', true, true))).toEqual([2]);

@@ -124,12 +124,12 @@ describeEngines('history', (engine) => {
     expect(failures).toEqual([]);
   }
 
-  const stateOf = async (state: 'current' | 'previous', unit = REGION): Promise<boolean> => {
-    const [found] = await database.query<{ there: boolean }>('select exists (select from ledger.publication where unit_code = $1 and state = $2) as there', [unit, state]);
+  const stateOf = async (state: 'current' | 'previous', region = REGION): Promise<boolean> => {
+    const [found] = await database.query<{ there: boolean }>('select exists (select from ledger.publication where unit_code = $1 and state = $2) as there', [region, state]);
     return found!.there;
   };
-  const back = async (unit = REGION): Promise<void> => {
-    if (await stateOf('previous', unit)) await asRun('rollback', (run) => rollback(database, unit, run));
+  const back = async (region = REGION): Promise<void> => {
+    if (await stateOf('previous', region)) await asRun('rollback', (run) => rollback(database, region, run));
   };
   const withdrawn = (): Promise<unknown> => asRun('withdraw', (run) => withdraw(database, REGION, run, null));
   const anew = async (version: number): Promise<void> => {

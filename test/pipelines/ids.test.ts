@@ -128,9 +128,9 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
   /** The answers after each test. After each test a day passes. */
   const days: { readonly answers: Map<number, unknown>; readonly regions: ReadonlySet<number> }[] = [];
   afterEach(async () => {
-    const regions = await context.database.query<{ unit: number }>('select distinct unit_code as unit from ledger.swap');
+    const regions = await context.database.query<{ region: number }>('select distinct unit_code as region from ledger.swap');
     const fids = [...new Set([...(days.at(-1)?.answers.keys() ?? []), ...twins?.was ?? [], ...twins?.now ?? [], ...(await watched())])];
-    days.push({ answers: await answeredOf(fids), regions: new Set(regions.map(({ unit }) => unit)) });
+    days.push({ answers: await answeredOf(fids), regions: new Set(regions.map(({ region }) => region)) });
     await daysGoBy(context.database, 1);
   });
   afterAll(async () => {

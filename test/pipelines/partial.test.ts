@@ -117,7 +117,7 @@ describeDatabase('files of a region', (engine) => {
     await load();
     expect(await parcels()).toBe(after);
     // Pinned: new files have no effect. Withdrawn: nothing is served, and rollback restores the region.
-    await setHold(context.database, { unit: MOLISE, kind: 'pinned', fingerprint: null, reason: 'a test' }, 'test');
+    await setHold(context.database, { region: MOLISE, kind: 'pinned', fingerprint: null, reason: 'a test' }, 'test');
     await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { modified: '2026-08-09' });
     await load();
     expect(await parcels()).toBe(after);

@@ -66,8 +66,8 @@ function known(inventory: Inventory, more: Partial<Known> = {}): Known {
 
 /** Returns the publications as they are after a plan was carried out. */
 function published({ builds }: Plan): Known['published'] {
-  return new Map(builds.map(({ unit, products }) => [unit, new Map(products.map(({ relation, fingerprint, inputs }): [typeof relation, PublishedTable] => [
-    relation, { relation, partition: `${relation}_${unit}`, currentTable: `${relation}_${unit}`, fingerprint, inputs, rows: 1_000, digest: 'd' },
+  return new Map(builds.map(({ region, products }) => [region, new Map(products.map(({ relation, fingerprint, inputs }): [typeof relation, PublishedTable] => [
+    relation, { relation, partition: `${relation}_${region}`, currentTable: `${relation}_${region}`, fingerprint, inputs, rows: 1_000, digest: 'd' },
   ]))]));
 }
 
@@ -83,7 +83,7 @@ describe('a plan', () => {
   it('reads a file that is not loaded, and builds its region from it', () => {
     const found = plan(known(loaded([])), survey(zip), null);
     expect(found.loads.map(({ located: { source }, why }) => [source.id, why])).toEqual([[PARCELS.id, 'not loaded yet']]);
-    expect(found.builds.map(({ unit }) => unit)).toEqual([MOLISE]);
+    expect(found.builds.map(({ region }) => region)).toEqual([MOLISE]);
     expect(staleOf(found.builds[0]!.products).map(({ relation }) => relation)).toContain('core.parcel');
     expect(found.builds[0]!.missing).not.toContain('layer.cadastral_parcel');
   });
@@ -104,7 +104,8 @@ describe('a plan', () => {
     const before = plan(known(loaded([])), survey(zip), null);
     const after = plan(known(loaded([zip])), null, null);
     expect(after.loads).toEqual([]);
-    expect(after.builds.map(({ unit, products }) => [unit, staleOf(products)])).toEqual(before.builds.map(({ unit, products }) => [unit, staleOf(products)]));
+    const staleBuilds = ({ builds }: Plan): unknown => builds.map(({ region, products }) => [region, staleOf(products)]);
+    expect(staleBuilds(after)).toEqual(staleBuilds(before));
   });
 
   it('rebuilds tables of another engine, and names that engine', () => {
@@ -118,7 +119,7 @@ describe('a plan', () => {
     const inventory = loaded([zip]);
     const first = published(plan(known(inventory), null, null));
     const newIn = (keep: (input: string) => boolean): readonly string[] => {
-      const tables = new Map([...first].map(([unit, own]) => [unit, new Map([...own].map(([relation, table]) => [relation, {
+      const tables = new Map([...first].map(([region, own]) => [region, new Map([...own].map(([relation, table]) => [relation, {
         ...table, fingerprint: '', inputs: Object.fromEntries(Object.entries(table.inputs).filter(([input]) => keep(input))),
       }]))]));
       const { builds } = plan(known(inventory, { published: tables }), null, null);
@@ -132,7 +133,7 @@ describe('a plan', () => {
   it('leaves a pinned region unchanged, and a rolled back one until its files change', () => {
     const inventory = loaded([zip]);
     const free = plan(known(inventory), null, null);
-    const hold = (kind: Hold['kind'], fingerprint: string | null): Known['holds'] => new Map([[MOLISE, { unit: MOLISE, kind, fingerprint, reason: 'wrong prices', heldBy: 'ada@host', heldAt: '2026-05-01T00:00:00Z' }]]);
+    const hold = (kind: Hold['kind'], fingerprint: string | null): Known['holds'] => new Map([[MOLISE, { region: MOLISE, kind, fingerprint, reason: 'wrong prices', heldBy: 'ada@host', heldAt: '2026-05-01T00:00:00Z' }]]);
     for (const holds of [hold('pinned', null), hold('rolled_back', productsDigest(free.builds[0]!.products))]) {
       const found = plan(known(inventory, { holds }), null, null);
       expect(found.builds).toEqual([]);

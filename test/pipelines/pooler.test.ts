@@ -107,17 +107,17 @@ function suite(engine: TestEngine): void {
 
   it('allows one writer at a time behind transaction pooling, and keeps the workspace of another run', async () => {
     const direct = await engine.openDatabase(url);
-    const unit = files.region.code;
-    await direct.script(`create schema build_${unit}; create table build_${unit}.kept (one int4); create schema staging_999`, 'test');
+    const region = files.region.code;
+    await direct.script(`create schema build_${region}; create table build_${region}.kept (one int4); create schema staging_999`, 'test');
     const [before] = await direct.query('select count(*)::int4 as runs from ledger.run');
     const load = async (): Promise<unknown> => {
       const database = await open(poolers[0].url('transaction'), 'write');
-      return refresh(await contextOn(database), loadOptions([files.folder], [unit]));
+      return refresh(await contextOn(database), loadOptions([files.folder], [region]));
     };
     for (const { status, ...rest } of await Promise.allSettled([load(), load()])) expect([status, rest]).toMatchObject(['rejected', { reason: REFUSED }]);
-    expect(await direct.query(`select to_regclass('build_${unit}.kept') is not null as kept, to_regnamespace('staging_999') is not null as staged`)).toEqual([{ kept: true, staged: true }]);
+    expect(await direct.query(`select to_regclass('build_${region}.kept') is not null as kept, to_regnamespace('staging_999') is not null as staged`)).toEqual([{ kept: true, staged: true }]);
     expect(await direct.query('select count(*)::int4 as runs from ledger.run')).toEqual([before]);
-    await direct.script(`drop schema build_${unit} cascade; drop schema staging_999`, 'test');
+    await direct.script(`drop schema build_${region} cascade; drop schema staging_999`, 'test');
   });
 
   it('refuses every writing command behind transaction pooling', async () => {

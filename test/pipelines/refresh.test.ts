@@ -62,7 +62,7 @@ describeDatabase('a refresh', (engine) => {
     await rename(`${files.folder}-aside.zip`, path('italia_ag_002_txt.zip'));
     const { plan: planned } = await preview(context, options());
     expect(planned.loads.map(({ located }) => located.source.id)).toEqual(['ingv_mps04']);
-    expect(staleOf(planned.builds.find(({ unit }) => unit === REGION)!.products).map(({ relation }) => relation)).toEqual(['section.risk']);
+    expect(staleOf(planned.builds.find(({ region }) => region === REGION)!.products).map(({ relation }) => relation)).toEqual(['section.risk']);
     const report = await refresh(context, options());
     expect(report.failures).toEqual([]);
     expect(changed(before, await partitions(context))).toEqual(['section.risk']);

@@ -44,7 +44,7 @@ it(`gives a correct reason for every loaded file that is not used, seed ${seed}`
   const given = new Map<string, number>();
   fc.assert(fc.property(inventories, ({ files, units }) => {
     const inventory = new Inventory(files, [], LIST, SOURCES);
-    const used = new Set(units.flatMap((unit) => inventory.used(unit)));
+    const used = new Set(units.flatMap((region) => inventory.used(region)));
     for (const file of files.filter((each) => !used.has(each))) {
       const reason = whyUnused(file, inventory, units);
       const kind = reason.replace(/made_\d+\.zip \(.*?\)/, 'FILE').replace(/it belongs to .*?, which/, 'it belongs to REGIONS, which');

@@ -160,7 +160,7 @@ describeDatabase('mappale watch', (engine) => {
     publisher.routes.set(FUEL, served(Buffer.from([head.replace(/\d{4}-\d{2}-\d{2}/, '2027-05-14'), header, ...stations.slice(1), ''].join('\n')), { etag: '"2"', modified: 'Fri, 14 May 2027 08:00:00 GMT' }));
     let pinned: Promise<void> | null = null;
     const log = { ...context.log, info: (message: string) => {
-      if (/^Molise: building/.test(message)) pinned = setHold(context.database, { unit: 14, kind: 'pinned', fingerprint: null, reason: 'made' }, 'here');
+      if (/^Molise: building/.test(message)) pinned = setHold(context.database, { region: 14, kind: 'pinned', fingerprint: null, reason: 'made' }, 'here');
     } };
     const line = await night('2027-05-14T02:15:00Z', {}, (work) => work({ ...context, log }));
     await pinned!;
