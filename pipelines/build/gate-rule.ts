@@ -122,20 +122,20 @@ export async function compare({ relation, gate, before, after, provinceOf, nameO
     for (const province of [...new Set([...was.keys(), ...now.keys()].map(provinceOf))].sort()) {
       const mine = (comuni: ReadonlyMap<string, Figures>): Figures[] => [...comuni.values()].filter(({ comune }) => provinceOf(comune) === province);
       const [old, current] = [mine(was), mine(now)];
-      const [whole, wholeNow] = [together(gate, old, find(before, slice, province)), together(gate, current, find(after, slice, province))];
+      const [whole, wholeNow] = [combined(gate, old, find(before, slice, province)), combined(gate, current, find(after, slice, province))];
       hold([...bounds, ROWS], { slice, province, comune: null }, whole, wholeNow);
       // Only places that exist before and after the change are compared.
       const common = old.filter(({ comune }) => now.has(comune));
       const commonNow = common.flatMap(({ comune }) => now.get(comune) ?? []);
-      hold([...shares, ...gains], { slice, province, comune: null }, together(gate, common), together(gate, commonNow));
+      hold([...shares, ...gains], { slice, province, comune: null }, combined(gate, common), combined(gate, commonNow));
       // The stored statistics of the province were measured with these comuni.
-      const stands = before.every((each) => each.slice !== slice || each.comune === '' || (each.province === province) === old.includes(each));
+      const isUnchanged = before.every((each) => each.slice !== slice || each.comune === '' || (each.province === province) === old.includes(each));
       for (const { name, limits } of quantities) {
         const had = old.filter((place) => valuesOf(place, name) > 0);
         const have = new Set(current.filter((place) => valuesOf(place, name) > 0).map(({ comune }) => comune));
         const both = had.map(({ comune }) => comune).filter((comune) => have.has(comune)).sort();
         if (both.length === 0) continue;
-        const isSame = stands && both.length === had.length && both.length === have.size;
+        const isSame = isUnchanged && both.length === had.length && both.length === have.size;
         const measured = isSame ? null : await among(both);
         const [from, to] = measured === null ? [whole, wholeNow] : [find(measured.before, slice), find(measured.after, slice)];
         const moved = limits.filter(({ refuses }) => refuses(from, to));
@@ -210,7 +210,7 @@ function find(figures: readonly Figures[], slice: string, province?: string): Fi
 }
 
 /** Adds up places. Quantiles cannot be added, so they come from the whole. */
-function together(gate: TableGate, places: readonly Figures[], measured: Figures = NOTHING): Figures {
+function combined(gate: TableGate, places: readonly Figures[], measured: Figures = NOTHING): Figures {
   const add = (of: (place: Figures) => number): number => places.reduce((total, place) => total + of(place), 0);
   return {
     ...measured,

@@ -130,9 +130,9 @@ export class IncrementalBuild {
   async #takeMembers(session: Session, product: Product, layers: readonly Relation[]): Promise<Result | null> {
     const { relation } = product;
     if (!this.#dependsOnlyOn(product)) return null;
-    const standing = this.#standing(relation);
+    const old = this.#oldTable(relation);
     const copied = await this.#pair(session, product, layers);
-    if (copied === 0 || (standing.rows - copied) * WORTHWHILE > standing.rows) return null;
+    if (copied === 0 || (old.rows - copied) * WORTHWHILE > old.rows) return null;
     const sources = this.#inBuild(layers);
     // If two files have the same parcel, one of the files is used. Choosing it needs all rows.
     for (const from of sources) if (await repeatsInFiles(session, from)) return null;
@@ -145,7 +145,7 @@ export class IncrementalBuild {
     await renameTable(session, this.schema, tableOf(relation), whole);
     await analyze(session, this.schema, whole);
     this.#changed = await findChanged(session, this.schema, was, { schema: this.schema, table: whole });
-    const content = await replacing(session, { schema: this.schema, table: 'changed_parcel' }, was, 'changed_fid', standing);
+    const content = await replacing(session, { schema: this.schema, table: 'changed_parcel' }, was, 'changed_fid', old);
     return this.#complete(session, product, whole, 'member', content);
   }
 
@@ -153,7 +153,7 @@ export class IncrementalBuild {
     const { relation } = product;
     if (!this.#dependsOnlyOn(product)) return null;
     const changed = await this.#countChanged(session);
-    if (changed * WORTHWHILE > this.#standing(PARCELS).rows) return null;
+    if (changed * WORTHWHILE > this.#oldTable(PARCELS).rows) return null;
     if (changed === 0) return this.#reused(session, relation);
     const table = tableOf(relation);
     const reach = await this.#reachOf(session, product);
@@ -162,7 +162,7 @@ export class IncrementalBuild {
     const fids = `${reach}_fid`;
     this.#kept.add(table);
     await setApart(session, this.schema, table, whole, fids);
-    const { same, ...content } = await replacing(session, { schema: this.schema, table }, await this.#was(session, relation), fids, this.#standing(relation));
+    const { same, ...content } = await replacing(session, { schema: this.schema, table }, await this.#was(session, relation), fids, this.#oldTable(relation));
     return same ? this.#reused(session, relation) : this.#complete(session, product, whole, { fids }, content);
   }
 
@@ -174,7 +174,7 @@ export class IncrementalBuild {
 
   /** Keeps the published table, which other tables read. */
   async #reused(session: Session, relation: Relation): Promise<Result> {
-    const { rows, digest, currentTable } = this.#standing(relation);
+    const { rows, digest, currentTable } = this.#oldTable(relation);
     const result = { reused: true, rows, digest };
     this.results.set(relation, result);
     await providePublished(session, this.#build, relation, currentTable);
@@ -263,11 +263,11 @@ export class IncrementalBuild {
   }
 
   #was(session: Session, relation: Relation): Promise<Place> {
-    return atHand(session, this.#build, { schema: schemaOf(relation), table: this.#standing(relation).currentTable });
+    return atHand(session, this.#build, { schema: schemaOf(relation), table: this.#oldTable(relation).currentTable });
   }
 
   /** @throws Error if the table is not published: a bug of the plan */
-  #standing(relation: Relation): PublishedTable {
+  #oldTable(relation: Relation): PublishedTable {
     const found = this.#published.get(relation);
     if (found === undefined) throw new Error(`${relation} is built incrementally, but it is not published`);
     return found;

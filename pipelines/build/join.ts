@@ -123,8 +123,8 @@ async function provideInputs(build: Build, session: Session): Promise<ReadonlySe
 /** Builds the tables that are not finished, one in each lane at a time. */
 async function buildTables(build: Build, finished: ReadonlySet<string>): Promise<void> {
   const { database, region, schema, stale, incremental, lanes, log } = build;
-  const order = incremental === null ? longestFirst(await database.session((session) => tableSeconds(session, regionName(region)))) : byTurn;
-  const turns = inOrder([...stale].sort(order), ({ file }) => file);
+  const order = incremental === null ? longestFirst(await database.session((session) => tableSeconds(session, regionName(region)))) : byRank;
+  const ordered = inOrder([...stale].sort(order), ({ file }) => file);
   let ready = 0;
   const make = async (product: Product, session: Session, lane: string): Promise<void> => {
     if (finished.has(tableOf(product.relation))) log.debug(`  ${product.relation}: finished by the previous run`);
@@ -136,8 +136,8 @@ async function buildTables(build: Build, finished: ReadonlySet<string>): Promise
     log.progress(barLine(ready, stale.length, `tables of ${regionName(region)}`));
   };
   await inParallel(
-    lanes.length, turns, (product, lane) => inWorkspace(database, schema, (session) => make(product, session, laneSchema(region, lane))),
-    { after: ({ file }) => turns.filter(({ relation }) => file.reads.includes(relation)) },
+    lanes.length, ordered, (product, lane) => inWorkspace(database, schema, (session) => make(product, session, laneSchema(region, lane))),
+    { after: ({ file }) => ordered.filter(({ relation }) => file.reads.includes(relation)) },
   );
 }
 
@@ -171,13 +171,13 @@ function longestFirst(before: ReadonlyMap<string, number>): (a: Product, b: Prod
 }
 
 /** Tables with copied rows come first: rows are copied while the SQL of the next table runs, and tables that are built whole wait for the parcels. */
-function turn({ relation, incremental, file }: Product): number {
+function rankOf({ relation, incremental, file }: Product): number {
   if (relation === 'core.parcel') return 1;
   return incremental ? 2 : file.incremental?.by === 'content' ? 3 : 4;
 }
 
-function byTurn(a: Product, b: Product): number {
-  return turn(a) - turn(b);
+function byRank(a: Product, b: Product): number {
+  return rankOf(a) - rankOf(b);
 }
 
 /** Returns workspaces of these regions, which belong to an interrupted run, a refused build or a current run. */
@@ -218,5 +218,5 @@ export async function provideCurrentRows(
     });
   }
   const table = tableOf(layer);
-  await provideLayer(session, schema, layer, currentRows(inventory.force(region, layer), inventory.files, table, source.places?.[table] ?? null));
+  await provideLayer(session, schema, layer, currentRows(inventory.current(region, layer), inventory.files, table, source.places?.[table] ?? null));
 }

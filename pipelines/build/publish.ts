@@ -4,8 +4,8 @@ import { one, type Database, type Row, type Session } from '../db/index.ts';
 import { digestOf } from '../db/comparing.ts';
 import { copyComments, dropTable } from '../db/ddl.ts';
 import { attach, detach, proveBound, splitOf, type Split } from '../db/partitions.ts';
-import { inTurn, isDistributed } from '../db/distributed.ts';
-import { dropPastOfItaly, noteSwap, swapHappens, type Standing } from '../db/history.ts';
+import { modifySequentially, isDistributed } from '../db/distributed.ts';
+import { dropPastOfItaly, noteSwap, swapHappens, type TableState } from '../db/history.ts';
 import { followRegion } from '../db/region-schemas.ts';
 import { retireParcels } from '../db/register.ts';
 import { savepoint, setLocal } from '../db/transactions.ts';
@@ -96,7 +96,7 @@ export async function publish(database: Database, joined: Joined, gated: Gated, 
     await mustNotBeHeld(session, region);
     const before = await publishedTables(session, region);
     // For a withdrawn region these are the last published tables.
-    const lasting = before.size > 0 ? standingsOf(before, 'current') : standingsOf(await publishedTables(session, region, 'previous'), 'previous');
+    const lasting = before.size > 0 ? statesOf(before, 'current') : statesOf(await publishedTables(session, region, 'previous'), 'previous');
     await session.query(statement('move'), [region, 'previous', 'past']);
     await session.query(statement('move'), [region, 'current', 'previous']);
     const { accepted } = gated;
@@ -115,16 +115,16 @@ export async function publish(database: Database, joined: Joined, gated: Gated, 
     await holdReaders(session, region);
     await swapHappens(session, swap);
     for (const { relation, fingerprint, inputs } of [...joined.products].sort((a, b) => (a.relation < b.relation ? -1 : 1))) {
-      const standing = before.get(relation);
+      const old = before.get(relation);
       const content = made.get(relation);
       if (content === undefined) {
         // Tables that were not built, or have equal rows, stay.
-        if (standing !== undefined) tables.push({ ...standing, fingerprint, inputs });
+        if (old !== undefined) tables.push({ ...old, fingerprint, inputs });
         continue;
       }
       const { place, split, rows, digest } = content;
       const partition = `${tableOf(relation)}_${region}_${publicationId}`;
-      if (standing !== undefined) await detach(session, relation, standing.partition, split);
+      if (old !== undefined) await detach(session, relation, old.partition, split);
       else if (split === 'whole') await dropTable(session, schemaOf(relation), tableOf(relation));
       await attach(session, place, relation, partition, { split, key: region });
       await addFigures(session, relation, partition, gated.figures.get(relation) ?? []);
@@ -151,7 +151,7 @@ async function swapping<P, T>(
   return database.session((session) => session.transaction(async () => {
     // A publication that was reported must survive a crash of the server.
     await setLocal(session, 'synchronous_commit', 'on');
-    if (await isDistributed(session)) await inTurn(session);
+    if (await isDistributed(session)) await modifySequentially(session);
     const prepared = await prepare(session);
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -196,7 +196,7 @@ async function blockedBy(session: Session, expected: string, cause: unknown): Pr
 }
 
 /** Returns the tables of a publication. For a withdrawn region these are the last published tables. */
-function standingsOf(tables: ReadonlyMap<Relation, PublishedTable>, state: 'current' | 'previous'): Map<Relation, Standing> {
+function statesOf(tables: ReadonlyMap<Relation, PublishedTable>, state: 'current' | 'previous'): Map<Relation, TableState> {
   return new Map([...tables].map(([relation, { partition, currentTable, rows, digest }]) => (
     [relation, { place: state === 'current' ? { schema: schemaOf(relation), table: currentTable } : { schema: 'previous', table: partition }, rows, digest }]
   )));
@@ -227,7 +227,7 @@ export async function rollback(
     }
     const current = await publishedTables(session, region);
     const previous = await publishedTables(session, region, 'previous');
-    const [leaving, coming] = [standingsOf(current, 'current'), standingsOf(previous, 'previous')];
+    const [leaving, coming] = [statesOf(current, 'current'), statesOf(previous, 'previous')];
     const swap = await noteSwap(session, region, to, changedTables(current, previous).map((relation) => (
       { relation, leaving: leaving.get(relation) ?? null, coming: coming.get(relation) ?? null }
     )));

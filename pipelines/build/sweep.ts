@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 import { loadModule } from '../program.ts';
 import type { Session } from '../db/index.ts';
 import { analyze } from '../db/ddl.ts';
-import { provideStanding } from '../db/layers.ts';
+import { providePreviousRows } from '../db/layers.ts';
 import { statementsOf } from '../db/statements.ts';
 import { RowWriter, type Columns } from '../formats/copy.ts';
 import type { Sweep } from '../contract/sweep.ts';
@@ -41,13 +41,13 @@ const statement = statementsOf('sweep');
 /**
  * Runs a file that builds a table, with its sweeps if it has any. Inside a transaction.
  * @param schema in which unqualified names are created
- * @param standing published partition of the table, or null. A sweep copies its rows where a raster is gone, from `standing_<table>`
+ * @param published published partition of the table, or null. A sweep copies its rows where a raster is gone, from `standing_<table>`
  * @param detail `runs`: also records runs of cells, for the explanation of a few parcels
  */
 export async function runTableFile(
-  session: Session, schema: string, { file, parts, sweep, writes: [relation] }: SqlFile, standing: string | null, detail: Detail = 'counts',
+  session: Session, schema: string, { file, parts, sweep, writes: [relation] }: SqlFile, published: string | null, detail: Detail = 'counts',
 ): Promise<void> {
-  if (sweep !== null && relation !== undefined) await provideStanding(session, schema, relation, standing);
+  if (sweep !== null && relation !== undefined) await providePreviousRows(session, schema, relation, published);
   for (const part of parts) {
     if (!('sweep' in part)) await session.script(part.text, part.file);
     else for (const each of await loadModule<readonly Sweep[]>(`${dirname(file)}/${part.sweep}`)) await sweepCells(session, schema, each, detail);

@@ -65,8 +65,8 @@ export function whyChanged(before: Facts | null, now: Facts): string | null {
   }
   for (const { verb, names } of alike.values()) {
     const many = names.length > SHOWN;
-    const says = verb === 'changed' ? verb : `${many ? 'are' : 'is'} ${verb}`;
-    reasons.push(...(many ? [[names[0], '…', names.at(-1), `(${names.length})`, says].join(' ')] : names.map((name) => `${name} ${says}`)));
+    const phrase = verb === 'changed' ? verb : `${many ? 'are' : 'is'} ${verb}`;
+    reasons.push(...(many ? [[names[0], '…', names.at(-1), `(${names.length})`, phrase].join(' ')] : names.map((name) => `${name} ${phrase}`)));
   }
   return reasons.length === 0 ? null : reasons.join('; ');
 }

@@ -39,8 +39,8 @@ export async function pairMembers(
   session: Session, schema: string, published: Place, layers: readonly Place[] | null, releaseIds: readonly number[],
 ): Promise<number> {
   const counted = (...tables: readonly Place[]): { sql: string } => ({ sql: tables.map((table) => copiedRows('counted_members', { table })).join('\nunion all\n') });
-  const inForce = layers === null ? '' : copiedRows('in_force', { counted: counted(...layers) });
-  await make(session, 'pair_members', { schema, published: counted(published), layer: { sql: inForce }, releases: releaseIds });
+  const inCurrentFiles = layers === null ? '' : copiedRows('in_force', { counted: counted(...layers) });
+  await make(session, 'pair_members', { schema, published: counted(published), layer: { sql: inCurrentFiles }, releases: releaseIds });
   return (await one<{ rows: number }>(session, copiedRows('paired_rows', { schema }))).rows;
 }
 

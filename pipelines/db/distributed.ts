@@ -55,7 +55,7 @@ export async function prepareNodes(session: Session, label: string, action: 'loo
  * @returns the steps as text
  */
 export async function distribute(session: Session): Promise<string[]> {
-  await inTurn(session);
+  await modifySequentially(session);
   const tables = await session.query<{ name: string }>(statement('not_distributed'));
   for (const { name } of tables) {
     await (name === PARCELS ? session.query(statement('distribute_parcels')) : session.query(statement('distribute'), [name]));
@@ -67,7 +67,7 @@ export async function distribute(session: Session): Promise<string[]> {
 }
 
 /** Makes transactions that attach or detach distributed tables run one at a time. Call before attaching or detaching. */
-export async function inTurn(session: Session): Promise<void> {
+export async function modifySequentially(session: Session): Promise<void> {
   await session.query(statement('in_turn'));
 }
 
@@ -142,8 +142,8 @@ export class OnNodes {
     const made = this.#made.get(table);
     if (made !== undefined) return made;
     const isBuilt = (await tablesIn(this.#database, this.#build)).includes(table);
-    const standing = this.#published.get(relation);
-    if (!isBuilt && standing !== undefined) return { schema: schemaOf(relation), table: standing.currentTable };
+    const current = this.#published.get(relation);
+    if (!isBuilt && current !== undefined) return { schema: schemaOf(relation), table: current.currentTable };
     return this.#once(table, async (session, to) => {
       await this.#makeDistributed(session, to, relation);
       await this.#fill(session, { schema: this.#build, table }, to);
@@ -185,7 +185,7 @@ export class OnNodes {
     if (known !== undefined) return known;
     const done = this.#oneAtATime(() => this.#database.session(async (session) => {
       await session.transaction(async () => {
-        await inTurn(session);
+        await modifySequentially(session);
         await make(session, to);
       });
       await analyze(session, to.schema, to.table);

@@ -120,7 +120,7 @@ function sameKey(table: Pick<RecordTable, 'key'>, alias: string, digest = `${ali
 }
 
 /** A table that is replaced, added or kept, with its rows and digest in the ledger. */
-export interface Standing {
+export interface TableState {
   readonly place: Place;
   readonly rows: number;
   readonly digest: string;
@@ -129,8 +129,8 @@ export interface Standing {
 /** The change of one table in a swap. Null if there is no such table. */
 interface Exchange {
   readonly relation: Relation;
-  readonly leaving: Standing | null;
-  readonly coming: Standing | null;
+  readonly leaving: TableState | null;
+  readonly coming: TableState | null;
 }
 
 /**

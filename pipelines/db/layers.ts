@@ -107,7 +107,7 @@ export async function providePublished(session: Session, schema: string, relatio
 }
 
 /** Creates the same view as `standing_<table>`, for SQL that builds the replacement of the table. */
-export async function provideStanding(session: Session, schema: string, relation: Relation, partition: string | null): Promise<void> {
+export async function providePreviousRows(session: Session, schema: string, relation: Relation, partition: string | null): Promise<void> {
   const from = await publishedAtHand(session, schema, relation, partition);
   await provide(session, schema, `standing_${tableOf(relation)}`, partition === null ? 'no_rows' : 'all_rows', { from });
 }

@@ -20,7 +20,7 @@ interface Reshaped {
 }
 
 /** Schema of the existing layers while the schema `layer` has the new ones. */
-const STANDING = 'layer_standing';
+const OLD_LAYERS = 'layer_standing';
 /** Thrown to roll back a trial. */
 class Kept extends Error {}
 
@@ -32,30 +32,30 @@ export async function reshapeLayers(session: Session, file: SqlFile, former: rea
   const steps: string[] = [];
   const losses: string[] = [];
   await savepoint(session, 'reshape', async () => {
-    await session.query(`alter schema layer rename to ${ident(STANDING)}`);
+    await session.query(`alter schema layer rename to ${ident(OLD_LAYERS)}`);
     await session.query('create schema layer');
     await session.script(file.text, file.file);
     for (const relation of file.writes) {
       const table = tableOf(relation);
-      if (await hasRelation(session, `${STANDING}.${table}`)) {
+      if (await hasRelation(session, `${OLD_LAYERS}.${table}`)) {
         const found = await follow(session, relation);
         steps.push(...found.steps.map((step) => `${relation}: ${step}`));
         losses.push(...found.losses.map((loss) => `${relation}: ${loss}`));
-        if (found.losses.length === 0) await copyComments(session, { schema: 'layer', table }, { schema: STANDING, table });
+        if (found.losses.length === 0) await copyComments(session, { schema: 'layer', table }, { schema: OLD_LAYERS, table });
       } else {
-        await session.query(`alter table ${ident('layer', table)} set schema ${ident(STANDING)}`);
+        await session.query(`alter table ${ident('layer', table)} set schema ${ident(OLD_LAYERS)}`);
         steps.push(`${relation}: made, empty`);
       }
     }
     for (const table of former) {
-      if (file.writes.some((relation) => tableOf(relation) === table) || !(await hasRelation(session, `${STANDING}.${table}`))) continue;
+      if (file.writes.some((relation) => tableOf(relation) === table) || !(await hasRelation(session, `${OLD_LAYERS}.${table}`))) continue;
       await dropWorkspaces(session);
-      await session.query(`drop table ${ident(STANDING, table)}`);
+      await session.query(`drop table ${ident(OLD_LAYERS, table)}`);
       steps.push(`layer.${table}: dropped, because the source no longer has it`);
     }
     if (losses.length > 0) throw new Kept();
     await dropSchema(session, 'layer');
-    await session.query(`alter schema ${ident(STANDING)} rename to layer`);
+    await session.query(`alter schema ${ident(OLD_LAYERS)} rename to layer`);
   }).catch((error: unknown) => {
     if (!(error instanceof Kept)) throw error;
   });
@@ -77,31 +77,31 @@ async function objection(session: Session, sql: string): Promise<string | null> 
 /** Changes an existing layer to match the table of the same name in the schema `layer`. */
 async function follow(session: Session, relation: Relation): Promise<{ steps: string[]; losses: string[] }> {
   const table = tableOf(relation);
-  const standing = ident(STANDING, table);
+  const oldTable = ident(OLD_LAYERS, table);
   const steps: string[] = [];
   const losses: string[] = [];
-  const [wanted, found] = [await partitionKey(session, 'layer', table), await partitionKey(session, STANDING, table)];
+  const [wanted, found] = [await partitionKey(session, 'layer', table), await partitionKey(session, OLD_LAYERS, table)];
   if (wanted !== found) losses.push(`is partitioned by ${found ?? 'nothing'}, should be by ${wanted ?? 'nothing'}`);
-  const changes = await columnChanges(session, { schema: STANDING, table }, { schema: 'layer', table });
+  const changes = await columnChanges(session, { schema: OLD_LAYERS, table }, { schema: 'layer', table });
   losses.push(...changes.losses);
   if (losses.length > 0) return { steps, losses };
   // Views in workspaces of a killed run depend on the columns.
   if (changes.actions.some(({ frees }) => frees)) await dropWorkspaces(session);
-  for (const { sql, says } of changes.actions) {
-    const against = await objection(session, `alter table ${standing} ${sql}`);
-    if (against === null) steps.push(says);
-    else losses.push(`${says}: ${against}`);
+  for (const { sql, note } of changes.actions) {
+    const against = await objection(session, `alter table ${oldTable} ${sql}`);
+    if (against === null) steps.push(note);
+    else losses.push(`${note}: ${against}`);
   }
   const constraints = await both(session, table, catalog('constraints'));
-  for (const { name } of constraints.over) await session.query(`alter table ${standing} drop constraint ${ident(name)}`);
+  for (const { name } of constraints.over) await session.query(`alter table ${oldTable} drop constraint ${ident(name)}`);
   for (const { definition } of constraints.lacking) {
-    const against = await objection(session, `alter table ${standing} add ${definition}`);
+    const against = await objection(session, `alter table ${oldTable} add ${definition}`);
     if (against === null) steps.push(`${definition} added`);
     else losses.push(`${definition}: ${against}`);
   }
   const indexes = await both(session, table, catalog('plain_indexes'));
-  for (const { name } of indexes.over) await session.query(`drop index ${ident(STANDING, name)}`);
-  for (const { definition } of indexes.lacking) await session.query(definition.replace(' ON USING', ` ON ${standing} USING`));
+  for (const { name } of indexes.over) await session.query(`drop index ${ident(OLD_LAYERS, name)}`);
+  for (const { definition } of indexes.lacking) await session.query(definition.replace(' ON USING', ` ON ${oldTable} USING`));
   if (indexes.over.length + indexes.lacking.length > 0) steps.push('its indexes created again');
   return { steps, losses };
 }
@@ -114,7 +114,7 @@ interface Named extends Record<string, unknown> {
 /** Returns the surplus objects of an existing table, and the objects that it lacks. */
 async function both(session: Session, table: string, query: string): Promise<{ over: Named[]; lacking: Named[] }> {
   const wanted = await session.query<Named>(query, [ident('layer', table)]);
-  const found = await session.query<Named>(query, [ident(STANDING, table)]);
+  const found = await session.query<Named>(query, [ident(OLD_LAYERS, table)]);
   const without = (some: readonly Named[], others: readonly Named[]): Named[] =>
     some.filter((each) => !others.some(({ definition }) => definition === each.definition));
   return { over: without(found, wanted), lacking: without(wanted, found) };
@@ -123,7 +123,7 @@ async function both(session: Session, table: string, query: string): Promise<{ o
 interface Change extends Row {
   /** SQL after `alter table x`. */
   readonly sql: string;
-  readonly says: string;
+  readonly note: string;
   /** True if views of the column must be dropped first. */
   readonly frees: boolean;
 }
@@ -152,9 +152,9 @@ export async function alignPrevious(session: Session): Promise<string[]> {
   for (const { relation, partition } of kept) {
     const { actions, losses } = await columnChanges(session, { schema: 'previous', table: partition }, { schema: schemaOf(relation), table: tableOf(relation) });
     if (losses.length > 0) throw new Error(`a migration changed ${relation} and not previous.${partition}: ${losses.join('; ')}`);
-    for (const { sql, says } of actions) {
+    for (const { sql, note } of actions) {
       await session.query(`alter table ${ident('previous', partition)} ${sql}`);
-      steps.push(`previous.${partition}: ${says}`);
+      steps.push(`previous.${partition}: ${note}`);
     }
   }
   return steps;

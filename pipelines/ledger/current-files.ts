@@ -226,9 +226,9 @@ function resolve(question: Question, without: ReadonlySet<string> = new Set()): 
   const fewer: Fewer[] = [];
   for (const [, group] of groupBy(candidates, ({ series, file }) => `${series}\0${keep === 'all' && series === '' ? file.vintage : ''}`)) {
     const sorted = group.sort(order);
-    const { standing, fewer: lost } = withoutSuperseded(sorted, keep);
+    const { remaining, fewer: lost } = withoutSuperseded(sorted, keep);
     if (lost !== null) fewer.push(lost);
-    for (const candidate of standing) owners.claim(candidate);
+    for (const candidate of remaining) owners.claim(candidate);
     owners.endKind();
   }
   const ranked = candidates.filter(({ file }) => owners.kept.has(file)).sort(order).map(({ file }) => file);
@@ -264,18 +264,18 @@ function candidatesOf(question: Question, without: ReadonlySet<string>): Candida
  * @param sorted files of one kind, newest first
  * @returns the other files, and the places that the complete file lacks compared with them
  */
-function withoutSuperseded(sorted: readonly Candidate[], keep: Keep): { readonly standing: readonly Candidate[]; readonly fewer: Fewer | null } {
+function withoutSuperseded(sorted: readonly Candidate[], keep: Keep): { readonly remaining: readonly Candidate[]; readonly fewer: Fewer | null } {
   const whole = sorted.find(({ file }) => isWhole(file) && file.place === null);
-  if (whole === undefined) return { standing: sorted, fewer: null };
-  const standing = sorted.filter((each) => each.file === whole.file || byAge(each, whole, keep) < 0 || rivals(each, whole, keep));
-  const reached = new Set(standing.flatMap(({ places }) => places));
-  const before = sorted.filter((each) => !standing.includes(each));
+  if (whole === undefined) return { remaining: sorted, fewer: null };
+  const remaining = sorted.filter((each) => each.file === whole.file || byAge(each, whole, keep) < 0 || rivals(each, whole, keep));
+  const reached = new Set(remaining.flatMap(({ places }) => places));
+  const before = sorted.filter((each) => !remaining.includes(each));
   const next = before.find(({ file }) => isWhole(file));
   const was = new Set(before.filter((each) => next === undefined || each === next || byAge(each, next, keep) < 0).flatMap(({ places }) => places));
-  if (was.size <= reached.size) return { standing, fewer: null };
+  if (was.size <= reached.size) return { remaining, fewer: null };
   const lost = [...was].filter((place) => !reached.has(place)).sort();
   const superseded = [...new Set(before.map(({ file }) => file))];
-  return { standing, fewer: { file: whole.file, before: superseded, was: was.size, now: reached.size, lost } };
+  return { remaining, fewer: { file: whole.file, before: superseded, was: was.size, now: reached.size, lost } };
 }
 
 /** A place or tile that only one file of a kind provides. In a layer without places, files of other tiles and parts of other days add up. */

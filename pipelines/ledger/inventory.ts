@@ -54,7 +54,7 @@ export class Inventory {
   }
 
   /** @param region region code, or 0 for Italy */
-  force(region: number, relation: Relation): CurrentFiles {
+  current(region: number, relation: Relation): CurrentFiles {
     const key = `${region} ${relation}`;
     let found = this.#known.get(key);
     if (found === undefined) {
@@ -71,7 +71,7 @@ export class Inventory {
   #keptComuni(region: number): ReadonlySet<string> {
     let kept = this.#kept.get(region);
     if (kept === undefined) {
-      const held = PUBLISHABLE.flatMap((relation) => currentPlaces(this.force(region, relation), tableOf(relation)));
+      const held = PUBLISHABLE.flatMap((relation) => currentPlaces(this.current(region, relation), tableOf(relation)));
       kept = new Set(held.filter((place) => (this.register.get(place) ?? region) !== region));
       this.#kept.set(region, kept);
     }
@@ -81,7 +81,7 @@ export class Inventory {
   /** Returns the current files of a region, in any layer. */
   used(region: number): LoadedFile[] {
     const layers = this.#sources.flatMap(({ layer }) => layer.writes);
-    return [...new Set(layers.flatMap((layer) => this.force(region, layer).files.map(({ file }) => file)))];
+    return [...new Set(layers.flatMap((layer) => this.current(region, layer).files.map(({ file }) => file)))];
   }
 
   /** Returns the regions that have rows in these layers. */

@@ -15,9 +15,9 @@ import { fence } from './runs.ts';
 
 const ledger = statementsOf('ledger');
 
-interface LayerForce {
+interface CurrentLayer {
   readonly relation: Relation;
-  readonly force: CurrentFiles;
+  readonly current: CurrentFiles;
 }
 
 /** Maximum number of comuni that a message names. */
@@ -27,9 +27,9 @@ const NAMED = 20;
  * Refuses two files of the same age unless their content is equal.
  * @throws MappaleError `FILES_CONTRADICT` (exit 3) that names both
  */
-export async function refuseTies(database: Database, sources: readonly RegisteredSource[], layers: readonly LayerForce[]): Promise<void> {
-  for (const { relation, force } of layers) {
-    for (const { files: [a, b], places } of force.ties) {
+export async function refuseTies(database: Database, sources: readonly RegisteredSource[], layers: readonly CurrentLayer[]): Promise<void> {
+  for (const { relation, current } of layers) {
+    for (const { files: [a, b], places } of current.ties) {
       const columns = sourceOfLayer(sources, relation)?.places?.[tableOf(relation)] ?? null;
       if (columns !== null) {
         const [first, second] = await Promise.all([a, b].map((file) => digestOfPlaces(database, relation, file, columns, places)));
@@ -53,12 +53,12 @@ function describePlaces(places: readonly string[]): string {
  * Refuses a complete file with fewer comuni than the files that it supersedes, unless a user accepts it. A complete file with fewer comuni was probably cut.
  * @throws MappaleError `FEWER_COMUNI` (exit 5)
  */
-export async function refuseFewer(database: Database, region: number, name: string, layers: readonly LayerForce[], accept: Acceptance | null): Promise<void> {
+export async function refuseFewer(database: Database, region: number, name: string, layers: readonly CurrentLayer[], accept: Acceptance | null): Promise<void> {
   if (accept !== null) return;
   const published = await database.query<{ id: number }>(ledger('published_files'), [region]);
   const known = new Set(published.map(({ id }) => id));
-  for (const { relation, force } of layers) {
-    for (const { file, before, was, now, lost } of force.fewer) {
+  for (const { relation, current } of layers) {
+    for (const { file, before, was, now, lost } of current.fewer) {
       // On a first load such a file is accepted.
       if (known.has(file.fileId) || !before.some(({ fileId }) => known.has(fileId))) continue;
       throw new MappaleError(`${name}: a complete file has fewer comuni than the current one`, {
@@ -102,7 +102,7 @@ export async function unlistedComuni(
     notes.push(`${name}: ${comune}${called === null ? '' : ` ${called}`} (${what}) is ${listed === undefined ? 'not in the list of comuni' : `a comune of another region (${listed}) in the list`}; published here because of its file`);
   }
   for (const relation of relations) {
-    for (const { place, region: listedRegion, file } of inventory.force(region, relation).elsewhere) {
+    for (const { place, region: listedRegion, file } of inventory.current(region, relation).elsewhere) {
       notes.push(`${name}: ${place} in ${file.name} belongs to region ${listedRegion}, according to the list and another file`);
     }
   }
@@ -113,7 +113,7 @@ export async function unlistedComuni(
 function strange(inventory: Inventory, region: number, relations: readonly Relation[]): string[] {
   const found = new Set<string>();
   for (const relation of relations) {
-    for (const place of currentPlaces(inventory.force(region, relation), tableOf(relation))) if (place !== '' && inventory.register.get(place) !== region) found.add(place);
+    for (const place of currentPlaces(inventory.current(region, relation), tableOf(relation))) if (place !== '' && inventory.register.get(place) !== region) found.add(place);
   }
   return [...found].sort();
 }

@@ -23,8 +23,8 @@ export async function diff(database: Database, region: number): Promise<Differen
     if (was.size === 0 || parcels.was === undefined || parcels.now === undefined) {
       throw new MappaleError('there is no previous publication to compare with', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'List what is published.', fix: 'npx mappale status' });
     }
-    const standing = new Set([...now.values()].map(({ partition }) => partition));
-    const place = (table: PublishedTable): { schema: string; table: string } => ({ schema: standing.has(table.partition) ? schemaOf(table.relation) : 'previous', table: table.partition });
+    const current = new Set([...now.values()].map(({ partition }) => partition));
+    const place = (table: PublishedTable): { schema: string; table: string } => ({ schema: current.has(table.partition) ? schemaOf(table.relation) : 'previous', table: table.partition });
     const differences: Difference[] = [];
     for (const [relation, table] of [...now].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const before = was.get(relation);

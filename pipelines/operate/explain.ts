@@ -85,16 +85,16 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
   const unfit = await notApplicable(database, parcels.partition, fid, section);
   if (unfit !== null) {
     const relation = tableOfSection(section);
-    const standing = published.get(relation);
-    const rows = standing === undefined ? [] : await rowsOf(database, schemaOf(relation), standing.partition, fid);
+    const current = published.get(relation);
+    const rows = current === undefined ? [] : await rowsOf(database, schemaOf(relation), current.partition, fid);
     return { fid, section, not_applicable: unfit, rules: [], rows: [], reproduced: rows.length === 0, empty: true, coverage: 'not_applicable', evidence: [], context: [], sources: [] };
   }
   const { empty, coverage } = await answerOf(database, fid, section);
   return onRerun({ database, sources }, [fid], section, longestMs ?? null, async (session, rules) => {
     const relation = tableOfSection(section);
     const rows = await rowsOf(session, WORKSPACE, tableOf(relation), fid);
-    const standing = published.get(relation);
-    const before = standing === undefined ? [] : await rowsOf(session, schemaOf(relation), standing.partition, fid);
+    const current = published.get(relation);
+    const before = current === undefined ? [] : await rowsOf(session, schemaOf(relation), current.partition, fid);
     const found = await evidenceOf(session, [fid]);
     const raw = found.filter(({ field }) => !field.startsWith(NO_FIELD));
     const shown = found.map(({ fid: _fid, ...each }) => ({ ...each, vintage: vintageText(each.vintage) }));

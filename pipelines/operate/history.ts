@@ -136,8 +136,8 @@ class Times {
       const now = found.get(key);
       const known = this.fields.get(key);
       const last = known?.values.at(-1);
-      const stands = last?.until === null ? JSON.stringify(last.value) === JSON.stringify(now?.value) : now === undefined;
-      if (stands) continue;
+      const isUnchanged = last?.until === null ? JSON.stringify(last.value) === JSON.stringify(now?.value) : now === undefined;
+      if (isUnchanged) continue;
       const { section, field, values: before } = known ?? { section: now?.section ?? '', field: now?.field ?? '', values: [] };
       end(before, since);
       before.push({ value: now?.value, publication: region === 0 ? null : publication, since, until: null, release: now?.release ?? null });

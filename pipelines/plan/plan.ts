@@ -108,7 +108,7 @@ export function plan(known: Known, survey: Survey | null, regions: readonly numb
   const planned: number[] = [];
   const held: string[] = [];
   for (const region of [0, ...(regions ?? regionsToBuild(known, then, loads))]) {
-    if (region === 0 && then.force(0, COMUNI).files.length === 0) continue;
+    if (region === 0 && then.current(0, COMUNI).files.length === 0) continue;
     planned.push(region);
     const published = known.published.get(region) ?? new Map<Relation, PublishedTable>();
     const products = planProducts(region, sources, then, published, known.engine);

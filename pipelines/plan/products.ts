@@ -83,7 +83,7 @@ export function planProducts(
       // A table that a file both reads and updates, like the register of fids, is not an input.
       if (schemaOf(read) !== 'layer') continue;
       const source = sourceOfLayer(sources, read);
-      const { files } = inventory.force(region, read);
+      const { files } = inventory.current(region, read);
       if (files.length === 0) missing.push(read);
       for (const { file: of } of files) {
         const release = inventory.releases.get(of.releaseId);

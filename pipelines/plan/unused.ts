@@ -39,7 +39,7 @@ function supersedes(file: LoadedFile, held: FilePlaces, region: number, inventor
     return region === 0 || placeRegion === null || placeRegion === region;
   });
   if (mine.length === 0) return null;
-  const { files } = inventory.force(region, `layer.${held.layer}` as Relation);
+  const { files } = inventory.current(region, `layer.${held.layer}` as Relation);
   const has = (place: string, other: CurrentFile): boolean => (other.whole
     ? other.file.held.some((each) => each.layer === held.layer && each.series === held.series && each.places.includes(place))
     : other.places.some((each) => each.series === held.series && each.place === place));

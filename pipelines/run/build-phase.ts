@@ -136,7 +136,7 @@ async function buildOne({ context, run, options }: Refreshing, { job, inventory 
   const name = regionName(region);
   const read = [...new Set(products.flatMap(({ file }) => file.reads))].filter((relation) => schemaOf(relation) === 'layer');
   requireParcels(context, options, { job, inventory }, read);
-  const layers = read.map((relation) => ({ relation, force: inventory.force(region, relation) }));
+  const layers = read.map((relation) => ({ relation, current: inventory.current(region, relation) }));
   await refuseTies(database, sources, layers);
   log.info(`${name}: building ${stale.length} ${stale.length === 1 ? 'table' : 'tables'}`, { tables: stale.map(({ relation }) => relation) });
   const joined = await run.step('join', name, () => join(database, region, products, published, { sources, inventory, log, parallel }),
@@ -162,7 +162,7 @@ async function buildOne({ context, run, options }: Refreshing, { job, inventory 
 /** @throws MappaleError `NO_PARCELS` or `NOTHING_LEFT` if a region would be published without parcels and addresses */
 function requireParcels(context: Context, options: RefreshOptions, { job: { region, published }, inventory }: Build, read: readonly Relation[]): void {
   // Only files of this region count, because provinces of another region may have their own cadastre.
-  if (region === 0 || PUBLISHABLE.some((relation) => read.includes(relation) && inventory.force(region, relation).files.length > 0)) return;
+  if (region === 0 || PUBLISHABLE.some((relation) => read.includes(relation) && inventory.current(region, relation).files.length > 0)) return;
   if (published.size === 0) throw noParcels(context, region, options.data);
   throw new MappaleError(`${regionName(region)} would be published without parcels and addresses`, {
     code: 'NOTHING_LEFT', kind: 'checks', detail: 'expected a current file with its parcels or addresses, found none',

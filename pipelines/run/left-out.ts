@@ -154,7 +154,7 @@ function affected(
   return [...layersOf].flatMap(([section, layers]) => {
     const own = source.layer.writes.filter((layer) => layers.has(layer));
     if (own.length === 0) return [];
-    const vintages = [...new Set(own.flatMap((layer) => inventory.force(region, layer).files.map(({ file }) => file.vintage)))].sort();
+    const vintages = [...new Set(own.flatMap((layer) => inventory.current(region, layer).files.map(({ file }) => file.vintage)))].sort();
     return [{ section, state: empty.has(section) ? 'not_loaded' : vintages.length > 0 ? 'kept' : 'without', vintages }] as const;
   });
 }

@@ -252,7 +252,7 @@ compared as (
 select
   change.loss,
   change.sql,
-  change.says,
+  change.note,
   change.frees
 from compared c
 cross join lateral (
@@ -295,7 +295,7 @@ cross join lateral (
       false
     ),
     (8, state = 'gone', null, format('drop column %I', name), format('column %s dropped', name), true)
-) as change (turn, applies, loss, sql, says, frees)
+) as change (turn, applies, loss, sql, note, frees)
 where change.applies
 order by c.attnum nulls last, c.was_attnum, change.turn
 

@@ -91,7 +91,7 @@ export async function sectionWorkspace(database: Database, { region, sources: id
             session,
             schema,
             relation,
-            currentRows(inventory.force(region.code, relation), inventory.files, table, source.places?.[table] ?? null),
+            currentRows(inventory.current(region.code, relation), inventory.files, table, source.places?.[table] ?? null),
           );
         }
       }

@@ -103,10 +103,10 @@ describeEngines('the real half-years of the OMI', (engine) => {
     const [found] = await database.query<{ n: number; valid: number }>("select count(*)::int4 as n, count(*) filter (where st_isvalid(geom))::int4 as valid from layer.omi_perimeter where belfiore = 'F205'");
     expect(found).toEqual({ n: 86, valid: 86 });
     const inventory = await Inventory.read(database, [await registerSource('omi_quotations')]);
-    const { files, ties } = inventory.force(0, 'layer.omi_perimeter');
-    expect(files.filter((each) => currentPlaces({ ...inventory.force(0, 'layer.omi_perimeter'), files: [each] }, 'omi_perimeter').includes('F205'))).toHaveLength(1);
+    const { files, ties } = inventory.current(0, 'layer.omi_perimeter');
+    expect(files.filter((each) => currentPlaces({ ...inventory.current(0, 'layer.omi_perimeter'), files: [each] }, 'omi_perimeter').includes('F205'))).toHaveLength(1);
     expect(ties).toHaveLength(1);
-    await expect(refuseTies(database, [await registerSource('omi_quotations')], [{ relation: 'layer.omi_perimeter', force: inventory.force(0, 'layer.omi_perimeter') }])).resolves.toBeUndefined();
+    await expect(refuseTies(database, [await registerSource('omi_quotations')], [{ relation: 'layer.omi_perimeter', current: inventory.current(0, 'layer.omi_perimeter') }])).resolves.toBeUndefined();
   });
 
   it.skipIf(absent)('assign a point of Milano to one zone, which is quoted', async () => {
