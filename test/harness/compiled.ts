@@ -46,7 +46,7 @@ async function compile(folder: string): Promise<void> {
   }
   const scratch = await mkdtemp(join(CACHE, 'compiling-'));
   try {
-    await promisify(execFile)('npm', ['run', '--silent', 'build', '--', join(scratch, 'program')], { cwd: ROOT });
+    await promisify(execFile)('npm', ['run', '--silent', 'compile', '--', join(scratch, 'program')], { cwd: ROOT });
     // Another run may have been faster. Its program is the same.
     await rename(join(scratch, 'program'), folder).catch((error: unknown) => {
       if (!existsSync(folder)) throw error;

@@ -1,8 +1,10 @@
 /** The snapshot from which the compiled program creates embedded databases, compared with a database that `migrate` creates. */
+import { execFile } from 'node:child_process';
 import { appendFile, cp, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ROOT } from '../../pipelines/config.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
@@ -14,9 +16,20 @@ import { describeEngines } from '../harness/database.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { PROGRAM } from '../harness/program.ts';
 
-const compiled = dirname(dirname(PROGRAM));
+let scratch: string;
+let program: string;
+
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'mappale-snapshot-'));
+  program = join(scratch, 'program');
+  await cp(dirname(dirname(PROGRAM)), program, { recursive: true });
+  await symlink(join(ROOT, 'node_modules'), join(scratch, 'node_modules'));
+  await promisify(execFile)('npm', ['run', '--silent', 'snapshot', '--', program], { cwd: ROOT });
+});
+afterAll(() => rm(scratch, { recursive: true, force: true }));
+
 /** Returns a module of the compiled program. */
-const moduleOf = async <Module>(folder: string, file: string): Promise<Module> => (await import(pathToFileURL(join(folder, file)).href)) as Module;
+const moduleOf = async <Module>(file: string): Promise<Module> => (await import(pathToFileURL(join(program, file)).href)) as Module;
 
 /** Returns everything that differs between databases of two versions. */
 async function contentOf(database: Database): Promise<unknown> {
@@ -39,18 +52,15 @@ const systemOf = async (database: Database): Promise<string> =>
   (await database.query<{ id: string }>('select system_identifier::text as id from pg_control_system()'))[0]!.id;
 
 describeEngines('an embedded database of the compiled program', (engine) => {
-  let folder: string;
   let created: Database[];
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'mappale-snapshot-'));
-    const { openDatabase } = await moduleOf<typeof import('../../pipelines/db/index.ts')>(compiled, 'pipelines/db/index.js');
+    const { openDatabase } = await moduleOf<typeof import('../../pipelines/db/index.ts')>('pipelines/db/index.js');
     created = [];
-    for (const name of ['first', 'second']) created.push(await openDatabase(`pglite:${join(folder, name)}`));
+    for (const name of ['first', 'second']) created.push(await openDatabase(`pglite:${join(scratch, name)}`));
   });
   afterAll(async () => {
     for (const database of created) await database.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   it('comes from the snapshot, and no migration is left to apply', async () => {
@@ -71,16 +81,9 @@ it('a checkout has no snapshot', async () => {
 });
 
 it('a snapshot is not used if SQL of the program changed', async () => {
-  const copy = await mkdtemp(join(tmpdir(), 'mappale-stale-'));
-  try {
-    await cp(compiled, join(copy, 'program'), { recursive: true });
-    await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-    const { readSnapshot: snapshotOfCopy } = await moduleOf<typeof import('../../pipelines/db/pglite-snapshot.ts')>(join(copy, 'program'), 'pipelines/db/pglite-snapshot.js');
-    expect((await snapshotOfCopy())?.size).toBeGreaterThan(1e6);
-    const [migration = ''] = (await readdir(join(copy, 'program/sql/migrations'))).slice(-1);
-    await appendFile(join(copy, 'program/sql/migrations', migration), '\n-- changed\n');
-    expect(await snapshotOfCopy()).toBeUndefined();
-  } finally {
-    await rm(copy, { recursive: true, force: true });
-  }
+  const { readSnapshot: snapshotOfProgram } = await moduleOf<typeof import('../../pipelines/db/pglite-snapshot.ts')>('pipelines/db/pglite-snapshot.js');
+  expect((await snapshotOfProgram())?.size).toBeGreaterThan(1e6);
+  const [migration = ''] = (await readdir(join(program, 'sql/migrations'))).slice(-1);
+  await appendFile(join(program, 'sql/migrations', migration), '\n-- changed\n');
+  expect(await snapshotOfProgram()).toBeUndefined();
 });

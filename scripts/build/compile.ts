@@ -1,14 +1,13 @@
 /**
  * Writes the program that the npm package and the image run: compiled modules, SQL and pages, below `dist/`.
  *
- *   npm run build
- *   npm run build -- FOLDER    the same in another folder, for tests
+ *   npm run build                the whole program: this script, then snapshot.ts
+ *   npm run compile -- FOLDER    this script, into another folder, for tests
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { LIBRARIES, LIBRARY_FOLDER } from '../../api/libraries.ts';
 import { ROOT } from '../../pipelines/config.ts';
 import { sqlFacts } from '../../pipelines/contract/fingerprint.ts';
@@ -30,7 +29,6 @@ copyFiles();
 copyLibraries();
 writeManifest();
 await writeDigests();
-await writeDatabase();
 
 function copyFiles(): void {
   for (const folder of FOLDERS) {
@@ -67,14 +65,4 @@ async function writeDigests(): Promise<void> {
   if (facts.length === 0) throw new Error('expected sources, found none');
   for (const file of tableFiles()) sqlFacts(file);
   writeFileSync(join(DIST, DIGESTS_FILE), JSON.stringify(computedDigests()));
-}
-
-/** Lets the compiled program create the snapshot of a new embedded database. */
-async function writeDatabase(): Promise<void> {
-  const compiled = (file: string): Promise<unknown> => import(pathToFileURL(join(DIST, file)).href);
-  const { createSnapshot } = (await compiled('pipelines/db/pglite.js')) as typeof import('../../pipelines/db/pglite.ts');
-  const { upgrade } = (await compiled('pipelines/run/upgrade.js')) as typeof import('../../pipelines/run/upgrade.ts');
-  const { loadSources: compiledSources } = (await compiled('pipelines/contract/registry.js')) as typeof import('../../pipelines/contract/registry.ts');
-  const sources = await compiledSources();
-  await createSnapshot((database) => upgrade(database, sources));
 }
