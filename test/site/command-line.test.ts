@@ -11,6 +11,7 @@ import { loadSources } from '../../pipelines/contract/registry.ts';
 import { regionService } from '../api/harness.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
+import { startPublisher, type PublisherServer } from '../harness/publishers.ts';
 import { syntheticFiles } from '../harness/region.ts';
 
 const root = await program();
@@ -56,6 +57,8 @@ describeDatabase('with --json, a command', (engine) => {
   const report = z.looseObject({ runId: z.number().nullable(), failures: z.array(z.unknown()), units: rows });
   let words: Readonly<Record<string, readonly [line: readonly string[], schema: z.ZodType]>>;
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
+  /** Has none of the files that `watch` asks for. */
+  let publisher: PublisherServer;
 
   beforeAll(async () => {
     const { url, database } = await regionService(engine);
@@ -64,6 +67,8 @@ describeDatabase('with --json, a command', (engine) => {
     const fid = parcel!.fid;
     vi.stubEnv('DATABASE_URL', url);
     vi.stubEnv('MAPPALE_HOME', folder);
+    publisher = await startPublisher();
+    for (const source of await loadSources()) vi.stubEnv(`MAPPALE_${source.id.toUpperCase()}_URL`, publisher.url);
     writeFileSync(join(folder, 'table.csv'), `fid\n${fid}\n`);
     const id = String(fid);
     const region = 'molise';
@@ -103,6 +108,7 @@ describeDatabase('with --json, a command', (engine) => {
   });
   afterAll(async () => {
     vi.unstubAllEnvs();
+    await publisher.close();
     await files.remove();
   });
 
