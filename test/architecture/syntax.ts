@@ -12,31 +12,41 @@ export interface Import {
 }
 
 function parse(file: string, text: string): ts.SourceFile {
-  return ts.createSourceFile(file, text, ts.ScriptTarget.ES2023, true);
+  return ts.createSourceFile(file, text, { languageVersion: ts.ScriptTarget.ES2023, jsDocParsingMode: ts.JSDocParsingMode.ParseNone }, true);
 }
 
-function walk(source: ts.SourceFile, visit: (node: ts.Node, line: number) => void): void {
+/** Returns the line of a node, from 1. */
+function lineOf(node: ts.Node, source: ts.SourceFile): number {
+  return source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
+}
+
+function walk(source: ts.SourceFile, visit: (node: ts.Node) => void): void {
   const step = (node: ts.Node): void => {
-    visit(node, source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1);
+    visit(node);
     ts.forEachChild(node, step);
   };
   step(source);
 }
 
-const known = new Map<string, Import[]>();
-
-/** Finds all forms of imports: import, export … from, import(), require(), require.resolve(), import('…').Type. A text is parsed once. */
-export function importsOf(file: string, text: string): Import[] {
-  let found = known.get(text);
-  if (found === undefined) known.set(text, found = readImports(file, text));
-  return found;
+/** Returns a reader that keeps its result for each text, because several tests ask for the same files. */
+function once<Result>(read: (file: string, text: string) => Result): (file: string, text: string) => Result {
+  const known = new Map<string, Result>();
+  return (file, text) => {
+    let found = known.get(text);
+    if (found === undefined) known.set(text, found = read(file, text));
+    return found;
+  };
 }
+
+/** Finds all forms of imports: import, export … from, import(), require(), require.resolve(), import('…').Type. */
+export const importsOf = once(readImports);
 
 function readImports(file: string, text: string): Import[] {
   const found: Import[] = [];
-  walk(parse(file, text), (node, line) => {
+  const source = parse(file, text);
+  walk(source, (node) => {
     const add = (specifier: ts.Node | undefined, typeOnly: boolean, late = false): void => {
-      if (specifier !== undefined && ts.isStringLiteralLike(specifier)) found.push({ specifier: specifier.text, line, typeOnly, late });
+      if (specifier !== undefined && ts.isStringLiteralLike(specifier)) found.push({ specifier: specifier.text, line: lineOf(node, source), typeOnly, late });
     };
     if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword);
     else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly);
@@ -64,7 +74,7 @@ export function hintsOf(file: string, text: string): { readonly text: string; re
     if (given === undefined) return;
     const each = (node: ts.Node): void => {
       if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddle(node) || ts.isTemplateTail(node)) {
-        found.push({ text: node.text, code, line: source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1 });
+        found.push({ text: node.text, code, line: lineOf(node, source) });
       }
       ts.forEachChild(node, each);
     };
@@ -86,15 +96,18 @@ export function hintsOf(file: string, text: string): { readonly text: string; re
 
 /** Returns the lines that read the environment: `process.env`, `process['env']`, `env` of node:process. */
 export function environmentReads(file: string, text: string): number[] {
+  // Every form contains the name, so most files need not be parsed.
+  if (!text.includes('env')) return [];
   const lines: number[] = [];
-  walk(parse(file, text), (node, line) => {
+  const source = parse(file, text);
+  walk(source, (node) => {
     const member =
       ts.isPropertyAccessExpression(node) ? node.name.text
         : ts.isElementAccessExpression(node) && ts.isStringLiteralLike(node.argumentExpression) ? node.argumentExpression.text
           : null;
-    if (member === 'env' && /^(globalThis\.)?process$/.test((node as ts.PropertyAccessExpression).expression.getText())) lines.push(line);
-    if (ts.isImportSpecifier(node) && (node.propertyName ?? node.name).text === 'env' && /^'(node:)?process'$/.test(node.parent.parent.parent.moduleSpecifier.getText())) lines.push(line);
-    if (ts.isBindingElement(node) && (node.propertyName ?? node.name).getText() === 'env' && ts.isVariableDeclaration(node.parent.parent) && node.parent.parent.initializer?.getText() === 'process') lines.push(line);
+    if (member === 'env' && /^(globalThis\.)?process$/.test((node as ts.PropertyAccessExpression).expression.getText())) lines.push(lineOf(node, source));
+    if (ts.isImportSpecifier(node) && (node.propertyName ?? node.name).text === 'env' && /^'(node:)?process'$/.test(node.parent.parent.parent.moduleSpecifier.getText())) lines.push(lineOf(node, source));
+    if (ts.isBindingElement(node) && (node.propertyName ?? node.name).getText() === 'env' && ts.isVariableDeclaration(node.parent.parent) && node.parent.parent.initializer?.getText() === 'process') lines.push(lineOf(node, source));
   });
   return lines;
 }
@@ -125,7 +138,7 @@ const HOLE = ' \u2026 ';
 
 /** Returns the lines where SQL is composed from data: a template with `${…}`, or strings joined with `+`, that reads like a statement. */
 export function builtStatements(file: string, text: string): number[] {
-  return statements(file, text).filter(({ sql }) => sql.includes(HOLE)).map(({ line }) => line);
+  return statementsOf(file, text).filter(({ sql }) => sql.includes(HOLE)).map(({ line }) => line);
 }
 
 /** Call of one function of the interface. */
@@ -133,11 +146,13 @@ const CALL = /^\s*select\s(?:[\w\s,]+\sfrom\s+)?api\.\w+\s*\([^()]*\)(?:\s+as\s+
 
 /** Returns the lines with SQL that is not only the call of a function of the schema `api`. A sentence begins with a capital letter. */
 export function writtenStatements(file: string, text: string): number[] {
-  return statements(file, text).filter(({ sql }) => !CALL.test(sql) && !/^\s*[A-Z][a-z]/.test(sql)).map(({ line }) => line);
+  return statementsOf(file, text).filter(({ sql }) => !CALL.test(sql) && !/^\s*[A-Z][a-z]/.test(sql)).map(({ line }) => line);
 }
 
 /** Returns the texts that read like a statement. `HOLE` replaces data. */
-function statements(file: string, text: string): { readonly line: number; readonly sql: string }[] {
+const statementsOf = once(readStatements);
+
+function readStatements(file: string, text: string): { readonly line: number; readonly sql: string }[] {
   const found: { readonly line: number; readonly sql: string }[] = [];
   const flat = (node: ts.Expression): string => {
     if (ts.isStringLiteralLike(node)) return node.text;
@@ -146,10 +161,11 @@ function statements(file: string, text: string): { readonly line: number; readon
     if (isPlus(node)) return flat(node.left) + flat(node.right);
     return HOLE;
   };
-  walk(parse(file, text), (node, line) => {
+  const source = parse(file, text);
+  walk(source, (node) => {
     if (!(ts.isStringLiteralLike(node) || ts.isTemplateExpression(node) || isPlus(node)) || isPlus(node.parent)) return;
     const sql = flat(node);
-    if (STATEMENT.test(sql)) found.push({ line, sql });
+    if (STATEMENT.test(sql)) found.push({ line: lineOf(node, source), sql });
   });
   return found;
 }
