@@ -60,24 +60,24 @@ export class Overview {
 
   async #regions(): Promise<object> {
     const licences = await licencesOf(this.#ask, null, SECTION_NAMES);
-    return { regions: await this.#told<MapRegion>('select publication, answer from api.map_regions()', []), layers: LEGENDS, attribution: [...new Set(licences.map(({ attribution }) => attribution))] };
+    return { regions: await this.#answered<MapRegion>('select publication, answer from api.map_regions()', []), layers: LEGENDS, attribution: [...new Set(licences.map(({ attribution }) => attribution))] };
   }
 
   async #comuni(code: number): Promise<object> {
-    const region = (await this.#told<MapRegion>('select publication, answer from api.map_regions()', [])).find((each) => each.code === code);
+    const region = (await this.#answered<MapRegion>('select publication, answer from api.map_regions()', [])).find((each) => each.code === code);
     if (region === undefined) throw new ApiError('NOT_FOUND', `no data is published for region ${code}`, { region: code });
-    const comuni = await this.#told<MapComune>('select publication, answer from api.map_comuni($1)', [code]);
+    const comuni = await this.#answered<MapComune>('select publication, answer from api.map_comuni($1)', [code]);
     const samples: (readonly [belfiore: string, fid: number])[] = [];
     for (const codes of parts(comuni.map(({ belfiore }) => belfiore), COMUNI)) {
-      samples.push(...await this.#told<readonly [string, number]>('select publication, answer from api.map_samples($1)', [codes]));
+      samples.push(...await this.#answered<readonly [string, number]>('select publication, answer from api.map_samples($1)', [codes]));
     }
-    const said = new Map<string, Map<string, Set<string>>>();
+    const found = new Map<string, Map<string, Set<string>>>();
     for (const batch of parts(samples, PARCELS)) {
       const { cells } = await rowsOf(this.#ask, batch.map(([, fid]) => fid), SECTION_NAMES);
       for (const [belfiore, fid] of batch) {
         const row = cells.get(fid);
-        const ofComune = said.get(belfiore) ?? new Map<string, Set<string>>();
-        said.set(belfiore, ofComune);
+        const ofComune = found.get(belfiore) ?? new Map<string, Set<string>>();
+        found.set(belfiore, ofComune);
         for (const { name, columns } of COVERAGES) {
           const states = ofComune.get(name) ?? new Set<string>();
           ofComune.set(name, states);
@@ -89,14 +89,14 @@ export class Overview {
     return {
       region,
       comuni: comuni.map((comune, at) => ({
-        ...comune, outline: outlines[at], coverage: Object.fromEntries([...said.get(comune.belfiore) ?? []].map(([name, states]) => [name, together(states)])),
+        ...comune, outline: outlines[at], coverage: Object.fromEntries([...found.get(comune.belfiore) ?? []].map(([name, states]) => [name, combined(states)])),
       })),
     };
   }
 
   readonly #ask: Ask = (statement, values) => this.#reader.call(statement, values);
 
-  async #told<T>(statement: string, values: readonly unknown[]): Promise<T[]> {
+  async #answered<T>(statement: string, values: readonly unknown[]): Promise<T[]> {
     return JSON.parse((await this.#ask<AnswerRows>(statement, values)).answer ?? '[]') as T[];
   }
 }
@@ -110,7 +110,7 @@ const COVERAGES = SECTIONS.flatMap(({ name, flat }) => {
 });
 
 /** Combines the coverage of several parcels, or of several maps of one parcel. */
-function together(answers: ReadonlySet<string>): Coverage {
+function combined(answers: ReadonlySet<string>): Coverage {
   // Parcels without the section have no effect on the comune's coverage.
   const states = new Set([...answers].filter((answer) => answer !== 'not_applicable' || answers.size === 1));
   const [only] = states;

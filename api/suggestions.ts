@@ -56,7 +56,7 @@ export async function suggestions(reader: Reader, query: Readonly<Record<string,
   const { q } = readParameters(parameters, query);
   const { data: found, not_loaded: notLoaded } = await answered(reader, q, null);
   const said = /[\p{L}\p{M}]+$/u.exec(q);
-  const known = said === null ? found : found.filter((address) => says(address, fold(said[0])));
+  const known = said === null ? found : found.filter((address) => hasWord(address, fold(said[0])));
   const all = new Map(known.map((address) => [address.address_id, address]));
   if (said !== null && all.size < MOST) {
     for (const completion of await completionsOf(reader, q)) {
@@ -90,7 +90,7 @@ async function answered(reader: Reader, q: string, city: string | null): Promise
 }
 
 /** Returns whether the street or place of an address contains the word. */
-function says({ street_name, locality, municipality_name }: Address, word: string): boolean {
+function hasWord({ street_name, locality, municipality_name }: Address, word: string): boolean {
   return [normaliseStreet(street_name).tokens, comuneKey(locality).split(' '), comuneKey(municipality_name ?? '').split(' ')].some((words) => words.includes(word));
 }
 
@@ -105,7 +105,7 @@ async function completionsOf(reader: Reader, q: string): Promise<readonly Comple
 
 async function completed(reader: Reader, q: string, { words, text, is_comune }: Completion): Promise<readonly Address[]> {
   if (is_comune) return addresses(reader, beforeLast(q, words), text);
-  return (await addresses(reader, q.replace(/[\p{L}\p{M}]+$/u, text), null)).filter((address) => says(address, text));
+  return (await addresses(reader, q.replace(/[\p{L}\p{M}]+$/u, text), null)).filter((address) => hasWord(address, text));
 }
 
 /** Returns the text before the last words of a query. Uses word positions, because a regular expression would backtrack over every split. */

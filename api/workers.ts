@@ -26,11 +26,11 @@ export interface Shared {
 }
 
 /** Returns the shared state of a server without workers. */
-export function alone(turns: FairQueue): Shared {
+export function alone(queue: FairQueue): Shared {
   const explanations = explanationQueue();
   const bodies = bodyQueue();
   return {
-    take: (caller) => turns.take(caller),
+    take: (caller) => queue.take(caller),
     takeExplanation: (caller) => explanations.take(caller),
     takeBody: (caller) => bodies.take(caller),
     count: memoryCount(),
@@ -126,12 +126,12 @@ interface KnownWorker {
   /** Last reported metrics. */
   figures: readonly Figure[];
   /** Called when the next metrics arrive. */
-  told: () => void;
+  arrived: () => void;
 }
 
 /** The primary process's side of the channels. */
 export class Primary {
-  readonly #turns: Readonly<Record<QueueName, FairQueue>>;
+  readonly #queues: Readonly<Record<QueueName, FairQueue>>;
   readonly #signIn: SignIn | null;
   readonly #count = memoryCount();
   readonly #workers = new Map<number, KnownWorker>();
@@ -142,15 +142,15 @@ export class Primary {
   /** Collection of metrics in progress, which all callers share. */
   #gathering: Promise<string> | null = null;
 
-  /** @param turns queue of requests, with one place per worker @param signIn sign-in for all workers; null: none */
-  constructor(turns: FairQueue, signIn: SignIn | null) {
-    this.#turns = { requests: turns, explanations: explanationQueue(), bodies: bodyQueue() };
+  /** @param queue queue of requests, with one place per worker @param signIn sign-in for all workers; null: none */
+  constructor(queue: FairQueue, signIn: SignIn | null) {
+    this.#queues = { requests: queue, explanations: explanationQueue(), bodies: bodyQueue() };
     this.#signIn = signIn;
   }
 
   /** @param listening called with the address when the worker answers */
   open(worker: Worker, listening: (address: string) => void): void {
-    const known: KnownWorker = { worker, releases: new Map(), figures: [], told: () => undefined };
+    const known: KnownWorker = { worker, releases: new Map(), figures: [], arrived: () => undefined };
     worker.on('message', (message: FromWorker) => {
       if ('ask' in message) {
         void this.#answer(known, message);
@@ -159,7 +159,7 @@ export class Primary {
         known.releases.delete(message.id);
       } else if (message.tell === 'figures') {
         known.figures = message.figures;
-        known.told();
+        known.arrived();
       } else {
         this.#workers.set(worker.id, known);
         listening(message.address);
@@ -170,7 +170,7 @@ export class Primary {
       this.#workers.delete(worker.id);
       for (const release of known.releases.values()) release();
       known.releases.clear();
-      known.told();
+      known.arrived();
       this.#past = this.#past.then(async (past) => (await addUp([past, lasting(known.figures)])).figures);
     });
   }
@@ -200,7 +200,7 @@ export class Primary {
       send(worker, { id, answer });
       return;
     }
-    const slot: Slot = await this.#turns[question.queue].take(question.caller, question.queue === 'bodies' ? undefined : worker.id);
+    const slot: Slot = await this.#queues[question.queue].take(question.caller, question.queue === 'bodies' ? undefined : worker.id);
     if (typeof slot !== 'function') {
       send(worker, { id, answer: slot });
     } else if (worker.isDead()) {
@@ -214,7 +214,7 @@ export class Primary {
   async #gather(): Promise<string> {
     await Promise.all([...this.#workers.values()].map((known) => new Promise<void>((resolve) => {
       const late = setTimeout(resolve, FIGURES_MS);
-      known.told = () => {
+      known.arrived = () => {
         clearTimeout(late);
         resolve();
       };

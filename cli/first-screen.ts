@@ -59,11 +59,11 @@ async function look(url: string): Promise<Found> {
     });
   } catch (error) {
     if (!(error instanceof MappaleError)) throw error;
-    return inTheWay(error);
+    return problemOf(error);
   }
 }
 
-function inTheWay({ message, code, at, detail, hint, fix }: MappaleError): Found {
+function problemOf({ message, code, at, detail, hint, fix }: MappaleError): Found {
   return {
     lines: [`${message} [${code}]`, ...[at, detail, hint].filter((line) => line !== undefined)],
     next: [...(fix === undefined ? [] : [[fix, 'fix this'] as const]), ['npx mappale doctor', 'check this machine and database']],
@@ -112,7 +112,7 @@ async function published(database: Database): Promise<Found> {
     await requireCurrent(database, await loadSources());
   } catch (error) {
     if (!(error instanceof MappaleError)) throw error;
-    if (error.code !== 'DATABASE_OUT_OF_DATE') return inTheWay(error.knowing({ at: database.label }));
+    if (error.code !== 'DATABASE_OUT_OF_DATE') return problemOf(error.knowing({ at: database.label }));
     return { lines: [`${database.label}: ${error.message}`], next: [['npx mappale migrate', 'upgrade the database and keep its rows']] };
   }
   const regions = await database.query<Region>(operate('published_parcels'));

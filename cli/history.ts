@@ -31,9 +31,9 @@ async function findEver({ database }: Context, id: string): Promise<number> {
 }
 
 function describe(id: string, { fid, other_fids: others, keeps_history: keeps, kept_since: since, absences, fields }: ParcelHistory): string {
-  const told = fields.map((each) => ({ ...each, values: withoutRepeats(each.values) }));
-  const changed = told.filter(({ values }) => values.length > 1);
-  const same = told.length - changed.length;
+  const plain = fields.map((each) => ({ ...each, values: withoutRepeats(each.values) }));
+  const changed = plain.filter(({ values }) => values.length > 1);
+  const same = plain.length - changed.length;
   return [
     `parcel ${id}${id === String(fid) ? '' : `, fid ${fid}`}: kept since ${since ?? 'never'}; ${group(changed.length)} values changed, ${group(same)} did not (--json lists them)`,
     ...(keeps ? [] : ['a database on several nodes keeps no history: only current values are known']),

@@ -157,10 +157,10 @@ export function mcpServer(asked: Asked): McpServer {
     const facts = { title, description, inputSchema: z.strictObject(input), annotations: { readOnlyHint: true, openWorldHint: false } };
     server.registerTool(name, facts, async (given) => {
       try {
-        return told(await answer(asked, given));
+        return toolResult(await answer(asked, given));
       } catch (error) {
         // Expected errors are returned to the model, which can correct its request. The protocol reports all other errors.
-        if (error instanceof ApiError || error instanceof MappaleError) return { ...told(error.toJSON()), isError: true };
+        if (error instanceof ApiError || error instanceof MappaleError) return { ...toolResult(error.toJSON()), isError: true };
         throw error;
       }
     });
@@ -170,6 +170,6 @@ export function mcpServer(asked: Asked): McpServer {
   return server;
 }
 
-function told(value: Readonly<Record<string, unknown>>): CallToolResult {
+function toolResult(value: Readonly<Record<string, unknown>>): CallToolResult {
   return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: { ...value } };
 }

@@ -110,11 +110,11 @@ async function overHttp(asked: Asked, { host, port }: Options, log: Log): Promis
 }
 
 function listen(asked: Asked, host: string, port: number, log: Log): { server: Server; listening: Promise<void> } {
-  const turns = queueFor(asked.reader.parallel);
+  const queue = queueFor(asked.reader.parallel);
   const bodies = bodyQueue();
   const counter = { reader: asked.reader, count: memoryCount() };
   const door: Door = {
-    admit: admitter(counter, (caller) => turns.take(caller), null),
+    admit: admitter(counter, (caller) => queue.take(caller), null),
     receive: receiver(identifier(counter, null), (caller) => bodies.take(caller)),
   };
   const server = httpServer((request, response) => {

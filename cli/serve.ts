@@ -129,14 +129,14 @@ function explainer(database: Database, sources: readonly RegisteredSource[], { l
 /** Serves until a stop signal. @throws MappaleError `PORT_IN_USE`, `ADDRESS_UNAVAILABLE` */
 async function serve(
   { host, port, trustProxy = [], metricsFrom = [], publicUrl, enrich, json }: ServeOptions,
-  reader: Reader, told: Log, ownSignIn: SignInLink | null, explain: Explain | null,
+  reader: Reader, plainLog: Log, ownSignIn: SignInLink | null, explain: Explain | null,
 ): Promise<void> {
   // Imports the server only here, because it is half of the program's code and other commands start faster without it.
   const [{ buildServer }, { ownLink }, { warmUp }] = await Promise.all([
     import('../api/server.ts'), import('../api/workers.ts'), import('../api/warm-up.ts'),
   ]);
   const link = ownLink();
-  const log = link === null ? told : ofWorker(told);
+  const log = link === null ? plainLog : ofWorker(plainLog);
   // Only the first worker prints the warning.
   if ((cluster.worker?.id ?? 1) === 1) warnOfRights(reader, log);
   const app = await buildServer({

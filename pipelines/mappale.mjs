@@ -19,7 +19,7 @@ if (program === '../cli/main.ts') {
   const { register: registerHooks } = await import('node:module');
   const { register } = await import('tsx/esm/api');
   register();
-  registerHooks('./as-it-is.mjs', import.meta.url);
+  registerHooks('./plain-packages.mjs', import.meta.url);
 }
 const { main } = await import(program);
 await main(process.argv);

@@ -60,7 +60,7 @@ ${body}</section>
 }
 
 function published({ region, publications, held, releases }: RegionReport): Html {
-  const told = (publication: Publication): Html => html`<dt>${publication.unit === 0 ? 'National lists' : region.name}${publication.state === 'previous' ? ', before' : ''}</dt>
+  const described = (publication: Publication): Html => html`<dt>${publication.unit === 0 ? 'National lists' : region.name}${publication.state === 'previous' ? ', before' : ''}</dt>
 <dd>publication ${publication.publication} of ${publication.published_at}, by run ${publication.run} (<code>${publication.command}</code>, version ${publication.version})${
   publication.digest === null ? '' : html`, digest <code>${publication.digest}</code>`}</dd>`;
   const hold = held === null ? null : html`<p><strong>${held.kind.replace('_', ' ')}</strong> by ${held.heldBy} on ${held.heldAt}${held.reason === null ? '' : `: ${held.reason}`}.
@@ -69,7 +69,7 @@ A refresh keeps the region unchanged.</p>`;
   const files = releases.flatMap(({ source, files: all }) => all.map((file): Filling[] => [
     source, vintageText(file.vintage), file.name, file.dated ?? '', file.bytes, html`<code>${file.sha256.slice(0, 16)}</code>`, place(file),
   ]));
-  return html`<dl>${publications.map(told)}</dl>${hold}
+  return html`<dl>${publications.map(described)}</dl>${hold}
 ${htmlTable(`${group(files.length)} current files of ${group(releases.length)} releases`, header, files)}`;
 }
 
@@ -148,19 +148,19 @@ function distributions({ distributions: all, publications, tables }: RegionRepor
   const isFirst = !publications.some(({ unit, state }) => unit > 0 && state === 'previous');
   const byRelation = new Map<Relation, Distribution[]>();
   for (const each of all) byRelation.set(each.relation, [...(byRelation.get(each.relation) ?? []), each]);
-  const standing = new Set(tables.filter(({ stands }) => stands).map(({ relation }) => relation));
+  const unchanged = new Set(tables.filter(({ stands }) => stands).map(({ relation }) => relation));
   return html`<p>Statistics of the quality gate, by province. ${isFirst
     ? 'There is no previous publication to compare with.'
     : 'Changed values are shown as before → now.'}
 The small charts show the medians of the comuni: quartiles and the 10th to 90th percentile${isFirst ? '' : '; dashed: before; solid: now'}.</p>
-${[...byRelation].map(([relation, found]) => tableOf(relation, found, standing.has(relation) ? 'kept' : 'rebuilt'))}`;
+${[...byRelation].map(([relation, found]) => tableOf(relation, found, unchanged.has(relation) ? 'kept' : 'rebuilt'))}`;
 }
 
 function tableOf(relation: Relation, found: readonly Distribution[], state: 'kept' | 'rebuilt'): Html {
   const gate = GATES[relation];
   const slice = (value: string): string => (gate === undefined || 'unwatched' in gate ? value : sliceName(gate, value));
-  const told = (moment: Moment | null): string => JSON.stringify([moment?.values, moment?.median, moment?.p95]);
-  const moved = found.filter(({ before, now }) => before !== null && told(before) !== told(now));
+  const valuesText = (moment: Moment | null): string => JSON.stringify([moment?.values, moment?.median, moment?.p95]);
+  const moved = found.filter(({ before, now }) => before !== null && valuesText(before) !== valuesText(now));
   const note = state === 'kept' ? 'unchanged table of the previous publication' : moved.length > 0 ? `${group(moved.length)} of ${group(found.length)} statistics changed` : '';
   const rows = found.map(({ province, slice: of, field, before, now }): Filling[] => [
     province === '' ? 'not listed' : province, slice(of), field, pair(before?.rows, now?.rows), pair(before?.values, now?.values), pair(before?.median, now?.median),

@@ -122,8 +122,8 @@ export async function regionTile(ask: Ask, region: number, sections: readonly st
       const features = (JSON.parse(facts) as ParcelFacts[]).map(([fid, label, kind]): TileFeature => {
         const tags: Record<string, TileValue> = { fid, label, kind };
         for (const { value, at, coverage, coverageAt } of places) {
-          const [said, covered] = [cells.get(fid)?.[at] ?? null, cells.get(fid)?.[coverageAt] ?? null];
-          if (said !== null) tags[value] = said;
+          const [drawn, covered] = [cells.get(fid)?.[at] ?? null, cells.get(fid)?.[coverageAt] ?? null];
+          if (drawn !== null) tags[value] = drawn;
           else if (covered !== null) tags[coverage] = covered;
         }
         return { id: fid, tags };
@@ -147,15 +147,15 @@ function parcels(facts: string, tags: 'all' | 'without label'): TileFeature[] {
   return (JSON.parse(facts) as ParcelFacts[]).map(([fid, label, kind]) => ({ id: fid, tags: { fid, ...(tags === 'all' ? { label } : {}), kind } }));
 }
 
-function valued(facts: string, told: string | null, { name, layer }: { readonly name: string; readonly layer: MapLayer }): TileFeature[] {
+function valued(facts: string, sectionRows: string | null, { name, layer }: { readonly name: string; readonly layer: MapLayer }): TileFeature[] {
   const columns = columnsOf([name]).map((column) => column.name);
   const [value, coverage] = [layer.value, layer.coverage ?? 'coverage'].map((column) => columns.indexOf(`${name}_${column}`)) as [number, number];
-  const cells = cellsOf(told, [name]);
+  const cells = cellsOf(sectionRows, [name]);
   return (JSON.parse(facts) as ParcelFacts[]).map(([fid]) => {
     const row: readonly Cell[] = cells.get(fid) ?? [];
     // A section without any statement about the place is not loaded there.
-    const said = row[value] ?? null;
-    return { id: fid, tags: { fid, ...(said === null ? { coverage: row[coverage] ?? 'not_loaded' } : { value: said }) } };
+    const drawn = row[value] ?? null;
+    return { id: fid, tags: { fid, ...(drawn === null ? { coverage: row[coverage] ?? 'not_loaded' } : { value: drawn }) } };
   });
 }
 

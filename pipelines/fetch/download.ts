@@ -104,10 +104,10 @@ export async function download(wanted: Wanted, around: Surroundings): Promise<Do
   const url = around.hide(found.url);
   try {
     const kept = await readKept(path);
-    const told = (outcome: Outcome, { bytes, sha256, role, vintage }: Kept, received: number): Downloaded => (
+    const downloadedAs = (outcome: Outcome, { bytes, sha256, role, vintage }: Kept, received: number): Downloaded => (
       { outcome, name: found.name, url, bytes, received, sha256, role, vintage }
     );
-    if (kept !== null && (found.same || (await isSame(kept, found, path, wanted, around)))) return told('unchanged', kept, 0);
+    if (kept !== null && (found.same || (await isSame(kept, found, path, wanted, around)))) return downloadedAs('unchanged', kept, 0);
     if (found.bytes !== null && found.bytes > wanted.bounds.most) throw tooLarge(url, wanted.bounds.most, found.bytes);
     if (around.dryRun) return { outcome: 'wanted', name: found.name, url, bytes: found.bytes, received: 0, sha256: null, role: null, vintage: null };
     await mkdir(dirname(partOf(path)), { recursive: true });
@@ -120,7 +120,7 @@ export async function download(wanted: Wanted, around: Surroundings): Promise<Do
     });
     const now = await keep(path, url, { answer, version }, wanted, around);
     const same = kept?.sha256 === now.sha256;
-    return told(same ? 'unchanged' : kept === null ? 'new' : 'changed', now, received);
+    return downloadedAs(same ? 'unchanged' : kept === null ? 'new' : 'changed', now, received);
   } finally {
     if (found.whole !== null) giveUp(found.whole);
   }

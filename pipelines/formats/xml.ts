@@ -52,12 +52,12 @@ export class XmlElementParser {
   #unclosed = '';
 
   /**
-   * @param inForce prefix → URI declared around the element; `''` is the default namespace
+   * @param declared prefix → URI declared around the element; `''` is the default namespace
    * @param names prefix → URI, used in reported names
    */
-  constructor(inForce: Readonly<Record<string, string>>, names: Readonly<Record<string, string>>) {
+  constructor(declared: Readonly<Record<string, string>>, names: Readonly<Record<string, string>>) {
     this.#prefixOf = new Map(Object.entries(names).map(([prefix, uri]) => [uri, prefix]));
-    this.#parser = new SaxesParser({ xmlns: true, additionalNamespaces: { ...inForce } });
+    this.#parser = new SaxesParser({ xmlns: true, additionalNamespaces: { ...declared } });
     let place: Place = { line: 1, column: 1 };
     this.#parser.on('opentagstart', ({ name }) => {
       // The parser is after the name here, on the same line.

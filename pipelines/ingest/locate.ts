@@ -149,7 +149,7 @@ export async function recognise(
     }
     if (claims.length === 0) {
       const named = bears(probe.name);
-      if (named !== undefined) throw formFault(probe, named.id) ?? await notWhatItsNameSays(probe, named.id);
+      if (named !== undefined) throw formFault(probe, named.id) ?? await wrongContent(probe, named.id);
       const shape = /\.(?:dbf|shx)$/i.test(probe.name) ? `${probe.name.slice(0, -4)}.shp` : null;
       const layer = shape === null ? undefined : bears(shape);
       if (layer !== undefined && !probe.siblings.some((name) => name.toLowerCase() === shape?.toLowerCase())) throw sidecarMissing(probe.name, layer.id, '.shp');
@@ -204,7 +204,7 @@ function formFault({ name, size, head, entries, siblings }: Probe, source: strin
 }
 
 /** Returns the error for a file with a publisher's name that no source recognises, with its format if the first bytes show it. */
-async function notWhatItsNameSays(probe: Probe, source: string): Promise<MappaleError> {
+async function wrongContent(probe: Probe, source: string): Promise<MappaleError> {
   const { name, size, head, entries } = probe;
   const again = 'Compare its size with the publisher\'s, and download it again.';
   const stop = (message: string, code: string, found: string, hint: string): MappaleError =>

@@ -2,7 +2,7 @@
  * Generates streets and accesses of the synthetic region, and their parcels in the order of the answer. The archive of accesses and the publishers of points
  * use them. Accesses are in the middle of parcels, and on roads near or far from them. Distances are measured in plain TypeScript.
  */
-import { inTurn, itemAt } from './items.ts';
+import { cyclicItem, itemAt } from './items.ts';
 import { CELL_LAT, CELL_LON, firstLand } from './make-region.ts';
 import { placeOf, pointToPolygonsM } from './plane-geometry.ts';
 import type { LonLat, Random, SyntheticCell, SyntheticComune, SyntheticParcel, SyntheticRegion } from './region.ts';
@@ -77,8 +77,8 @@ export function streetsOf(comune: SyntheticComune): Street[] {
   }
   const more = Math.min(224, Math.floor(comune.parcelCount / 40));
   for (let i = 0; i < more; i += 1) {
-    const noun = inTurn(NOUNS, i);
-    const adjective = inTurn(ADJECTIVES, Math.floor(i / NOUNS.length));
+    const noun = cyclicItem(NOUNS, i);
+    const adjective = cyclicItem(ADJECTIVES, Math.floor(i / NOUNS.length));
     streets.push({
       key: first + 100 + i, comune, odonimo: `VIA DELLE ${noun} ${adjective}`, name: `Via delle ${capital(noun)} ${capital(adjective)}`, localita: '', locality: '', lingua1: '',
     });
@@ -230,7 +230,7 @@ class Placing {
     for (const [index, parts] of questions(this.#comune).entries()) {
       const street = this.#streets.find(({ odonimo, localita }) => odonimo === parts.odonimo && localita === (parts.localita ?? ''));
       if (street === undefined) continue;
-      const parcel = inTurn(lands, index);
+      const parcel = cyclicItem(lands, index);
       const point = pointIn(parcel, parcel.cells[0], 0.01, 0.01);
       this.#own(parcel, this.#build(street, { ...this.#located(point), ...parts.access }));
     }

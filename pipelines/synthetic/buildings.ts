@@ -217,14 +217,14 @@ export class BuildingTruth {
   }
 
   #sheet(sheet: SyntheticSheet): ReadonlyMap<number, ParcelBuildings> {
-    const whose = buildingSource(this.#region, sheet.comune);
-    if (whose === null) return new Map();
+    const source = buildingSource(this.#region, sheet.comune);
+    if (source === null) return new Map();
     const land = [...this.#region.parcelsOf(sheet)].filter(({ kind }) => kind === 'land');
     const areas = new Map(land.map((parcel) => [parcel, polygonsAreaM2(parcel.polygons)] as const));
     const shares = new Map<SyntheticParcel, Share[]>();
     const counted = new Map<SyntheticParcel, { readonly building: Drawn; readonly wholeM2: number }[]>();
-    const drawn = whose === 'register' ? land.flatMap(roofs) : drawnOn(this.#region, sheet);
-    for (const building of once(whose === 'topographic' ? [...drawn].filter(isStanding) : drawn)) {
+    const drawn = source === 'register' ? land.flatMap(roofs) : drawnOn(this.#region, sheet);
+    for (const building of once(source === 'topographic' ? [...drawn].filter(isStanding) : drawn)) {
       const wholeM2 = polygonsAreaM2([building.polygon]);
       const met = land.flatMap((parcel): { parcel: SyntheticParcel; share: Share }[] => {
         if (!parcel.cells.some((cell) => near(building.box, cell))) return [];

@@ -6,8 +6,8 @@ export function itemAt<T>(values: ArrayLike<T>, index: number): T {
 }
 
 /** Returns a value of a list that repeats. @throws RangeError for an empty list */
-export function inTurn<T>(values: ArrayLike<T>, turn: number): T {
-  return itemAt(values, turn % values.length);
+export function cyclicItem<T>(values: ArrayLike<T>, index: number): T {
+  return itemAt(values, index % values.length);
 }
 
 /** Returns the value of a key that must exist. @throws RangeError if there is none */

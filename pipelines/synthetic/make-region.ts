@@ -9,7 +9,7 @@
  */
 import type { ParcelKind } from '../contract/section.ts';
 import { MappaleError } from '../errors.ts';
-import { inTurn, itemAt, valueOf } from './items.ts';
+import { cyclicItem, itemAt, valueOf } from './items.ts';
 import { randomOf } from './random.ts';
 import type {
   LonLat, Random, SyntheticCell, SyntheticComune, SyntheticComuneCatastale, SyntheticParcel, SyntheticPolygon, SyntheticProvince,
@@ -280,12 +280,12 @@ function nameOf(index: number): readonly [string, string | null] {
   const first = FIRST_NAMES[index];
   if (first !== undefined) return first;
   const rest = index - FIRST_NAMES.length;
-  return [`${inTurn(NAME_HEADS, rest)} ${inTurn(NAME_TAILS, Math.floor(rest / NAME_HEADS.length))}`, null];
+  return [`${cyclicItem(NAME_HEADS, rest)} ${cyclicItem(NAME_TAILS, Math.floor(rest / NAME_HEADS.length))}`, null];
 }
 
 function germanName(index: number): string {
   const round = Math.floor(index / (GERMAN_HEADS.length * GERMAN_TAILS.length));
-  return `${inTurn(GERMAN_HEADS, index)}${inTurn(GERMAN_TAILS, Math.floor(index / GERMAN_HEADS.length))}${round === 0 ? '' : ` ${round + 1}`}`;
+  return `${cyclicItem(GERMAN_HEADS, index)}${cyclicItem(GERMAN_TAILS, Math.floor(index / GERMAN_HEADS.length))}${round === 0 ? '' : ` ${round + 1}`}`;
 }
 
 function degrees(west: number, south: number, east: number, north: number): readonly [number, number, number, number] {

@@ -19,7 +19,7 @@ const DIST = resolve(ROOT, process.argv[2] ?? 'dist');
 const FOLDERS = ['pipelines', 'sources', 'sql', 'api', 'cli'] as const;
 
 /** Files that are needed only to run, test or describe the sources of a checkout. */
-const LEFT = /\.ts$|(?:^|\/)(?:fixture|golden)(?:\/|$)|(?:^|\/)README\.md$|^pipelines\/(?:as-it-is|formats\/thread)\.mjs$/;
+const LEFT = /\.ts$|(?:^|\/)(?:fixture|golden)(?:\/|$)|(?:^|\/)README\.md$|^pipelines\/(?:plain-packages|formats\/thread)\.mjs$/;
 
 const LICENCE = /^(?:licen[cs]e|notice)/i;
 

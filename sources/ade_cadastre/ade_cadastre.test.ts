@@ -80,12 +80,12 @@ describe('the reader', () => {
   });
 
   it('reports progress in bytes of the outermost file, up to its size without the zip directories', async () => {
-    const told: number[] = [];
+    const reported: number[] = [];
     const file = await inputFile(fixture('MOLISE.zip'), { role: 'regione' });
-    await source.read(file, { reuse: () => Promise.resolve(true), member: () => Promise.reject(new Error('unused')), progress: (bytes) => told.push(bytes) });
-    expect(told).toEqual([...told].sort((a, b) => a - b));
-    expect(told.at(-1)).toBeLessThanOrEqual(file.size);
-    expect(told.at(-1)).toBeGreaterThan(file.size * 0.3);
+    await source.read(file, { reuse: () => Promise.resolve(true), member: () => Promise.reject(new Error('unused')), progress: (bytes) => reported.push(bytes) });
+    expect(reported).toEqual([...reported].sort((a, b) => a - b));
+    expect(reported.at(-1)).toBeLessThanOrEqual(file.size);
+    expect(reported.at(-1)).toBeGreaterThan(file.size * 0.3);
   });
 
   it('gives with each member the envelope that makes a rejected record a readable document', async () => {

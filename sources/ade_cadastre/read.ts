@@ -59,26 +59,26 @@ interface Found {
 /** @param ahead number of steps that may start early */
 async function readArchive(outermost: ZipArchive, pool: Threads<Input, SinkMessage> | null, ahead: number, sink: Sink): Promise<void> {
   let done = 0;
-  const turns: (() => Promise<void>)[] = [];
+  const begunSteps: (() => Promise<void>)[] = [];
   for await (const step of steps(outermost)) {
     if ('failure' in step) {
-      turns.push(async () => {
+      begunSteps.push(async () => {
         throw step.failure;
       });
-    } else if ('leave' in step) turns.push(() => step.leave.close());
+    } else if ('leave' in step) begunSteps.push(() => step.leave.close());
     else {
       const { input, facts, weight } = step;
       const begun = pool === null || sink.reusable?.(facts) === true ? null : pool.start(input, input.at);
-      turns.push(async () => {
+      begunSteps.push(async () => {
         const progress = (bytes: number): void => sink.progress(Math.round(done + (bytes / Math.max(1, facts.size ?? 0)) * weight));
         if (!(await sink.reuse(facts))) await (begun === null ? readDocument(input, sink, progress) : replay(begun, sink, progress));
         done += weight;
         sink.progress(Math.round(done));
       });
     }
-    while (turns.length > ahead) await turns.shift()?.();
+    while (begunSteps.length > ahead) await begunSteps.shift()?.();
   }
-  for (const turn of turns) await turn();
+  for (const step of begunSteps) await step();
 }
 
 /** Yields the steps through the nested archives. A failure is yielded in its place, so that every document before it is read first. */

@@ -115,7 +115,7 @@ describe('a zip of the cadastre', () => {
   it('is not read where members are already loaded, neither in order nor ahead', async () => {
     const opened: string[] = [];
     const asked: string[] = [];
-    const told: number[] = [];
+    const reported: number[] = [];
     const file = await inputFile(region, { role: 'regione' });
     await readIn(2, file, {
       reusable: () => true,
@@ -124,12 +124,12 @@ describe('a zip of the cadastre', () => {
         opened.push(path);
         return Promise.reject(new Error('expected no member to be opened'));
       },
-      progress: (bytes) => told.push(bytes),
+      progress: (bytes) => reported.push(bytes),
     });
     expect(opened).toEqual([]);
     expect(asked).toHaveLength(9);
-    expect(told).toEqual([...told].sort((a, b) => a - b));
-    expect(told.at(-1)).toBeLessThanOrEqual(file.size);
+    expect(reported).toEqual([...reported].sort((a, b) => a - b));
+    expect(reported.at(-1)).toBeLessThanOrEqual(file.size);
   });
 });
 

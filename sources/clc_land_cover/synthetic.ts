@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { boxArea, CellGrid, finely, jaggedArea, zonesByBlock, type CellArea, type CellBox } from '../../pipelines/synthetic/cell-zones.ts';
 import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
-import { inTurn } from '../../pipelines/synthetic/items.ts';
+import { cyclicItem } from '../../pipelines/synthetic/items.ts';
 import { laeaEurope } from '../../pipelines/synthetic/map-projection.ts';
 import { boxRing, mapPoints, polygonsArea, type Polygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
@@ -44,10 +44,10 @@ function patches({ block, cornersPerCell }: Density, x: number, y: number): Zone
   const band = (south: number, north: number): CellArea => jaggedArea([x + 4.5, y + south, x + 36.5, y + north], cornersPerCell);
   const village = boxArea([x + 10.5, y + 17.5, x + 24.5, y + 26.5]);
   return [
-    { code: inTurn(BANDS, nth), area: band(4.5, 14.5), holes: [] },
-    { code: inTurn(BANDS, nth + 1), area: band(14.5, 29.5), holes: [village] },
-    { code: inTurn(VILLAGES, nth), area: village, holes: [] },
-    { code: inTurn(BANDS, nth + 2), area: band(29.5, 36.5), holes: [] },
+    { code: cyclicItem(BANDS, nth), area: band(4.5, 14.5), holes: [] },
+    { code: cyclicItem(BANDS, nth + 1), area: band(14.5, 29.5), holes: [village] },
+    { code: cyclicItem(VILLAGES, nth), area: village, holes: [] },
+    { code: cyclicItem(BANDS, nth + 2), area: band(29.5, 36.5), holes: [] },
   ];
 }
 
@@ -66,7 +66,7 @@ function matrix(density: Density, grid: CellGrid, x: number, y: number): Zone {
   for (let row = y; row < Math.min(y + size, grid.rows); row += block) {
     for (let column = x; column < Math.min(x + size, grid.columns); column += block) holes.push(gap(density, column, row));
   }
-  return { code: inTurn(MATRICES, x / size + 2 * (y / size)), area: boxArea(box), holes };
+  return { code: cyclicItem(MATRICES, x / size + 2 * (y / size)), area: boxArea(box), holes };
 }
 
 interface Row {

@@ -5,7 +5,7 @@
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { inTurn, itemAt } from '../../pipelines/synthetic/items.ts';
+import { cyclicItem, itemAt } from '../../pipelines/synthetic/items.ts';
 import { laeaEurope } from '../../pipelines/synthetic/map-projection.ts';
 import { boxOf, boxPolygon, commonPart, inLaea, polygonsArea, type Box } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
@@ -62,10 +62,10 @@ function cellAt(seed: number, ix: number, iy: number): Cell | null {
   const pick = mix(seed, ix, iy, 3);
   const bowl = Math.max(0, Math.sin(ix / 11 + iy / 13)) ** 2;
   const velocity = pick % 10 === 0
-    ? inTurn(BOUNDARY_VELOCITIES, pick >>> 8)
+    ? cyclicItem(BOUNDARY_VELOCITIES, pick >>> 8)
     : Math.round(10 * (-5 + 8 * Math.sin(ix / 6) * Math.cos(iy / 7) - 18 * bowl + noise)) / 10;
   const acceleration = pick % 7 === 0
-    ? inTurn(BOUNDARY_ACCELERATIONS, pick >>> 12)
+    ? cyclicItem(BOUNDARY_ACCELERATIONS, pick >>> 12)
     : Math.round(100 * (0.35 * Math.sin(ix / 5 + 1) * Math.cos(iy / 4) + 0.1 * noise)) / 100;
   return { velocity, acceleration };
 }
@@ -103,7 +103,7 @@ function tails(dates: number, { reference }: Layout): string[] {
 function line(seed: number, ix: number, iy: number, cell: Cell, tail: readonly string[], rmse = 1 + (mix(seed, ix, iy, 5) % 20) / 10): string {
   const height = (300 + (mix(seed, ix, iy, 6) % 5_000) / 10).toFixed(1);
   return `${pidOf(seed, ix, iy)},${ix * 100 + 50},${iy * 100 + 50},${height},${rmse.toFixed(1)},${cell.velocity.toFixed(1)},0.1,`
-    + `${cell.acceleration.toFixed(2)},${inTurn(tail, mix(seed, ix, iy, 7))}\n`;
+    + `${cell.acceleration.toFixed(2)},${cyclicItem(tail, mix(seed, ix, iy, 7))}\n`;
 }
 
 /** Returns the cells of the region: first column, first row, and the column and row after the last ones. */

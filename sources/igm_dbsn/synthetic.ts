@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { BuildingTruth, buildingSource, buildingsOf, type SyntheticBuilding } from '../../pipelines/synthetic/buildings.ts';
 import { geodatabaseEntries } from '../../pipelines/synthetic/geodatabase-writer.ts';
 import type { WrittenLayer } from '../../pipelines/synthetic/geopackage-writer.ts';
-import { inTurn } from '../../pipelines/synthetic/items.ts';
+import { cyclicItem } from '../../pipelines/synthetic/items.ts';
 import { italyZone } from '../../pipelines/synthetic/map-projection.ts';
 import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
@@ -39,8 +39,8 @@ function layer(region: SyntheticRegion, name: string, part: (building: Synthetic
       for (const { number, polygon, use, state, underground, name: called, belfiore } of buildings(region, part)) {
         yield {
           values: [
-            use, inTurn(TYPES, number), underground ? '02' : '01', `DBSN ${belfiore} ${number}`, called ?? 'UNK', state,
-            number % 5 === 0 ? 6.5 : -9999, '04', inTurn(ORIGINS, number), '02',
+            use, cyclicItem(TYPES, number), underground ? '02' : '01', `DBSN ${belfiore} ${number}`, called ?? 'UNK', state,
+            number % 5 === 0 ? 6.5 : -9999, '04', cyclicItem(ORIGINS, number), '02',
           ],
           geometry: { type: 'MultiPolygon', coordinates: [polygon.map((ring) => ring.map((point) => [...italyZone.forward(point), 100]))] },
         };

@@ -48,7 +48,7 @@ describe('the grid of ground acceleration', () => {
 
   it('is the same as GML in any chunks, and a rejected feature is kept as published', async () => {
     const document = readFileSync(join(FOLDER, 'fixture', 'inspire-members-with-geometry.gml'));
-    const told = async (size: number): Promise<unknown[]> => {
+    const reported = async (size: number): Promise<unknown[]> => {
       const said: unknown[] = [];
       const pieces = Array.from({ length: Math.ceil(document.length / size) }, (_, i) => document.subarray(i * size, (i + 1) * size));
       const member = {
@@ -62,11 +62,11 @@ describe('the grid of ground acceleration', () => {
       await readGml(Readable.from(pieces), 'grid.gml', member as unknown as MemberSink, () => undefined);
       return said;
     };
-    const whole = await told(document.length);
+    const whole = await reported(document.length);
     expect(whole).toHaveLength(5);
     const third = /<f:nodo gml:id="nodo\.3">[^]*?<\/f:nodo>/.exec(document.toString('utf8'))![0];
     expect(whole[2]).toMatchObject({ position: 3, code: 'ag_invalid', raw: third });
-    for (const size of [1, 7, 100]) expect(await told(size)).toEqual(whole);
+    for (const size of [1, 7, 100]) expect(await reported(size)).toEqual(whole);
   });
 
   it('is complete with 0.05° under its own name, and counts as older than 0.02° whatever the days in the zips', async () => {
@@ -92,9 +92,9 @@ describe('the grid of ground acceleration', () => {
     });
     for (const each of fine) {
       for (const other of coarse) {
-        const force = currentFiles([loadedAs(each, 1), loadedAs(other, 2)], { id: 'ingv_mps04', manifest: source.manifest }, { region: 14, layer: 'pga_node', register: new Map() });
-        expect(force.files.map(({ file }) => file.fileId)).toEqual([1]);
-        expect(force.ties).toEqual([]);
+        const current = currentFiles([loadedAs(each, 1), loadedAs(other, 2)], { id: 'ingv_mps04', manifest: source.manifest }, { region: 14, layer: 'pga_node', register: new Map() });
+        expect(current.files.map(({ file }) => file.fileId)).toEqual([1]);
+        expect(current.ties).toEqual([]);
       }
     }
   });

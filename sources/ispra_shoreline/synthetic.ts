@@ -3,7 +3,7 @@
  * at and near the limits of the severity, segments without information, segments of two lines, and a segment far out at sea.
  */
 import { join } from 'node:path';
-import { inTurn, itemAt } from '../../pipelines/synthetic/items.ts';
+import { cyclicItem, itemAt } from '../../pipelines/synthetic/items.ts';
 import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
 import { nearestOnSegment, polygonsToSegmentM, segmentsOf, type Point } from '../../pipelines/synthetic/plane-geometry.ts';
 import { shapefileEntries } from '../../pipelines/synthetic/shapefile-writer.ts';
@@ -46,7 +46,7 @@ function segments(region: SyntheticRegion): Segment[] {
   const lat = north + OFFSHORE;
   const made: Segment[] = [];
   for (let i = 0; west + i * STEP < east; i += 1) {
-    const [label, dynamic, rate] = inTurn(CASES, i);
+    const [label, dynamic, rate] = cyclicItem(CASES, i);
     const from = west + i * STEP;
     // Every ninth segment is interrupted, as by a harbour: one segment of two lines.
     const lines = i % 9 === 4 ? [line(from, from + STEP * 0.4, lat), line(from + STEP * 0.6, from + STEP, lat)] : [line(from, from + STEP, lat)];

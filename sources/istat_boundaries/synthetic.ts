@@ -3,7 +3,7 @@
  * Quirks: a code that lost its zero, a polygon with a spike (invalid), and the level that is ignored.
  */
 import { join } from 'node:path';
-import { inTurn, itemAt } from '../../pipelines/synthetic/items.ts';
+import { cyclicItem, itemAt } from '../../pipelines/synthetic/items.ts';
 import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
 import type { Polygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import { shapefileEntries, type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
@@ -33,7 +33,7 @@ function outline(comuni: readonly SyntheticComune[]): LonLat[] {
   const left = sorted.flatMap(([north, [west, , south]]): LonLat[] => [[west, north], [west, south]]);
   const right = sorted.flatMap(([north, [, east, south]]): LonLat[] => [[east, north], [east, south]]).reverse();
   const corners = [...left, ...right];
-  const ring = corners.flatMap((corner, index) => side(corner, inTurn(corners, index + 1)));
+  const ring = corners.flatMap((corner, index) => side(corner, cyclicItem(corners, index + 1)));
   return [...ring, itemAt(ring, 0)];
 }
 

@@ -5,7 +5,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { inTurn, itemAt } from '../../pipelines/synthetic/items.ts';
+import { cyclicItem, itemAt } from '../../pipelines/synthetic/items.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { hasIncomes } from '../../pipelines/synthetic/incomes.ts';
 import { postalCodeOf } from '../../pipelines/synthetic/postal-codes.ts';
@@ -56,7 +56,7 @@ function declared(random: Random, taxpayers: number, unit: number, year: number)
     return [n, n * low + random.below(n * (high - low) + 1)];
   });
   const total: readonly [number, number] = [whole.reduce((sum, [n]) => sum + n, 0), whole.reduce((sum, [, euro]) => sum + euro, 0)];
-  const withheld = inTurn(year < FIRST_WITH_TOTAL ? WITHHELD_BEFORE : WITHHELD, unit);
+  const withheld = cyclicItem(year < FIRST_WITH_TOTAL ? WITHHELD_BEFORE : WITHHELD, unit);
   return {
     taxpayers: total[0] + 10 + random.below(60),
     brackets: whole.map((bracket, index) => (withheld.includes(index) ? null : bracket)),

@@ -6,7 +6,7 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { inTurn } from '../../pipelines/synthetic/items.ts';
+import { cyclicItem } from '../../pipelines/synthetic/items.ts';
 import { pointsByParcel, pointsOf, serialOf, type SyntheticPoint } from '../../pipelines/synthetic/points.ts';
 import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
@@ -21,9 +21,9 @@ const VOCABULARIES = [['lat', 'lon'], ['lat_luogo', 'lon_luogo'], ['lat_sede', '
 
 const idOf = (point: SyntheticPoint): string => `http://dati.beniculturali.it/mibact/luoghi/resource/CulturalInstituteOrSite/${serialOf(point, 6)}`;
 const isInstitution = ({ nth }: SyntheticPoint): boolean => nth % 8 === 2;
-const nameOf = (point: SyntheticPoint): string => `${inTurn(TYPES, point.nth)} "Nessun Luogo", ${serialOf(point, 6)}`;
-const typeOf = ({ nth }: SyntheticPoint): string => (nth % 10 === 8 ? '' : inTurn(TYPES, nth));
-const classOf = ({ nth }: SyntheticPoint): string => (nth % 7 === 6 ? '' : inTurn(CLASSES, nth));
+const nameOf = (point: SyntheticPoint): string => `${cyclicItem(TYPES, point.nth)} "Nessun Luogo", ${serialOf(point, 6)}`;
+const typeOf = ({ nth }: SyntheticPoint): string => (nth % 10 === 8 ? '' : cyclicItem(TYPES, nth));
+const classOf = ({ nth }: SyntheticPoint): string => (nth % 7 === 6 ? '' : cyclicItem(CLASSES, nth));
 const addressOf = ({ comune, nth, street, number }: SyntheticPoint): string => (
   `${number === '' ? street : `${street}, ${number}`}${street !== '' && nth % 3 === 1 ? ` - ${comune.italianName}` : ''}`
 );
@@ -37,7 +37,7 @@ const lineOf = (columns: readonly string[], cells: Cells): string => `${columns.
 
 function answer(point: SyntheticPoint, more: Cells = {}): string {
   const { comune, reported, nth } = point;
-  const [lat, lon] = inTurn(VOCABULARIES, nth);
+  const [lat, lon] = cyclicItem(VOCABULARIES, nth);
   const label = nameOf(point);
   return lineOf(ANSWER.query, {
     id: idOf(point), nome_istituzionale: isInstitution(point) ? label : '', etichetta: isInstitution(point) ? `Sede di ${label}` : label,

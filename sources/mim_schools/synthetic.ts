@@ -6,7 +6,7 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { inTurn } from '../../pipelines/synthetic/items.ts';
+import { cyclicItem } from '../../pipelines/synthetic/items.ts';
 import { coordinatesOf, pointsByParcel, pointsOf, serialOf, type SyntheticPoint } from '../../pipelines/synthetic/points.ts';
 import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
@@ -24,7 +24,7 @@ const TYPES = ['SCUOLA INFANZIA', 'SCUOLA PRIMARIA', 'SCUOLA PRIMO GRADO', 'LICE
 const isPrivate = ({ nth }: SyntheticPoint): boolean => nth % 5 === 4;
 const idOf = (point: SyntheticPoint): string => `${point.comune.province.sigla}${isPrivate(point) ? '1M' : 'EE'}${serialOf(point, 6).slice(-6)}`.padEnd(10, 'X');
 const nameOf = (point: SyntheticPoint): string => (point.nth % 6 === 1 ? `"NESSUNO ${idOf(point)}"` : `LUIGI NESSUNO ${idOf(point)}`);
-const typeOf = (point: SyntheticPoint): string => `${inTurn(TYPES, point.nth)}${isPrivate(point) ? ' NON STATALE' : ''}`;
+const typeOf = (point: SyntheticPoint): string => `${cyclicItem(TYPES, point.nth)}${isPrivate(point) ? ' NON STATALE' : ''}`;
 /** Returns the address as written. In the lists of Bolzano it is padded with many spaces, without a comma. */
 function writtenOf({ street, number, nth, reason }: SyntheticPoint): string {
   return street === '' ? NONE : number === '' ? street : nth % 3 === 2 || reason !== null ? `${street}      ${number}` : `${street}, ${number}`;

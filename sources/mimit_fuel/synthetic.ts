@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { mergedComuni } from '../../pipelines/synthetic/former-codes.ts';
-import { inTurn } from '../../pipelines/synthetic/items.ts';
+import { cyclicItem } from '../../pipelines/synthetic/items.ts';
 import { coordinatesOf, pointsByParcel, pointsOf, serialOf, type SyntheticPoint } from '../../pipelines/synthetic/points.ts';
 import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
@@ -19,11 +19,11 @@ const idOf = (point: SyntheticPoint): string => String(Number(serialOf(point, 5)
 const comuneOf = ({ comune, nth }: SyntheticPoint): string => (mergedComuni(comune)[nth % 3]?.name ?? comune.italianName).toUpperCase();
 const typeOf = ({ nth }: SyntheticPoint): string => (nth % 37 === 5 ? 'Autostradale' : 'Stradale');
 const isNamed = ({ nth }: SyntheticPoint): boolean => nth % 11 !== 4;
-const brandOf = ({ nth }: SyntheticPoint): string => inTurn(BRANDS, nth);
+const brandOf = ({ nth }: SyntheticPoint): string => cyclicItem(BRANDS, nth);
 /** Returns a name with the separator, or with a tab, which becomes a space. */
 function nameOf(point: SyntheticPoint): string {
   const shapes = [`"FINTI" ${idOf(point)}`, `FINTI ${idOf(point)} | gestori.example`, `FINTI\t${idOf(point)}`, `CITTÀ FINTA ${idOf(point)}`];
-  return inTurn(shapes, point.nth);
+  return cyclicItem(shapes, point.nth);
 }
 const addressOf = ({ street, number, comune }: SyntheticPoint): string => `${street} ${number} ${comune.postalCodes[0]}`.trim().replace(/ +/g, ' ');
 

@@ -23,7 +23,7 @@ const FIRST = half(2014, 2);
 const WINDOW_FIRST = half(2015, 1);
 const LAST = half(2025, 2);
 /** Half-years delivered in one zip. */
-const TOGETHER = [half(2016, 1), half(2016, 2)] as const;
+const COMBINED = [half(2016, 1), half(2016, 2)] as const;
 const WITH_REFUSALS = half(2017, 1);
 const PROVINCIAL_PERIMETERS = half(2018, 2);
 const ONE_COMUNE_PERIMETERS = half(2021, 1);
@@ -358,7 +358,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
     ['VALORI', 'ZONE'].map((kind) => `QI_${request}_${count}_${text(halfYear, '')}_${kind}.csv`) as [string, string];
 
   for (let halfYear = FIRST; halfYear < LAST; halfYear += 1) {
-    if (halfYear === TOGETHER[1]) continue;
+    if (halfYear === COMBINED[1]) continue;
     const request = 900_000 + halfYear - FIRST;
     if (halfYear === WINDOW_FIRST) {
       // Unpacked by the user.
@@ -367,7 +367,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
       await writeFile(join(folder, zones), Buffer.concat([...zone(region, comuni, halfYear)]));
       continue;
     }
-    await writeZip(join(folder, `QI_${request}.zip`), (halfYear === TOGETHER[0] ? TOGETHER : [halfYear]).flatMap((each, number): ZipEntry[] => {
+    await writeZip(join(folder, `QI_${request}.zip`), (halfYear === COMBINED[0] ? COMBINED : [halfYear]).flatMap((each, number): ZipEntry[] => {
       const [values, zones] = names(each, request, number + 1);
       const lines = valori(region, comuni, each);
       return [

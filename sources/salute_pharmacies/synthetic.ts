@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { formerIstatCode, mergedComuni } from '../../pipelines/synthetic/former-codes.ts';
-import { inTurn } from '../../pipelines/synthetic/items.ts';
+import { cyclicItem } from '../../pipelines/synthetic/items.ts';
 import { coordinatesOf, pointsByParcel, pointsOf, serialOf, type SyntheticPoint } from '../../pipelines/synthetic/points.ts';
 import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
@@ -20,7 +20,7 @@ type Column = (typeof HEADER)[number];
 
 const idOf = (point: SyntheticPoint): string => String(Number(serialOf(point, 5)));
 function nameOf(point: SyntheticPoint): string {
-  return inTurn([`Farmacia "del Nulla" ${idOf(point)}`, `FARMACIA F.LLI FINTI & C. ${idOf(point)}`, `Farmacia Verità ${idOf(point)}`], point.nth);
+  return cyclicItem([`Farmacia "del Nulla" ${idOf(point)}`, `FARMACIA F.LLI FINTI & C. ${idOf(point)}`, `Farmacia Verità ${idOf(point)}`], point.nth);
 }
 const addressOf = ({ street, number }: SyntheticPoint): string => (number === '' ? street : `${street}, ${number}`);
 const typeOf = ({ nth }: SyntheticPoint): string => (nth % 13 === 6 ? 'Dispensario' : 'Ordinaria');

@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { boxArea, CellGrid, finely, type CellArea, type CellBox, type CellRing } from '../../pipelines/synthetic/cell-zones.ts';
 import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
-import { inTurn } from '../../pipelines/synthetic/items.ts';
+import { cyclicItem } from '../../pipelines/synthetic/items.ts';
 import { laeaEurope } from '../../pipelines/synthetic/map-projection.ts';
 import { boxRing, mapPoints, polygonsArea, segmentsOf, type Polygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { SyntheticComune, SyntheticRegion } from '../../pipelines/synthetic/region.ts';
@@ -71,13 +71,13 @@ function lots(extent: CellBox, column: number, row: number): Lot[] {
   const [west, south, east, north] = box;
   const [columns, rows] = [Math.ceil((extent[2] - extent[0]) / BLOCK_COLUMNS), Math.ceil((extent[3] - extent[1]) / BLOCK_ROWS)];
   const isCentral = Math.abs(column + 0.5 - columns / 2) <= columns / 4 && Math.abs(row + 0.5 - rows / 2) <= rows / 4;
-  if (!isCentral) return [{ code: inTurn(COUNTRY, column + 4 * row), area: boxArea(box) }];
+  if (!isCentral) return [{ code: cyclicItem(COUNTRY, column + 4 * row), area: boxArea(box) }];
   const [left, right, middle] = [west + 1.9, west + 3.9, south + 1.9];
   const parts: readonly CellBox[] = [
     [west, south, left, middle], [left, south, right, middle], [right, south, east, middle],
     [west, middle, left, north], [left, middle, right, north], [right, middle, east, north],
   ];
-  return parts.map((part, index) => ({ code: inTurn(TOWN, column + 2 * row + 3 * index), area: boxArea(part) }));
+  return parts.map((part, index) => ({ code: cyclicItem(TOWN, column + 2 * row + 3 * index), area: boxArea(part) }));
 }
 
 function* blocksOf(extent: CellBox): Generator<readonly [column: number, row: number]> {

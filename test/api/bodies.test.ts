@@ -103,11 +103,11 @@ describeDatabase('an upload', (engine) => {
 
 describe('the queue of bodies', () => {
   it('refuses the 65th body of all tokens', async () => {
-    const turns = bodyQueue();
-    const taken = await Promise.all(Array.from({ length: 64 }, (_, index) => turns.take(`token ${Math.floor(index / 3)}`)));
-    expect(taken.every((turn) => typeof turn === 'function')).toBe(true);
-    expect(await turns.take('another')).toBe('others');
+    const queue = bodyQueue();
+    const taken = await Promise.all(Array.from({ length: 64 }, (_, index) => queue.take(`token ${Math.floor(index / 3)}`)));
+    expect(taken.every((release) => typeof release === 'function')).toBe(true);
+    expect(await queue.take('another')).toBe('others');
     if (typeof taken[0] === 'function') taken[0]();
-    expect(typeof await turns.take('another')).toBe('function');
+    expect(typeof await queue.take('another')).toBe('function');
   });
 });

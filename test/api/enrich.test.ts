@@ -66,8 +66,8 @@ describeDatabase('the endpoint that enriches tables', (engine) => {
 
   it('refuses uploads that are too large, not tables, or outside the token\'s scopes', async () => {
     const messageOf = async (body: string, query = ''): Promise<unknown[]> => {
-      const { status, body: told } = await post(body, { query });
-      return [status, told?.['error'], String(told?.['message'])];
+      const { status, body: answer } = await post(body, { query });
+      return [status, answer?.['error'], String(answer?.['message'])];
     };
     expect(await messageOf(`fid\n${'1\n'.repeat(1001)}`)).toEqual([400, 'INVALID_PARAMS', expect.stringContaining('at most 1000 rows')]);
     expect(await messageOf(`fid,note\n1,${'a'.repeat(1_100_000)}`)).toEqual([400, 'INVALID_PARAMS', expect.stringContaining('body')]);

@@ -20,13 +20,13 @@ afterEach(() => {
 
 describe('the fair queue', () => {
   it('serves clients in rotation, a few requests of each at a time', async () => {
-    const turns = new FairQueue({ perCaller: 2, total: 3, patienceMs: 1_000 });
+    const queue = new FairQueue({ perCaller: 2, total: 3, patienceMs: 1_000 });
     const served: string[] = [];
     const releases: Release[] = [];
     for (const caller of ['a', 'a', 'a', 'a', 'a', 'b', 'c', 'b', 'c']) {
-      void turns.take(caller).then((turn) => {
+      void queue.take(caller).then((release) => {
         served.push(caller);
-        releases.push(turn as Release);
+        releases.push(release as Release);
       });
     }
     await settled();
@@ -41,13 +41,13 @@ describe('the fair queue', () => {
   });
 
   it('applies the limit of a client across all pools, and the limit of each pool', async () => {
-    const turns = new FairQueue({ perCaller: 3, total: 2, patienceMs: 1_000 });
+    const queue = new FairQueue({ perCaller: 3, total: 2, patienceMs: 1_000 });
     const served: string[] = [];
     const releases: Release[] = [];
     for (const [caller, place] of [['a', 1], ['a', 1], ['a', 1], ['a', 2], ['a', 2], ['b', 1], ['b', 2]] as const) {
-      void turns.take(caller, place).then((turn) => {
+      void queue.take(caller, place).then((release) => {
         served.push(`${caller}${place}`);
-        releases.push(turn as Release);
+        releases.push(release as Release);
       });
     }
     await settled();
@@ -64,15 +64,15 @@ describe('the fair queue', () => {
 
   it('refuses requests that waited too long, and loses no place', async () => {
     vi.useFakeTimers();
-    const turns = new FairQueue({ perCaller: 1, total: 2, patienceMs: 2_000 });
-    const [first, second, third] = [turns.take('a'), turns.take('b'), turns.take('c')];
-    const again = turns.take('a');
+    const queue = new FairQueue({ perCaller: 1, total: 2, patienceMs: 2_000 });
+    const [first, second, third] = [queue.take('a'), queue.take('b'), queue.take('c')];
+    const again = queue.take('a');
     await vi.advanceTimersByTimeAsync(1_999);
     await vi.advanceTimersByTimeAsync(1);
     expect([await again, await third]).toEqual(['own', 'others']);
     (await first as Release)();
     (await second as Release)();
-    expect(typeof await turns.take('c')).toBe('function');
+    expect(typeof await queue.take('c')).toBe('function');
   });
 });
 
@@ -81,7 +81,7 @@ async function held(): Promise<{
   app: FastifyInstance;
   begun: string[];
   counted: boolean[];
-  letGo(): void;
+  release(): void;
   ask(key: string): Promise<LightMyRequestResponse>;
   tile(key: string): Promise<LightMyRequestResponse>;
 }> {
@@ -114,7 +114,7 @@ async function held(): Promise<{
     app,
     begun,
     counted,
-    letGo() {
+    release() {
       free = true;
       for (const go of waiting.splice(0)) go();
     },
@@ -125,7 +125,7 @@ async function held(): Promise<{
 
 describe('map tiles', () => {
   it('are limited to five at a time on ten connections, with 64 waiting and 429 for the rest; none is counted, and other requests come first', async () => {
-    const { app, begun, counted, letGo, ask, tile } = await held();
+    const { app, begun, counted, release, ask, tile } = await held();
     const tiles = Array.from({ length: 5 + 64 + 3 }, () => tile('map'));
     await vi.waitFor(() => expect(begun.filter((each) => each !== 'select publication from api.map_publication()').length).toBe(5));
     const question = ask('map');
@@ -134,7 +134,7 @@ describe('map tiles', () => {
     expect(refused).toEqual(Array.from({ length: 3 }, () => [429, '1', { retry_after_seconds: 1, limit: 8 }]));
     // A tile of another client waits and is then served.
     const other = tile('other');
-    letGo();
+    release();
     expect((await Promise.all([...tiles.slice(0, -3), question, other])).filter(({ statusCode }) => ![200, 204].includes(statusCode))).toEqual([]);
     expect(counted.filter((each) => each).length).toBe(1);
     await app.close();
@@ -143,19 +143,19 @@ describe('map tiles', () => {
 
 describe('a token with sixty requests at once', () => {
   it('has three of them in progress, and another token is served meanwhile', async () => {
-    const { app, begun, letGo, ask } = await held();
+    const { app, begun, release, ask } = await held();
     const greedy = Array.from({ length: 60 }, () => ask('greedy'));
     await vi.waitFor(() => expect(begun.length).toBe(3));
     const modest = ask('modest');
     await vi.waitFor(() => expect(begun).toEqual(['greedy', 'greedy', 'greedy', 'modest']));
-    letGo();
+    release();
     expect((await Promise.all([...greedy, modest])).filter(({ statusCode }) => statusCode !== 200)).toEqual([]);
     expect(begun.length).toBe(61);
     await app.close();
   });
 
   it('gets 429 after two seconds with Retry-After 1, and the refusal is not counted', async () => {
-    const { app, begun, counted, letGo, ask } = await held();
+    const { app, begun, counted, release, ask } = await held();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const asked = Array.from({ length: 5 }, () => ask('greedy'));
     while (begun.length < 3) await settled();
@@ -166,7 +166,7 @@ describe('a token with sixty requests at once', () => {
       expect([statusCode, headers['retry-after'], headers['x-ratelimit-remaining'], JSON.parse(body)]).toMatchObject([429, '1', '500', { error: 'RATE_LIMITED', details: { retry_after_seconds: 1, limit: 3 } }]);
     }
     expect(counted).toEqual([true, true, true, false, false]);
-    letGo();
+    release();
     expect((await Promise.all(asked.slice(0, 3))).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
     await app.close();
   });
@@ -174,7 +174,7 @@ describe('a token with sixty requests at once', () => {
 
 describe('a client that disconnects while it waits', () => {
   it('costs nothing: its request is neither counted nor answered', async () => {
-    const { app, begun, counted, letGo } = await held();
+    const { app, begun, counted, release } = await held();
     await app.listen({ port: 0, host: '127.0.0.1' });
     const { port } = app.server.address() as AddressInfo;
     const key = `mpl_${'x'.repeat(43)}`;
@@ -189,7 +189,7 @@ describe('a client that disconnects while it waits', () => {
     await vi.waitFor(async () => {
       expect(await promisify(app.server.getConnections.bind(app.server))()).toBe(0);
     });
-    letGo();
+    release();
     await app.close();
     await settled();
     expect([begun.length, counted.length]).toEqual([3, 3]);
@@ -198,12 +198,12 @@ describe('a client that disconnects while it waits', () => {
 
 describe('requests without a key', () => {
   it('read /health from the database once per second, for any number of clients', async () => {
-    const { app, begun, letGo } = await held();
+    const { app, begun, release } = await held();
     const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
     const ask = (): Promise<number> => app.inject({ method: 'GET', url: `${BASE}/health` }).then(({ statusCode }) => statusCode);
     const crowd = Array.from({ length: 40 }, ask);
     await vi.waitFor(() => expect(begun.length).toBe(1));
-    letGo();
+    release();
     expect(new Set(await Promise.all(crowd))).toEqual(new Set([200]));
     clock.mockReturnValue(1_999);
     await ask();

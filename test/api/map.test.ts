@@ -234,13 +234,13 @@ describeEngines('the web pages', (engine) => {
       const asking = first.waitForResponse(/\/map\/explain\//);
       const section = first.locator('[data-section=address]');
       await section.getByRole('button', { name: /^Why/ }).press('Enter');
-      const told = (await (await asking).json()) as Explanation;
+      const answer = (await (await asking).json()) as Explanation;
       const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, 'explain', String(known.fid), 'address', '--json'], { env: { DATABASE_URL: service.url, PATH: '/usr/bin:/bin' } });
-      expect(told).toEqual(JSON.parse(stdout));
+      expect(answer).toEqual(JSON.parse(stdout));
       await section.locator('.ran[data-reproduced=true]').waitFor(SOON);
       const shown = await section.locator('ul.evidence li').allTextContents();
-      expect([shown.length, told.evidence.length > 0]).toEqual([told.evidence.length, true]);
-      for (const { value, source, vintage, file, position } of told.evidence) {
+      expect([shown.length, answer.evidence.length > 0]).toEqual([answer.evidence.length, true]);
+      for (const { value, source, vintage, file, position } of answer.evidence) {
         const parts = [value ?? 'nothing', `${source} ${vintage}`, file.slice(file.lastIndexOf('/') + 1), String(position)];
         expect(shown.filter((each) => parts.every((part) => each.replaceAll('\u200b', '').includes(part))), parts.join()).not.toEqual([]);
       }

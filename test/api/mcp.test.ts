@@ -15,7 +15,7 @@ import { regionService } from './harness.ts';
 
 type Json = Record<string, unknown>;
 type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string };
-type Told = { readonly isError: boolean; readonly value: Json };
+type Called = { readonly isError: boolean; readonly value: Json };
 
 const TOOLS = ['search', 'locate', 'parcel', 'explain', 'coverage'];
 
@@ -50,7 +50,7 @@ describeEngines('the Model Context Protocol', (engine) => {
     await client.connect(new StreamableHTTPClientTransport(new URL(address), { requestInit: { headers } }));
     return client;
   };
-  const call = async (client: Client, name: string, arguments_: Json): Promise<Told> => {
+  const call = async (client: Client, name: string, arguments_: Json): Promise<Called> => {
     const { isError = false, content, structuredContent } = await client.callTool({ name, arguments: arguments_ });
     const [{ type, text }] = content as [{ type: string; text: string }];
     // The structured content equals the text, for models that read only text.
@@ -79,7 +79,7 @@ describeEngines('the Model Context Protocol', (engine) => {
 
   it('answers all requests that a pipe sent before it closed, except cancelled ones', async () => {
     const child = spawn(process.execPath, [PROGRAM, 'mcp'], { cwd: ROOT, env: environment, stdio: ['pipe', 'pipe', 'ignore'] });
-    const told = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     const explain = (id: number): Json => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'explain', arguments: { id: parcel.fid, section: 'basic' } } });
     child.stdin.end([
       { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'pipe', version: '1.0.0' } } },
@@ -88,7 +88,7 @@ describeEngines('the Model Context Protocol', (engine) => {
       { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 3 } },
     ].map((message) => `${JSON.stringify(message)}\n`).join(''));
     const answers: Json[] = [];
-    for (let next = await told.next(); next.done !== true; next = await told.next()) answers.push(JSON.parse(next.value) as Json);
+    for (let next = await lines.next(); next.done !== true; next = await lines.next()) answers.push(JSON.parse(next.value) as Json);
     expect(answers.map(({ id }) => id).sort()).toEqual([1, 2, 4]);
     expect(answers.find(({ id }) => id === 2)).toMatchObject({ result: { structuredContent: { fid: parcel.fid, section: 'basic' } } });
   });

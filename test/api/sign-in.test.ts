@@ -180,8 +180,8 @@ describe('an explanation', () => {
   it('is returned for a session, and is counted against the session\'s hour', async () => {
     const { get, cookie } = await signedIn(async (fid, section) => ({ fid, section, evidence: [] }));
     expect(JSON.parse((await get('/map/session', { cookie })).payload)).toEqual({ signed_in: true, sign_in: 'link', explains: true });
-    const told = await get(PATH, { cookie });
-    expect([told.statusCode, JSON.parse(told.payload), told.headers['cache-control'], told.headers['x-ratelimit-remaining']])
+    const answer = await get(PATH, { cookie });
+    expect([answer.statusCode, JSON.parse(answer.payload), answer.headers['cache-control'], answer.headers['x-ratelimit-remaining']])
       .toEqual([200, { fid: 1_400_000_000, section: 'basic', evidence: [] }, 'no-store', String(SESSION_QUOTA - 1)]);
     expect([codeOf(await get('/map/explain/1400000000/nothing', { cookie })), codeOf(await get('/map/explain/x/basic', { cookie }))]).toEqual([[400, 'INVALID_PARAMS'], [400, 'INVALID_PARAMS']]);
   });

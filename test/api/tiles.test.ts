@@ -99,11 +99,11 @@ describeEngines('a tile of the map', (engine) => {
   });
 
   it('a tile of parcels has labels and kinds, and of ground only roads and water', async () => {
-    const told = new Map((await service.database.query<{ fid: number; label: string; kind: string }>('select p.fid, p.label, p.kind from core.parcel p')).map((row) => [row.fid, row]));
+    const parcels = new Map((await service.database.query<{ fid: number; label: string; kind: string }>('select p.fid, p.label, p.kind from core.parcel p')).map((row) => [row.fid, row]));
     for (const tile of await tiles(14)) {
-      for (const { properties } of await features('parcels', 14, tile)) expect(properties).toEqual({ ...told.get(properties['fid'] as number) });
+      for (const { properties } of await features('parcels', 14, tile)) expect(properties).toEqual({ ...parcels.get(properties['fid'] as number) });
       for (const { properties } of await features('ground', 14, tile)) {
-        const { fid, kind } = told.get(properties['fid'] as number)!;
+        const { fid, kind } = parcels.get(properties['fid'] as number)!;
         expect([properties, kind === 'land']).toEqual([{ fid, kind }, false]);
       }
     }
@@ -228,15 +228,15 @@ describeEngines('a tile of the map', (engine) => {
     });
     const cookie = String(signed.headers['set-cookie']).split(';')[0]!;
     const fid = all[Math.floor(all.length / 2)]!;
-    const [told, records] = await Promise.all([
+    const [parcels, records] = await Promise.all([
       Promise.all(SECTION_NAMES.map(async (section) => [section, JSON.parse((await get(`/map/explain/${fid}/${section}`, cookie)).payload)] as const)),
       Promise.all(all.slice(0, 5).map(async (each) => (await service.ask(`/parcels/${each}`, { key })).status)),
     ]);
     expect(records).toEqual([200, 200, 200, 200, 200]);
-    for (const [section, explanation] of told) {
+    for (const [section, explanation] of parcels) {
       expect([section, explanation]).toEqual([section, JSON.parse(JSON.stringify(await explain({ database: service.database, sources }, fid, section)))]);
     }
-    expect(told.filter(([, { reproduced, evidence }]) => reproduced !== true || evidence === undefined)).toEqual([]);
+    expect(parcels.filter(([, { reproduced, evidence }]) => reproduced !== true || evidence === undefined)).toEqual([]);
     expect((await get(`/map/explain/${fid + 50_000_000}/basic`, cookie)).statusCode).toBe(200);
     expect((await get('/map/explain/100000000/basic', cookie)).statusCode).toBe(404);
     expect(await settings()).toEqual(before);

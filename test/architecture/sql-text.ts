@@ -43,13 +43,13 @@ export function headerValues(text: string, key: string): string[] {
 }
 
 /** Tables without a schema that load.sql fills in its workspace for the program. */
-const TOLD = ['duplicate', 'entangled', 'place', 'reject'];
+const REPORTED = ['duplicate', 'entangled', 'place', 'reject'];
 
 /** Parses `layer.a, core.b` to two names and `none` to none. Returns null for any other text. */
 export function relations(value: string): string[] | null {
   if (value === 'none') return [];
   const names = value.split(/,\s*/);
-  return names.every((name) => TOLD.includes(name) || /^[a-z_]+\.[a-z0-9_]+$/.test(name)) ? names : null;
+  return names.every((name) => REPORTED.includes(name) || /^[a-z_]+\.[a-z0-9_]+$/.test(name)) ? names : null;
 }
 
 /** Returns the tables, views and functions that the file creates, as it names them. */

@@ -28,8 +28,8 @@ import { readRegionReport } from '../../pipelines/operate/region-report.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { upgrade } from '../../pipelines/run/upgrade.ts';
 import { readConfig } from '../../pipelines/config.ts';
-import { mappale, told, type Ended } from '../faults/machine.ts';
-import { inForce, orphans, recount, withDatabase } from '../faults/published.ts';
+import { mappale, outcomeOf, type Ended } from '../faults/machine.ts';
+import { currentContent, orphans, recount, withDatabase } from '../faults/published.ts';
 import { REGION, smallRegion, type Region } from '../faults/region.ts';
 import { Citus, citusMissing, SHARDS } from '../harness/citus.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
@@ -104,7 +104,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
 
   it('return the columns of parcels on one node, the quality of a comune and an export like one machine', async () => {
     const fids = (await plain.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
-    const told = async (database: Database): Promise<unknown[]> => {
+    const rows = async (database: Database): Promise<unknown[]> => {
       const reader = await openPostgresReader(urlOf(database), { connections: 2, statementTimeoutMs: 60_000 });
       try {
         const columns = (some: readonly number[]): Promise<{ answer: string }> => reader.call('select answer from api.parcel_columns($1, $2)', [some, SECTION_NAMES]);
@@ -116,7 +116,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
         await reader.close();
       }
     };
-    expect(await told(nodes)).toEqual(await told(plain));
+    expect(await rows(nodes)).toEqual(await rows(plain));
     const folder = await mkdtemp(join(tmpdir(), 'mappale-nodes-'));
     const work = { region: findRegion(REGION)!, area: { kind: 'region' }, sections: SECTION_NAMES, format: FORMATS['csv']!, createdBy: 'test', verbatim: false } as const;
     const exported = async (database: Database, name: string): Promise<string> => {
@@ -137,8 +137,8 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
   it('have the same content and fids as a single node', async () => {
     expect(await isDistributed(nodes)).toBe(true);
     expect(await isDistributed(plain)).toBe(false);
-    expect(await inForce(nodes)).toEqual(await inForce(plain));
-    expect(await recount(nodes)).toEqual(await inForce(plain));
+    expect(await currentContent(nodes)).toEqual(await currentContent(plain));
+    expect(await recount(nodes)).toEqual(await currentContent(plain));
     expect(await orphans(nodes)).toEqual([]);
     expect(await register(nodes)).toEqual(await register(plain));
   });
@@ -188,13 +188,13 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     for (const [sql, parameters] of asked) expect(await nodes.query(sql, parameters), sql).toEqual(await plain.query(sql, parameters));
     // Numbers of releases and runs, times and sizes differ between databases.
     const own = ['release', 'release_id', 'member_id', 'run', 'seconds', 'bytes'];
-    const comparable = (told: unknown): unknown => JSON.parse(JSON.stringify(told, (name, value: unknown) => (own.includes(name) || name.endsWith('_at') ? null : value)));
+    const comparable = (rows: unknown): unknown => JSON.parse(JSON.stringify(rows, (name, value: unknown) => (own.includes(name) || name.endsWith('_at') ? null : value)));
     for (const section of SECTION_NAMES) {
-      const told = async (database: Database): Promise<unknown> => {
+      const rows = async (database: Database): Promise<unknown> => {
         const { evidence, ...explained } = await explain(await contextOn(database), fids[1]!, section);
         return comparable({ ...explained, evidence: evidence.map((each) => JSON.stringify(comparable(each))).sort() });
       };
-      expect(await told(nodes), section).toEqual(await told(plain));
+      expect(await rows(nodes), section).toEqual(await rows(plain));
     }
     const reported = async (database: Database): Promise<unknown> => {
       const report = await readRegionReport(await contextOn(database), findRegion(REGION)!);
@@ -263,11 +263,11 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
 
   it('handle a changed comune, report the changes, roll back and forth, and prune', async () => {
     const sources = await loadSources();
-    const before = await inForce(plain);
+    const before = await currentContent(plain);
     for (const database of [plain, nodes]) await load(database, second);
-    const after = await inForce(plain);
+    const after = await currentContent(plain);
     expect(after).not.toEqual(before);
-    expect(await inForce(nodes)).toEqual(after);
+    expect(await currentContent(nodes)).toEqual(after);
     expect(await recount(nodes)).toEqual(after);
     expect(await register(nodes)).toEqual(await register(plain));
     expect(await diff(nodes, REGION)).toEqual(await diff(plain, REGION));
@@ -304,7 +304,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     expect(await isDistributed(database)).toBe(true);
     expect(await recount(database)).toEqual(before);
     await load(database, second);
-    expect(await inForce(database)).toEqual(await inForce(plain));
+    expect(await currentContent(database)).toEqual(await currentContent(plain));
     await back(database);
     expect(await recount(database)).toEqual(before);
   });
@@ -312,7 +312,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
   it('lose a node while a region is built: the error is clear, the publication stays, and the next run continues', async () => {
     const database = await distributed();
     await load(database, first);
-    const before = await inForce(database);
+    const before = await currentContent(database);
     const context = await contextOn(database);
     const folder = await region.version(1);
     const building = refresh(context, loadOptions([folder], [REGION], { accept: ACCEPTED })).then(() => null, (error: unknown) => error);
@@ -325,13 +325,13 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     const error = await building;
     expect(error).toMatchObject({ kind: 'database', exitCode: 6 });
     await startAgain();
-    expect(await inForce(database)).toEqual(before);
+    expect(await currentContent(database)).toEqual(before);
     expect(await recount(database)).toEqual(before);
     await load(database, folder);
     const calm = await open(await citus.plain());
     await load(calm, first);
     await load(calm, folder);
-    expect(await recount(database)).toEqual(await inForce(calm));
+    expect(await recount(database)).toEqual(await currentContent(calm));
     expect(await orphans(database)).toEqual([]);
   });
 
@@ -342,10 +342,10 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
       const database = await distributed();
       const url = urlOf(database);
       const concurrent = (): Promise<Ended> => mappale(url, 'refresh', '--data', folder, '--concurrent');
-      for (const ended of await Promise.all([concurrent(), concurrent()])) expect([ended.code, told(ended)]).toEqual([0, expect.anything()]);
+      for (const ended of await Promise.all([concurrent(), concurrent()])) expect([ended.code, outcomeOf(ended)]).toEqual([0, expect.anything()]);
       const made = await database.query<{ region: number; n: number }>('select unit_code::int4 as region, count(*)::int4 as n from ledger.publication where unit_code > 0 group by 1 order by 1');
       expect(made).toEqual([{ region: 13, n: 1 }, { region: 14, n: 1 }, { region: 17, n: 1 }, { region: 18, n: 1 }]);
-      expect(await recount(database)).toEqual(await inForce(database));
+      expect(await recount(database)).toEqual(await currentContent(database));
       expect(await orphans(database)).toEqual([]);
     } finally {
       await remove();

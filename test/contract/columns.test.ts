@@ -131,7 +131,7 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
     return verdict!.findings;
   };
   const refused = (findings: readonly Finding[], code: string): boolean => findings.some((each) => each.code === code && each.level === 'error');
-  const told = (table: Table, edit: Edit, findings: readonly Finding[]): string =>
+  const explained = (table: Table, edit: Edit, findings: readonly Finding[]): string =>
     `${basename(table.path)}!${table.part} ${edit.kind} ${table.columns[edit.at] ?? ''}: ${JSON.stringify(findings.map(({ code, detail }) => [code, detail?.slice(0, 100)]))}`;
 
   it('has a table of each format that is tried', () => {
@@ -169,7 +169,7 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
           const edit = { kind, at, name: newName(table.columns) };
           const findings = await findingsOf(table, edit);
           const isUnknown = kind !== 'doubled' && isStranger(table, column) && findings.length > 0 && findings.every(({ code }) => code === 'FILE_UNKNOWN');
-          if (!refused(findings, 'COLUMNS_CHANGED') && !isUnknown) violations.push(told(table, edit, findings));
+          if (!refused(findings, 'COLUMNS_CHANGED') && !isUnknown) violations.push(explained(table, edit, findings));
         }
       }
     }
@@ -182,7 +182,7 @@ describe.each(sources.map((source) => [source.id, source] as const))(`source %s 
       for (const at of drawn(table.columns).filter((each) => !isKnown(table.columns[each]!))) {
         const edit = { kind: 'retyped', at, name: '' } as const;
         const findings = await findingsOf(table, edit);
-        if (!refused(findings, 'COLUMNS_CHANGED')) violations.push(told(table, edit, findings));
+        if (!refused(findings, 'COLUMNS_CHANGED')) violations.push(explained(table, edit, findings));
       }
     }
     expect(violations).toEqual([]);

@@ -30,17 +30,17 @@ function folder(): string {
 
 const look = (path: string): Promise<FileVerdict[]> => validate([path], sources, null, () => undefined);
 const pipe = (path: string): void => void execFileSync('mkfifo', [path]);
-const beside = (path: string): string => path.replace(/[^/]*$/, '');
+const sibling = (path: string): string => path.replace(/[^/]*$/, '');
 
 type Entry = readonly [what: string, name: string, code: string, make: (path: string) => void | Promise<void>];
 const ENTRIES: readonly Entry[] = [
-  ['a dangling link', 'a.zip', 'LINK_DANGLING', (path) => symlinkSync(join(beside(path), 'nowhere.zip'), path)],
+  ['a dangling link', 'a.zip', 'LINK_DANGLING', (path) => symlinkSync(join(sibling(path), 'nowhere.zip'), path)],
   ['a link to itself', 'b.zip', 'LINK_CIRCULAR', (path) => symlinkSync(path, path)],
   ['two links to each other', 'c.zip', 'LINK_CIRCULAR', (path) => {
     symlinkSync(`${path}.2`, path);
     symlinkSync(path, `${path}.2`);
   }],
-  ['the folder linked into itself', 'again', 'LINK_CIRCULAR', (path) => symlinkSync(beside(path), path)],
+  ['the folder linked into itself', 'again', 'LINK_CIRCULAR', (path) => symlinkSync(sibling(path), path)],
   ['the root of the file system', 'everything', 'LINK_CIRCULAR', (path) => symlinkSync('/', path)],
   ['a named pipe', 'MOLISE.zip', 'NOT_A_FILE', pipe],
   ['a link to a named pipe', 'PUGLIA.zip', 'NOT_A_FILE', (path) => {
@@ -53,7 +53,7 @@ const ENTRIES: readonly Entry[] = [
     afterAll(() => void server.close());
   })],
   ['a file that the system cannot read', 'INDIR_MOLI_20260602.csv', 'FILE_UNREADABLE', (path) => symlinkSync('/proc/self/mem', path)],
-  ['a name that is not UTF-8', 'citt\\xe0.csv', 'NAME_NOT_UTF8', (path) => writeFileSync(Buffer.concat([Buffer.from(beside(path)), Buffer.from('citt\u00e0.csv', 'latin1')]), 'x')],
+  ['a name that is not UTF-8', 'citt\\xe0.csv', 'NAME_NOT_UTF8', (path) => writeFileSync(Buffer.concat([Buffer.from(sibling(path)), Buffer.from('citt\u00e0.csv', 'latin1')]), 'x')],
 ];
 
 describe('a folder that holds', () => {

@@ -65,10 +65,10 @@ describe('a shapefile', () => {
     for (const part of PARTS) if (part !== lacks) copyFileSync(fixture(`istat_boundaries/${COMUNI}${part}`), join(data, COMUNI + part));
   };
 
-  it.each([['.dbf', '.shp'], ['.shx', '.shp'], ['.shp', '.dbf']])('a shapefile without its %s is incomplete', async (lacks, told) => {
+  it.each([['.dbf', '.shp'], ['.shx', '.shp'], ['.shp', '.dbf']])('a shapefile without its %s is incomplete', async (lacks, reason) => {
     const data = folder();
     put(data, lacks);
-    const verdict = (await validate([data], sources, null, () => undefined)).find(({ path }) => path.endsWith(told));
+    const verdict = (await validate([data], sources, null, () => undefined)).find(({ path }) => path.endsWith(reason));
     expect(verdict).toMatchObject({ ok: false, findings: [{ code: 'SIDECAR_MISSING', detail: expect.stringContaining(lacks) }] });
   });
 

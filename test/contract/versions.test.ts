@@ -80,30 +80,30 @@ function violations(was: Versions, now: Versions, upstream: Upstream): string[] 
     before !== undefined && after.version < before.version ? [`the version of ${name} was ${before.version} and is ${after.version}: versions only rise`] : [];
   const raised = (before: Recorded | undefined, after: Recorded | undefined): boolean =>
     before === undefined || after === undefined || after.version > before.version;
-  const told: string[] = [];
+  const reported: string[] = [];
   for (const [id, after] of Object.entries(now.sources)) {
     const before = was.sources[id];
-    told.push(...lowered(`sources/${id}`, before, after));
+    reported.push(...lowered(`sources/${id}`, before, after));
     if (before === undefined || raised(before, after)) continue;
     const changed = Object.entries(after.goldens).filter(([name, text]) => before.goldens[name]?.split(' ')[0] === text.split(' ')[0] && before.goldens[name] !== text).map(([name]) => name);
     if (changed.length > 0) {
-      told.push(`the output of sources/${id} for the same files changed (golden/${changed.join(', golden/')}) while its version is still ${after.version}: raise \`version\` in sources/${id}/manifest.ts to ${after.version + 1}`);
+      reported.push(`the output of sources/${id} for the same files changed (golden/${changed.join(', golden/')}) while its version is still ${after.version}: raise \`version\` in sources/${id}/manifest.ts to ${after.version + 1}`);
     }
   }
   for (const [file, after] of Object.entries(now.tables)) {
     const before = was.tables[file];
-    told.push(...lowered(file, before, after));
+    reported.push(...lowered(file, before, after));
     const isNew =
       now.synthetic > was.synthetic
       || (upstream.get(file) ?? []).some((name) => raised(was.tables[name] ?? was.sources[name], now.tables[name] ?? now.sources[name]));
     if (before === undefined || raised(before, after) || isNew) continue;
     for (const [name, text] of Object.entries(after.goldens)) {
       if (before.goldens[name] === text) continue;
-      told.push(`the output of ${file} changed (${name}) while its version is still ${after.version}: raise its \`-- version:\` to ${after.version + 1}; `
+      reported.push(`the output of ${file} changed (${name}) while its version is still ${after.version}: raise its \`-- version:\` to ${after.version + 1}; `
         + `if only the synthetic files changed, raise SYNTHETIC in test/contract/versions.test.ts to ${now.synthetic + 1}`);
     }
   }
-  return told;
+  return reported;
 }
 
 /** Location of the record. The records of a section's tables are in the section's folder, so that they are moved and deleted with it. */

@@ -20,12 +20,12 @@ function valueAt(block: unknown, path: string): unknown {
 function cellsOfRecord(record: Json): unknown[] {
   const coverages = (record['meta'] as { coverage: Readonly<Record<string, string>> }).coverage;
   return SECTIONS.flatMap(({ name, flat, coverage }) => {
-    const told = coverages[name] ?? null;
+    const expected = coverages[name] ?? null;
     const cells = Object.entries(flat).map(([column, { of = column }]) => {
       const value = valueAt(record[name], of);
-      return of === 'length' && value === 0 && told !== 'mapped' ? null : value;
+      return of === 'length' && value === 0 && expected !== 'mapped' ? null : value;
     });
-    return coverage === 'meta' && name !== 'basic' ? [...cells, told] : cells;
+    return coverage === 'meta' && name !== 'basic' ? [...cells, expected] : cells;
   });
 }
 

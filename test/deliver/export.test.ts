@@ -131,15 +131,15 @@ describeDatabase('exporting a region', (engine) => {
   it('an export to GeoParquet declares geo 1.1, its covering, compression and licences', async () => {
     const { published_at: publishedAt, digest } = await write('geoparquet', 'about.parquet');
     const path = join(folder, 'about.parquet');
-    const told = Object.fromEntries((await ask(`select decode(key) as key, decode(value) as value from parquet_kv_metadata('${path}')`)).map(({ key, value }) => [key, JSON.parse(String(value)) as unknown]));
-    expect(told['geo']).toMatchObject({
+    const metadata = Object.fromEntries((await ask(`select decode(key) as key, decode(value) as value from parquet_kv_metadata('${path}')`)).map(({ key, value }) => [key, JSON.parse(String(value)) as unknown]));
+    expect(metadata['geo']).toMatchObject({
       version: '1.1.0', primary_column: 'geometry',
       columns: { geometry: { encoding: 'WKB', geometry_types: ['MultiPolygon'], orientation: 'counterclockwise', covering: { bbox: { xmin: ['bbox', 'xmin'], ymax: ['bbox', 'ymax'] } } } },
     });
-    expect((told['geo'] as { columns: { geometry: object } }).columns.geometry).not.toHaveProperty('crs');
-    expect(told['mappale']).toMatchObject({ region: 'Molise', published_at: publishedAt, digest, compression: PARQUET_CODEC.toLowerCase() });
-    expect((told['mappale'] as { licences: { attribution: string }[] }).licences.length).toBeGreaterThan(5);
-    expect(Object.keys(told['mappale:columns'] as object)).toEqual(COLUMNS.map(({ name }) => name));
+    expect((metadata['geo'] as { columns: { geometry: object } }).columns.geometry).not.toHaveProperty('crs');
+    expect(metadata['mappale']).toMatchObject({ region: 'Molise', published_at: publishedAt, digest, compression: PARQUET_CODEC.toLowerCase() });
+    expect((metadata['mappale'] as { licences: { attribution: string }[] }).licences.length).toBeGreaterThan(5);
+    expect(Object.keys(metadata['mappale:columns'] as object)).toEqual(COLUMNS.map(({ name }) => name));
     const chunks = await ask(`select distinct compression from parquet_metadata('${path}')`);
     expect(chunks).toEqual([{ compression: PARQUET_CODEC }]);
   });

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeEngines } from '../harness/database.ts';
 import { syntheticFiles } from '../harness/region.ts';
 import { Gate } from './gate.ts';
-import { Machine, mappale, succeeded, told } from './machine.ts';
-import { inForce, orphans, recount, withDatabase } from './published.ts';
+import { Machine, mappale, succeeded, outcomeOf } from './machine.ts';
+import { currentContent, orphans, recount, withDatabase } from './published.ts';
 
 /** Names of cadastre files. Without a list of comuni, the regions may share the same comuni. */
 const REGIONS: Readonly<Record<string, number>> = {
@@ -38,7 +38,7 @@ describeEngines('concurrent loads', (engine) => {
 
   async function whole(url: string): Promise<void> {
     await withDatabase(url, async (database) => {
-      expect(await recount(database)).toEqual(await inForce(database));
+      expect(await recount(database)).toEqual(await currentContent(database));
       expect(await orphans(database)).toEqual([]);
       expect(await database.query('select from ledger.run where ended_at is null')).toEqual([]);
     });
@@ -61,7 +61,7 @@ describeEngines('concurrent loads', (engine) => {
     // Runs without --concurrent are refused, whatever they write.
     for (const others of [['refresh', '--data', files.folder], ['prune']]) {
       const alone = await mappale(url, ...others);
-      expect([alone.code, told(alone)]).toEqual([7, expect.stringContaining('ALREADY_RUNNING')]);
+      expect([alone.code, outcomeOf(alone)]).toEqual([7, expect.stringContaining('ALREADY_RUNNING')]);
     }
     expect([first.over, second.over]).toEqual([false, false]);
     await gate.lift('join of Liguria begins');

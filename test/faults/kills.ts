@@ -10,7 +10,7 @@ import { describeEngines, type TestEngine } from '../harness/database.ts';
 import { testEnvironment, type EngineName } from '../harness/environment.ts';
 import { Gate, nameOf, type Boundary } from './gate.ts';
 import { Machine, mappale, succeeded } from './machine.ts';
-import { everPublished, inForce, orphans, recount, withDatabase } from './published.ts';
+import { everPublished, currentContent, orphans, recount, withDatabase } from './published.ts';
 import { FEW_SOURCES, smallRegion, type Region } from './region.ts';
 
 const { kills: WANTED, seed } = testEnvironment();
@@ -60,7 +60,7 @@ class Pair {
   /** Checks that the earlier publication and its history are unchanged after a kill, to the row. */
   async stillWhole(before: Record<string, string>, when: string): Promise<void> {
     await withDatabase(this.struck, async (database) => {
-      expect(await recount(database), `${when}: tables against the ledger`).toEqual(await inForce(database));
+      expect(await recount(database), `${when}: tables against the ledger`).toEqual(await currentContent(database));
       const listed = await everPublished(database);
       // A publication that was committed before the kill replaces a region or Italy as a whole.
       for (const region of ['0', '14']) {
@@ -90,7 +90,7 @@ class Pair {
     await withDatabase(this.struck, async (database) => {
       expect(Object.keys(this.#calm).length).toBeGreaterThan(15);
       expect(await everPublished(database)).toEqual(this.#calm);
-      expect(await recount(database)).toEqual(await inForce(database));
+      expect(await recount(database)).toEqual(await currentContent(database));
       await this.#keepsFids(database, 'after the last run');
       expect(await orphans(database)).toEqual([]);
       const [open] = await database.query<{ n: number }>('select count(*) as n from ledger.run where ended_at is null');

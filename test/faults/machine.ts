@@ -61,13 +61,13 @@ export class Machine {
 }
 
 /** Returns the output of a run for people and schedulers. */
-export function told(ended: Ended): string {
+export function outcomeOf(ended: Ended): string {
   return `${ended.stdout}\n${ended.stderr}`;
 }
 
 /** @throws Error with the output of the run, if it did not end well */
 export function succeeded(ended: Ended): void {
-  if (ended.code !== 0) throw new Error(`expected exit 0, found ${ended.code}:\n${told(ended).slice(-3000)}`);
+  if (ended.code !== 0) throw new Error(`expected exit 0, found ${ended.code}:\n${outcomeOf(ended).slice(-3000)}`);
 }
 
 /** Runs the command to its end. */

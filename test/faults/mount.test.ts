@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, type TestContext } from 'vitest';
 import { describeEngines } from '../harness/database.ts';
 import { Gate, nameOf } from './gate.ts';
-import { Machine, mappale, scratch, succeeded, told } from './machine.ts';
-import { inForce, orphans, recount, withDatabase } from './published.ts';
+import { Machine, mappale, scratch, succeeded, outcomeOf } from './machine.ts';
+import { currentContent, orphans, recount, withDatabase } from './published.ts';
 import { smallRegion, type Region } from './region.ts';
 import { SmallDisk } from './small-disk.ts';
 
@@ -35,7 +35,7 @@ describeEngines('a data folder that fails while it is read', (engine) => {
     url = await engine.createDatabase();
     succeeded(await mappale(url, 'load-region', 'molise', '--data', await region.version(0)));
     version1 = await region.version(1);
-    before = await withDatabase(url, inForce);
+    before = await withDatabase(url, currentContent);
     const steps = await withDatabase(url, (database) => database.query<{ step: string; subject: string }>("select step, subject from ledger.step where step = 'stage' and subject like 'ade_cadastre %'"));
     boundary = nameOf({ ...steps[0]!, edge: 'begins' });
   });
@@ -57,11 +57,11 @@ describeEngines('a data folder that fails while it is read', (engine) => {
     const ended = await machine.ended;
     await gate.close();
     await flaky.remove();
-    expect(ended.code, told(ended)).toBe(3);
-    expect(told(ended)).toMatch(/\[(?:FILE_UNREADABLE|FILE_CHANGED_WHILE_READ|FILE_GONE|LINK_CIRCULAR)\][\s\S]*MOLISE\.zip/);
-    expect(told(ended)).not.toMatch(/\n {4}at /);
+    expect(ended.code, outcomeOf(ended)).toBe(3);
+    expect(outcomeOf(ended)).toMatch(/\[(?:FILE_UNREADABLE|FILE_CHANGED_WHILE_READ|FILE_GONE|LINK_CIRCULAR)\][\s\S]*MOLISE\.zip/);
+    expect(outcomeOf(ended)).not.toMatch(/\n {4}at /);
     await withDatabase(url, async (database) => {
-      expect(await inForce(database)).toEqual(before);
+      expect(await currentContent(database)).toEqual(before);
       expect(await recount(database)).toEqual(before);
     });
   }
@@ -134,7 +134,7 @@ describeEngines('a data folder that fails while it is read', (engine) => {
     if (typeof disk !== 'string') await disk.unmount();
     succeeded(ended);
     await withDatabase(url, async (database) => {
-      const now = await inForce(database);
+      const now = await currentContent(database);
       expect(await recount(database)).toEqual(now);
       expect(now).not.toEqual(before);
       expect(await orphans(database)).toEqual([]);

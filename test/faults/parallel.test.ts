@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
-import { inForce, orphans, recount } from './published.ts';
+import { currentContent, orphans, recount } from './published.ts';
 import { REGION, smallRegion, type Region } from './region.ts';
 
 describeEngines('releases and regions processed in parallel', (engine) => {
@@ -22,7 +22,7 @@ describeEngines('releases and regions processed in parallel', (engine) => {
       const context = await contextOn(await engine.openDatabase());
       expect((await refresh(context, loadOptions([folder], [REGION], { parallel }))).failures).toEqual([]);
       contents.push(await recount(context.database));
-      expect(await inForce(context.database)).toEqual(contents.at(-1));
+      expect(await currentContent(context.database)).toEqual(contents.at(-1));
       expect(await orphans(context.database)).toEqual([]);
     }
     expect(Object.keys(contents[0]!).filter((key) => key.startsWith(`${REGION} section.`)).length).toBeGreaterThan(7);
@@ -42,7 +42,7 @@ describeEngines('releases and regions processed in parallel', (engine) => {
         expect(report.failures).toEqual([]);
         expect(report.units.map(({ name }) => name)).toEqual(expect.arrayContaining(['Abruzzo', 'Molise']));
         contents.push(await recount(context.database));
-        expect(await inForce(context.database)).toEqual(contents.at(-1));
+        expect(await currentContent(context.database)).toEqual(contents.at(-1));
         expect(await orphans(context.database)).toEqual([]);
       }
       expect(contents[1]).toEqual(contents[0]);

@@ -33,7 +33,7 @@ async function listed(session: Session): Promise<Listed[]> {
 }
 
 /** Returns the current content: `region relation` → rows and digest, from the ledger. */
-export async function inForce(database: Database): Promise<Record<string, string>> {
+export async function currentContent(database: Database): Promise<Record<string, string>> {
   const rows = await database.session(listed);
   return Object.fromEntries(rows.filter(({ state }) => state === 'current').map(({ region, relation, rows: count, digest }) => [`${region} ${relation}`, `${count} rows, ${digest}`]));
 }
@@ -58,7 +58,7 @@ export async function keptHistory(database: Database): Promise<Record<string, st
 
 /** Returns the current content and the history. */
 export async function everPublished(database: Database): Promise<Record<string, string>> {
-  return { ...(await inForce(database)), ...(await keptHistory(database)) };
+  return { ...(await currentContent(database)), ...(await keptHistory(database)) };
 }
 
 /** Returns the current content, read from the tables where readers find them. A table that does not exist or is not attached is `missing`. */

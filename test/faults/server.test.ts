@@ -7,9 +7,9 @@ import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { installations } from '../harness/postgres.ts';
 import { Gate, IN_COPY, nameOf } from './gate.ts';
-import { Machine, mappale, succeeded, told, type Ended } from './machine.ts';
+import { Machine, mappale, succeeded, outcomeOf, type Ended } from './machine.ts';
 import { Wire } from './proxy.ts';
-import { inForce, orphans, recount, withDatabase } from './published.ts';
+import { currentContent, orphans, recount, withDatabase } from './published.ts';
 import { FEW_SOURCES, smallRegion, type Region } from './region.ts';
 import { Server } from './server.ts';
 import { SmallDisk } from './small-disk.ts';
@@ -33,13 +33,13 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     region = await smallRegion(FEW_SOURCES);
     const url = await server.database('version_0');
     succeeded(await mappale(url, 'load-region', 'molise', '--data', await region.version(0)));
-    first = await withDatabase(url, inForce);
+    first = await withDatabase(url, currentContent);
     const peaceful = await server.database('peaceful', 'version_0');
     folder = await region.version(1);
     const startedAt = performance.now();
     succeeded(await mappale(peaceful, 'refresh', 'molise', '--data', folder, '--accept', 'a test'));
     duration = performance.now() - startedAt;
-    calm = await withDatabase(peaceful, inForce);
+    calm = await withDatabase(peaceful, currentContent);
     expect(calm).not.toEqual(first);
   });
   afterAll(async () => {
@@ -56,7 +56,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
 
   async function whole(url: string): Promise<void> {
     await withDatabase(url, async (database) => {
-      const listed = await inForce(database);
+      const listed = await currentContent(database);
       expect(await recount(database)).toEqual(listed);
       expect([JSON.stringify(first), JSON.stringify(calm)]).toContain(JSON.stringify(listed));
     });
@@ -83,8 +83,8 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await gate.lift(IN_COPY);
     const ended = await machine.ended;
     expect(ended.code).toBe(6);
-    expect(told(ended)).toMatch(/SQL_57P01|SQL_CONNECTION_LOST/);
-    expect(told(ended)).toContain('Published data is unchanged');
+    expect(outcomeOf(ended)).toMatch(/SQL_57P01|SQL_CONNECTION_LOST/);
+    expect(outcomeOf(ended)).toContain('Published data is unchanged');
     await gate.close();
     await wholeThenRecovered(url);
   });
@@ -126,7 +126,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     const ended = await machine.ended;
     await server.start();
     expect([0, 6]).toContain(ended.code);
-    if (ended.code === 6) expect(told(ended)).toMatch(/hint/);
+    if (ended.code === 6) expect(outcomeOf(ended)).toMatch(/hint/);
     await wholeThenRecovered(url);
   });
 
@@ -136,7 +136,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     const ended = await mappale(url, 'refresh', 'molise', '--data', folder, '--accept', 'a test');
     await server.start();
     expect(ended.code).toBe(6);
-    expect(told(ended)).toContain('SQL_ECONNREFUSED');
+    expect(outcomeOf(ended)).toContain('SQL_ECONNREFUSED');
   });
 
   it('is cut off: the run exits with 6, and the next run recovers', async () => {
@@ -149,7 +149,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       const ended = await machine.ended;
       await wire.close();
       expect([0, 6]).toContain(ended.code);
-      if (ended.code === 6) expect(told(ended)).toMatch(/SQL_CONNECTION_LOST|LOCK_LOST/);
+      if (ended.code === 6) expect(outcomeOf(ended)).toMatch(/SQL_CONNECTION_LOST|LOCK_LOST/);
     }
     await wholeThenRecovered(url);
   });
@@ -163,7 +163,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     expect(await gate.reached(writer)).toBe(true);
     const second = await mappale(url, 'refresh', 'molise', '--data', folder, '--accept', 'a test');
     expect(second.code).toBe(7);
-    expect(told(second)).toContain(`found refresh as process ${writer.pid} on ${hostname()}`);
+    expect(outcomeOf(second)).toContain(`found refresh as process ${writer.pid} on ${hostname()}`);
     await gate.lift(boundary);
     succeeded(await writer.ended);
     await gate.close();
@@ -188,7 +188,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     const first_ = await zombie.ended;
     expect([heir.code, first_.code].sort()).toEqual(heir.code === 0 ? [0, first_.code] : [6, 6]);
     expect([0, 6]).toContain(first_.code);
-    if (first_.code === 6) expect(told(first_)).toMatch(/LOCK_LOST|SQL_/);
+    if (first_.code === 6) expect(outcomeOf(first_)).toMatch(/LOCK_LOST|SQL_/);
     await gate.close();
     await wholeThenRecovered(url);
   });
@@ -263,8 +263,8 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
         process.stderr.write(`full disk: ${where}\n`);
         // With enough space left, a run may succeed.
         if (ended.code === 0 && spareKib > 0) continue;
-        expect(ended.code, `${where}\n${told(ended)}`).toBe(6);
-        expect(told(ended), where).toMatch(codes);
+        expect(ended.code, `${where}\n${outcomeOf(ended)}`).toBe(6);
+        expect(outcomeOf(ended), where).toMatch(codes);
         await whole(url);
         failed.push(failedIn ?? '');
       }

@@ -8,7 +8,7 @@ import { exitCodeOf, refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
-import { inForce, orphans, recount } from './published.ts';
+import { currentContent, orphans, recount } from './published.ts';
 import { REGION, smallRegion, type Region } from './region.ts';
 
 const { seed } = testEnvironment();
@@ -27,7 +27,7 @@ describeEngines('truncated files', (engine) => {
     folder = await region.version(0);
     context = await contextOn(await engine.openDatabase());
     expect((await refresh(context, loadOptions([folder], [REGION]))).failures).toEqual([]);
-    before = await inForce(context.database);
+    before = await currentContent(context.database);
   });
   afterAll(() => region.remove());
 
@@ -41,7 +41,7 @@ describeEngines('truncated files', (engine) => {
       await writeFile(path, whole.subarray(0, Math.floor(whole.length * (0.05 + 0.9 * random.next()))));
       codes[name] = exitCodeOf(await refresh(context, loadOptions([folder], [REGION])));
       await writeFile(path, whole);
-      expect(await inForce(context.database), name).toEqual(before);
+      expect(await currentContent(context.database), name).toEqual(before);
     }
     expect(codes).toEqual(Object.fromEntries(names.map((name) => [name, 3])));
     expect((await refresh(context, loadOptions([folder], [REGION]))).failures).toEqual([]);

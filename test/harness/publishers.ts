@@ -69,7 +69,7 @@ export function served(body: Buffer, manners: Manners = {}): Handler {
 }
 
 /** Gives each request the next answer; the last answer is repeated. */
-export function inTurn(...handlers: readonly [Handler, ...Handler[]]): Handler {
+export function inOrder(...handlers: readonly [Handler, ...Handler[]]): Handler {
   let next = 0;
   return (request, response) => {
     const handler = handlers[Math.min(next, handlers.length - 1)];

@@ -73,9 +73,9 @@ async function zipped(path: string): Promise<Table[]> {
   return parts.map((own) => ({
     ...tableOf(path, own),
     async write(edit, folder) {
-      const together = own.layer === '' ? parts.filter((each) => layoutOf(each) === layoutOf(own)) : [own];
+      const sameTable = own.layer === '' ? parts.filter((each) => layoutOf(each) === layoutOf(own)) : [own];
       const changed = new Map<string, Buffer>();
-      for (const each of together) for (const [entry, bytes] of await each.edit(edit)) changed.set(entry, bytes);
+      for (const each of sameTable) for (const [entry, bytes] of await each.edit(edit)) changed.set(entry, bytes);
       for (const entry of changed.keys()) if (!contents.has(entry)) throw new Error(`${path} has no ${entry}`);
       const target = join(folder, basename(path));
       await rewriteZip(path, (entry, before) => changed.get(entry) ?? before, { into: target });
@@ -92,13 +92,13 @@ function tableOf(path: string, { part, layer, columns, isTyped }: Part): Omit<Ta
 export async function tablesOf(path: string): Promise<Table[]> {
   if (/\.(?:zip|kmz)$/i.test(path)) return zipped(path);
   const stem = basename(path).replace(/[^.]+$/, '');
-  const beside = readdirSync(dirname(path)).filter((name) => name.startsWith(stem));
-  const name = /\.shp$/i.test(path) ? beside.find((each) => /\.dbf$/i.test(each)) : basename(path);
+  const siblings = readdirSync(dirname(path)).filter((name) => name.startsWith(stem));
+  const name = /\.shp$/i.test(path) ? siblings.find((each) => /\.dbf$/i.test(each)) : basename(path);
   if (name === undefined) return [];
   return (await partsOf(name, readFileSync(join(dirname(path), name)))).map((own) => ({
     ...tableOf(path, own),
     async write(edit, folder) {
-      for (const each of beside) copyFileSync(join(dirname(path), each), join(folder, each));
+      for (const each of siblings) copyFileSync(join(dirname(path), each), join(folder, each));
       for (const [each, bytes] of await own.edit(edit)) writeFileSync(join(folder, each), bytes);
       return join(folder, basename(path));
     },

@@ -73,7 +73,7 @@ function leaves(command: Command, path: readonly string[] = []): string[] {
 }
 
 /** Runs a command in this process. */
-async function run(url: string, args: readonly string[]): Promise<{ exit: number; out: string; told: string }> {
+async function run(url: string, args: readonly string[]): Promise<{ exit: number; out: string; stderr: string }> {
   vi.stubEnv('DATABASE_URL', url);
   const written: Record<'stdout' | 'stderr', string> = { stdout: '', stderr: '' };
   const spies = (['stdout', 'stderr'] as const).map((stream) => vi.spyOn(process[stream], 'write').mockImplementation((text) => {
@@ -84,7 +84,7 @@ async function run(url: string, args: readonly string[]): Promise<{ exit: number
   process.exitCode = 0;
   try {
     await main(['node', 'mappale', ...args]);
-    return { exit: process.exitCode, out: written.stdout, told: written.stderr };
+    return { exit: process.exitCode, out: written.stdout, stderr: written.stderr };
   } finally {
     process.exitCode = before;
     process.stdout.removeAllListeners('error');
@@ -156,7 +156,7 @@ describeEngines('reading commands', (engine) => {
       it(`${name} succeeds`, async () => {
         for (const args of typed(place())) {
           const done = await run(url, args);
-          expect([args.join(' '), done.exit], done.told).toEqual([args.join(' '), exit]);
+          expect([args.join(' '), done.exit], done.stderr).toEqual([args.join(' '), exit]);
           if (exit === 0) expect(done.out.length).toBeGreaterThan(10);
         }
       });
@@ -214,7 +214,7 @@ describeEngines('reading commands', (engine) => {
         const done = await run(url, typed(place())[0]!);
         if (alone) expect(done.exit).toBe(0);
         else {
-          expect(`${done.out}${done.told}`).toMatch(/DATABASE_OUT_OF_DATE[\s\S]*sql\/api\/health\.sql[\s\S]*mappale migrate/);
+          expect(`${done.out}${done.stderr}`).toMatch(/DATABASE_OUT_OF_DATE[\s\S]*sql\/api\/health\.sql[\s\S]*mappale migrate/);
           expect(done.exit).toBe(name === 'doctor' ? 2 : 6);
         }
       });
@@ -230,7 +230,7 @@ describeEngines('reading commands', (engine) => {
     it('changed views of the past or of a region are created again', async () => {
       for (const file of ['sql/statements/history.sql', 'sql/statements/region_schemas.sql']) {
         await within((session) => session.query("update ledger.applied_file set sha256 = 'of another version' where file = $1", [file]));
-        expect((await run(url, ['status'])).told).toMatch(/DATABASE_OUT_OF_DATE/);
+        expect((await run(url, ['status'])).stderr).toMatch(/DATABASE_OUT_OF_DATE/);
         const migrated = await run(url, ['migrate']);
         expect([migrated.exit, migrated.out.split(':')[0]]).toEqual([0, file]);
         expect((await run(url, ['status'])).exit).toBe(0);
@@ -246,7 +246,7 @@ describeEngines('reading commands', (engine) => {
         const done = await run(empty, typed(place())[0]!);
         if (name === 'doctor') expect([done.exit, /the first load creates/.test(done.out)]).toEqual([0, true]);
         else {
-          expect(done.told).toMatch(/the database is empty \[DATABASE_OUT_OF_DATE\][\s\S]*mappale load-region/);
+          expect(done.stderr).toMatch(/the database is empty \[DATABASE_OUT_OF_DATE\][\s\S]*mappale load-region/);
           expect(done.exit).toBe(6);
         }
         expect(await within((session) => session.query("select nspname from pg_namespace where nspname in ('ledger', 'core', 'layer', 'section', 'api', 'access', 'previous')"), empty)).toEqual([]);
@@ -257,7 +257,7 @@ describeEngines('reading commands', (engine) => {
       const folder = join(scratch, 'none', 'database');
       for (const { name, typed, alone = false } of looking) {
         const done = await run(`pglite:${folder}`, typed(place())[0]!);
-        if (!alone && name !== 'doctor') expect([name, done.exit, /\[DATABASE_OUT_OF_DATE\]/.test(done.told)]).toEqual([name, 6, true]);
+        if (!alone && name !== 'doctor') expect([name, done.exit, /\[DATABASE_OUT_OF_DATE\]/.test(done.stderr)]).toEqual([name, 6, true]);
         expect(existsSync(join(scratch, 'none'))).toBe(false);
       }
     });

@@ -217,11 +217,11 @@ describeDatabase('a file with an added column', (engine) => {
   it(`names the added column in the line of watch and in the webhook, without values, seed ${seed}`, async () => {
     const files = await addToTwo();
     const context = await freshContext(engine);
-    const told: string[] = [];
+    const reported: string[] = [];
     const hook = createServer((request, response) => {
       let body = '';
       request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk)).on('end', () => {
-        told.push(body);
+        reported.push(body);
         response.end();
       });
     }).listen(0, '127.0.0.1');
@@ -237,9 +237,9 @@ describeDatabase('a file with an added column', (engine) => {
           .toEqual(files.map(({ source, file, added }) => ['COLUMNS_ADDED', source, file, [added.column]]).sort());
         for (const { file, added } of files) expect(describeNight(line)).toContain(`COLUMNS_ADDED ${file}: ${added.column}`);
       }
-      expect(told).toHaveLength(2);
+      expect(reported).toHaveLength(2);
       for (const { added: { column, word, taxCode } } of files) {
-        for (const body of told) expect([body.includes(column), body.includes(word), body.includes(taxCode)]).toEqual([true, false, false]);
+        for (const body of reported) expect([body.includes(column), body.includes(word), body.includes(taxCode)]).toEqual([true, false, false]);
       }
     } finally {
       hook.closeAllConnections();

@@ -87,7 +87,7 @@ export class Archive {
   }
 
   /** Returns a folder with the current files of the region and of Italy. */
-  async inForce(database: Database, context: Context, into: string): Promise<string> {
+  async copyCurrentFiles(database: Database, context: Context, into: string): Promise<string> {
     const inventory = await Inventory.read(database, context.sources);
     const used = new Set([...inventory.used(REGION), ...inventory.used(0)].map(({ fileId }) => fileId));
     await mkdir(into, { recursive: true });
@@ -188,7 +188,7 @@ export class Story {
   }
 
   async fresh(url: string): Promise<Record<string, string>> {
-    const folder = await this.#archive.inForce(this.context.database, this.context, join(this.#root, 'fresh'));
+    const folder = await this.#archive.copyCurrentFiles(this.context.database, this.context, join(this.#root, 'fresh'));
     const context = await contextOn(await openDatabase(url));
     try {
       const report = await refresh(context, loadOptions([folder], [REGION], { accept: ACCEPTED }));

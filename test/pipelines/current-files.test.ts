@@ -35,9 +35,9 @@ describe('a current file', () => {
   });
 
   it('a file that is complete supersedes all older files of its region, and reports it if it has fewer comuni', () => {
-    const force = currentFiles([file('old.zip', ['A001', 'A002'], { complete: true, vintage: '2025-01-01' }), file('new.zip', ['A001'], { complete: true })], CADASTRE, { region: 14, layer: 'parcel', register: LIST });
-    expect(owners(force)).toEqual({ A001: 'new.zip' });
-    expect(force.fewer).toMatchObject([{ was: 2, now: 1, lost: ['A002'] }]);
+    const current = currentFiles([file('old.zip', ['A001', 'A002'], { complete: true, vintage: '2025-01-01' }), file('new.zip', ['A001'], { complete: true })], CADASTRE, { region: 14, layer: 'parcel', register: LIST });
+    expect(owners(current)).toEqual({ A001: 'new.zip' });
+    expect(current.fewer).toMatchObject([{ was: 2, now: 1, lost: ['A002'] }]);
   });
 
   it('a file that left the folder stays current, and counts as new again when it returns', () => {

@@ -18,7 +18,7 @@ import { postJson } from '../../pipelines/fetch/client.ts';
 import { fetchRegions, type FetchContext, type FileReport } from '../../pipelines/fetch/fetch.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { testEnvironment } from '../harness/environment.ts';
-import { inTurn, served, startPublisher, status, type Handler, type PublisherServer } from '../harness/publishers.ts';
+import { inOrder, served, startPublisher, status, type Handler, type PublisherServer } from '../harness/publishers.ts';
 import { syntheticFiles } from '../harness/region.ts';
 
 const run = promisify(execFile);
@@ -371,7 +371,7 @@ describe('a redirect', () => {
   it('a redirect to another host that answers with another table does not quote the body', async () => {
     const other = await startPublisher();
     try {
-      other.routes.set('/x', inTurn(status(200, {}, `${secret},b\n1,2\n`)));
+      other.routes.set('/x', inOrder(status(200, {}, `${secret},b\n1,2\n`)));
       server.routes.set('/mic_places?*', status(302, { location: `${other.url}/x` }));
       const { error } = await fetchOne({ source: 'mic_places', url: `${server.url}/mic_places` });
       expect(error).toMatchObject({ code: 'DOWNLOAD_OTHER', detail: expect.stringMatching(/status 200 and \d+ bytes from another host/) as string });

@@ -10,7 +10,7 @@ import { SILENT } from '../../pipelines/log.ts';
 import { fetchRegions, type FetchReport, type FileReport } from '../../pipelines/fetch/fetch.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
-import { inTurn, served, startPublisher, status, type Handler, type PublisherServer } from '../harness/publishers.ts';
+import { inOrder, served, startPublisher, status, type Handler, type PublisherServer } from '../harness/publishers.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { ANSWER } from '../../sources/mic_places/schema.ts';
 
@@ -130,7 +130,7 @@ describe('a paged file', () => {
   });
 
   it('ends at an empty page', async () => {
-    server.routes.set(ROUTE, inTurn(status(200, {}, page([row('urn:1')])), status(200, {}, '')));
+    server.routes.set(ROUTE, inOrder(status(200, {}, page([row('urn:1')])), status(200, {}, '')));
     expect((await fetchPlaces()).report).toMatchObject({ outcome: 'new', error: null });
   });
 
@@ -181,7 +181,7 @@ describe('an invalid page', () => {
     ['a body that is cut each time', served(Buffer.from(page([row('urn:3')])).subarray(0, 50), { ranges: false, length: 5000 }), 'DOWNLOAD_SHORT', /whole page/],
   ] as const)('%s → refused by name with the number of the page, and no part of the file is left', async (_what, bad, code, detail) => {
     for (const [number, handlers] of [[1, [bad]], [2, [good, bad]]] as const) {
-      server.routes.set(ROUTE, inTurn(handlers[0], ...handlers.slice(1)));
+      server.routes.set(ROUTE, inOrder(handlers[0], ...handlers.slice(1)));
       const { report, all } = await fetchPlaces();
       expect(report.error).toMatchObject({ code, exitCode: 3, at: expect.stringContaining(`page ${number}`) as string, detail: expect.stringMatching(detail) as string });
       expect(all.failures).toHaveLength(1);
@@ -193,7 +193,7 @@ describe('an invalid page', () => {
     server.routes.set(ROUTE, endpoint([row('urn:1')], 5));
     const { report: { name } } = await fetchPlaces();
     const before = lines(name);
-    server.routes.set(ROUTE, inTurn(good, status(200, {}, FIREWALL)));
+    server.routes.set(ROUTE, inOrder(good, status(200, {}, FIREWALL)));
     expect((await fetchPlaces()).report.error?.code).toBe('DOWNLOAD_FIREWALL');
     expect([visible(), lines(name)]).toEqual([[name], before]);
   });

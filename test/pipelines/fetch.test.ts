@@ -20,7 +20,7 @@ import { fetchRegions, type FetchOptions, type FetchReport, type FileReport } fr
 import { locate } from '../../pipelines/ingest/locate.ts';
 import type { Log } from '../../pipelines/log.ts';
 import { childEnvironment } from '../harness/environment.ts';
-import { inTurn, served, startPublisher, status, type Manners, type PublisherServer } from '../harness/publishers.ts';
+import { inOrder, served, startPublisher, status, type Manners, type PublisherServer } from '../harness/publishers.ts';
 import { syntheticFiles } from '../harness/region.ts';
 
 const MOLISE = findRegion('molise')!;
@@ -150,7 +150,7 @@ describe('the first download of a file', () => {
 
   it('a range is answered with far more than requested → reads only the beginning', async () => {
     let sent = 0;
-    server.routes.set(ZIP, inTurn((_request, response) => {
+    server.routes.set(ZIP, inOrder((_request, response) => {
       response.writeHead(206, { 'content-range': `bytes 0-127/${zip().length}` });
       const more = (): void => {
         while (!response.destroyed && response.write(Buffer.alloc(1 << 20)) && sent < 64) sent += 1;
@@ -249,7 +249,7 @@ describe('an interrupted download', () => {
   const cut = { cutAt: half, cutWhen: () => (statSync(path('ade_cadastre', '.partial/MOLISE.zip'), { throwIfNoEntry: false })?.size ?? 0) >= half };
 
   it('… and the server sends the rest (206, If-Range) → continues at that byte', async () => {
-    server.routes.set(ZIP, inTurn(served(zip()), served(zip(), cut), served(zip())));
+    server.routes.set(ZIP, inOrder(served(zip()), served(zip(), cut), served(zip())));
     const report = await cadastre();
     expectWhole(report, zip());
     expect(report.received).toBe(zip().length);
@@ -258,7 +258,7 @@ describe('an interrupted download', () => {
   });
 
   it('… together with the program → the next run continues it, and until then no file with its name is visible', async () => {
-    server.routes.set(ZIP, inTurn(served(zip()), served(zip(), cut), status(404)));
+    server.routes.set(ZIP, inOrder(served(zip()), served(zip(), cut), status(404)));
     expect((await cadastre()).error).toMatchObject({ code: 'DOWNLOAD_REFUSED' });
     expect([visible(), statSync(path('ade_cadastre', '.partial/MOLISE.zip')).size]).toEqual([[], half]);
     server.routes.set(ZIP, served(zip()));
@@ -268,14 +268,14 @@ describe('an interrupted download', () => {
   });
 
   it('… and ranges are ignored → starts again', async () => {
-    server.routes.set(ZIP, inTurn(served(zip(), { ranges: false, ...cut }), served(zip(), { ranges: false })));
+    server.routes.set(ZIP, inOrder(served(zip(), { ranges: false, ...cut }), served(zip(), { ranges: false })));
     expectWhole(await cadastre(), zip());
     expect(server.seen.at(-1)!.headers.range).toBeUndefined();
   });
 
   it('… and without ETag and date the rest may belong to another file → starts again', async () => {
     const manners = { etag: null, modified: null };
-    server.routes.set(ZIP, inTurn(served(zip(), manners), served(zip(), { ...manners, ...cut }), served(zip(), manners)));
+    server.routes.set(ZIP, inOrder(served(zip(), manners), served(zip(), { ...manners, ...cut }), served(zip(), manners)));
     expectWhole(await cadastre(), zip());
     expect(server.seen.at(-1)!.headers.range).toBeUndefined();
   });
@@ -284,7 +284,7 @@ describe('an interrupted download', () => {
     ['the server detects it by If-Range (200)', true],
     ['the server sends the rest of the new one (206 with another ETag)', false],
   ])('… and the file changed meanwhile: %s → drops the received part and starts again', async (_quirk, ifRange) => {
-    server.routes.set(ZIP, inTurn(served(zip()), served(zip(), cut), served(otherZip(), { etag: '"2"', ifRange })));
+    server.routes.set(ZIP, inOrder(served(zip()), served(zip(), cut), served(otherZip(), { etag: '"2"', ifRange })));
     expectWhole(await cadastre(), otherZip());
     expect(sidecar()).toMatchObject({ etag: '"2"' });
     expect(said.join('\n')).toMatch(/replaced it meanwhile.*starts again/);
@@ -302,7 +302,7 @@ describe('a wrong body', () => {
   it.each([
     ['a web page with status 200', () => server.routes.set(ZIP, status(200, { 'content-type': 'text/html' }, PAGE)), 'DOWNLOAD_PAGE', /Servizio non disponibile/],
     ['a web page that is declared as a zip', () => server.routes.set(ZIP, served(Buffer.from(PAGE), { type: 'application/zip' })), 'DOWNLOAD_PAGE', /web page/],
-    ['the first bytes of a zip, then a web page', () => server.routes.set(ZIP, inTurn(served(zip()), status(200, {}, PAGE))), 'DOWNLOAD_PAGE', /Servizio/],
+    ['the first bytes of a zip, then a web page', () => server.routes.set(ZIP, inOrder(served(zip()), status(200, {}, PAGE))), 'DOWNLOAD_PAGE', /Servizio/],
     ['a redirect to a login', () => {
       server.routes.set(ZIP, status(302, { location: '/idp/login?to=MOLISE.zip' }));
       server.routes.set('/idp/login?to=MOLISE.zip', status(200, {}, '<html><title>Benvenuti</title></html>'));
@@ -337,7 +337,7 @@ describe('a publisher that limits requests', () => {
     ['429 with Retry-After that is no time', { 'retry-after': '-5' }, 429, [30]],
   ] as const)('%s → waited so long, then downloaded', async (_quirk, headers, code, expected) => {
     const busy = expected.map(() => status(code, headers));
-    server.routes.set(ZIP, inTurn(busy[0]!, ...busy.slice(1), served(zip())));
+    server.routes.set(ZIP, inOrder(busy[0]!, ...busy.slice(1), served(zip())));
     expectWhole(await cadastre(), zip());
     expect(waits).toEqual(expected);
   });
@@ -403,9 +403,9 @@ describe('a publisher that requires a token', () => {
     const path = `/egms_vertical?EGMS_L3_E46N20_100km_U_2020_2024_2.zip&id=${encodeURIComponent(SECRET)}`;
     server.routes.set(path, answer(path));
     const { failures } = await fetchOf(['egms_vertical'], { token: SECRET });
-    const told = [...failures.map((failure) => failure.report()), ...said].join('\n');
-    expect(told).toContain('<secret>');
-    for (const shown of [SECRET, encodeURIComponent(SECRET), encodeURIComponent(SECRET).toLowerCase(), SECRET.replaceAll('/', '\\/')]) expect(told).not.toContain(shown);
+    const reported = [...failures.map((failure) => failure.report()), ...said].join('\n');
+    expect(reported).toContain('<secret>');
+    for (const shown of [SECRET, encodeURIComponent(SECRET), encodeURIComponent(SECRET).toLowerCase(), SECRET.replaceAll('/', '\\/')]) expect(reported).not.toContain(shown);
   });
 
   it('a region without tiles → is requested once, and not again before it is due', async () => {

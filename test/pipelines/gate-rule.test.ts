@@ -158,7 +158,7 @@ function model(before: readonly Line[], after: readonly Line[]): string[] {
 }
 
 /** Returns the refusals in the notation of the model. */
-function told(violations: readonly Violation[]): string[] {
+function sentences(violations: readonly Violation[]): string[] {
   return violations.map((violation) => (violation.limit === '-500 … 5000' ? `${short(violation)} beyond` : short(violation))).sort();
 }
 
@@ -196,7 +196,7 @@ describeDatabase('the rule of the quality gate', (engine) => {
   let ready: ReturnType<typeof tables> | undefined;
   const refused = async (before: readonly Line[], after: readonly Line[]): Promise<string[]> => {
     const { fill } = await (ready ??= engine.openDatabase().then(tables));
-    const found = told(await compare(await fill(before, after)));
+    const found = sentences(await compare(await fill(before, after)));
     expect(found).toEqual(model(before, after));
     return found;
   };

@@ -73,7 +73,7 @@ describeDatabase('the quality gate', (engine) => {
   const options = (more = {}): ReturnType<typeof loadOptions> => loadOptions([files.folder], [REGION], more);
 
   /** Returns the current publication, including its content. */
-  const inForce = async (): Promise<string> => {
+  const readContent = async (): Promise<string> => {
     const tables = [...(await publishedTables(context.database, 0)), ...(await publishedTables(context.database, REGION))];
     return JSON.stringify(tables.map(([relation, { partition, digest }]) => [relation, partition, digest]).sort());
   };
@@ -95,18 +95,18 @@ describeDatabase('the quality gate', (engine) => {
 
   it('accepts a first load, and the same files again', async () => {
     expect(await accepted()).toEqual({ reason: null, accepted: null });
-    const before = await inForce();
+    const before = await readContent();
     await context.database.query("update ledger.publication_table set fingerprint = '', inputs = '{}'");
     const report = await refresh(context, options());
     expect(report.failures).toEqual([]);
     expect(report.units.find(({ unit }) => unit === REGION)!.built.length).toBeGreaterThan(15);
     const digests = (text: string): unknown => (JSON.parse(text) as string[][]).map(([relation, , digest]) => [relation, digest]);
-    expect(digests(await inForce())).toEqual(digests(before));
+    expect(digests(await readContent())).toEqual(digests(before));
   });
 
   for (const damage of DAMAGES) {
     it(`refuses ${damage.what}, reports section, place and both numbers, and changes nothing`, async () => {
-      const before = await inForce();
+      const before = await readContent();
       const paths = found(damage.files);
       expect(paths.length).toBeGreaterThan(0);
       for (const path of paths) {
@@ -131,14 +131,14 @@ describeDatabase('the quality gate', (engine) => {
       // The printed report contains the same numbers.
       expect(error.detail).toMatch(new RegExp(`${damage.says.section} +${damage.says.relation.replace('.', '\\.')} +\\S.* → `));
       expect(JSON.parse(JSON.stringify(error))).toMatchObject({ error: 'SUSPICIOUS', data: violations });
-      expect(await inForce()).toBe(before);
+      expect(await readContent()).toBe(before);
     });
 
     it(`publishes ${damage.what} if the user gives a reason, and the ledger keeps user, reason and numbers`, async () => {
-      const before = await inForce();
+      const before = await readContent();
       const report = await refresh(context, options({ accept: WHO }));
       expect(report.failures).toEqual([]);
-      expect(await inForce()).not.toBe(before);
+      expect(await readContent()).not.toBe(before);
       const { reason, accepted: kept } = (await accepted()) as { reason: string; accepted: { who: string; at: string; figures: Violation[] } };
       expect({ who: kept.who, why: reason }).toEqual(WHO);
       expect(kept.at).toMatch(/^\d{4}-\d\d-\d\dT[\d:]+Z$/);

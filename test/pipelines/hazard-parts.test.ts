@@ -13,7 +13,7 @@ import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import type { Log } from '../../pipelines/log.ts';
 import { explain } from '../../pipelines/operate/explain.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
-import { inForce, recount } from '../faults/published.ts';
+import { currentContent, recount } from '../faults/published.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { syntheticFiles, loadOptions } from '../harness/region.ts';
@@ -108,11 +108,11 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
   };
   /** Checks that the tables equal the publication, and that a complete build publishes the same tables. */
   const holds = async (): Promise<void> => {
-    const found = await inForce(context.database);
+    const found = await currentContent(context.database);
     expect(await recount(context.database)).toEqual(found);
     await context.database.query("update ledger.publication_table set fingerprint = '', inputs = '{}'");
     await run();
-    expect(await inForce(context.database)).toEqual(found);
+    expect(await currentContent(context.database)).toEqual(found);
   };
   /** Maps comuni to the different values in the records of their parcels. */
   const said = async (field: keyof Seen): Promise<Record<string, unknown[]>> => {
@@ -170,7 +170,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
 
   it('are refused if a map of Italy was cut, with the numbers of comuni', async () => {
     const { comuni } = files.region;
-    const before = await inForce(context.database);
+    const before = await currentContent(context.database);
     await areas(files.folder, FRANE, [{ name: FRANE, field: 'per_fr_ita', value: 'Elevata P3', comuni: comuni.slice(3, 6) }]);
     await run();
     expect(await said('landslide')).toEqual(only(['Z004', 'Z005', 'Z006'], 'mapped', 'not_mapped'));
@@ -181,7 +181,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     expect(await said('landslide')).toEqual(only(['Z004', 'Z005', 'Z006'], 'mapped', 'not_mapped'));
     await areas(files.folder, FRANE, [{ name: FRANE, field: 'per_fr_ita', value: 'Aree di Attenzione aa', comuni: comuni.slice(3, 4) }]);
     await run();
-    expect(await inForce(context.database)).toEqual(before);
+    expect(await currentContent(context.database)).toEqual(before);
   });
 
   it('leave copied rows unchanged: a change of parcels alone gives the same as a complete build', async () => {

@@ -22,7 +22,7 @@ const DAYS = 20;
 /** The answer for a parcel: its record, or that it was retired, with its successor, or that it did not exist. */
 type Answered = Readonly<Record<string, unknown>> | { readonly gone: number | null } | 'not_there' | 'withdrawn_then';
 /** The answer for a past day. */
-type Told = Answered | 'not_kept' | 'withdrawn';
+type Answer = Answered | 'not_kept' | 'withdrawn';
 
 /** All answers at one time, by fid. */
 type Moment = ReadonlyMap<number, Answered>;
@@ -84,17 +84,17 @@ interface AsOf extends Record<string, unknown> {
 }
 
 /** Returns the answer for the end of a past day, given in days before today. */
-async function asOf(database: Database, fid: number, daysAgo: number): Promise<{ told: Told; meta: unknown; keptSince: string | null }> {
+async function asOf(database: Database, fid: number, daysAgo: number): Promise<{ answer: Answer; meta: unknown; keptSince: string | null }> {
   const [found] = await database.query<AsOf>(
     "select answer, refusal from api.parcel_as_of($1, $2, (now() at time zone 'Europe/Rome')::date - $3::int4)", [fid, SECTION_NAMES, daysAgo],
   );
   const { answer, refusal } = found!;
   if (answer === null) {
     const { reason, kept_since: keptSince, successor_fid: gone } = refusal!;
-    return { told: reason === 'gone' ? { gone } : (reason as Told), meta: null, keptSince };
+    return { answer: reason === 'gone' ? { gone } : (reason as Answer), meta: null, keptSince };
   }
   const { meta: { as_of: meta, ...rest }, ...record } = JSON.parse(answer) as { meta: Record<string, unknown> };
-  return { told: { ...record, meta: rest }, meta, keptSince: null };
+  return { answer: { ...record, meta: rest }, meta, keptSince: null };
 }
 
 describeEngines('history', (engine) => {
@@ -132,7 +132,7 @@ describeEngines('history', (engine) => {
     if (await stateOf('previous', region)) await asRun('rollback', (run) => rollback(database, region, run));
   };
   const withdrawn = (): Promise<unknown> => asRun('withdraw', (run) => withdraw(database, REGION, run, null));
-  const anew = async (version: number): Promise<void> => {
+  const rebuiltAs = async (version: number): Promise<void> => {
     await releaseHold(database, REGION, null);
     await publish(version);
   };
@@ -165,7 +165,7 @@ describeEngines('history', (engine) => {
         const then = moment.get(fid)!;
         // While a region is withdrawn, no day of it is answered.
         const now = served || then === 'withdrawn_then' || (typeof then === 'object' && 'gone' in then) ? then : 'withdrawn';
-        expect((await asOf(database, fid, daysAgo)).told, `${fid} ${when}`).toEqual(now);
+        expect((await asOf(database, fid, daysAgo)).answer, `${fid} ${when}`).toEqual(now);
       }
     }
   }
@@ -200,11 +200,11 @@ describeEngines('history', (engine) => {
 
   it('answers today with the current publication, and days before the first publication with nothing', async () => {
     const fid = fids[3]!;
-    const { told, meta } = await asOf(database, fid, 0);
-    expect(told).toEqual(moments[0]!.get(fid));
+    const { answer, meta } = await asOf(database, fid, 0);
+    expect(answer).toEqual(moments[0]!.get(fid));
     expect(meta).toMatchObject({ publication: expect.any(Number) as number, in_force_since: expect.stringMatching(/Z$/) as string });
     const before = await asOf(database, fid, 1);
-    expect(before.told).toBe('not_kept');
+    expect(before.answer).toBe('not_kept');
     expect(before.keptSince).toBe(await today(database));
   });
 
@@ -232,11 +232,11 @@ describeEngines('history', (engine) => {
     await holds();
     await expect(parcelHistory(database, fids[0]!)).rejects.toMatchObject({ code: 'NOT_PUBLISHED', exitCode: 2, fix: 'npx mappale rollback molise' });
     // A parcel that was not served is removed, and a retired one returns.
-    await happens('published anew', () => anew(2));
+    await happens('published anew', () => rebuiltAs(2));
     await happens('withdrawn', withdrawn);
     await happens('back', () => back());
     await happens('withdrawn', withdrawn);
-    await happens('published anew', () => anew(0));
+    await happens('published anew', () => rebuiltAs(0));
     await holds();
     expect(await stored(database, tables), said.join(', ')).toEqual(expected);
     expect(Object.values(expected).reduce((sum, rows) => sum + rows, 0)).toBeGreaterThan(0);
@@ -280,7 +280,7 @@ describeEngines('history', (engine) => {
     const moment = moments.at(-1)!;
     const fid = fids.find((each) => typeof moment.get(each) === 'object' && !('gone' in (moment.get(each) as object)))!;
     const before = await database.query<{ id: number; at: string }>('select swap_id as id, happened_at::text as at from ledger.swap');
-    const told = async (day: string): Promise<string> => {
+    const answer = async (day: string): Promise<string> => {
       const [found] = await database.query<AsOf>('select answer, refusal from api.parcel_as_of($1, $2, $3::date)', [fid, SECTION_NAMES, day]);
       return found!.answer === null ? found!.refusal!.reason : 'record';
     };
@@ -296,10 +296,10 @@ describeEngines('history', (engine) => {
         await database.query(sql, [last, interval, REGION]);
       };
       await apart('3 days');
-      expect([last, await told(dayBefore), await told(day)]).toEqual([last, 'withdrawn_then', 'record']);
+      expect([last, await answer(dayBefore), await answer(day)]).toEqual([last, 'withdrawn_then', 'record']);
       // All swaps of one day except those at midnight.
       await apart('1 microsecond');
-      expect([last, await told(day)]).toEqual([last, 'record']);
+      expect([last, await answer(day)]).toEqual([last, 'record']);
     }
     for (const { id, at } of before) await database.query('update ledger.swap set happened_at = $2::timestamptz where swap_id = $1', [id, at]);
   });
@@ -315,14 +315,14 @@ describeEngines('history', (engine) => {
       for (const [index, moment] of moments.entries()) {
         const daysAgo = (moments.length - 1 - index) * DAYS;
         for (const fid of fids) {
-          const { told, keptSince } = await asOf(database, fid, daysAgo);
-          if (told === 'not_kept') {
+          const { answer, keptSince } = await asOf(database, fid, daysAgo);
+          if (answer === 'not_kept') {
             refused += 1;
             expect(daysAgo).toBeGreaterThan(27);
             expect(keptSince).toMatch(/^\d{4}-\d\d-\d\d$/);
           } else {
             expect(daysAgo).toBeLessThan(32);
-            expect(told).toEqual(moment.get(fid));
+            expect(answer).toEqual(moment.get(fid));
           }
         }
       }
@@ -334,7 +334,7 @@ describeEngines('history', (engine) => {
       await prune(database, context.sources, { keep: 0 });
       expect(await stored(database, tables)).toEqual(Object.fromEntries(tables.map(({ history }) => [history, 0])));
       const moment = moments.at(-1)!;
-      for (const fid of fids) expect((await asOf(database, fid, 0)).told).toEqual(moment.get(fid));
+      for (const fid of fids) expect((await asOf(database, fid, 0)).answer).toEqual(moment.get(fid));
     });
   });
 });

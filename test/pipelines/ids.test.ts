@@ -9,7 +9,7 @@ import { firstFid, regionOfFid } from '../../pipelines/contract/regions.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { serviceOn, violationsOf, type Answered, type Service } from '../api/harness.ts';
-import { recount, inForce } from '../faults/published.ts';
+import { recount, currentContent } from '../faults/published.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { daysGoBy, onOneDay } from '../harness/days.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
@@ -153,7 +153,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     expect((await ask(fid)).body).toMatchObject({ fid, municipality: { code: 'Y002' }, basic: { cadastral_reference: `Y002${reference.slice(4)}` } });
     const [register] = await context.database.query<{ retired: number }>('select count(*) filter (where retired_on is not null) as retired from core.parcel_register');
     expect(register!.retired).toBe(0);
-    expect(await recount(context.database)).toEqual(await inForce(context.database));
+    expect(await recount(context.database)).toEqual(await currentContent(context.database));
   });
 
   it('keeps its fid in a complete rebuild', async () => {
@@ -205,9 +205,9 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
   it('names the remaining one of two parcels as its successor, as soon as only one is left', async () => {
     await edit(path('MOLISE.zip'), 'Y003', (member) => (member.includes('.9001<') ? '' : member));
     await run(MOLISE);
-    const standing = [...(await fids('Y003')).values()].filter((fid) => twins.now.includes(fid));
-    expect(standing).toHaveLength(1);
-    for (const fid of [...twins.was, ...twins.now.filter((each) => each !== standing[0])]) expect(await successor(fid)).toBe(standing[0]);
+    const remaining = [...(await fids('Y003')).values()].filter((fid) => twins.now.includes(fid));
+    expect(remaining).toHaveLength(1);
+    for (const fid of [...twins.was, ...twins.now.filter((each) => each !== remaining[0])]) expect(await successor(fid)).toBe(remaining[0]);
   });
 
   it('gets a new fid in another region, and the old fid a successor, when the losing region is published first', async () => {
@@ -258,14 +258,14 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     const again = await fids('Z002');
     expect(again.size).toBe(before.size);
     expect([...again.values()].filter((fid) => [...before.values()].includes(fid))).toEqual([]);
-    expect(await recount(context.database)).toEqual(await inForce(context.database));
+    expect(await recount(context.database)).toEqual(await currentContent(context.database));
   });
 
   it('is answered for each past day with its fids and successors of that day', async () => {
-    const told = days.slice();
+    const past = days.slice();
     const wrong: unknown[] = [];
-    for (const [index, { answers, regions }] of told.entries()) {
-      const [day] = await context.database.query<{ day: string }>("select ((now() at time zone 'Europe/Rome')::date - $1::int4)::text as day", [told.length - index]);
+    for (const [index, { answers, regions }] of past.entries()) {
+      const [day] = await context.database.query<{ day: string }>("select ((now() at time zone 'Europe/Rome')::date - $1::int4)::text as day", [past.length - index]);
       // A region that was not published yet has no history, and its parcels did not exist.
       const fids = [...answers.keys()].filter((fid) => regions.has(regionOfFid(fid)));
       for (const [fid, now] of await answeredOf(fids, `&as_of=${day!.day}`)) {
@@ -273,7 +273,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
       }
     }
     expect(wrong).toEqual([]);
-    const successors = new Set(told.flatMap(({ answers }) => [...answers.values()].map((each) => (each as { successor?: number | null }).successor ?? null)));
+    const successors = new Set(past.flatMap(({ answers }) => [...answers.values()].map((each) => (each as { successor?: number | null }).successor ?? null)));
     expect(successors.size).toBeGreaterThan(2);
   });
 

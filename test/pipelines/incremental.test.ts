@@ -10,7 +10,7 @@ import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { prune } from '../../pipelines/operate/prune.ts';
 import { rollback } from '../../pipelines/build/publish.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
-import { inForce, orphans, recount } from '../faults/published.ts';
+import { currentContent, orphans, recount } from '../faults/published.ts';
 import { seismicZones } from '../faults/region.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { freshContext } from '../harness/fresh-context.ts';
@@ -85,7 +85,7 @@ describeDatabase('an incremental build', (engine) => {
 
   /** Checks that the current tables equal their ledger and a complete build, after all changes since the last check. */
   const holds = async (): Promise<void> => {
-    const found = await inForce(context.database);
+    const found = await currentContent(context.database);
     expect(await recount(context.database)).toEqual(found);
     expect(await orphans(context.database)).toEqual([]);
     const measured = await figures();
@@ -95,7 +95,7 @@ describeDatabase('an incremental build', (engine) => {
     expect(copied('nothing changed')).toEqual([]);
     expect(await figures()).toEqual(measured);
     expect(Object.keys(made)).toEqual(expect.arrayContaining(INCREMENTAL));
-    expect(await inForce(context.database)).toEqual(found);
+    expect(await currentContent(context.database)).toEqual(found);
   };
 
   beforeAll(async () => {
@@ -147,10 +147,10 @@ describeDatabase('an incremental build', (engine) => {
 
   it('copies rows when a comune has fewer parcels, and when they return', async () => {
     await edit(files.folder, 'Z006', (member, index) => (index % 20 === 7 ? null : member));
-    const before = await inForce(context.database);
+    const before = await currentContent(context.database);
     await run();
     expect(copied()).toEqual(expect.arrayContaining(EVERYWHERE));
-    const after = await inForce(context.database);
+    const after = await currentContent(context.database);
     await rollback(context.database, REGION, await openRun(context.database));
     expect(await recount(context.database)).toEqual(before);
     await rollback(context.database, REGION, await openRun(context.database));
@@ -222,11 +222,11 @@ describeDatabase('an incremental build', (engine) => {
       await edit(fresh.folder, 'Z003', moved);
       await run();
       expect(copied()).toContain('core.parcel');
-      const found = await inForce(context.database);
+      const found = await currentContent(context.database);
       await cp(fresh.folder, folder, { recursive: true });
       context = { ...(await freshContext(engine)), log };
       await run();
-      expect(await inForce(context.database)).toEqual(found);
+      expect(await currentContent(context.database)).toEqual(found);
       files = kept;
     } finally {
       await fresh.remove();

@@ -10,7 +10,7 @@ import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { SILENT, type Log } from '../../pipelines/log.ts';
 import type { SyntheticComuneCatastale, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { serviceOn, violationsOf, type Service } from '../api/harness.ts';
-import { recount, inForce } from '../faults/published.ts';
+import { recount, currentContent } from '../faults/published.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
@@ -143,7 +143,7 @@ describeDatabase('a region of land registers', (engine) => {
     expect((await service.ask(`/parcels/${before.get(old!.reference)}`, { key })).status).toBe(410);
 
     // Compares with a single load.
-    const found = await inForce(context.database);
+    const found = await currentContent(context.database);
     expect(await recount(context.database)).toEqual(found);
     const whole = await freshContext(engine);
     expect((await refresh(whole, loadOptions([files.folder], [TRENTINO]))).failures).toEqual([]);
@@ -152,7 +152,7 @@ describeDatabase('a region of land registers', (engine) => {
     await rollback(context.database, TRENTINO, await openRun(context.database));
     expect(await records(context)).toEqual(stood);
     await rollback(context.database, TRENTINO, await openRun(context.database));
-    expect(await inForce(context.database)).toEqual(found);
+    expect(await currentContent(context.database)).toEqual(found);
   });
 
   it('publishes nothing without the list of comuni, and names the comuni catastali', async () => {

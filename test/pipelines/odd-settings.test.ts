@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { tileAt } from '../../pipelines/formats/vector-tile.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { DOCUMENT, serviceOn, type Service } from '../api/harness.ts';
-import { inForce } from '../faults/published.ts';
+import { currentContent } from '../faults/published.ts';
 import { describeEngines } from '../harness/database.ts';
 import { today } from '../harness/days.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
@@ -42,7 +42,7 @@ describeEngines('a database with unusual session settings', (engine) => {
   afterAll(() => Promise.all(made.map((service) => service.close())));
 
   it('stores the same rows as any other', async () => {
-    const [plain, odd] = [await inForce(made[0]!.database), await inForce(made[1]!.database)];
+    const [plain, odd] = [await currentContent(made[0]!.database), await currentContent(made[1]!.database)];
     expect(Object.keys(plain).length).toBeGreaterThan(30);
     expect(odd).toEqual(plain);
   });

@@ -6,7 +6,7 @@ import type { Database } from '../../pipelines/db/index.ts';
 import type { MappaleError } from '../../pipelines/errors.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
-import { inForce } from '../faults/published.ts';
+import { currentContent } from '../faults/published.ts';
 import { REGION, seismicZones } from '../faults/region.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
@@ -87,12 +87,12 @@ describeEngines('a swap during a long read', (engine) => {
   }, 120_000);
 
   it('names the blocking session and the command that ends it, and leaves everything unchanged for the next run', async () => {
-    const before = await inForce(database);
+    const before = await currentContent(database);
     const long = await longRead();
     const run = await openRun(database);
     const error = await rollback(database, REGION, run, { lockTimeoutMs: 50, tries: 2 }).catch((thrown: unknown) => thrown as MappaleError) as MappaleError;
     expect(error).toMatchObject({ code: 'PUBLISH_BLOCKED', exitCode: 6, detail: expect.stringContaining(`found mappale (process ${long.pid}, user `) });
-    expect([await inForce(database), await zone()]).toEqual([before, 4]);
+    expect([await currentContent(database), await zone()]).toEqual([before, 4]);
     const typed = statementIn(error.fix);
     expect(typed).toBe(`select pg_terminate_backend(${long.pid})`);
     await database.query(typed);

@@ -89,9 +89,9 @@ describeEngines('a region that was published twice', (engine) => {
     const lie = (by: number): Promise<unknown> => context.database.query('update ledger.release set rejects = rejects + $2 where release_id = $1', [release, by]);
     await lie(1);
     try {
-      const told = await readRegionReport(context, MOLISE);
-      expect(told.releases.filter(({ holds }) => !holds)).toMatchObject([{ source }]);
-      expect(regionPage(told, [])).toMatch(/does not hold: .* not /);
+      const report = await readRegionReport(context, MOLISE);
+      expect(report.releases.filter(({ holds }) => !holds)).toMatchObject([{ source }]);
+      expect(regionPage(report, [])).toMatch(/does not hold: .* not /);
     } finally {
       await lie(-1);
     }
@@ -142,8 +142,8 @@ describeEngines('a region that was published twice', (engine) => {
   it('is a page without scripts or requests, and shows the content of files as text', async () => {
     await context.database.query("update ledger.reject set message = message || '<img src=x onerror=\"alert(1)\">' where reject_id = (select min(reject_id) from ledger.reject)");
     await context.database.query("update ledger.file set name = name || '\"><script>alert(1)</script>' where file_id = (select min(file_id) from ledger.file)");
-    const [told, of] = [await readRegionReport(context, MOLISE), await readPassport('Z001')];
-    for (const text of [regionPage(told, await readOutlines(context, MOLISE)), comunePage(of)]) {
+    const [report, of] = [await readRegionReport(context, MOLISE), await readPassport('Z001')];
+    for (const text of [regionPage(report, await readOutlines(context, MOLISE)), comunePage(of)]) {
       expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
       expect(REACHING.exec(text)).toBe(null);
       expect(text).toContain('prefers-color-scheme:dark');

@@ -22,9 +22,9 @@ describe('facts', () => {
   it('facts of every file that builds a table, and of every reader, do not change with comments, layout and descriptions', () => {
     const files = [...MAKERS, ...SOURCES.flatMap(({ staging, load }) => [staging, load])];
     for (const file of files) {
-      const told = file.text.replace(/^(-- purpose:)/m, '$1 other words of').replace(/\n(?!--)/g, '\n\n   /* said */ ');
-      expect(told).not.toBe(file.text);
-      expect(sqlFacts(parseSqlFile(file.file, told))).toEqual(sqlFacts(file));
+      const edited = file.text.replace(/^(-- purpose:)/m, '$1 other words of').replace(/\n(?!--)/g, '\n\n   /* said */ ');
+      expect(edited).not.toBe(file.text);
+      expect(sqlFacts(parseSqlFile(file.file, edited))).toEqual(sqlFacts(file));
       expect(sqlFacts(parseSqlFile(file.file, `${file.text}select 1;\n`))).not.toEqual(sqlFacts(file));
     }
   });
@@ -137,11 +137,11 @@ describeDatabase('a loaded region', (engine) => {
   it('is stale as a whole if a part of the engine was replaced, and names that part', async () => {
     for (const part of Object.keys(context.engine)) {
       const found = await planned({ engine: { ...context.engine, [part]: '99.1' } });
-      const told = `${part} ${context.engine[part]!} → 99.1`;
+      const expected = `${part} ${context.engine[part]!} → 99.1`;
       expect(found.loads.length).toBeGreaterThan(15);
-      expect(found.loads.filter(({ why }) => why !== told)).toEqual([]);
+      expect(found.loads.filter(({ why }) => why !== expected)).toEqual([]);
       expect(Object.keys(staleIn(found)).sort()).toEqual(MADE_HERE.map(({ writes }) => writes[0]!).sort());
-      expect(Object.entries(staleIn(found)).filter(([, why]) => !why.includes(told))).toEqual([]);
+      expect(Object.entries(staleIn(found)).filter(([, why]) => !why.includes(expected))).toEqual([]);
     }
   });
 

@@ -30,7 +30,7 @@ describeDatabase('mappale watch', (engine) => {
   let publisher: PublisherServer;
   let data: string;
   let hook: Server;
-  let told: unknown[];
+  let texts: unknown[];
   let warned: string[];
   let hookStatus = 200;
 
@@ -45,11 +45,11 @@ describeDatabase('mappale watch', (engine) => {
     // Two lists that were downloaded by hand.
     await mkdir(join(data, 'by-hand'));
     for (const name of ['Elenco-comuni-italiani.csv', 'comuni-soppressi.csv']) await copyFile(join(files.folder, name), join(data, 'by-hand', name));
-    told = [];
+    texts = [];
     hook = createServer((request, response) => {
       let body = '';
       request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk)).on('end', () => {
-        told.push(JSON.parse(body));
+        texts.push(JSON.parse(body));
         response.writeHead(hookStatus).end();
       });
     }).listen(0, '127.0.0.1');
@@ -66,7 +66,7 @@ describeDatabase('mappale watch', (engine) => {
   /** @param time time of the simulated clock */
   async function night(time: string, more: Partial<NightlyOptions> = {}, open: WatchContext['open'] = (work) => work(context)): Promise<NightlyRun> {
     publisher.seen.length = 0;
-    [told, warned] = [[], []];
+    [texts, warned] = [[], []];
     const sources = (await loadSources()).filter(({ id }) => ['ade_cadastre', 'mimit_fuel'].includes(id));
     const clock = { now: () => Date.parse(time), wait: async () => undefined };
     return runNight(
@@ -87,7 +87,7 @@ describeDatabase('mappale watch', (engine) => {
   it('downloads, publishes, and reports to the log, as JSON, to a webhook and to Prometheus', async () => {
     const line = await night('2026-11-23T02:15:00Z', { regions: [findRegion('molise')!] });
     expect(line).toMatchObject({ exit_code: 0, failures: [], regions: ['molise'], asked: ['ade_cadastre', 'mimit_fuel'], published: ['Italia', 'Molise'], downloaded: { files: 2 } });
-    expect(told).toEqual([JSON.parse(JSON.stringify(line))]);
+    expect(texts).toEqual([JSON.parse(JSON.stringify(line))]);
     expect(describeNight(line)).toMatch(/^2026-11-23 02:15Z molise: asked 2 of 2 sources; 2 files downloaded \(.* kB\); published Italia, Molise; .*; exit 0$/);
     expect(await figures()).toMatch(/mappale_last_run_exit_code 0\n[\s\S]*mappale_parcels\{region="molise"\} \d+\n[\s\S]*mappale_download_asked_timestamp_seconds\{source="mimit_fuel"\} 1795400100\n/);
   });

@@ -24,7 +24,7 @@ describe.skipIf(folder === null)('all real files (real data next to the checkout
       const { code, stdout, stderr } = await new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
         execFile('make', ['--silent', 'load-region', 'REGION=molise', `DATA=${folder ?? ''}`, 'ARGS=--json'], { cwd: ROOT, env: childEnvironment({ DATABASE_URL: url }), maxBuffer: 1e8 },
           // `make` ends with 2 for any failure, and prints the exit code of its command.
-          (error, out, told) => resolve({ code: error === null ? 0 : Number(/Error (\d+)/.exec(told)?.[1] ?? -1), stdout: out, stderr: told }));
+          (error, out, stderr) => resolve({ code: error === null ? 0 : Number(/Error (\d+)/.exec(stderr)?.[1] ?? -1), stdout: out, stderr }));
       });
       expect([0, 3], stderr.slice(-2000)).toContain(code);
       const report = JSON.parse(stdout) as Report;

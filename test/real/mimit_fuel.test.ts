@@ -53,7 +53,7 @@ describeDatabase('real fuel stations in the regions of their comuni', (engine) =
     const rows = collected!.rows['raw_fuel_station'] as Station[];
     // Comuni as written by the stations, each a comune without boundary or street. Only the assignment of stations to comuni is tested.
     const counts = new Map<string, number>();
-    const told = new Map<string, number>();
+    const announced = new Map<string, number>();
     await rolledBack(database, async (session) => {
       await session.script(`
         create schema cases;
@@ -95,14 +95,14 @@ describeDatabase('real fuel stations in the regions of their comuni', (engine) =
         await session.query('insert into region values ($1, $2)', [code, name]);
         await session.script(text, 'sql/core/point_of_interest.sql');
         for (const { id, reason } of await session.query<{ id: string; reason: string | null }>('select id, reason from point_of_interest')) {
-          told.set(id, (told.get(id) ?? 0) + 1);
+          announced.set(id, (announced.get(id) ?? 0) + 1);
           counts.set(reason ?? 'placed', (counts.get(reason ?? 'placed') ?? 0) + 1);
         }
         await session.script('rollback to savepoint region', 'test');
       }
     });
-    expect(told.size).toBe(3_998);
-    expect([...told.values()].every((times) => times === 1)).toBe(true);
+    expect(announced.size).toBe(3_998);
+    expect([...announced.values()].every((times) => times === 1)).toBe(true);
     expect([...counts.values()].reduce((sum, n) => sum + n, 0)).toBe(3_998);
     // No comune has loaded data, so no station can be located.
     expect(Object.fromEntries([...counts].sort())).toEqual({ comune_not_loaded: 3_998 });

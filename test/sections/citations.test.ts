@@ -37,7 +37,7 @@ function licensed({ meta }: Parcel, section: string): Cited {
 }
 
 /** Returns the sources and periods from the text `source` of the block. */
-function told({ source }: Block): Cited {
+function citedBy({ source }: Block): Cited {
   return (source ?? '').split('; ').map((each) => {
     const [, title = each, period = ''] = /^(.*?)(?: \(([^()]*)\))?$/.exec(each) ?? [];
     const id = titles.get(title) ?? titles.get(each);
@@ -48,7 +48,7 @@ function told({ source }: Block): Cited {
 const BUILDINGS: Readonly<Record<string, string>> = { topographic: 'igm_dbsn', register: 'trento_cadastre', aggregates: 'dpc_buildings' };
 
 /** The parts of the truth that give the source of a value. */
-interface Told {
+interface Truth {
   readonly terrain?: { readonly elevation_of: string } | null;
   readonly economics?: { readonly tax_year: number } | null;
 }
@@ -81,7 +81,7 @@ describeEngines('the citations of a region', (engine) => {
       if (!isEmpty(block)) filled += 1;
       if (isEmpty(block) && license.length > 0) different.push(`${parcel.fid}: nothing shown, cites ${license.join(', ')}`);
       if (String(license) !== String(evidence)) different.push(`${parcel.fid}: cites ${license.join(', ')}; explain names ${evidence.join(', ')}`);
-      if (block !== null && !Array.isArray(block) && 'source' in block && String(told(block)) !== String(license)) different.push(`${parcel.fid}: source ${block.source ?? ''}; cites ${license.join(', ')}`);
+      if (block !== null && !Array.isArray(block) && 'source' in block && String(citedBy(block)) !== String(license)) different.push(`${parcel.fid}: source ${block.source ?? ''}; cites ${license.join(', ')}`);
     }
     expect(different.slice(0, 5), `${different.length} differ, ${filled} of ${parcels.length} parcels have the section, MAPPALE_TEST_SEED=${testEnvironment().seed}`).toEqual([]);
     expect(filled).toBeGreaterThan(0);
@@ -92,13 +92,13 @@ describeEngines('the citations of a region', (engine) => {
     const byReference = new Map(parcels.map((parcel) => [(parcel['basic'] as { cadastral_reference?: string }).cadastral_reference, parcel]));
     const seen = { terrain: new Set<string>(), buildings: new Set<string>(), economics: new Set<string>() };
     for (const synthetic of files.region.parcels()) {
-      const told = Object.assign({}, ...truths.map((truth) => truth(synthetic))) as Told;
+      const expected = Object.assign({}, ...truths.map((truth) => truth(synthetic))) as Truth;
       const parcel = byReference.get(synthetic.reference);
       if (parcel === undefined) continue;
-      if (parcel['terrain'] !== null && told.terrain) {
-        const model = told.terrain.elevation_of === 'ground' ? 'tinitaly_dem 1.1' : 'copernicus_dem 2021';
+      if (parcel['terrain'] !== null && expected.terrain) {
+        const model = expected.terrain.elevation_of === 'ground' ? 'tinitaly_dem 1.1' : 'copernicus_dem 2021';
         expect(licensed(parcel, 'terrain')).toEqual([model]);
-        expect(parcel['terrain']).toMatchObject({ elevation_of: told.terrain.elevation_of });
+        expect(parcel['terrain']).toMatchObject({ elevation_of: expected.terrain.elevation_of });
         seen.terrain.add(model);
       }
       if (parcel['buildings'] !== null) {
@@ -106,9 +106,9 @@ describeEngines('the citations of a region', (engine) => {
         expect(cited).toEqual([BUILDINGS[buildingSource(files.region, synthetic.comune) ?? '']]);
         seen.buildings.add(cited[0]!);
       }
-      if (parcel['economics'] !== null && told.economics) {
-        expect(licensed(parcel, 'economics')).toContain(`mef_income ${told.economics.tax_year}`);
-        seen.economics.add(String(told.economics.tax_year));
+      if (parcel['economics'] !== null && expected.economics) {
+        expect(licensed(parcel, 'economics')).toContain(`mef_income ${expected.economics.tax_year}`);
+        seen.economics.add(String(expected.economics.tax_year));
       }
     }
     for (const [section, each] of Object.entries(seen)) expect(each.size, section).toBeGreaterThan(0);

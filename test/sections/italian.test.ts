@@ -22,7 +22,7 @@ const evidence = new Map(readSectionFiles('explain').map(({ section, file, text 
 const sectionNames: readonly string[] = SECTIONS.map(({ name }) => name);
 
 /** Returns the sentences and words that need a translation. */
-function told({ field, value, unit, rule }: Sentences): Set<string> {
+function textOf({ field, value, unit, rule }: Sentences): Set<string> {
   return new Set([
     ...rule, ...unit.filter((each) => !SYMBOLS.includes(each)),
     ...value.filter((each) => hasLetters(each) && !STATES.includes(each)), ...field.filter((each) => !NAMES.test(each)),
@@ -56,7 +56,7 @@ describe.each(await panels())('in Italian the section $name', (panel) => {
   const block = z.toJSONSchema(SECTIONS.find((each) => each.name === name)!.block);
 
   it('has a translation of each rule of its explanations, and of the words in their values, units and fields', () => {
-    const wanted = told(evidence.get(name)!);
+    const wanted = textOf(evidence.get(name)!);
     expect(missing(wanted, italian?.evidence), 'without words').toEqual([]);
     expect(left(wanted, italian?.evidence), 'said no more').toEqual([]);
     // Both languages have the same placeholders.

@@ -75,7 +75,7 @@ async function ended(line: readonly string[], url = `pglite:${join(folder, 'none
 }
 
 /** Returns code, exit code, and the command in the last line, which must be valid. */
-async function told(error: MappaleError | null): Promise<readonly [code: string, exit: number, fix: string]> {
+async function fixOf(error: MappaleError | null): Promise<readonly [code: string, exit: number, fix: string]> {
   if (error === null) throw new Error('expected an error, found none');
   expect([error.report(), await untypable(error.report())]).toEqual([error.report(), null]);
   return [error.code, error.exitCode, error.fix!];
@@ -110,7 +110,7 @@ describe('a newcomer', () => {
     ['gives a blank host', () => ['serve', '--host', ' '], 'ADDRESS_UNAVAILABLE', 2, () => 'npx mappale serve --host 127.0.0.1'],
   ])('%s', async (_what, line, code, exit, fix) => {
     const url = code === 'PGLITE_FOLDER' ? `pglite:${join(folder, 'strangers')}` : undefined;
-    expect(await told(await ended(line(folder), url))).toEqual([code, exit, fix(folder)]);
+    expect(await fixOf(await ended(line(folder), url))).toEqual([code, exit, fix(folder)]);
   });
 
   it('gets the next command as the last line of every usage error, unless something must be changed by hand', () => {
@@ -137,7 +137,7 @@ describe('a newcomer', () => {
 
   it('has too little disk space for the embedded database: gets the required space before anything is created', async () => {
     disk.freeBytes = 100 * 1024 ** 2;
-    expect(await told(await ended(['load-region']))).toEqual(['DISK_FULL', 2, 'export DATABASE_URL=pglite:/OTHER_DISK/mappale']);
+    expect(await fixOf(await ended(['load-region']))).toEqual(['DISK_FULL', 2, 'export DATABASE_URL=pglite:/OTHER_DISK/mappale']);
     expect(existsSync(join(folder, 'none'))).toBe(false);
   });
 
@@ -149,14 +149,14 @@ describe('a newcomer', () => {
       await writeFile(unfinished, 'a part');
       throw full;
     }).catch((thrown: unknown) => thrown as MappaleError);
-    expect(await told(error)).toEqual(['DISK_FULL', 2, 'npx mappale export molise --out /OTHER_DISK/molise.parquet']);
+    expect(await fixOf(error)).toEqual(['DISK_FULL', 2, 'npx mappale export molise --out /OTHER_DISK/molise.parquet']);
     expect((await readdir(folder)).filter((name) => name.startsWith('molise.parquet'))).toEqual([]);
   });
 
   it('has no GDAL', async () => {
     const absent = (): Promise<never> => Promise.reject(new Error('Cannot find package'));
     const error = await chooseEngine(null, { native: absent, wasm: absent }).catch((thrown: unknown) => thrown as MappaleError);
-    expect(await told(error as MappaleError)).toEqual(['GDAL_MISSING', 2, 'make setup']);
+    expect(await fixOf(error as MappaleError)).toEqual(['GDAL_MISSING', 2, 'make setup']);
   });
 
   it('has a Node that is too old: gets the reason before anything is loaded that it cannot read', async () => {
@@ -188,7 +188,7 @@ describe('a server that does not meet the requirements', () => {
     ['with an old PostGIS', serverWith('15.8', [{ name: 'postgis', version: '3.1.4' }, ...others]), 'POSTGIS_TOO_OLD', 'sudo apt-get install -y postgresql-15-postgis-3'],
     ['without the extensions of PostgreSQL itself', serverWith('15.8', [{ name: 'postgis', version: '3.4.0' }]), 'EXTENSION_MISSING', 'sudo apt-get install -y postgresql-contrib'],
   ])('%s', async (_what, session, code, fix) => {
-    expect(await told(await checkServer(session, 'postgres db:5432').then(() => null, (error: unknown) => error as MappaleError))).toEqual([code, 6, fix]);
+    expect(await fixOf(await checkServer(session, 'postgres db:5432').then(() => null, (error: unknown) => error as MappaleError))).toEqual([code, 6, fix]);
   });
 
   /** Starts a server that answers each message of a client with the next of these. @returns its address for a user and database */
@@ -224,16 +224,16 @@ describe('a server that does not meet the requirements', () => {
   ])('refuses %s', async (_what, answers, code, fix) => {
     const server = await answering(...answers);
     vi.stubEnv('PGPASSWORD', '');
-    expect(await told(await ended(['status'], server.url))).toEqual([code, 6, fix(server.port)]);
+    expect(await fixOf(await ended(['status'], server.url))).toEqual([code, 6, fix(server.port)]);
     await server.close();
   });
 
   it('does not answer, or has an unknown name', async () => {
     const gone = await answering();
     await gone.close();
-    expect(await told(await ended(['status'], gone.url))).toEqual(['SQL_ECONNREFUSED', 6, 'sudo systemctl start postgresql']);
-    expect(await told(await ended(['status'], `postgres:///italy?host=${folder}`))).toEqual(['SQL_ENOENT', 6, 'sudo systemctl start postgresql']);
-    const [code, exit, fix] = await told(await ended(['status'], 'postgres://me@no-such-host.invalid/italy'));
+    expect(await fixOf(await ended(['status'], gone.url))).toEqual(['SQL_ECONNREFUSED', 6, 'sudo systemctl start postgresql']);
+    expect(await fixOf(await ended(['status'], `postgres:///italy?host=${folder}`))).toEqual(['SQL_ENOENT', 6, 'sudo systemctl start postgresql']);
+    const [code, exit, fix] = await fixOf(await ended(['status'], 'postgres://me@no-such-host.invalid/italy'));
     expect([/^SQL_(ENOTFOUND|EAI_AGAIN)$/.test(code), exit, fix]).toEqual([true, 6, 'export DATABASE_URL=postgres://me@HOST:5432/italy']);
   });
 });
@@ -254,15 +254,15 @@ describeEngines('a newcomer with a server', (engine) => {
     await admin.query(`create role ${role} login password 'newcomer'`);
     const mine = named(url, name, role).replace(`${role}@`, `${role}:newcomer@`).replace(/:[^:@/]*@/, ':newcomer@');
     try {
-      const [code, exit, fix] = await told(await ended(['load-region', 'molise', '--data', join(folder, 'empty')], mine));
+      const [code, exit, fix] = await fixOf(await ended(['load-region', 'molise', '--data', join(folder, 'empty')], mine));
       expect([code, exit, fix.startsWith('createdb ') && fix.endsWith(` -U ${role} ${name}`)]).toEqual(['SQL_3D000', 6, true]);
       await admin.query(`create database ${name} template template0 encoding 'UTF8'`);
       const there = await openDatabase(named(url, name));
       try {
-        const forbidden = await told(await ended(['migrate', '--json'], mine));
+        const forbidden = await fixOf(await ended(['migrate', '--json'], mine));
         expect(forbidden.slice(0, 2)).toEqual(['EXTENSION_FORBIDDEN', 6]);
         await there.script(statementIn(forbidden[2]), 'the last line');
-        const closed = await told(await ended(['migrate', '--json'], mine));
+        const closed = await fixOf(await ended(['migrate', '--json'], mine));
         expect(closed.slice(0, 2)).toEqual(['SQL_42501', 6]);
         await there.script(statementIn(closed[2]), 'the last line');
         // The dry run creates nothing. The next run creates everything.
@@ -275,10 +275,10 @@ describeEngines('a newcomer with a server', (engine) => {
         await admin.query(`create role ${role}_other login password 'newcomer'`);
         const other = mine.replace(`${role}:`, `${role}_other:`);
         for (const line of [['status'], ['load-region', 'molise', '--data', join(folder, 'empty')], ['migrate', '--json']]) {
-          const [what, how, typed] = await told(await ended(line, other));
+          const [what, how, typed] = await fixOf(await ended(line, other));
           expect([what, how, typed]).toEqual(['DATABASE_NOT_OURS', 6, `export DATABASE_URL=${mine.replace(':newcomer@', ':PASSWORD@').split('?')[0]}`]);
         }
-        const wrong = async (line: readonly string[]): Promise<readonly unknown[]> => told(await ended(line, mine));
+        const wrong = async (line: readonly string[]): Promise<readonly unknown[]> => fixOf(await ended(line, mine));
         expect(await wrong(['load-region', 'molise', '--data', join(folder, 'nowhere')])).toEqual(['DATA_MISSING', 2, `npx mappale fetch REGION --data ${join(folder, 'nowhere')}`]);
         expect(await wrong(['load-region', 'molise', '--data', join(folder, 'data', 'nothing')])).toEqual(['DATA_EMPTY', 2, `npx mappale load-region molise --data ${join(folder, 'data')}`]);
         expect(await wrong(['export', 'molise', '--out', join(folder, 'made', 'molise.parquet')])).toEqual(['NOT_PUBLISHED', 2, 'npx mappale load-region molise --data FOLDER']);
@@ -303,7 +303,7 @@ describeEngines('a newcomer with a server', (engine) => {
       await once(taken, 'listening');
       const { port } = taken.address() as AddressInfo;
       const error = await ended(['serve', '--port', String(port)], url);
-      const [code, exit, fix] = await told(error);
+      const [code, exit, fix] = await fixOf(error);
       expect([code, exit]).toEqual(['PORT_IN_USE', 2]);
       expect(error?.detail).toMatch(found);
       const other = Number(/^npx mappale serve --port (\d+)$/.exec(fix)?.[1]);

@@ -100,12 +100,12 @@ const DIVIDING = ['demographics', 'population', 'economics'];
 function coverageOf(region: SyntheticRegion, section: string, parcel: SyntheticParcel, expected: JsonObject): Json {
   if (parcel.kind !== 'land' && !OF_EVERY_KIND.includes(section)) return 'not_applicable';
   if (section === 'solar') return buildingSource(region, parcel.comune) === null ? 'not_mapped' : 'mapped';
-  if (DIVIDING.includes(section)) return told(expected[section]) === null ? 'not_mapped' : 'mapped';
+  if (DIVIDING.includes(section)) return valueOrNull(expected[section]) === null ? 'not_mapped' : 'mapped';
   return ((expected['coverage'] ?? {}) as JsonObject)[section] ?? 'mapped';
 }
 
 /** Returns null for a section without any value. */
-function told(section: Json | undefined): Json {
+function valueOrNull(section: Json | undefined): Json {
   return section === undefined || (isObject(section) && Object.values(section).every((value) => value === null)) ? null : section;
 }
 
@@ -194,8 +194,8 @@ describe.each(REGIONS)('$name', ({ name, code, parcels: count, seed, dense, repa
     );
     const roofs = new BuildingTruth(files.region);
     truth = (parcel) => {
-      const told = parts.map((part) => part(parcel) as JsonObject).reduce(merge, {});
-      return { ...told, solar: solar(files.region, roofs, parcel, told['pvout_kwh_per_kwp']) };
+      const expected = parts.map((part) => part(parcel) as JsonObject).reduce(merge, {});
+      return { ...expected, solar: solar(files.region, roofs, parcel, expected['pvout_kwh_per_kwp']) };
     };
     context = await freshContext(engine);
     report = await refresh(context, loadOptions([files.folder], [files.region.code]));
@@ -233,7 +233,7 @@ describe.each(REGIONS)('$name', ({ name, code, parcels: count, seed, dense, repa
           lines.push(JSON.stringify({ ...record, meta: null }));
           for (const section of SECTION_NAMES) {
             if (section === 'basic') continue;
-            const wanted = ordered(section, told(expected[section])) ?? (Array.isArray(record[section]) ? [] : null);
+            const wanted = ordered(section, valueOrNull(expected[section])) ?? (Array.isArray(record[section]) ? [] : null);
             const empty = wanted === null || (Array.isArray(wanted) && wanted.length === 0);
             if (!empty) seen.set(section, (seen.get(section) ?? 0) + 1);
             found.push(...differences(section, wanted, record[section]));

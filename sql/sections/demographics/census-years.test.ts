@@ -28,7 +28,7 @@ describeDatabase("the year of a section's numbers", (engine) => {
   });
 
   /** @returns section → year and residents, for sections that have numbers */
-  const figures = (told: readonly Figures[], residentsOfBases: Readonly<Record<string, number>> = {}): Promise<Record<string, string>> =>
+  const figures = (truthful: readonly Figures[], residentsOfBases: Readonly<Record<string, number>> = {}): Promise<Record<string, string>> =>
     rolledBack(database, async (session) => {
       await session.script(
         `
@@ -50,7 +50,7 @@ describeDatabase("the year of a section's numbers", (engine) => {
       const columns = await session.query<{ name: string }>(
         "select attname as name from pg_attribute where attrelid = 'layer.census_indicator'::regclass and attnum > 8 and not attisdropped order by attnum",
       );
-      for (const [index, { year, section, residents, istat, file }] of told.entries()) {
+      for (const [index, { year, section, residents, istat, file }] of truthful.entries()) {
         await session.query(
           `insert into census_indicator (release_id, member_id, position, section_id, region_code, istat_code, reference_year, population_total, ${columns.map(({ name }) => name).join(', ')})
            values (1, $6, $1, $2, 14, $3, $4, $5, ${columns.map(() => 0).join(', ')})`,

@@ -44,8 +44,8 @@ describeDatabase('the section nightlights', (engine) => {
   it('matches the synthetic truth of every parcel', async () => {
     const truth = synthetic.truth!(region);
     const expected = [...region.parcels()].map((parcel) => {
-      const told = truth(parcel)['nightlights'] as Record<string, unknown> | undefined;
-      return { fid: syntheticFid(region, parcel.index), json: told === undefined ? null : { ...told, source: null } };
+      const truthful = truth(parcel)['nightlights'] as Record<string, unknown> | undefined;
+      return { fid: syntheticFid(region, parcel.index), json: truthful === undefined ? null : { ...truthful, source: null } };
     });
     expect(await rows()).toEqual(expected);
     const classes = new Set(expected.map(({ json }) => (json as Record<string, unknown> | null)?.['ntl_class']));

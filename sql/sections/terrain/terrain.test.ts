@@ -92,8 +92,8 @@ describeDatabase('the section terrain', (engine) => {
       const found = truths.map((truth) => truth(parcel)['terrain'] as Record<string, unknown> | undefined);
       return { fid: syntheticFid(region, parcel.index), json: found[1] ?? found[0] ?? null };
     });
-    const told = rows.map(({ fid, json }) => ({ fid, json: json === null ? null : Object.fromEntries(Object.entries(json).filter(([name]) => name !== 'source')) }));
-    expect(told).toEqual(expected);
+    const truthful = rows.map(({ fid, json }) => ({ fid, json: json === null ? null : Object.fromEntries(Object.entries(json).filter(([name]) => name !== 'source')) }));
+    expect(truthful).toEqual(expected);
     // The comparison is meaningful only if the synthetic region has every case.
     const models = rows.map(({ model }) => model);
     for (const model of ['tinitaly_dem', 'copernicus_dem']) expect(models.filter((each) => each === model).length, model).toBeGreaterThan(50);

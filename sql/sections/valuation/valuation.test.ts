@@ -54,7 +54,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
 
   it('follow every parcel through 22 half-years and two rezonings', async () => {
     const rows = await queryRecords<{ fid: number; json: unknown }>(database, `select p.fid, x.value as json from ${workspace.schema}.parcel p cross join lateral api.section_valuation_history(p.fid, null::core.parcel) x order by p.fid`);
-    expect(rows).toEqual(expected.map(({ fid, truth: { valuation_history: told } }) => ({ fid, json: told === null ? null : { ...told, source: null } })));
+    expect(rows).toEqual(expected.map(({ fid, truth: { valuation_history: all } }) => ({ fid, json: all === null ? null : { ...all, source: null } })));
   });
 
   it('cover a region that has every case', () => {
