@@ -14,11 +14,11 @@ export const PROVENANCE: readonly string[] = ['release_id', 'member_id', 'positi
 
 /** Returns the digest of a file's rows for some places of a layer, independent of their position in the file. */
 export async function digestOfPlaces(
-  session: Session, relation: Relation, file: { readonly fileId: number; readonly releaseId: number }, columns: PlaceColumns, places: readonly SeriesPlace[],
+  session: Session, relation: Relation, file: { readonly fileId: number; readonly releaseId: number; readonly refersTo?: readonly number[] }, columns: PlaceColumns, places: readonly SeriesPlace[],
 ): Promise<string> {
   const table = placeOf(relation);
   const names = { table, columns: await contentColumns(session, table), series: columns.series ?? [], place: columns.place };
-  return (await one<{ digest: string }>(session, content('digest_of_places', names), [file.releaseId, file.fileId, places.map(({ series }) => series), places.map(({ place }) => place)])).digest;
+  return (await one<{ digest: string }>(session, content('digest_of_places', names), [[file.releaseId, ...file.refersTo ?? []], file.fileId, places.map(({ series }) => series), places.map(({ place }) => place)])).digest;
 }
 
 /** Returns the columns with the content of rows, without their provenance. */

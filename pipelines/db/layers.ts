@@ -2,7 +2,7 @@
 import type { PlaceColumns } from '../contract/source.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { atHand, isOnNodes } from './at-hand.ts';
-import { lookIn } from './ddl.ts';
+import { columnNames, lookIn } from './ddl.ts';
 import { sessionsNotKept } from './pooler.ts';
 import { placeOf, statementsOf, type Names, type Place } from './statements.ts';
 import type { Database, Session } from './types.ts';
@@ -34,10 +34,14 @@ export interface SeriesPlace {
   readonly place: string;
 }
 
-/** A file that is current for some places only. */
-export interface FilePart {
+/** A file, and the releases whose partitions hold its rows: its own and those that its members refer to. */
+interface FileRows {
   readonly fileId: number;
-  readonly releaseId: number;
+  readonly releaseIds: readonly number[];
+}
+
+/** A file that is current for some places only. */
+export interface FilePart extends FileRows {
   readonly places: readonly SeriesPlace[];
 }
 
@@ -46,7 +50,7 @@ export interface LayerRows {
   /** Releases that are completely current. */
   readonly releases: readonly number[];
   /** Files of other releases that are completely current. */
-  readonly files: readonly { readonly fileId: number; readonly releaseId: number }[];
+  readonly files: readonly FileRows[];
   /** Files that are current for some places only. */
   readonly parts: readonly FilePart[];
   /** Columns of the layer with series and place; null if the layer has none, and therefore no parts. */
@@ -64,16 +68,30 @@ export async function provideLayer(session: Session, schema: string, relation: R
   const rows: string[] = [];
   if (releases.length > 0) rows.push(workspace('rows_of_releases', { ...names, releases: distinct(releases) }));
   if (files.length > 0) {
-    rows.push(workspace('rows_of_files', { ...names, releases: distinct(files.map(({ releaseId }) => releaseId)), files: distinct(files.map(({ fileId }) => fileId)) }));
+    rows.push(workspace('rows_of_files', { ...names, releases: distinct(files.flatMap(({ releaseIds }) => releaseIds)), files: distinct(files.map(({ fileId }) => fileId)) }));
   }
   if (parts.length > 0) {
     if (columns === null) throw new Error(`${relation} has no column that shows which of its rows are current`);
     const pairs = parts.flatMap(({ fileId, places }) => places.map((each) => ({ fileId, ...each })));
     await session.query(workspace('note_places', names), [layer, pairs.map(({ fileId }) => fileId), pairs.map(({ series }) => series), pairs.map(({ place }) => place)]);
-    rows.push(workspace('rows_of_places', { ...names, releases: distinct(parts.map(({ releaseId }) => releaseId)), series: columns.series ?? [], place: columns.place }));
+    rows.push(workspace('rows_of_places', { ...names, releases: distinct(parts.flatMap(({ releaseIds }) => releaseIds)), series: columns.series ?? [], place: columns.place }));
   }
   const sql = rows.length === 0 ? workspace('no_rows', names) : rows.join('\nunion all\n');
   await session.query(workspace('view', { schema, view: layer, rows: { sql } }));
+}
+
+/**
+ * Creates the view of a layer of a release that is being loaded: its own rows, and rows of earlier releases that it refers to.
+ * @param schema schema of the view
+ * @param own table of the release's own rows
+ */
+export async function provideWithReferred(
+  session: Session, schema: string, relation: Relation, own: Place, referred: readonly { readonly fromMemberId: number; readonly fromReleaseId: number }[],
+): Promise<void> {
+  await provide(session, schema, own.table, 'rows_with_referred', {
+    own, from: placeOf(relation), columns: await columnNames(session, own),
+    releases: distinct(referred.map(({ fromReleaseId }) => fromReleaseId)), members: distinct(referred.map(({ fromMemberId }) => fromMemberId)),
+  });
 }
 
 /** Creates the view of one release's rows of a layer. */
@@ -137,13 +155,14 @@ interface RankedFile {
 }
 
 /**
- * Creates the view `member_in_force (member_id, release_id, file_id, rank, vintage, may_be_cut)` in a region's workspace.
- * The view ranks overlapping files that do not name comuni. Also creates the table `place_in_force`, which the views of layers read, and the view `file_place`
+ * Creates the table `member_in_force (member_id, release_id, file_id, rank, vintage, may_be_cut)` in a region's workspace: the members that rows of
+ * layers name, with the current release and file. The table ranks overlapping files that do not name comuni. Also creates the table `place_in_force`, which the views of layers read, and the view `file_place`
  * with the places of these files, as in `ledger.file_place`.
  */
 export async function provideMembers(session: Session, schema: string, files: readonly RankedFile[]): Promise<void> {
   await session.script(workspace('files_in_force', { schema }), 'sql/statements/workspace.sql, files_in_force');
   await session.query(workspace('note_files', { schema }), [files.map(({ fileId }) => fileId), files.map(({ rank }) => rank), files.map(({ vintage }) => vintage)]);
+  await session.script(workspace('members_in_force', { schema }), 'sql/statements/workspace.sql, members_in_force');
 }
 
 /** Counts the rows of a staged table per member, and its distinct positions. */

@@ -13,6 +13,11 @@ export function stagingSchema(releaseId: number): string {
   return `${STAGING}${releaseId}`;
 }
 
+/** Returns the schema with the complete layers of a release that refers to rows of earlier releases. */
+export function wholeSchema(releaseId: number): string {
+  return `${stagingSchema(releaseId)}_whole`;
+}
+
 /** @param region region code, or 0 for Italy */
 export function buildSchema(region: number): string {
   return `build_${region}`;

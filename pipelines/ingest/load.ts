@@ -1,8 +1,8 @@
 /** Steps 3 and 4a: moves staged rows to the layers of one release, accounts for every record, checks the layers and attaches them as partitions. */
 import type { Database, Session } from '../db/index.ts';
 import { copyMembers } from '../db/copying.ts';
-import { analyze, analyzeRoughly, countRows, createSchema, dropSchema, renameIndexes, tablesIn } from '../db/ddl.ts';
-import { countByMember, inWorkspace, provideRelease, recordPlaces, recordWholeFiles, repeatingMembers } from '../db/layers.ts';
+import { analyze, analyzeRoughly, countRows, createSchema, dropSchema, lookIn, renameIndexes, tablesIn } from '../db/ddl.ts';
+import { countByMember, inWorkspace, provide, provideRelease, provideWithReferred, recordPlaces, recordWholeFiles, repeatingMembers } from '../db/layers.ts';
 import { attach, proveBound } from '../db/partitions.ts';
 import { inputError } from '../errors.ts';
 import { NO_DATA } from '../readers/no-data.ts';
@@ -12,7 +12,7 @@ import type { Log } from '../log.ts';
 import { refuseViolations, runChecks, type Warning } from '../db/checks.ts';
 import { checksOf } from '../db/source-checks.ts';
 import { statementsOf } from '../db/statements.ts';
-import { leftStaging, stagingSchema } from '../db/workspace.ts';
+import { leftStaging, stagingSchema, wholeSchema } from '../db/workspace.ts';
 import { labelOf, refuseLoss, refuseRejects, type Counts, type Staged } from './stage.ts';
 import { fence } from '../ledger/runs.ts';
 
@@ -35,27 +35,30 @@ export async function load(database: Database, staged: Staged, runId: number, lo
   const layers = source.layer.writes;
   const { counts, held, warnings } = await inWorkspace(database, schema, async (session) => {
     await session.query(statement('provide_release'), [releaseId]);
-    // Members that were read, not reused. Rows of reused members are copied from the earlier release.
+    // Members that were read, not reused. The rows of reused members are already in the database.
     await provideMembers(session, releaseId, 'read');
     for (const table of Object.keys(source.tables)) await analyze(session, schema, table);
     await runLoad(session, source);
     await takeOver(session, staged);
     await provideMembers(session, releaseId, 'all');
-    await refuseRepetition(session, staged);
+    const whole = await provideWhole(session, staged);
+    await refuseRepetition(session, staged, whole);
     const made = new Set(await tablesIn(session, schema));
     for (const layer of layers) {
       if (!made.has(tableOf(layer))) throw new Error(`${source.load.file} did not create ${tableOf(layer)}`);
       // With reused members, rough statistics are enough here, and the complete table is analyzed for the checks.
       await (staged.reused.length > 0 ? analyzeRoughly : analyze)(session, schema, tableOf(layer));
     }
-    const accounted = await account(session, staged);
+    const accounted = await account(session, staged, whole);
+    await lookIn(session, [whole, schema]);
     const found = refuseViolations(source.id, await runChecks(session, checksOf(source)), log);
     if (located.complete && accounted.counts.rows === 0) {
       throw inputError('a complete file contains no usable record', {
         code: 'NO_RECORDS', at: located.files.map(({ name }) => name).join(', '), detail: 'expected records, found none', hint: 'Download it again and compare its size with the publisher\'s.',
       });
     }
-    await recordPlacesOf(session, schema, source, releaseId);
+    await recordPlacesOf(session, whole, source, releaseId);
+    if (whole !== schema) await dropSchema(session, whole);
     return { ...accounted, warnings: found };
   });
   await database.session(async (session) => {
@@ -94,13 +97,26 @@ async function provideMembers(session: Session, releaseId: number, which: 'read'
   await session.query(statement('provide_members'), [releaseId, which === 'all']);
 }
 
-/** Copies the rows and rejects of members that an earlier release already contains, inside the database. */
+/** Copies the rejects of members that an earlier release already contains, and the rows that this release does not refer to. */
 async function takeOver(session: Session, { schema, located, releaseId, reused }: Staged): Promise<void> {
   if (reused.length === 0) return;
-  for (const layer of located.source.layer.writes) await copyMembers(session, schema, layer, releaseId, reused);
+  const copied = reused.filter(({ rows }) => rows === 'copied');
+  if (copied.length > 0) for (const layer of located.source.layer.writes) await copyMembers(session, schema, layer, releaseId, copied);
   const pairs = [reused.map(({ memberId }) => memberId), reused.map(({ fromMemberId }) => fromMemberId)];
   for (const name of ['take_rejects', 'take_duplicates']) await session.query(statement(name), [releaseId, ...pairs]);
   await session.query(statement('take_added_columns'), pairs);
+}
+
+/** Creates views of the release's complete layers in another schema. @returns that schema, or the workspace if the release refers to no other rows */
+async function provideWhole(session: Session, { schema, located, releaseId, reused }: Staged): Promise<string> {
+  const referred = reused.filter(({ rows }) => rows === 'referred');
+  if (referred.length === 0) return schema;
+  const whole = wholeSchema(releaseId);
+  await dropSchema(session, whole);
+  await createSchema(session, whole);
+  for (const layer of located.source.layer.writes) await provideWithReferred(session, whole, layer, { schema, table: tableOf(layer) }, referred);
+  await provide(session, whole, 'member', 'all_rows', { from: { schema, table: 'member' } });
+  return whole;
 }
 
 /** Reused members contain a record that another member of the same file repeats. Both members must be read again together. */
@@ -114,13 +130,13 @@ export class Repetition extends Error {
 }
 
 /** @throws Repetition */
-async function refuseRepetition(session: Session, { schema, located, reused }: Staged): Promise<void> {
+async function refuseRepetition(session: Session, { located, reused }: Staged, whole: string): Promise<void> {
   if (reused.length === 0) return;
   const repeating = new Set<number>();
   for (const [layer, columns] of Object.entries(located.source.unique ?? {})) {
-    for (const memberId of await repeatingMembers(session, schema, layer, columns)) repeating.add(memberId);
+    for (const memberId of await repeatingMembers(session, whole, layer, columns)) repeating.add(memberId);
   }
-  const paths = reused.filter(({ memberId }) => repeating.has(memberId)).map(({ path }) => path);
+  const paths = reused.filter(({ memberId, fromMemberId, rows }) => repeating.has(rows === 'referred' ? fromMemberId : memberId)).map(({ path }) => path);
   if (paths.length > 0) throw new Repetition(new Set(paths));
 }
 
@@ -156,23 +172,21 @@ export async function notePlacesOfOldReleases(database: Database, sources: reado
 
 /**
  * Writes rejects of load.sql to the ledger and verifies records = rows + rejects + duplicates for each member.
+ * @param whole schema of the complete layers
  * @returns the counts of the release, and the number of rows of each layer
  */
-async function account(session: Session, { schema, releaseId, located }: Staged): Promise<{ counts: Counts; held: Record<string, number> }> {
+async function account(session: Session, { schema, releaseId, located }: Staged, whole: string): Promise<{ counts: Counts; held: Record<string, number> }> {
   const { source } = located;
   const rows = new Map<number, number>();
   const held: Record<string, number> = {};
   for (const layer of source.layer.writes.map(tableOf)) {
-    if (!source.manifest.layers.includes(layer)) {
-      held[layer] = await countRows(session, schema, layer);
-      continue;
-    }
+    held[layer] = await countRows(session, whole, layer);
+    if (!source.manifest.layers.includes(layer)) continue;
     const found = await countByMember(session, schema, layer);
     for (const { member_id: id, n, distinct_n: distinct } of found) {
       if (n !== distinct) throw new Error(`${source.load.file}: ${layer} has a record more than once (member ${id})`);
       rows.set(id, (rows.get(id) ?? 0) + n);
     }
-    held[layer] = found.reduce((sum, { n }) => sum + n, 0);
   }
   // load.sql creates these tables if it needs them.
   await session.query(statement('duplicates'));

@@ -20,8 +20,15 @@ import { whyCut, type ReadMember } from '../readers/cut-export.ts';
 import { refuseChanged } from './walk.ts';
 import { statementsOf } from '../db/statements.ts';
 import { stagingSchema } from '../db/workspace.ts';
+import { tableOf } from '../contract/sql-files.ts';
 
 const statement = statementsOf('ingest');
+
+/**
+ * Most releases that a new release refers to. Rows of further releases, the smallest ones, are copied, so that the number of partitions stays bounded: each
+ * night copies at most one ninth of the region.
+ */
+const REFERRED_RELEASES = 8;
 
 /** Number of rejects per insert. */
 const REJECT_BATCH = 500;
@@ -43,13 +50,27 @@ export interface Staged {
   readonly located: Located;
   readonly releaseId: number;
   readonly schema: string;
-  /** Members whose rows are copied from an earlier release. */
-  readonly reused: readonly { readonly memberId: number; readonly path: string; readonly fromMemberId: number; readonly fromReleaseId: number }[];
+  /** Members whose rows are already in the database. */
+  readonly reused: readonly ReusedMember[];
+}
+
+/** A member with the same bytes as a member of an earlier release. */
+export interface ReusedMember {
+  /** Number in the ledger. */
+  readonly memberId: number;
+  readonly path: string;
+  /** Member that the rows name, and the release whose partitions hold them. */
+  readonly fromMemberId: number;
+  readonly fromReleaseId: number;
+  /** Whether the new release refers to these rows or copies them. */
+  readonly rows: 'referred' | 'copied';
 }
 
 /** A member of an earlier loaded release with the same bytes, read by the same code. */
 export interface EarlierMember extends MemberFacts, Counts {
+  /** Member that the rows name. */
   readonly memberId: number;
+  /** Release whose partitions hold the rows. */
   readonly releaseId: number;
   /** The member that was actually read, if the earlier one was a copy itself. */
   readonly readAs: number;
@@ -282,15 +303,18 @@ class StageSink implements Sink {
   /** Records all reused members in one statement, because most of a thousand comuni are usually unchanged. */
   async #writeTaken(): Promise<Staged['reused']> {
     if (this.#taken.length === 0) return [];
-    const members = this.#taken.map(({ fileId, facts: { path, crc32, size, region }, from: { readAs, records, rows, rejects, duplicates } }) =>
-      ({ file_id: fileId, path, crc32, size, region_code: region, taken_from: readAs, records, rows, rejects, duplicates }));
+    const referred = referredReleases(this.#given.located.source, this.#taken.map(({ from }) => from));
+    const members = this.#taken.map(({ fileId, facts: { path, crc32, size, region }, from: { memberId, releaseId, readAs, records, rows, rejects, duplicates } }) => ({
+      file_id: fileId, path, crc32, size, region_code: region, taken_from: readAs, records, rows, rejects, duplicates,
+      row_member_id: referred.has(releaseId) ? memberId : null, row_release_id: referred.has(releaseId) ? releaseId : null,
+    }));
     const written = await this.#given.database.query<{ fileId: number; path: string; memberId: number }>(statement('take_members'), [this.#given.releaseId, JSON.stringify(members)]);
     const ids = new Map(written.map(({ fileId, path, memberId }) => [`${fileId} ${path}`, memberId]));
     return this.#taken.map(({ fileId, facts: { path }, from }) => {
       const memberId = ids.get(`${fileId} ${path}`);
       if (memberId === undefined) throw new Error(`the ledger gave ${path} no number`);
       this.#records += from.records;
-      return { memberId, path, fromMemberId: from.memberId, fromReleaseId: from.releaseId };
+      return { memberId, path, fromMemberId: from.memberId, fromReleaseId: from.releaseId, rows: referred.has(from.releaseId) ? 'referred' : 'copied' };
     });
   }
 
@@ -358,6 +382,18 @@ class StageSink implements Sink {
   async #writeRejects(): Promise<void> {
     await addRejects(this.#given.database, this.#given.releaseId, this.#rejects.splice(0));
   }
+}
+
+/**
+ * Returns the releases to whose rows a new release refers: the largest ones. Only layers that state the places of their rows allow it, because there one current
+ * file owns each row.
+ */
+function referredReleases({ layer, places = {}, manifest }: RegisteredSource, taken: readonly EarlierMember[]): ReadonlySet<number> {
+  if (manifest.keep !== 'newest' || !layer.writes.every((relation) => tableOf(relation) in places)) return new Set();
+  const rows = new Map<number, number>();
+  for (const { releaseId, rows: more } of taken) rows.set(releaseId, (rows.get(releaseId) ?? 0) + more);
+  const largest = [...rows].sort(([a, rowsOfA], [b, rowsOfB]) => rowsOfB - rowsOfA || a - b).slice(0, REFERRED_RELEASES);
+  return new Set(largest.map(([releaseId]) => releaseId));
 }
 
 /** `1.00 %` */

@@ -45,6 +45,8 @@ export interface LoadedFile {
   readonly present: boolean;
   readonly arrived: number;
   readonly forgotten: boolean;
+  /** Earlier releases whose rows members of the file refer to; absent: none. */
+  readonly refersTo?: readonly number[];
   readonly held: readonly FilePlaces[];
 }
 
@@ -347,16 +349,18 @@ export function currentRows({ files }: CurrentFiles, all: readonly LoadedFile[],
   const loaded = groupBy(all.filter(({ held }) => held.some((each) => each.layer === layer)), ({ releaseId }) => String(releaseId));
   const byRelease = groupBy(files, ({ file }) => String(file.releaseId));
   const releases: number[] = [];
-  const whole: { fileId: number; releaseId: number }[] = [];
+  const whole: LayerRows['files'][number][] = [];
   const parts: FilePart[] = [];
   for (const [releaseId, mine] of byRelease) {
-    if (mine.every((each) => each.whole) && mine.length === loaded.get(releaseId)?.length) {
+    const isOwn = mine.every(({ file }) => (file.refersTo ?? []).length === 0);
+    if (isOwn && mine.every((each) => each.whole) && mine.length === loaded.get(releaseId)?.length) {
       releases.push(Number(releaseId));
       continue;
     }
-    for (const { file: { fileId }, whole: isWhole, places } of mine) {
-      if (isWhole) whole.push({ fileId, releaseId: Number(releaseId) });
-      else parts.push({ fileId, releaseId: Number(releaseId), places });
+    for (const { file: { fileId, refersTo = [] }, whole: isWhole, places } of mine) {
+      const releaseIds = [Number(releaseId), ...refersTo];
+      if (isWhole) whole.push({ fileId, releaseIds });
+      else parts.push({ fileId, releaseIds, places });
     }
   }
   return { releases, files: whole, parts, columns };

@@ -15,7 +15,7 @@ select distinct on (n.reference)
   n.position
 from cadastral_parcel n
 join member_in_force m using (member_id)
-where (select count(distinct file_id) from member_in_force where release_id in (select release_id from cadastral_parcel)) > 1
+where (select count(distinct file_id) from member_in_force where member_id in (select member_id from cadastral_parcel)) > 1
   and hashtextextended(n.reference, 0) in (
     select hashtextextended(reference, 0)
     from cadastral_parcel

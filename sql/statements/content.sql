@@ -15,10 +15,10 @@ from :"table" t
 -- statement: digest_of_places
 select count(*) || ' ' || coalesce(sum(hashtextextended(row(:"l.columns")::text, 0)::numeric), 0) as digest
 from :"table" l
-join ledger.member m using (member_id)
+join ledger.member m on coalesce(m.row_member_id, m.member_id) = l.member_id
 join unnest($3::text[], $4::text[]) as p (series, place) on p.series = concat_ws(' ', :"l.series")
   and p.place = coalesce(:"l.place", '')
-where l.release_id = $1
+where l.release_id = any ($1::int4[])
   and m.file_id = $2
 
 -- statement: same

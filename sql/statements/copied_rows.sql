@@ -24,15 +24,15 @@ group by member_id
 
 -- statement: in_force
 -- The current files must contain all rows of the member, and no others.
-join (:"counted") i on i.member_id = n.member_id
+join (:"counted") i on i.member_id = coalesce(n.row_member_id, n.member_id)
   and i.rows = p.rows
 
 -- statement: pair_members
 create table :"schema".copied_member as
-select
+select distinct
   o.member_id as was,
-  n.member_id as now,
-  n.release_id,
+  coalesce(n.row_member_id, n.member_id) as now,
+  coalesce(n.row_release_id, n.release_id) as release_id,
   p.rows
 from (:"published") p
 join ledger.member o on o.member_id = p.member_id
@@ -50,8 +50,8 @@ select
   (
     select count(distinct file_id)
     from :"schema".member_in_force
-    where release_id in (
-      select release_id
+    where member_id in (
+      select member_id
       from :"layer"
     )
   ) > 1 and exists (

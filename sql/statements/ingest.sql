@@ -10,8 +10,8 @@ select
   m.path,
   m.crc32,
   m.size,
-  m.member_id as "memberId",
-  m.release_id as "releaseId",
+  coalesce(m.row_member_id, m.member_id) as "memberId",
+  coalesce(m.row_release_id, m.release_id) as "releaseId",
   coalesce(m.taken_from, m.member_id) as "readAs",
   m.records,
   m.rows,
@@ -28,7 +28,7 @@ where r.source_id = $1
 order by m.release_id, m.member_id
 
 -- statement: take_members
-insert into ledger.member (release_id, file_id, path, crc32, size, region_code, taken_from, records, rows, rejects, duplicates)
+insert into ledger.member (release_id, file_id, path, crc32, size, region_code, taken_from, row_member_id, row_release_id, records, rows, rejects, duplicates)
 select
   $1,
   x.*
@@ -39,6 +39,8 @@ from jsonb_to_recordset($2::jsonb) as x (
   size int8,
   region_code int2,
   taken_from int4,
+  row_member_id int4,
+  row_release_id int4,
   records int8,
   rows int8,
   rejects int8,
@@ -93,7 +95,7 @@ where release_id = $1
 -- statement: provide_members
 create table member as
 select
-  m.member_id,
+  coalesce(m.row_member_id, m.member_id) as member_id,
   m.file_id,
   m.path,
   f.name as file_name,
@@ -132,7 +134,7 @@ group by member_id, code
 on conflict (member_id, code) do update set records = ledger.duplicate.records + excluded.records
 
 -- statement: account
--- No rows are staged for reused members. The results of these members were recorded when the members were reused.
+-- No rows are staged for reused members. Their results were recorded when they were reused, and referenced rows are not counted again.
 with counted as (
   select *
   from unnest($2::int4[], $3::int8[]) as x (member_id, rows)
@@ -152,7 +154,7 @@ said_twice as (
   group by member_id
 )
 update ledger.member m
-set rows = coalesce(c.rows, 0),
+set rows = case when k.row_member_id is null then coalesce(c.rows, 0) else m.rows end,
   rejects = m.rejects + coalesce(r.records, 0),
   duplicates = m.duplicates + coalesce(d.records, 0),
   alone = r.member_id is null and d.member_id is null and not exists (select from entangled e where e.member_id = k.member_id)

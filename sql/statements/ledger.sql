@@ -146,7 +146,14 @@ select
   nullif(r.reader, 'retry') as reader,
   f.present,
   coalesce(f.arrived_run, 0) as arrived,
-  f.forgotten_at is not null as forgotten
+  f.forgotten_at is not null as forgotten,
+  array(
+    select distinct m.row_release_id
+    from ledger.member m
+    where m.file_id = f.file_id
+      and m.row_release_id is not null
+    order by 1
+  ) as "refersTo"
 from ledger.file f
 join ledger.release r using (release_id)
 where r.state = 'loaded'

@@ -24,7 +24,7 @@ where $1::text is null or r.source_id = $1
 order by x.reject_id
 
 -- statement: evidence
--- From the table that an explanation created.
+-- From the table that an explanation created. A row names the member that was read first. The current member and file have the same bytes.
 select
   e.fid,
   e.field,
@@ -34,15 +34,24 @@ select
   e.unit,
   r.source_id as source,
   r.vintage,
-  e.release_id as release,
+  r.release_id as release,
   f.path as file,
   f.sha256,
   m.path as member,
   e.position
 from evidence e
-join ledger.release r on r.release_id = e.release_id
-join ledger.member m on m.member_id = e.member_id
+left join member_in_force i on i.member_id = e.member_id
+join lateral (
+  select
+    t.path,
+    t.file_id
+  from ledger.member t
+  where coalesce(t.row_member_id, t.member_id) = e.member_id
+  order by t.file_id = i.file_id desc nulls last, t.member_id = e.member_id desc
+  limit 1
+) m on true
 join ledger.file f on f.file_id = m.file_id
+join ledger.release r on r.release_id = f.release_id
 where e.fid = any ($1::int4[])
 order by e.fid, e.field, e.measure desc nulls last, e.release_id, e.member_id, e.position, e.value collate "C"
 

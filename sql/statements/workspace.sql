@@ -55,6 +55,15 @@ where l.release_id in (:'releases')
       and p.place = coalesce(:"l.place", '')
   )
 
+-- statement: rows_with_referred
+select :"columns"
+from :"own"
+union all
+select :"l.columns"
+from :"from" l
+where l.release_id in (:'releases')
+  and l.member_id in (:'members')
+
 -- statement: note_places
 insert into :"schema".place_in_force (layer, file_id, series, place)
 select
@@ -94,6 +103,7 @@ select
 -- statement: files_in_force
 drop table if exists :"schema".place_in_force cascade;
 drop table if exists :"schema".file_in_force cascade;
+drop table if exists :"schema".member_in_force cascade;
 create table :"schema".place_in_force (
   layer text not null,
   file_id int4 not null,
@@ -105,17 +115,6 @@ create table :"schema".file_in_force (
   rank int4 not null,
   vintage text not null
 );
-create view :"schema".member_in_force as
-select
-  m.member_id,
-  m.release_id,
-  m.file_id,
-  f.rank,
-  f.vintage,
-  l.may_be_cut
-from ledger.member m
-join :"schema".file_in_force f using (file_id)
-join ledger.file l using (file_id);
 create view :"schema".file_place as
 select p.*
 from ledger.file_place p
@@ -125,6 +124,25 @@ join :"schema".file_in_force f using (file_id);
 insert into :"schema".file_in_force
 select *
 from unnest($1::int4[], $2::int4[], $3::text[])
+
+-- statement: members_in_force
+-- Rows of layers name the member that was read first. If two current files contain it, its rows belong to the newer file.
+create table :"schema".member_in_force as
+select distinct on (1)
+  coalesce(m.row_member_id, m.member_id) as member_id,
+  m.release_id,
+  m.file_id,
+  f.rank,
+  f.vintage,
+  l.may_be_cut
+from ledger.member m
+join :"schema".file_in_force f using (file_id)
+join ledger.file l using (file_id)
+order by
+  1,
+  f.rank,
+  m.member_id desc;
+analyze :"schema".member_in_force;
 
 -- statement: note_whole_files
 insert into ledger.file_place (file_id, layer, series, named, places)
@@ -138,7 +156,7 @@ from (
   select distinct member_id
   from :"schema".:"layer"
 ) l
-join ledger.member m on m.member_id = l.member_id
+join ledger.member m on coalesce(m.row_member_id, m.member_id) = l.member_id
   and m.release_id = $2
 
 -- statement: note_layer_places
@@ -193,7 +211,7 @@ select
   c.belfiore,
   c.region_code::int4 as region
 from layer.comune_code c
-join ledger.member m on m.member_id = c.member_id
+join ledger.member m on coalesce(m.row_member_id, m.member_id) = c.member_id
 where m.file_id = any ($1::int4[])
 order by c.belfiore
 
