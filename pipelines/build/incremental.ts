@@ -1,17 +1,18 @@
 /**
- * The incremental build. If only parcels differ among the inputs of a published table, rows of unchanged parcels are copied from the published table, and the
- * table's own SQL runs for the other parcels only. The header of a table's file states whether the table allows this (`-- incremental:`).
+ * The incremental build. If only parcels differ among the inputs of a published table, the table's own SQL runs for changed parcels only, and the publication
+ * replaces the rows that differ. The header of a table's file states whether the table allows this (`-- incremental:`).
  */
-import pLimit, { type LimitFunction } from 'p-limit';
-import { replacing, sameRows } from '../db/comparing.ts';
-import { complete, findChanged, findMeeting, findNear, findSharing, pairMembers, provideFresh, repeatsInFiles, setApart, type Reach } from '../db/copying.ts';
-import { analyze, analyzeRoughly, countRows, dropOthers, dropTable, lookIn, renameTable } from '../db/ddl.ts';
-import { inWorkspace, provideParcelsOf, providePublished } from '../db/layers.ts';
+import { patchedContent, sameRows } from '../db/comparing.ts';
+import {
+  findChanged, findMeeting, findNear, findSharing, keepReached, makePatch, pairMembers, provideFresh, providePatched, repeatsInFiles, type Patch, type Reach, type Replaced,
+} from '../db/copying.ts';
+import { analyze, dropOthers, dropTable, lookIn, renameTable } from '../db/ddl.ts';
+import { provideParcelsOf, providePublished } from '../db/layers.ts';
 import { atHand } from '../db/at-hand.ts';
 import type { Place } from '../db/statements.ts';
 import { comuniOfParcels } from '../db/figures.ts';
 import { providePublishedParcels } from '../db/register.ts';
-import type { Database, Session } from '../db/index.ts';
+import type { Session } from '../db/index.ts';
 import type { Log } from '../log.ts';
 import { duration, secondsSince } from '../progress.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
@@ -23,36 +24,29 @@ import { statementsOf } from '../db/statements.ts';
 
 const publication = statementsOf('publication');
 
-/** If more than one parcel in this many changed, copying saves no time. */
+/** If more than one parcel in this many changed, replacing rows saves no time. */
 const WORTHWHILE = 3;
-
-/** Number of tables that are copied at the same time while the SQL of another table runs. Copying the parcels takes as long as copying all other tables. */
-const COPIES_AT_ONCE = 2;
 
 const PARCELS: Relation = 'core.parcel';
 
 /** Result for a table that was not built whole. */
 interface Result {
-  /** True if no row changed, so the published table stays. */
-  readonly reused: boolean;
+  /** Rows to replace in the published table; null if no row changed. */
+  readonly patch: Patch | null;
   readonly rows: number;
   readonly digest: string;
 }
 
-/** One incremental build, which works in a separate schema. A completed table moves into the region's workspace together with its line in the ledger. */
+/** One incremental build, which works in a separate schema. The region's workspace has views of the tables with their new rows. */
 export class IncrementalBuild {
   readonly results = new Map<Relation, Result>();
   /** Schema in which `parcel` has only the changed parcels, and other tables have only the rows of these parcels. */
   readonly schema: string;
   readonly #build: string;
-  readonly #database: Database;
   readonly #region: number;
   readonly #products: readonly Product[];
   readonly #published: ReadonlyMap<Relation, PublishedTable>;
   readonly #log: Log;
-  /** Fills tables while the SQL of the next ones runs, if the engine allows it. */
-  readonly #copies: LimitFunction | null;
-  readonly #pending = new Map<Relation, Promise<void>>();
   /** Tables of the schema that later steps need. */
   readonly #kept = new Set<string>(['copied_member', 'changed_fid', 'changed_parcel', 'near_fid', 'near_parcel', 'sharing_fid', 'sharing_parcel', 'meeting_fid', 'meeting_parcel']);
   /** Number of rows of copied members; null until they are determined. */
@@ -62,25 +56,23 @@ export class IncrementalBuild {
   /** Sets of parcels whose rows also change with other parcels. The key is the distance or the column that connects them. */
   readonly #reached = new Map<string, string>();
 
-  constructor(database: Database, region: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>, log: Log) {
-    this.#database = database;
+  constructor(region: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>, log: Log) {
     this.#region = region;
     this.#products = products;
     this.#published = published;
     this.#log = log;
     this.#build = buildSchema(region);
     this.schema = changesSchema(region);
-    this.#copies = database.parallel > 1 ? pLimit(COPIES_AT_ONCE) : null;
   }
 
-  /** Builds a table by copying unchanged rows. @returns false if the table must be built whole */
+  /** Builds the rows of a table that may have changed. @returns false if the table must be built whole */
   async take(session: Session, product: Product): Promise<boolean> {
     if (!product.incremental) return false;
     const startedAt = performance.now();
     const how = product.file.incremental;
     const result = await (how?.by === 'members' ? this.#takeMembers(session, product, how.layers) : this.#takeParcels(session, product));
     if (result === null) return false;
-    this.#log.debug(`  ${product.relation}: ${result.reused ? 'nothing changed' : 'only what changed'}, ${duration(secondsSince(startedAt))}`);
+    this.#log.debug(`  ${product.relation}: ${result.patch === null ? 'nothing changed' : 'only what changed'}, ${duration(secondsSince(startedAt))}`);
     return true;
   }
 
@@ -104,7 +96,7 @@ export class IncrementalBuild {
     return this.#changed === null ? null : { schema: this.schema, table: 'changed_fid' };
   }
 
-  /** Returns comuni in which rows of a table with copied rows may differ from the published ones. */
+  /** Returns comuni in which rows of a patched table may differ from the published ones. */
   async comuniReached(session: Session): Promise<string[]> {
     if (this.#changed === null || this.#changed === 0) return [];
     const fids = ['changed', ...this.#reached.keys()].map((name) => ({ schema: this.schema, table: `${name}_fid` }));
@@ -119,14 +111,7 @@ export class IncrementalBuild {
     return true;
   }
 
-  /** Waits until these tables, or all, are complete. @throws the failure of one of them */
-  async settle(relations: readonly Relation[] = [...this.#pending.keys()]): Promise<void> {
-    for (const done of await Promise.allSettled(relations.flatMap((relation) => this.#pending.get(relation) ?? []))) {
-      if (done.status === 'rejected') throw done.reason;
-    }
-  }
-
-  /** Builds the parcels: the SQL reads members that were read again. Other rows get the provenance of their new release. */
+  /** Builds the parcels: the SQL reads members that were read again. */
   async #takeMembers(session: Session, product: Product, layers: readonly Relation[]): Promise<Result | null> {
     const { relation } = product;
     if (!this.#dependsOnlyOn(product)) return null;
@@ -145,8 +130,7 @@ export class IncrementalBuild {
     await renameTable(session, this.schema, tableOf(relation), whole);
     await analyze(session, this.schema, whole);
     this.#changed = await findChanged(session, this.schema, was, { schema: this.schema, table: whole });
-    const content = await replacing(session, { schema: this.schema, table: 'changed_parcel' }, was, 'changed_fid', old);
-    return this.#complete(session, product, whole, 'member', content);
+    return this.#patch(session, product, whole, 'members');
   }
 
   async #takeParcels(session: Session, product: Product): Promise<Result | null> {
@@ -158,12 +142,9 @@ export class IncrementalBuild {
     const table = tableOf(relation);
     const reach = await this.#reachOf(session, product);
     await this.#run(session, product, () => provideParcelsOf(session, this.schema, `${reach}_parcel`));
-    const whole = `${table}_whole`;
     const fids = `${reach}_fid`;
-    this.#kept.add(table);
-    await setApart(session, this.schema, table, whole, fids);
-    const { same, ...content } = await replacing(session, { schema: this.schema, table }, await this.#was(session, relation), fids, this.#oldTable(relation));
-    return same ? this.#reused(session, relation) : this.#complete(session, product, whole, { fids }, content);
+    await keepReached(session, this.schema, table, fids);
+    return this.#patch(session, product, table, { fids });
   }
 
   /** Returns false if another input was built whole, so that its changed rows are unknown. */
@@ -175,7 +156,7 @@ export class IncrementalBuild {
   /** Keeps the published table, which other tables read. */
   async #reused(session: Session, relation: Relation): Promise<Result> {
     const { rows, digest, currentTable } = this.#oldTable(relation);
-    const result = { reused: true, rows, digest };
+    const result = { patch: null, rows, digest };
     this.results.set(relation, result);
     await providePublished(session, this.#build, relation, currentTable);
     return result;
@@ -193,31 +174,18 @@ export class IncrementalBuild {
     await lookIn(session, [this.#build]);
   }
 
-  /** Adds the unchanged rows, and moves the table to the workspace. */
-  async #complete(
-    session: Session, product: Product, from: string, by: { readonly fids: string } | 'member', { rows: expected, digest }: Pick<Result, 'rows' | 'digest'>,
-  ): Promise<Result> {
+  /** Compares new rows with the published ones, and provides the whole table in the workspace. @param from table with the new rows */
+  async #patch(session: Session, product: Product, from: string, replaced: Replaced): Promise<Result> {
     const { relation, file } = product;
-    const table = tableOf(relation);
-    this.#kept.add(from);
-    const result = { reused: false, rows: expected, digest };
+    const was = await this.#was(session, relation);
+    const patch = await makePatch(session, this.schema, from, was, replaced);
+    for (const name of [from, `${from}_patch`, `${from}_gone`, `${from}_came`]) this.#kept.add(name);
+    if (patch === null) return this.#reused(session, relation);
+    const content = await patchedContent(session, patch, this.#oldTable(relation));
+    if (content.rows < 0) throw new Error(`${file.file}: more rows are replaced than ${relation} has: its -- incremental: line may be wrong`);
+    const result = { patch, ...content };
     this.results.set(relation, result);
-    const work = async (own: Session): Promise<void> => {
-      await own.transaction(async () => {
-        await complete(own, { schema: this.schema, table: from }, { schema: this.#build, table }, await this.#was(own, relation), by);
-        const rows = await countRows(own, this.#build, table);
-        if (rows !== expected) throw new Error(`${file.file}: expected ${expected} rows, copied or rebuilt, found ${rows}: its -- incremental: line may be wrong`);
-        await noteBuilt(own, this.#region, product);
-      });
-      await analyzeRoughly(own, this.#build, table);
-    };
-    if (this.#copies === null) await work(session);
-    else {
-      const done = this.#copies(() => inWorkspace(this.#database, this.#build, work));
-      this.#pending.set(relation, done);
-      // The failure is thrown by `settle`.
-      done.catch(() => undefined);
-    }
+    await providePatched(session, { schema: this.#build, table: tableOf(relation) }, was, patch);
     return result;
   }
 

@@ -35,11 +35,11 @@ export interface Joined {
   readonly products: readonly Product[];
   /** Products with a table in the workspace. */
   readonly built: readonly Product[];
-  /** Null if no rows of published tables were copied. */
+  /** Null if all tables were built whole. */
   readonly incremental: IncrementalBuild | null;
   /** Null if all parcels are on one node. */
   readonly nodes: OnNodes | null;
-  /** Seconds for each table that was built whole. Tables with copied rows are built at the same time, so their times cannot be separated. */
+  /** Seconds for each table that was built whole. */
   readonly seconds: ReadonlyMap<Relation, number>;
 }
 
@@ -79,22 +79,17 @@ export async function join(
   const stale = products.filter((product) => product.stale !== null);
   await database.session((session) => prepare(session, schema, region, stale));
   const nodes = await OnNodes.open(database, region, published);
-  const incremental = products.some((product) => product.incremental) ? new IncrementalBuild(database, region, products, published, options.log) : null;
-  // Tables with copied rows depend on each other, so they are built one after another.
+  const incremental = nodes === null && products.some((product) => product.incremental) ? new IncrementalBuild(region, products, published, options.log) : null;
+  // Patched tables depend on each other, so they are built one after another.
   const width = incremental === null ? Math.max(1, Math.min(options.parallel, database.parallel)) : 1;
   const lanes = Array.from({ length: width }, (_, lane) => laneSchema(region, lane));
   const build: Build = { ...options, database, region, schema, products, stale, published, incremental, nodes, lanes, seconds: new Map() };
   const finished = await inWorkspace(database, schema, (session) => provideInputs(build, session));
-  try {
-    await buildTables(build, finished);
-  } finally {
-    // Wait even after a failure, because nothing may write once the lock is released.
-    await incremental?.settle();
-  }
+  await buildTables(build, finished);
   await database.session(async (session) => {
     for (const lane of lanes) await dropSchema(session, lane);
   });
-  const built = stale.filter(({ relation }) => incremental?.results.get(relation)?.reused !== true);
+  const built = stale.filter(({ relation }) => incremental?.results.get(relation)?.patch !== null);
   const files = options.inventory.used(region).map(({ fileId }) => fileId);
   return { region, schema, files, products, built, incremental, nodes, seconds: build.seconds };
 }
@@ -142,10 +137,9 @@ async function buildTables(build: Build, finished: ReadonlySet<string>): Promise
 }
 
 /** Builds one table in a lane, moves it into the workspace and notes it as built in the same transaction. */
-async function buildTable({ region, schema, incremental, nodes, seconds, log }: Build, product: Product, session: Session, lane: string): Promise<void> {
+async function buildTable({ region, schema, nodes, seconds, log }: Build, product: Product, session: Session, lane: string): Promise<void> {
   const { relation, file } = product;
   const table = tableOf(relation);
-  await incremental?.settle(file.reads);
   const startedAt = performance.now();
   await lookIn(session, [lane, schema]);
   await session.transaction(async () => {
@@ -170,7 +164,7 @@ function longestFirst(before: ReadonlyMap<string, number>): (a: Product, b: Prod
   return (a, b) => weight(b) - weight(a);
 }
 
-/** Tables with copied rows come first: rows are copied while the SQL of the next table runs, and tables that are built whole wait for the parcels. */
+/** Patched tables come first, and tables that are built whole wait for the parcels. */
 function rankOf({ relation, incremental, file }: Product): number {
   if (relation === 'core.parcel') return 1;
   return incremental ? 2 : file.incremental?.by === 'content' ? 3 : 4;

@@ -1,11 +1,12 @@
-/** Step 6: one transaction swaps the tables of a region. Readers see the whole old region or the whole new one. */
+/** Step 6: one transaction swaps the tables of a region, or replaces their changed rows. Readers see the whole old region or the whole new one. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { one, type Database, type Row, type Session } from '../db/index.ts';
 import { digestOf } from '../db/comparing.ts';
 import { copyComments, dropTable } from '../db/ddl.ts';
-import { attach, detach, proveBound, splitOf, type Split } from '../db/partitions.ts';
+import type { Patch } from '../db/copying.ts';
+import { attach, detach, formerRows, patchRows, proveBound, splitOf, type Split } from '../db/partitions.ts';
 import { modifySequentially, isDistributed } from '../db/distributed.ts';
-import { dropPastOfItaly, noteSwap, swapHappens, type TableState } from '../db/history.ts';
+import { dropPastOfItaly, noteSwap, swapHappens, type Exchange, type TableState } from '../db/history.ts';
 import { followRegion } from '../db/region-schemas.ts';
 import { retireParcels } from '../db/register.ts';
 import { savepoint, setLocal } from '../db/transactions.ts';
@@ -47,26 +48,37 @@ interface PublishOptions {
   readonly parallel: number;
 }
 
-/** A built table that may be attached. */
-interface ProvenTable {
-  readonly place: Place;
-  readonly split: Split;
+interface Content {
   readonly rows: number;
   readonly digest: string;
 }
 
-/** Proves that the built tables may be attached, and computes their digests. */
+/** A built table that may be attached. */
+interface ProvenTable extends Content {
+  readonly place: Place;
+  readonly split: Split;
+}
+
+/** A published table whose changed rows are replaced in place. */
+interface PatchedTable extends Content {
+  readonly patch: Patch;
+}
+
+type MadeTable = ProvenTable | PatchedTable;
+
+/** Proves that the tables built whole may be attached, and computes their digests. */
 async function proveTables(
   database: Database, { region, schema, built, incremental, nodes }: Joined, parallel: number,
-): Promise<ReadonlyMap<Relation, ProvenTable>> {
-  return new Map(await inParallel(Math.min(parallel, database.parallel), built, ({ relation }) => database.session(async (session) => {
+): Promise<ReadonlyMap<Relation, MadeTable>> {
+  return new Map(await inParallel(Math.min(parallel, database.parallel), built, ({ relation }) => database.session(async (session): Promise<readonly [Relation, MadeTable]> => {
+    const result = incremental?.results.get(relation);
+    if (result?.patch) return [relation, { patch: result.patch, rows: result.rows, digest: result.digest }];
     const split = await splitOf(session, relation);
     const table = { schema, table: tableOf(relation) };
     await proveBound(session, table, relation, { split, key: region });
     if (split === 'whole') await copyComments(session, { schema: schemaOf(relation), table: table.table }, table);
     const place = nodes !== null && split === 'fid' ? await nodes.proven(session, relation, region) : table;
-    const { rows, digest } = incremental?.results.get(relation) ?? (await digestOf(session, place.schema, place.table));
-    return [relation, { place, split, rows, digest }] as const;
+    return [relation, { place, split, ...(await digestOf(session, place.schema, place.table)) }];
   })));
 }
 
@@ -74,8 +86,8 @@ async function proveTables(
 async function recordPublication(
   session: Session, { region, files }: Joined, publicationId: number, tables: readonly Omit<PublishedTable, 'currentTable'>[],
 ): Promise<void> {
-  for (const { relation, partition, fingerprint, inputs, rows, digest } of tables) {
-    await session.query(statement('add_table'), [publicationId, relation, partition, fingerprint, JSON.stringify(inputs), rows, digest]);
+  for (const { relation, partition, heldIn, fingerprint, inputs, rows, digest } of tables) {
+    await session.query(statement('add_table'), [publicationId, relation, partition, heldIn, fingerprint, JSON.stringify(inputs), rows, digest]);
   }
   await session.query(statement('add_files'), [publicationId, files]);
   await session.query(statement('note_content'), [publicationId]);
@@ -88,7 +100,7 @@ async function recordPublication(
  * @throws HeldBack if the region was pinned or withdrawn during the run
  */
 export async function publish(database: Database, joined: Joined, gated: Gated, { sources, runId, parallel }: PublishOptions): Promise<Published> {
-  const { region, incremental } = joined;
+  const { region } = joined;
   const made = await proveTables(database, joined, parallel);
   const citations = await citationsOf(database, joined, sources);
   const published = await swapping(database, async (session) => {
@@ -104,13 +116,14 @@ export async function publish(database: Database, joined: Joined, gated: Gated, 
       region, runId, accepted?.why ?? null, accepted === null ? null : JSON.stringify({ who: accepted.who, figures: accepted.figures }),
     ]);
     await attribute(session, publicationId, citations);
-    const swap = await noteSwap(session, region, publicationId, [...made].map(([relation, { place, rows, digest }]) => (
-      { relation, leaving: lasting.get(relation) ?? null, coming: { place, rows, digest } }
-    )));
+    const swap = await noteSwap(session, region, publicationId, [...made].map(([relation, content]) => exchangeOf(relation, lasting.get(relation) ?? null, content)));
+    for (const [relation, content] of made) {
+      const old = before.get(relation);
+      if ('patch' in content && old !== undefined) await patchRows(session, { schema: schemaOf(relation), table: old.currentTable }, old.partition, content.patch);
+    }
     return { before, lasting, publicationId, swap };
   }, async (session, { before, lasting, publicationId, swap }) => {
-    const parcels = made.get('core.parcel');
-    if (parcels !== undefined) await retireParcels(session, { swap, region }, parcels.place, lasting.get('core.parcel')?.place ?? null, incremental?.changed ?? null);
+    await retire(session, { swap, region }, made.get('core.parcel'), before.get('core.parcel'), lasting.get('core.parcel'));
     const tables: Omit<PublishedTable, 'currentTable'>[] = [];
     await holdReaders(session, region);
     await swapHappens(session, swap);
@@ -122,20 +135,39 @@ export async function publish(database: Database, joined: Joined, gated: Gated, 
         if (old !== undefined) tables.push({ ...old, fingerprint, inputs });
         continue;
       }
-      const { place, split, rows, digest } = content;
+      const { rows, digest } = content;
       const partition = `${tableOf(relation)}_${region}_${publicationId}`;
-      if (old !== undefined) await detach(session, relation, old.partition, split);
-      else if (split === 'whole') await dropTable(session, schemaOf(relation), tableOf(relation));
-      await attach(session, place, relation, partition, { split, key: region });
+      if ('place' in content) {
+        const { place, split } = content;
+        if (old !== undefined) await detach(session, relation, old.heldIn, split);
+        else if (split === 'whole') await dropTable(session, schemaOf(relation), tableOf(relation));
+        await attach(session, place, relation, partition, { split, key: region });
+      }
       await addFigures(session, relation, partition, gated.figures.get(relation) ?? []);
-      tables.push({ relation, partition, fingerprint, inputs, rows, digest });
+      tables.push({ relation, partition, heldIn: 'place' in content ? partition : old?.heldIn ?? partition, fingerprint, inputs, rows, digest });
     }
     await recordPublication(session, joined, publicationId, tables);
-    await followRegion(session, region);
+    if ([...made.values()].some((content) => 'place' in content)) await followRegion(session, region);
     return { publicationId, tables };
   });
   await dropBuild(database, region);
   return published;
+}
+
+/** Returns the change of a table: all its rows, or the replaced ones. */
+function exchangeOf(relation: Relation, leaving: TableState | null, content: MadeTable): Exchange {
+  const { rows, digest } = content;
+  if ('place' in content) return { relation, leaving, coming: { place: content.place, rows, digest } };
+  return { relation, leaving: leaving === null ? null : { ...leaving, place: content.patch.gone }, coming: { place: content.patch.came, rows, digest } };
+}
+
+/** Retires the parcels that disappear with a publication. @param before published parcels; absent for a region that is withdrawn or new */
+async function retire(
+  session: Session, of: { readonly swap: number; readonly region: number }, made: MadeTable | undefined, before: PublishedTable | undefined, lasting: TableState | undefined,
+): Promise<void> {
+  if (made === undefined) return;
+  if ('place' in made) await retireParcels(session, of, made.place, lasting?.place ?? null, 'whole');
+  else if (before !== undefined) await retireParcels(session, of, made.patch.came, formerRows(before.partition).rows, 'patched');
 }
 
 /**
@@ -197,8 +229,8 @@ async function blockedBy(session: Session, expected: string, cause: unknown): Pr
 
 /** Returns the tables of a publication. For a withdrawn region these are the last published tables. */
 function statesOf(tables: ReadonlyMap<Relation, PublishedTable>, state: 'current' | 'previous'): Map<Relation, TableState> {
-  return new Map([...tables].map(([relation, { partition, currentTable, rows, digest }]) => (
-    [relation, { place: state === 'current' ? { schema: schemaOf(relation), table: currentTable } : { schema: 'previous', table: partition }, rows, digest }]
+  return new Map([...tables].map(([relation, { heldIn, currentTable, rows, digest }]) => (
+    [relation, { place: state === 'current' ? { schema: schemaOf(relation), table: currentTable } : { schema: 'previous', table: heldIn }, rows, digest }]
   )));
 }
 
@@ -228,16 +260,26 @@ export async function rollback(
     const current = await publishedTables(session, region);
     const previous = await publishedTables(session, region, 'previous');
     const [leaving, coming] = [statesOf(current, 'current'), statesOf(previous, 'previous')];
-    const swap = await noteSwap(session, region, to, changedTables(current, previous).map((relation) => (
-      { relation, leaving: leaving.get(relation) ?? null, coming: coming.get(relation) ?? null }
-    )));
-    return { from, to, current, previous, swap };
-  }, async (session, { from, to, current, previous, swap }) => {
-    const parcels = { now: current.get('core.parcel')?.partition, then: previous.get('core.parcel')?.partition };
-    if (parcels.then !== undefined && parcels.then !== parcels.now) {
-      await retireParcels(session, { swap, region }, { schema: 'previous', table: parcels.then }, parcels.now === undefined ? null : { schema: 'core', table: parcels.now }, null);
+    const patched = await unpatch(session, current, previous);
+    const swap = await noteSwap(session, region, to, changedTables(current, previous).map((relation) => {
+      const [gone, came] = [leaving.get(relation) ?? null, coming.get(relation) ?? null];
+      const rows = patched.get(relation);
+      if (rows === undefined || gone === null || came === null) return { relation, leaving: gone, coming: came };
+      return { relation, leaving: { ...gone, place: rows.gone }, coming: { ...came, place: rows.came } };
+    }));
+    return { from, to, current, previous, swap, patched };
+  }, async (session, { from, to, current, previous, swap, patched }) => {
+    const [now, then] = [current.get('core.parcel'), previous.get('core.parcel')];
+    const parcels = patched.get('core.parcel');
+    if (parcels !== undefined) await retireParcels(session, { swap, region }, parcels.came, parcels.gone, 'patched');
+    else if (then !== undefined && then.partition !== now?.partition) {
+      await retireParcels(session, { swap, region }, { schema: 'previous', table: then.heldIn }, now === undefined ? null : { schema: 'core', table: now.heldIn }, 'whole');
     }
     const tables = await exchange(session, region, current, previous);
+    for (const relation of patched.keys()) {
+      const former = formerRows(previous.get(relation)?.partition ?? '');
+      for (const { schema, table } of [former.rows, former.fids]) await dropTable(session, schema, table);
+    }
     await swapHappens(session, swap);
     // A region has at most one publication of each state.
     for (const [id, state] of [[from, 'past'], [to, 'current'], [from, 'previous']] as const) {
@@ -250,6 +292,24 @@ export async function rollback(
     }
     return { from, to, tables };
   }, patience);
+}
+
+/**
+ * Restores the rows of patched tables, and keeps the rows that they replace. Call inside the transaction of a rollback.
+ * @returns replaced and restored rows of each table
+ */
+async function unpatch(
+  session: Session, current: ReadonlyMap<Relation, PublishedTable>, previous: ReadonlyMap<Relation, PublishedTable>,
+): Promise<ReadonlyMap<Relation, Readonly<Record<'gone' | 'came', Place>>>> {
+  const patched = new Map<Relation, Readonly<Record<'gone' | 'came', Place>>>();
+  for (const relation of changedTables(current, previous)) {
+    const [now, then] = [current.get(relation), previous.get(relation)];
+    if (now === undefined || then === undefined || now.heldIn !== then.heldIn) continue;
+    const { rows: came, fids } = formerRows(then.partition);
+    await patchRows(session, { schema: schemaOf(relation), table: now.currentTable }, now.partition, { fids, came });
+    patched.set(relation, { gone: formerRows(now.partition).rows, came });
+  }
+  return patched;
 }
 
 /**
@@ -282,7 +342,7 @@ async function idsOf(session: Session, region: number): Promise<Record<'current'
   return { current: idOf('current'), previous: idOf('previous') };
 }
 
-/** Replaces current tables with others. @returns the tables that were replaced */
+/** Replaces current tables with others. Patched tables keep their place. @returns the tables whose content changes */
 async function exchange(
   session: Session, region: number, current: ReadonlyMap<Relation, PublishedTable>, other: ReadonlyMap<Relation, PublishedTable>,
 ): Promise<Relation[]> {
@@ -290,9 +350,10 @@ async function exchange(
   const changed = changedTables(current, other);
   for (const relation of changed) {
     const [now, then] = [current.get(relation), other.get(relation)];
+    if (now !== undefined && now.heldIn === then?.heldIn) continue;
     const split = await splitOf(session, relation);
-    if (now !== undefined) await detach(session, relation, now.partition, split);
-    if (then !== undefined) await attach(session, { schema: 'previous', table: then.partition }, relation, then.partition, { split, key: region });
+    if (now !== undefined) await detach(session, relation, now.heldIn, split);
+    if (then !== undefined) await attach(session, { schema: 'previous', table: then.heldIn }, relation, then.heldIn, { split, key: region });
   }
   return changed;
 }

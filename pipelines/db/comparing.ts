@@ -3,7 +3,7 @@ import type { PlaceColumns } from '../contract/source.ts';
 import type { Relation } from '../contract/sql-files.ts';
 import { columnNames } from './ddl.ts';
 import type { SeriesPlace } from './layers.ts';
-import { placeOf, statementsOf, type Place } from './statements.ts';
+import { placeOf, statementsOf, type Part, type Place } from './statements.ts';
 import { ident, one, type Row, type Session } from './types.ts';
 
 const catalog = statementsOf('catalog');
@@ -50,14 +50,16 @@ export interface TableDifference extends Row {
  * by their whole content, so a change counts as one removed and one added row.
  * @param parcels core.parcel partitions of the two publications, which give the comune of each fid
  */
-export async function compareTables(session: Session, was: Place, now: Place, parcels: Readonly<Record<'was' | 'now', Place>>): Promise<TableDifference[]> {
+export async function compareTables(
+  session: Session, { was, now }: { readonly was: Place | Part; readonly now: Place }, parcels: Readonly<Record<'was' | 'now', Place | Part>>,
+): Promise<TableDifference[]> {
   const found = await session.query<{ name: string; key: boolean }>(catalog('columns'), [ident(now.schema, now.table)]);
   const columns = found.map(({ name }) => name).filter((name) => !PROVENANCE.includes(name));
   const isPlaced = columns.includes('belfiore');
   const single = found.some(({ name, key }) => name === 'fid' && key);
   const [statement, comune] = single ? ['parcels_with_one_row', isPlaced ? 't.belfiore' : 'p.belfiore']
     : columns.includes('fid') ? ['parcels_with_rows', ''] : ['rows_by_content', isPlaced ? 't.belfiore' : "''"];
-  const side = (table: Place, of: Place): { sql: string } => ({ sql: content(statement, { table, parcels: of, columns, comune: { sql: comune } }) });
+  const side = (table: Place | Part, of: Place | Part): { sql: string } => ({ sql: content(statement, { table, parcels: of, columns, comune: { sql: comune } }) });
   const fields = single ? columns.filter((name) => name !== 'fid').map((name) => content('changed_field', { name })).join(', ') : '';
   const rows = await session.query<TableDifference>(content('differences', { was: side(was, parcels.was), now: side(now, parcels.now), fields: { sql: fields } }));
   return rows.map((row) => ({ ...row, fields: Object.fromEntries(Object.entries(row.fields).filter(([, count]) => count > 0)) }));
@@ -74,14 +76,14 @@ export async function sameRows(session: Session, now: Place, was: Place): Promis
   return (await one<{ same: boolean }>(session, content('same', { now, was, columns: await columnNames(session, was) }))).same;
 }
 
-/**
- * Returns the effect of replacing the rows of some parcels.
- * @returns whether all rows stay the same, else row count and digest of the whole table after the replacement
- */
-export async function replacing(
-  session: Session, { schema, table }: Place, was: Place, fids: string, before: { rows: number; digest: string },
-): Promise<{ same: boolean; rows: number; digest: string }> {
-  const columns = await columnNames(session, was);
-  const names = { schema, table, was, fids, columns, content: columns.filter((name) => !PROVENANCE.includes(name)) };
-  return one<{ same: boolean; rows: number; digest: string }>(session, content('replacing', names), [before.rows, before.digest]);
+/** Returns the rows of a published table before its last patch. */
+export async function formerContent(session: Session, published: Place, { rows, fids }: Readonly<Record<'rows' | 'fids', Place>>): Promise<Part> {
+  return { sql: content('former', { published, rows, fids, columns: await columnNames(session, published) }) };
+}
+
+/** Returns row count and digest of a whole table after some rows were replaced. @param before row count and digest before */
+export async function patchedContent(
+  session: Session, { gone, came }: Readonly<Record<'gone' | 'came', Place>>, before: { rows: number; digest: string },
+): Promise<{ rows: number; digest: string }> {
+  return one<{ rows: number; digest: string }>(session, content('patched', { gone, came, content: await contentColumns(session, came) }), [before.rows, before.digest]);
 }

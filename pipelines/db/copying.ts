@@ -1,12 +1,11 @@
-/** Rows that an incremental build copies from the publication, and the parcels whose rows it builds. */
+/** The parcels whose rows an incremental build makes, and the rows that it replaces. */
 import { tableOf, type Relation } from '../contract/sql-files.ts';
 import { contentColumns } from './comparing.ts';
-import { columnNames, countRows, giveTable, renameTable } from './ddl.ts';
+import { columnNames, countRows } from './ddl.ts';
 import { provide } from './layers.ts';
 import { placeOf, statementsOf, type Names, type Place } from './statements.ts';
-import { ident, one, type Session } from './types.ts';
+import { one, type Session } from './types.ts';
 
-const catalog = statementsOf('catalog');
 const copiedRows = statementsOf('copied_rows');
 
 /** Copies the layer rows of members that another release already contains. */
@@ -133,29 +132,42 @@ export async function findMeeting(session: Session, schema: string, was: Place, 
   await findReached(session, schema, was, { which: 'meeting', statement: 'under', names: { features: { sql: features } } });
 }
 
-/**
- * Renames a result for some parcels to `name`, to be completed later, and keeps a copy under the old name for SQL that reads it.
- * @param fids table of the parcels to keep; rows of other parcels are dropped
- */
-export async function setApart(session: Session, schema: string, table: string, name: string, fids: string): Promise<void> {
-  await renameTable(session, schema, table, name);
-  await make(session, 'set_apart', { schema, table, whole: name, fids });
+/** Leaves only the rows of the parcels in the table `fids`. */
+export async function keepReached(session: Session, schema: string, table: string, fids: string): Promise<void> {
+  await make(session, 'only_reached', { schema, table, fids });
 }
 
+/** Rows of a published table that are replaced, and their replacements. */
+export interface Patch {
+  /** Parcels whose rows differ. */
+  readonly fids: Place;
+  /** Published rows of these parcels. */
+  readonly gone: Place;
+  /** Their new rows. */
+  readonly came: Place;
+}
+
+/** Published rows that may be replaced: rows of the parcels in a table, or rows of members that are not current. */
+export type Replaced = { readonly fids: string } | 'members';
+
 /**
- * Adds the published rows of all other parcels to a table of some parcels, and moves it into the workspace. Indexes are built
- * after all rows were added. Call inside a transaction.
- * @param by `fid`: copy all rows except those of parcels in the table `fids`; `member`: copy the rows of `copied_member`, with their new provenance
+ * Compares new rows with the published rows, including provenance.
+ * @param table new rows, in the schema
+ * @returns null if they are equal
  */
-export async function complete(session: Session, from: Place, to: Place, was: Place, by: { readonly fids: string } | 'member'): Promise<void> {
-  const { schema } = from;
-  const table = ident(schema, from.table);
-  const indexes = await session.query<{ drops: string; makes: string }>(catalog('indexes'), [table]);
-  for (const { drops } of indexes) await session.query(drops);
-  await session.query(by === 'member'
-    ? copiedRows('complete_by_member', { schema, table: from.table, was, columns: await columnNames(session, from, ['release_id', 'member_id']) })
-    : copiedRows('complete_by_parcel', { schema, table: from.table, was, fids: by.fids, columns: await columnNames(session, from) }));
-  for (const { makes } of indexes) await session.query(makes);
-  await giveTable(session, from, to.schema);
-  await renameTable(session, to.schema, from.table, to.table);
+export async function makePatch(session: Session, schema: string, table: string, was: Place, replaced: Replaced): Promise<Patch | null> {
+  const columns = await columnNames(session, was);
+  if (replaced === 'members') {
+    await session.query(copiedRows('moved_members', { schema, table, was, columns: columns.filter((name) => name !== 'release_id' && name !== 'member_id') }));
+  }
+  const published = { sql: replaced === 'members' ? copiedRows('rows_of_other_members', { schema, was }) : copiedRows('reached_rows', { schema, was, fids: replaced.fids }) };
+  const patch = { fids: `${table}_patch`, gone: `${table}_gone`, came: `${table}_came` };
+  await make(session, 'patch', { schema, table, was, published, columns, ...patch });
+  if ((await countRows(session, schema, patch.fids)) === 0) return null;
+  return { fids: { schema, table: patch.fids }, gone: { schema, table: patch.gone }, came: { schema, table: patch.came } };
+}
+
+/** Creates the view of a whole table with the replaced rows. */
+export async function providePatched(session: Session, to: Place, was: Place, { fids, came }: Patch): Promise<void> {
+  await session.script(copiedRows('patched_view', { schema: to.schema, table: to.table, was, fids, came, columns: await columnNames(session, came) }), 'sql/statements/copied_rows.sql, patched_view');
 }

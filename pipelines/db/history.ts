@@ -127,7 +127,7 @@ export interface TableState {
 }
 
 /** The change of one table in a swap. Null if there is no such table. */
-interface Exchange {
+export interface Exchange {
   readonly relation: Relation;
   readonly leaving: TableState | null;
   readonly coming: TableState | null;

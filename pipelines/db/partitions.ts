@@ -1,7 +1,7 @@
 /** Partitions: checks tables of a workspace against their parent, and attaches and detaches them. */
 import { firstFid } from '../contract/regions.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
-import { giveTable, hasRelation, renameIndexes, renameTable } from './ddl.ts';
+import { columnNames, giveTable, hasRelation, renameIndexes, renameTable } from './ddl.ts';
 import { placeOf, runEach, statementsOf, type Place } from './statements.ts';
 import { ident, one, type Session } from './types.ts';
 
@@ -77,4 +77,21 @@ export async function detach(session: Session, parent: Relation, partition: stri
   if (split !== 'whole') await session.query(catalog('detach', { parent: placeOf(parent), partition: { schema, table: partition } }));
   else await renameTable(session, schema, tableOf(parent), partition);
   await giveTable(session, { schema, table: partition }, 'previous');
+}
+
+/** Names of the tables in `previous` from which a patched table becomes a former one again: its rows of some parcels, and these parcels. */
+export function formerRows(partition: string): { readonly rows: Place; readonly fids: Place } {
+  return { rows: { schema: 'previous', table: `${partition}_rows` }, fids: { schema: 'previous', table: `${partition}_fids` } };
+}
+
+/**
+ * Replaces rows of some parcels in a published table. The replaced rows are kept under the name of the former content. Takes no lock that readers wait for.
+ * Call inside a transaction.
+ * @param content name of the present content
+ */
+export async function patchRows(session: Session, published: Place, content: string, { fids, came }: Readonly<Record<'fids' | 'came', Place>>): Promise<void> {
+  const former = formerRows(content);
+  await session.script(catalog('keep_replaced', { published, fids, rows: former.rows.table, fids_kept: former.fids.table }), 'sql/statements/catalog.sql, keep_replaced');
+  await session.query(catalog('remove_replaced', { published, fids }));
+  await session.query(catalog('insert_rows', { published, came, columns: await columnNames(session, came) }));
 }

@@ -16,7 +16,7 @@ const statement = statementsOf('region_schemas');
 export const REGION_SCHEMAS_FILE = 'sql/statements/region_schemas.sql';
 
 /** @param region region code; null: all */
-function published(session: Session, region: number | null): Promise<{ readonly region: number; readonly relation: Relation; readonly partition: string }[]> {
+function published(session: Session, region: number | null): Promise<{ readonly region: number; readonly relation: Relation; readonly heldIn: string }[]> {
   return session.query(statementsOf('ledger')('published_tables'), [region, 'current']);
 }
 
@@ -43,7 +43,7 @@ export async function followRegion(session: Session, region: number): Promise<vo
   if (region === 0) return makePastOfItaly(session);
   if (await isDistributed(session)) return;
   const schema = schemaOfRegion(region);
-  const partitions = new Map((await published(session, region)).map(({ relation, partition }) => [relation, partition]));
+  const partitions = new Map((await published(session, region)).map(({ relation, heldIn }) => [relation, heldIn]));
   if (partitions.size === 0) {
     await session.query(statement('end', { schema }));
     return;

@@ -22,12 +22,11 @@ export async function providePublishedParcels(session: Session, schema: string, 
  * Retires parcels that disappear, with today's date and their geometry, and reactivates parcels that returned. A retired parcel of any region at a place where
  * parcels appear or disappear gets a successor if exactly one current parcel has the same geometry. Call inside a transaction.
  * @param swap swap that changes the register
- * @param now table to publish
- * @param leaving the table that it replaces; null: none is published
- * @param among table of the fids that may have changed; null: all
+ * @param now parcels to publish: a whole table that is attached later, or the rows that were already patched into the published table
+ * @param leaving the parcels that they replace; null: none
  */
 export async function retireParcels(
-  session: Session, { swap, region }: { readonly swap: number; readonly region: number }, now: Place, leaving: Place | null, among: Place | null,
+  session: Session, { swap, region }: { readonly swap: number; readonly region: number }, now: Place, leaving: Place | null, rows: 'whole' | 'patched',
 ): Promise<void> {
   // The lock makes a region that loses a comune and the region that gains it see each other's changes.
   await session.query('lock table ledger.publication_lock in share row exclusive mode');
@@ -36,9 +35,10 @@ export async function retireParcels(
   const parcels = [register('parcels_on', { table: now })];
   const moved = [register('is_on', { table: now, unless: leaving === null ? { sql: '' } : part('unless', { table: leaving }) })];
   if (leaving !== null) {
-    await session.query(register('retire', { now, leaving, among: among === null ? { sql: '' } : part('among', { fids: among }) }), [region, swap]);
+    await session.query(register('retire', { now, leaving }), [region, swap]);
     parcels.push(register('parcels_on', { table: leaving }));
     moved.push(register('is_on', { table: leaving, unless: part('unless', { table: now }) }));
   }
-  await session.query(register('name_successors', { now, parcels: { sql: parcels.join(' union all ') }, moved: { sql: moved.join(' or ') } }), [firstFid(region), firstFid(region + 1), swap]);
+  const standing = rows === 'patched' ? part('standing_parcels', {}) : part('standing_with_new', { now, first: firstFid(region), next: firstFid(region + 1) });
+  await session.query(register('name_successors', { standing, parcels: { sql: parcels.join(' union all ') }, moved: { sql: moved.join(' or ') } }), [swap]);
 }

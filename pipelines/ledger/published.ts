@@ -10,8 +10,10 @@ const ledger = statementsOf('ledger');
 
 export interface PublishedTable {
   readonly relation: Relation;
-  /** Name of the table when detached or in `previous`. */
+  /** Name of the content: a publication that changes any row gives a new name. */
   readonly partition: string;
+  /** Name of the table that holds the rows when detached or in `previous`. A publication that replaces rows in place does not change it. */
+  readonly heldIn: string;
   /** Name of the table while it is published; tables of Italy are swapped as a whole and have the parent's name. */
   readonly currentTable: string;
   readonly fingerprint: string;
@@ -55,7 +57,7 @@ async function tablesOf(session: Session, region: number | null, state: 'current
   const found = new Map<number, Map<Relation, PublishedTable>>();
   for (const { region: of, ...table } of rows) {
     const tables = found.get(of) ?? new Map<Relation, PublishedTable>();
-    found.set(of, tables.set(table.relation, { ...table, currentTable: of === 0 && state === 'current' ? tableOf(table.relation) : table.partition }));
+    found.set(of, tables.set(table.relation, { ...table, currentTable: of === 0 && state === 'current' ? tableOf(table.relation) : table.heldIn }));
   }
   return found;
 }

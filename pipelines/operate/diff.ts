@@ -1,9 +1,18 @@
 /** Compares a publication with the previous one. */
-import type { Database } from '../db/index.ts';
-import { compareTables, type TableDifference } from '../db/comparing.ts';
+import type { Database, Session } from '../db/index.ts';
+import { compareTables, formerContent, type TableDifference } from '../db/comparing.ts';
+import { formerRows } from '../db/partitions.ts';
+import type { Part, Place } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { publishedTables, type PublishedTable } from '../ledger/published.ts';
+
+/** Returns a table of the current or the previous publication. A patched table of the previous publication is put together from its kept rows. */
+async function placeOfContent(session: Session, table: PublishedTable, now: PublishedTable | undefined): Promise<Place | Part> {
+  const published = { schema: schemaOf(table.relation), table: now?.currentTable ?? '' };
+  if (now?.partition === table.partition) return published;
+  return now?.heldIn === table.heldIn ? formerContent(session, published, formerRows(table.partition)) : { schema: 'previous', table: table.heldIn };
+}
 
 export interface Difference {
   readonly relation: Relation;
@@ -23,14 +32,14 @@ export async function diff(database: Database, region: number): Promise<Differen
     if (was.size === 0 || parcels.was === undefined || parcels.now === undefined) {
       throw new MappaleError('there is no previous publication to compare with', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'List what is published.', fix: 'npx mappale status' });
     }
-    const current = new Set([...now.values()].map(({ partition }) => partition));
-    const place = (table: PublishedTable): { schema: string; table: string } => ({ schema: current.has(table.partition) ? schemaOf(table.relation) : 'previous', table: table.partition });
+    const place = (table: PublishedTable): Promise<Place | Part> => placeOfContent(session, table, now.get(table.relation));
+    const ofParcels = { was: await place(parcels.was), now: await place(parcels.now) };
     const differences: Difference[] = [];
     for (const [relation, table] of [...now].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const before = was.get(relation);
       if (before === undefined || before.partition === table.partition || before.digest === table.digest) continue;
       if (tableOf(relation) === 'token') continue; // a dictionary of the search, which describes no parcel
-      const comuni = await compareTables(session, place(before), place(table), { was: place(parcels.was), now: place(parcels.now) });
+      const comuni = await compareTables(session, { was: await place(before), now: { schema: schemaOf(relation), table: table.currentTable } }, ofParcels);
       if (comuni.length > 0) differences.push({ relation, comuni });
     }
     return differences;

@@ -82,11 +82,11 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
     throw new MappaleError(`there is no parcel ${fid}`, { code: 'NOT_FOUND', kind: 'usage', hint: 'List the published regions.', fix: 'npx mappale status' });
   }
   if (file === undefined) throw new Error(`sql/sections/${section} has no explain.sql`);
-  const unfit = await notApplicable(database, parcels.partition, fid, section);
+  const unfit = await notApplicable(database, parcels.currentTable, fid, section);
   if (unfit !== null) {
     const relation = tableOfSection(section);
     const current = published.get(relation);
-    const rows = current === undefined ? [] : await rowsOf(database, schemaOf(relation), current.partition, fid);
+    const rows = current === undefined ? [] : await rowsOf(database, schemaOf(relation), current.currentTable, fid);
     return { fid, section, not_applicable: unfit, rules: [], rows: [], reproduced: rows.length === 0, empty: true, coverage: 'not_applicable', evidence: [], context: [], sources: [] };
   }
   const { empty, coverage } = await answerOf(database, fid, section);
@@ -94,7 +94,7 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
     const relation = tableOfSection(section);
     const rows = await rowsOf(session, WORKSPACE, tableOf(relation), fid);
     const current = published.get(relation);
-    const before = current === undefined ? [] : await rowsOf(session, schemaOf(relation), current.partition, fid);
+    const before = current === undefined ? [] : await rowsOf(session, schemaOf(relation), current.currentTable, fid);
     const found = await evidenceOf(session, [fid]);
     const raw = found.filter(({ field }) => !field.startsWith(NO_FIELD));
     const shown = found.map(({ fid: _fid, ...each }) => ({ ...each, vintage: vintageText(each.vintage) }));
@@ -155,16 +155,16 @@ async function onRerun<T>(
     if (longestMs !== null) await setLocal(session, 'statement_timeout', String(longestMs));
     await provideRegion(session, WORKSPACE, code, region.name);
     await provideMembers(session, WORKSPACE, rankFiles(inventory.used(code)));
-    await provideParcels(session, WORKSPACE, parcels.partition, fids, file.parcels);
-    await providePublishedParcels(session, WORKSPACE, { schema: 'core', table: parcels.partition }, null);
+    await provideParcels(session, WORKSPACE, parcels.currentTable, fids, file.parcels);
+    await providePublishedParcels(session, WORKSPACE, { schema: 'core', table: parcels.currentTable }, null);
     for (const read of reads) {
       if (schemaOf(read) === 'layer') await provideCurrentRows(session, WORKSPACE, read, { sources, inventory, region: code });
-      else await providePublished(session, WORKSPACE, read, published.get(read)?.partition ?? null);
+      else await providePublished(session, WORKSPACE, read, published.get(read)?.currentTable ?? null);
     }
     if (!isBasic) {
       for (const rule of rules) {
         const [made] = rule.writes;
-        await runTableFile(session, WORKSPACE, rule, (made === undefined ? undefined : published.get(made))?.partition ?? null, 'runs');
+        await runTableFile(session, WORKSPACE, rule, (made === undefined ? undefined : published.get(made))?.currentTable ?? null, 'runs');
       }
     }
     await session.script(file.text, file.file);

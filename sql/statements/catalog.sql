@@ -48,6 +48,26 @@ from :"table"
 -- statement: partition_key
 select pg_get_partkeydef(to_regclass($1)) as key
 
+-- statement: keep_replaced
+-- Rows of some parcels before they are replaced, and the parcels, so that a rollback can restore them.
+create table previous.:"rows" as
+select t.*
+from :"published" t
+join :"fids" using (fid);
+create table previous.:"fids_kept" as
+select fid
+from :"fids"
+
+-- statement: remove_replaced
+delete from :"published" t
+using :"fids" f
+where t.fid = f.fid
+
+-- statement: insert_rows
+insert into :"published" (:"columns")
+select :"columns"
+from :"came"
+
 -- statement: attach
 alter table :"parent" attach partition :"partition" :"bound"
 

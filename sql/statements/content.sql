@@ -45,36 +45,33 @@ select
     from n
   ) as same
 
--- statement: replacing
-with n as materialized (
-  select
-    row(:"t.columns")::text as whole,
-    hashtextextended(row(:"t.content")::text, 0)::numeric as hash
-  from :"schema".:"table" t
+-- statement: patched
+-- Row count and digest of a whole table after some of its rows were replaced.
+with n as (
+  select hashtextextended(row(:"t.content")::text, 0)::numeric as hash
+  from :"came" t
 ),
-w as materialized (
-  select
-    row(:"t.columns")::text as whole,
-    hashtextextended(row(:"t.content")::text, 0)::numeric as hash
-  from :"was" t
-  join :"schema".:"fids" using (fid)
+w as (
+  select hashtextextended(row(:"t.content")::text, 0)::numeric as hash
+  from :"gone" t
 )
 select
-  not exists (
-    select whole
-    from n
-    except all
-    select whole
-    from w
-  ) and not exists (
-    select whole
-    from w
-    except all
-    select whole
-    from n
-  ) as same,
   $1::int8 + (select count(*) from n) - (select count(*) from w) as rows,
   ($2::numeric + (select coalesce(sum(hash), 0) from n) - (select coalesce(sum(hash), 0) from w))::text as digest
+
+-- statement: former
+(
+  select :"t.columns"
+  from :"published" t
+  where not exists (
+    select
+    from :"fids" f
+    where f.fid = t.fid
+  )
+  union all
+  select :"columns"
+  from :"rows"
+)
 
 -- statement: rows_of_parcel
 select to_jsonb(t) as row

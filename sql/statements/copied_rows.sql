@@ -203,29 +203,17 @@ create index on :"schema".:"table" using gist (geom);
 create index on :"schema".:"table" using gist (point);
 analyze :"schema".:"table";
 
--- statement: set_apart
-delete from :"schema".:"whole" t
+-- statement: only_reached
+delete from :"schema".:"table" t
 where not exists (
   select
   from :"schema".:"fids" c
   where c.fid = t.fid
 );
-create table :"schema".:"table" as
-select *
-from :"schema".:"whole";
 analyze :"schema".:"table";
 
--- statement: complete_by_parcel
-insert into :"schema".:"table" (:"columns")
-select :"t.columns"
-from :"was" t
-where not exists (
-  select
-  from :"schema".:"fids" c
-  where c.fid = t.fid
-)
-
--- statement: complete_by_member
+-- statement: moved_members
+-- Unchanged rows of members whose rows moved to another release, with their new provenance.
 insert into :"schema".:"table" (release_id, member_id, :"columns")
 select
   m.release_id,
@@ -233,3 +221,75 @@ select
   :"t.columns"
 from :"was" t
 join :"schema".copied_member m on m.was = t.member_id
+where m.was <> m.now
+
+-- statement: reached_rows
+select t.*
+from :"was" t
+join :"schema".:"fids" using (fid)
+
+-- statement: rows_of_other_members
+select t.*
+from :"was" t
+where not exists (
+  select
+  from :"schema".copied_member m
+  where m.was = t.member_id
+    and m.was = m.now
+)
+
+-- statement: patch
+-- Parcels whose rows differ in any column. A parcel may have several rows.
+create table :"schema".:"fids" as
+with n as materialized (
+  select
+    t.fid,
+    row(:"t.columns")::text as content
+  from :"schema".:"table" t
+),
+w as materialized (
+  select
+    t.fid,
+    row(:"t.columns")::text as content
+  from (:"published") t
+)
+select fid
+from (
+  select *
+  from n
+  except all
+  select *
+  from w
+) came
+union
+select fid
+from (
+  select *
+  from w
+  except all
+  select *
+  from n
+) gone;
+alter table :"schema".:"fids" add primary key (fid);
+analyze :"schema".:"fids";
+create view :"schema".:"gone" as
+select t.*
+from :"was" t
+join :"schema".:"fids" using (fid);
+create view :"schema".:"came" as
+select t.*
+from :"schema".:"table" t
+join :"schema".:"fids" using (fid);
+
+-- statement: patched_view
+create view :"schema".:"table" as
+select :"t.columns"
+from :"was" t
+where not exists (
+  select
+  from :"fids" c
+  where c.fid = t.fid
+)
+union all
+select :"columns"
+from :"came";

@@ -337,6 +337,7 @@ select
   p.unit_code::int4 as region,
   t.relation,
   t.partition,
+  coalesce(t.held_in, t.partition) as "heldIn",
   t.fingerprint,
   t.inputs,
   t.rows,
@@ -469,7 +470,7 @@ select
     select coalesce(sum(pg_total_relation_size(c.oid)), 0)
     from ledger.publication p
     join ledger.publication_table t using (publication_id)
-    join pg_class c on c.relname = t.partition
+    join pg_class c on c.relname = coalesce(t.held_in, t.partition)
     join pg_namespace n on n.oid = c.relnamespace
       and n.nspname = split_part(t.relation, '.', 1)
     where p.unit_code = b.unit_code

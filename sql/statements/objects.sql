@@ -210,7 +210,7 @@ where p.state = 'current'
   and not exists (
     select
     from pg_inherits i
-    where i.inhrelid = to_regclass(quote_ident(split_part(t.relation, '.', 1)) || '.' || quote_ident(t.partition))
+    where i.inhrelid = to_regclass(quote_ident(split_part(t.relation, '.', 1)) || '.' || quote_ident(coalesce(t.held_in, t.partition)))
       and i.inhparent = to_regclass(t.relation)
   )
 order by t.relation, t.partition

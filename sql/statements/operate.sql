@@ -128,10 +128,19 @@ where r.outcome = 'done'
 order by u.region, r.run_id desc
 
 -- statement: kept_partitions
-select distinct t.partition
+-- Also the rows and parcels by which a patched table becomes the previous one again.
+select distinct n.name as partition
 from ledger.publication_table t
 join ledger.publication p using (publication_id)
+cross join lateral (
+  values
+    (t.partition),
+    (t.held_in),
+    (t.partition || '_rows'),
+    (t.partition || '_fids')
+) n (name)
 where p.state in ('current', 'previous')
+  and n.name is not null
 
 -- statement: cited_releases
 -- The provenance of published data must stay readable.

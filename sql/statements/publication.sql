@@ -24,8 +24,8 @@ where unit_code = $1
   and state = $2
 
 -- statement: add_table
-insert into ledger.publication_table (publication_id, relation, partition, fingerprint, inputs, rows, digest)
-values ($1, $2, $3, $4, $5, $6, $7)
+insert into ledger.publication_table (publication_id, relation, partition, held_in, fingerprint, inputs, rows, digest)
+values ($1, $2, $3, nullif($4, $3), $5, $6, $7, $8)
 
 -- statement: add_files
 insert into ledger.publication_file (publication_id, file_id)

@@ -64,7 +64,6 @@ with leaver as (
     drawing = core.drawing(w.geom),
     point = w.point
   from :"leaving" w
-  :"among"
   where r.region_code = $1
     and r.fid = w.fid
     and not exists (
@@ -81,9 +80,6 @@ select
   false
 from leaver
 on conflict do nothing
-
--- statement: among
-join :"fids" using (fid)
 
 -- statement: parcels_on
 select geom
@@ -106,24 +102,32 @@ and not exists (
   where o.fid = p.fid
 )
 
+-- statement: standing_parcels
+select
+  fid,
+  geom
+from core.parcel
+
+-- statement: standing_with_new
+-- The new parcels of a region are not attached yet.
+select
+  fid,
+  geom
+from core.parcel
+where fid < :'first'
+  or fid >= :'next'
+union all
+select
+  fid,
+  geom
+from :"now"
+
 -- statement: name_successors
 with box as materialized (
   select st_setsrid(st_extent(geom)::geometry, 4326) as geom
   from (:"parcels") p
 ),
-standing as not materialized (
-  select
-    fid,
-    geom
-  from core.parcel
-  where fid < $1
-    or fid >= $2
-  union all
-  select
-    fid,
-    geom
-  from :"now"
-),
+standing as not materialized (:"standing"),
 found as materialized (
   select
     r.region_code,
@@ -154,7 +158,7 @@ kept as (
   insert into history.retired (fid, until_swap, retired, successor_fid)
   select
     fid,
-    $3,
+    $1,
     true,
     successor_fid
   from was

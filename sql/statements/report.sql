@@ -42,7 +42,7 @@ left join ledger.publication_table b
   and b.relation = t.relation
 -- A table of Italy is swapped as a whole and has the parent's name.
 cross join lateral (
-  select to_regclass(format('%I.%I', split_part(t.relation, '.', 1), case p.unit_code when 0 then split_part(t.relation, '.', 2) else t.partition end)) as id
+  select to_regclass(format('%I.%I', split_part(t.relation, '.', 1), case p.unit_code when 0 then split_part(t.relation, '.', 2) else coalesce(t.held_in, t.partition) end)) as id
 ) c
 where p.unit_code in (0, $1)
   and p.state = 'current'

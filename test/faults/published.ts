@@ -18,7 +18,10 @@ interface Listed extends Record<string, unknown> {
   readonly region: number;
   readonly state: 'current' | 'previous' | 'past';
   readonly relation: Relation;
+  /** Name of the content. */
   readonly partition: string;
+  /** Table that holds the rows. */
+  readonly heldIn: string;
   readonly rows: number;
   readonly digest: string;
 }
@@ -27,7 +30,7 @@ async function listed(session: Session): Promise<Listed[]> {
   const [made] = await session.query<{ there: boolean }>("select to_regclass('ledger.publication_table') is not null as there");
   if (!made!.there) return [];
   return session.query<Listed>(
-    `select p.unit_code::int4 as region, p.state, t.relation, t.partition, t.rows, t.digest
+    `select p.unit_code::int4 as region, p.state, t.relation, t.partition, coalesce(to_jsonb(t) ->> 'held_in', t.partition) as "heldIn", t.rows, t.digest
      from ledger.publication p join ledger.publication_table t using (publication_id) order by 1, 2, 3, 4`,
   );
 }
@@ -65,9 +68,9 @@ export async function everPublished(database: Database): Promise<Record<string, 
 export async function recount(database: Database): Promise<Record<string, string>> {
   return database.session(async (session) => {
     const found: Record<string, string> = {};
-    for (const { relation, partition, region } of (await listed(session)).filter(({ state }) => state === 'current')) {
+    for (const { relation, heldIn, region } of (await listed(session)).filter(({ state }) => state === 'current')) {
       const whole = (await splitOf(session, relation)) === 'whole';
-      const place = { schema: schemaOf(relation), table: whole ? tableOf(relation) : partition };
+      const place = { schema: schemaOf(relation), table: whole ? tableOf(relation) : heldIn };
       const [there] = await session.query<{ attached: boolean }>(
         `select $3 and c.relkind = 'r' or exists (select from pg_inherits i join pg_class p on p.oid = i.inhparent where i.inhrelid = c.oid and p.relname = $4) as attached
          from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = $2`, [place.schema, place.table, whole, tableOf(relation)],
@@ -86,9 +89,14 @@ export async function recount(database: Database): Promise<Record<string, string
 /** Returns workspaces, and tables that the ledger does not know: none after a run that ended well. */
 export async function orphans(database: Database): Promise<string[]> {
   return database.session(async (session) => {
-    const known = new Set((await listed(session)).map(({ partition }) => partition));
+    const all = await listed(session);
+    const known = new Set(all.flatMap(({ partition, heldIn }) => [partition, heldIn, `${partition}_rows`, `${partition}_fids`]));
     // The ledger still lists the tables of past publications, even after they were pruned.
-    const lasting = new Set((await listed(session)).filter(({ state }) => state !== 'past').map(({ partition }) => partition));
+    const patched = all.filter(({ state, region, relation, partition, heldIn }) => state === 'previous'
+      && all.some((now) => now.state === 'current' && now.region === region && now.relation === relation && now.heldIn === heldIn && now.partition !== partition));
+    const lasting = new Set([
+      ...all.filter(({ state }) => state !== 'past').map(({ heldIn }) => heldIn), ...patched.flatMap(({ partition }) => [`${partition}_rows`, `${partition}_fids`]),
+    ]);
     const loaded = new Set((await session.query<{ id: number }>("select release_id as id from ledger.release where state = 'loaded'")).map(({ id }) => id));
     const workspaces = await session.query<{ name: string }>(String.raw`select nspname as name from pg_namespace where nspname ~ '^(staging|build)_' order by 1`);
     // Parent tables are partitioned (kind p). Tables that are swapped as a whole, and the register of fids, which is never swapped, are created by a migration.
@@ -104,7 +112,7 @@ export async function orphans(database: Database): Promise<string[]> {
     });
     const unknown = [...workspaces.map(({ name }) => `schema ${name}`), ...strange.map(({ schema, name }) => `${schema}.${name}`)];
     const lost = [...lasting].filter((partition) => !tables.some(({ name }) => name === partition));
-    const whole = new Set((await listed(session)).filter(({ state, relation }) => state === 'current' && tables.some(({ schema, name }) => `${schema}.${name}` === relation)).map(({ partition }) => partition));
+    const whole = new Set(all.filter(({ state, relation }) => state === 'current' && tables.some(({ schema, name }) => `${schema}.${name}` === relation)).map(({ heldIn }) => heldIn));
     return [...unknown, ...lost.filter((partition) => !whole.has(partition)).map((partition) => `${partition} is in the ledger and nowhere else`)];
   });
 }

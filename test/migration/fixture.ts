@@ -127,7 +127,7 @@ export function differences(was: unknown, now: unknown, path = ''): string[] {
 /** Returns the published content by reference instead of fid, without ids of this database: rows and digest of each table of each region. */
 export async function publishedByReference(database: Database): Promise<Record<string, string>> {
   const tables = await database.query<{ region: number; relation: string; partition: string }>(
-    `select p.unit_code::int4 as region, t.relation, t.partition from ledger.publication p join ledger.publication_table t using (publication_id)
+    `select p.unit_code::int4 as region, t.relation, coalesce(to_jsonb(t) ->> 'held_in', t.partition) as partition from ledger.publication p join ledger.publication_table t using (publication_id)
      where p.state = 'current' order by 1, 2`,
   );
   const found: Record<string, string> = {};

@@ -67,7 +67,7 @@ function known(inventory: Inventory, more: Partial<Known> = {}): Known {
 /** Returns the publications as they are after a plan was carried out. */
 function published({ builds }: Plan): Known['published'] {
   return new Map(builds.map(({ region, products }) => [region, new Map(products.map(({ relation, fingerprint, inputs }): [typeof relation, PublishedTable] => [
-    relation, { relation, partition: `${relation}_${region}`, currentTable: `${relation}_${region}`, fingerprint, inputs, rows: 1_000, digest: 'd' },
+    relation, { relation, partition: `${relation}_${region}`, heldIn: `${relation}_${region}`, currentTable: `${relation}_${region}`, fingerprint, inputs, rows: 1_000, digest: 'd' },
   ]))]));
 }
 

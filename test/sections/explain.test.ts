@@ -34,7 +34,7 @@ describeDatabase('an explanation', (engine) => {
   it.each(SECTION_NAMES)('the explanation of the section %s equals the published values, and names files and positions', async (section) => {
     const relation = tableOfSection(section);
     const [table] = [...(await context.database.query<{ partition: string }>(
-      "select t.partition from ledger.publication_table t join ledger.publication p using (publication_id) where p.state = 'current' and p.unit_code = 14 and t.relation = $1", [relation],
+      "select coalesce(t.held_in, t.partition) as partition from ledger.publication_table t join ledger.publication p using (publication_id) where p.state = 'current' and p.unit_code = 14 and t.relation = $1", [relation],
     ))];
     expect(table).toBeDefined();
     const parcels = await context.database.query<{ fid: number }>(`select distinct fid from ${relation} ${WHERE[section] ?? ''} order by fid`);
