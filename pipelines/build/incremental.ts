@@ -4,7 +4,8 @@
  */
 import { patchedContent, sameRows } from '../db/comparing.ts';
 import {
-  findChanged, findMeeting, findNear, findSharing, keepReached, makePatch, pairMembers, provideFresh, providePatched, repeatsInFiles, type Patch, type Reach, type Replaced,
+  findChanged, findMeeting, findNear, findSharing, keepReached, makePatch, pairMembers, provideFresh, providePatched, repeatsInFiles,
+  type Patch, type Reach, type Replaced,
 } from '../db/copying.ts';
 import { analyze, dropOthers, dropTable, lookIn, renameTable } from '../db/ddl.ts';
 import { provideParcelsOf, providePublished } from '../db/layers.ts';

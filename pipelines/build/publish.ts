@@ -65,12 +65,13 @@ interface PatchedTable extends Content {
 }
 
 type MadeTable = ProvenTable | PatchedTable;
+type MadeEntry = readonly [Relation, MadeTable];
 
 /** Proves that the tables built whole may be attached, and computes their digests. */
 async function proveTables(
   database: Database, { region, schema, built, incremental, nodes }: Joined, parallel: number,
 ): Promise<ReadonlyMap<Relation, MadeTable>> {
-  return new Map(await inParallel(Math.min(parallel, database.parallel), built, ({ relation }) => database.session(async (session): Promise<readonly [Relation, MadeTable]> => {
+  return new Map(await inParallel(Math.min(parallel, database.parallel), built, ({ relation }) => database.session(async (session): Promise<MadeEntry> => {
     const result = incremental?.results.get(relation);
     if (result?.patch) return [relation, { patch: result.patch, rows: result.rows, digest: result.digest }];
     const split = await splitOf(session, relation);
@@ -116,14 +117,17 @@ export async function publish(database: Database, joined: Joined, gated: Gated, 
       region, runId, accepted?.why ?? null, accepted === null ? null : JSON.stringify({ who: accepted.who, figures: accepted.figures }),
     ]);
     await attribute(session, publicationId, citations);
-    const swap = await noteSwap(session, region, publicationId, [...made].map(([relation, content]) => exchangeOf(relation, lasting.get(relation) ?? null, content)));
+    const exchanges = [...made].map(([relation, content]) => exchangeOf(relation, lasting.get(relation) ?? null, content));
+    const swap = await noteSwap(session, region, publicationId, exchanges);
     for (const [relation, content] of made) {
       const old = before.get(relation);
-      if ('patch' in content && old !== undefined) await patchRows(session, { schema: schemaOf(relation), table: old.currentTable }, old.partition, content.patch);
+      if (!('patch' in content) || old === undefined) continue;
+      await patchRows(session, { schema: schemaOf(relation), table: old.currentTable }, old.partition, content.patch);
     }
     return { before, lasting, publicationId, swap };
   }, async (session, { before, lasting, publicationId, swap }) => {
-    await retire(session, { swap, region }, made.get('core.parcel'), before.get('core.parcel'), lasting.get('core.parcel'));
+    const parcels: Parcels = { made: made.get('core.parcel'), before: before.get('core.parcel'), lasting: lasting.get('core.parcel') };
+    await retire(session, { swap, region }, parcels);
     const tables: Omit<PublishedTable, 'currentTable'>[] = [];
     await holdReaders(session, region);
     await swapHappens(session, swap);
@@ -161,10 +165,18 @@ function exchangeOf(relation: Relation, leaving: TableState | null, content: Mad
   return { relation, leaving: leaving === null ? null : { ...leaving, place: content.patch.gone }, coming: { place: content.patch.came, rows, digest } };
 }
 
-/** Retires the parcels that disappear with a publication. @param before published parcels; absent for a region that is withdrawn or new */
-async function retire(
-  session: Session, of: { readonly swap: number; readonly region: number }, made: MadeTable | undefined, before: PublishedTable | undefined, lasting: TableState | undefined,
-): Promise<void> {
+/** The parcels of a publication. */
+interface Parcels {
+  /** Undefined if they stay. */
+  readonly made: MadeTable | undefined;
+  /** Published parcels; undefined for a region that is withdrawn or new. */
+  readonly before: PublishedTable | undefined;
+  /** Parcels that were published last. */
+  readonly lasting: TableState | undefined;
+}
+
+/** Retires the parcels that disappear with a publication. */
+async function retire(session: Session, of: { readonly swap: number; readonly region: number }, { made, before, lasting }: Parcels): Promise<void> {
   if (made === undefined) return;
   if ('place' in made) await retireParcels(session, of, made.place, lasting?.place ?? null, 'whole');
   else if (before !== undefined) await retireParcels(session, of, made.patch.came, formerRows(before.partition).rows, 'patched');

@@ -12,13 +12,20 @@ const content = statementsOf('content');
 /** Columns with the place where a row was read. These columns are not part of the row's content. */
 export const PROVENANCE: readonly string[] = ['release_id', 'member_id', 'position'];
 
+/** A file, its release, and earlier releases that hold rows of its members. */
+interface FileOfRows {
+  readonly fileId: number;
+  readonly releaseId: number;
+  readonly refersTo?: readonly number[];
+}
+
 /** Returns the digest of a file's rows for some places of a layer, independent of their position in the file. */
 export async function digestOfPlaces(
-  session: Session, relation: Relation, file: { readonly fileId: number; readonly releaseId: number; readonly refersTo?: readonly number[] }, columns: PlaceColumns, places: readonly SeriesPlace[],
+  session: Session, relation: Relation, { fileId, releaseId, refersTo = [] }: FileOfRows, columns: PlaceColumns, places: readonly SeriesPlace[],
 ): Promise<string> {
   const table = placeOf(relation);
   const names = { table, columns: await contentColumns(session, table), series: columns.series ?? [], place: columns.place };
-  return (await one<{ digest: string }>(session, content('digest_of_places', names), [[file.releaseId, ...file.refersTo ?? []], file.fileId, places.map(({ series }) => series), places.map(({ place }) => place)])).digest;
+  return (await one<{ digest: string }>(session, content('digest_of_places', names), [[releaseId, ...refersTo], fileId, places.map(({ series }) => series), places.map(({ place }) => place)])).digest;
 }
 
 /** Returns the columns with the content of rows, without their provenance. */
@@ -59,7 +66,7 @@ export async function compareTables(
   const single = found.some(({ name, key }) => name === 'fid' && key);
   const [statement, comune] = single ? ['parcels_with_one_row', isPlaced ? 't.belfiore' : 'p.belfiore']
     : columns.includes('fid') ? ['parcels_with_rows', ''] : ['rows_by_content', isPlaced ? 't.belfiore' : "''"];
-  const side = (table: Place | Part, of: Place | Part): { sql: string } => ({ sql: content(statement, { table, parcels: of, columns, comune: { sql: comune } }) });
+  const side = (table: Place | Part, of: Place | Part): Part => ({ sql: content(statement, { table, parcels: of, columns, comune: { sql: comune } }) });
   const fields = single ? columns.filter((name) => name !== 'fid').map((name) => content('changed_field', { name })).join(', ') : '';
   const rows = await session.query<TableDifference>(content('differences', { was: side(was, parcels.was), now: side(now, parcels.now), fields: { sql: fields } }));
   return rows.map((row) => ({ ...row, fields: Object.fromEntries(Object.entries(row.fields).filter(([, count]) => count > 0)) }));

@@ -304,10 +304,14 @@ class StageSink implements Sink {
   async #writeTaken(): Promise<Staged['reused']> {
     if (this.#taken.length === 0) return [];
     const referred = referredReleases(this.#given.located.source, this.#taken.map(({ from }) => from));
-    const members = this.#taken.map(({ fileId, facts: { path, crc32, size, region }, from: { memberId, releaseId, readAs, records, rows, rejects, duplicates } }) => ({
-      file_id: fileId, path, crc32, size, region_code: region, taken_from: readAs, records, rows, rejects, duplicates,
-      row_member_id: referred.has(releaseId) ? memberId : null, row_release_id: referred.has(releaseId) ? releaseId : null,
-    }));
+    const members = this.#taken.map(({ fileId, facts: { path, crc32, size, region }, from }) => {
+      const { memberId, releaseId, readAs, records, rows, rejects, duplicates } = from;
+      const [rowMember, rowRelease] = referred.has(releaseId) ? [memberId, releaseId] : [null, null];
+      return {
+        file_id: fileId, path, crc32, size, region_code: region, taken_from: readAs, row_member_id: rowMember, row_release_id: rowRelease,
+        records, rows, rejects, duplicates,
+      };
+    });
     const written = await this.#given.database.query<{ fileId: number; path: string; memberId: number }>(statement('take_members'), [this.#given.releaseId, JSON.stringify(members)]);
     const ids = new Map(written.map(({ fileId, path, memberId }) => [`${fileId} ${path}`, memberId]));
     return this.#taken.map(({ fileId, facts: { path }, from }) => {
@@ -385,8 +389,8 @@ class StageSink implements Sink {
 }
 
 /**
- * Returns the releases to whose rows a new release refers: the largest ones. Only layers that state the places of their rows allow it, because there one current
- * file owns each row.
+ * Returns the releases to whose rows a new release refers: the largest ones. Only layers that state the places of their rows allow it, because there one
+ * current file owns each row.
  */
 function referredReleases({ layer, places = {}, manifest }: RegisteredSource, taken: readonly EarlierMember[]): ReadonlySet<number> {
   if (manifest.keep !== 'newest' || !layer.writes.every((relation) => tableOf(relation) in places)) return new Set();

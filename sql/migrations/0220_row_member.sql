@@ -1,6 +1,6 @@
 -- purpose: members that refer to the rows of an earlier release
--- reads: none
--- writes: ledger.member
+-- reads: ledger.member
+-- writes: none
 -- grain: one row per member
 -- crs: none
 

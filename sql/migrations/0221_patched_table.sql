@@ -1,6 +1,6 @@
 -- purpose: the partition of a table whose rows were replaced in place
--- reads: none
--- writes: ledger.publication_table
+-- reads: ledger.publication_table
+-- writes: none
 -- grain: one row per publication and table
 -- crs: none
 

@@ -178,20 +178,6 @@ from (
 ) i
 where name <> renamed
 
--- statement: indexes
--- Returns for each index the statements that drop it and create it again.
-select
-  case when c.oid is null then format('drop index %s', i.oid::regclass) else format('alter table %s drop constraint %I', x.indrelid::regclass, c.conname) end as drops,
-  case
-    when c.oid is null then pg_get_indexdef(i.oid)
-    else format('alter table %s add constraint %I %s', x.indrelid::regclass, c.conname, pg_get_constraintdef(c.oid))
-  end as makes
-from pg_index x
-join pg_class i on i.oid = x.indexrelid
-left join pg_constraint c on c.conindid = i.oid
-where x.indrelid = to_regclass($1)
-order by i.oid
-
 -- statement: copy_comments
 select
   case
