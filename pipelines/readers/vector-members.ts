@@ -102,8 +102,10 @@ class Layers {
 export async function readVectorFile<K extends string>(file: InputFile, sink: Sink, reading: VectorReadings<K>, others: readonly string[] = []): Promise<void> {
   const layers = new Layers();
   if (!(await isZip(file.path))) {
-    await readDataset(await openVector(file.path), { path: '' }, file.size, sink, reading, layers);
-    for (const name of others) await readDataset(await openVector(join(dirname(file.path), name)), { path: name }, 0, sink, reading, layers);
+    await readDataset({ dataset: await openVector(file.path), facts: { path: '' }, weight: file.size }, sink, reading, layers);
+    for (const name of others) {
+      await readDataset({ dataset: await openVector(join(dirname(file.path), name)), facts: { path: name }, weight: 0 }, sink, reading, layers);
+    }
     layers.check(file.name);
     return;
   }
@@ -125,7 +127,7 @@ export async function readVectorFile<K extends string>(file: InputFile, sink: Si
         layers.read += 1;
         continue;
       }
-      await readDataset(await openVector({ zip, entry: path }), facts, weight, sink, reading, layers);
+      await readDataset({ dataset: await openVector({ zip, entry: path }), facts, weight }, sink, reading, layers);
     }
     layers.check(file.name);
   } finally {
@@ -140,10 +142,14 @@ function partsOf(zip: ZipArchive, path: string): ZipEntry[] {
   return zip.entries.filter((entry) => entry.path.toLowerCase().startsWith(stem) && !entry.path.slice(stem.length).includes('/'));
 }
 
-/** @param weight bytes of the file that belong to the dataset */
-async function readDataset<K extends string>(
-  dataset: VectorDataset, facts: MemberFacts, weight: number, sink: Sink, readings: VectorReadings<K>, counted: Layers,
-): Promise<void> {
+interface OpenMember {
+  readonly dataset: VectorDataset;
+  readonly facts: MemberFacts;
+  /** Bytes of the file that belong to the dataset. */
+  readonly weight: number;
+}
+
+async function readDataset<K extends string>({ dataset, facts, weight }: OpenMember, sink: Sink, readings: VectorReadings<K>, counted: Layers): Promise<void> {
   try {
     // GeoPackages have tables without geometry (styles, metadata), which are not read.
     const layers = dataset.layers.filter((layer) => layer.spatial);

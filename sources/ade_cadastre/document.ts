@@ -4,7 +4,7 @@
  * The publisher has such files, and the rest of their comune is good.
  */
 import { inputError } from '../../pipelines/contract/source.ts';
-import { isXmlMisc, XmlElementParser, XmlError, XmlPrologueParser, type Place, type XmlRoot } from '../../pipelines/formats/xml.ts';
+import { isXmlMisc, XmlElementParser, XmlError, XmlPrologueParser, type Place, type XmlElement, type XmlRoot } from '../../pipelines/formats/xml.ts';
 import { isSpace, ParcelScanner } from './scan.ts';
 import { NAMESPACES, Refusal, writeMember, type Rows } from './strict.ts';
 
@@ -68,6 +68,9 @@ interface Unfinished {
   searched: number;
 }
 
+/** Broken content: a member ends with its end tag, other content only before the next member. */
+type Content = 'member' | 'other';
+
 type State = 'prologue' | 'members' | 'skipping' | 'epilogue';
 
 export class GmlDocument {
@@ -88,6 +91,8 @@ export class GmlDocument {
   #limit = 0;
   /** The element at `#start`, parsed as far as its bytes have arrived. */
   #unfinished: Unfinished | null = null;
+  /** True after the last byte of the document. */
+  #isComplete = false;
   #memberName: Buffer = Buffer.alloc(0);
   #memberOpen: Buffer = Buffer.alloc(0);
   #memberClose: Buffer = Buffer.alloc(0);
@@ -126,20 +131,20 @@ export class GmlDocument {
 
   /**
    * Reads the complete members.
-   * @param final whether the document ends here
    * @throws input errors `COLUMNS_CHANGED`, `SRS_UNEXPECTED`, `ELEMENT_UNEXPECTED`, `RESPONSE_TRUNCATED`
    */
-  process(final: boolean = false): void {
+  process(): void {
     for (;;) {
       if (this.#state === 'members' && this.#scanner !== null && this.#fast && this.root?.usual === true) this.#scanMembers(this.#scanner);
-      if (this.#state === 'prologue' || !this.#step(final)) break;
+      if (this.#state === 'prologue' || !this.#step()) break;
     }
   }
 
   /** Ends the document after its last byte. */
   finish(): void {
     if (this.#prologue !== null) throw new Refusal('document_truncated', 'expected a GML document, found its end before the root element', START);
-    this.process(true);
+    this.#isComplete = true;
+    this.process();
     if (this.#state !== 'epilogue') {
       this.truncated = true;
       return;
@@ -256,31 +261,31 @@ export class GmlDocument {
   }
 
   /** Reads the next element or text outside the hot path. @returns false if it needs more bytes */
-  #step(final: boolean): boolean {
-    if (this.#state === 'skipping') return this.#skip(final);
+  #step(): boolean {
+    if (this.#state === 'skipping') return this.#skip();
     const buffer = this.#buffer;
     let at = this.#start;
     while (at < this.#end && isSpace(buffer[at])) at += 1;
     this.#start = at;
     if (at === this.#end) return false;
-    if (this.#state === 'epilogue') return this.#epilogue(at, final);
-    if (buffer[at] !== 0x3c) return this.#setAside(at, false, new Refusal('text_outside_member', 'expected wfs:member, found text', START), final);
-    if (at + 4 > this.#end && !final) return false;
+    if (this.#state === 'epilogue') return this.#epilogue(at);
+    if (buffer[at] !== 0x3c) return this.#setAside(at, 'other', new Refusal('text_outside_member', 'expected wfs:member, found text', START));
+    if (at + 4 > this.#end && !this.#isComplete) return false;
     switch (buffer[at + 1]) {
       case 0x2f:
-        return this.#rootEnd(at, final);
+        return this.#rootEnd(at);
       case 0x21:
       case 0x3f:
-        return this.#comment(at, final);
+        return this.#comment(at);
       default:
-        return this.#element(at, final);
+        return this.#element(at);
     }
   }
 
-  #rootEnd(at: number, final: boolean): boolean {
+  #rootEnd(at: number): boolean {
     const close = this.#find('>', at);
     if (close < 0) {
-      if (!final && this.#end - at < PROLOGUE_BYTES) return false;
+      if (!this.#isComplete && this.#end - at < PROLOGUE_BYTES) return false;
     } else {
       const text = this.#buffer.toString('latin1', at, close + 1);
       const name = this.#rootClose.toString('latin1');
@@ -290,21 +295,21 @@ export class GmlDocument {
         return true;
       }
     }
-    return this.#setAside(at, false, new Refusal('xml_malformed', 'expected wfs:member, found an end tag that closes nothing', START), final);
+    return this.#setAside(at, 'other', new Refusal('xml_malformed', 'expected wfs:member, found an end tag that closes nothing', START));
   }
 
   /** Reads a comment or a processing instruction between members. */
-  #comment(at: number, final: boolean): boolean {
+  #comment(at: number): boolean {
     const buffer = this.#buffer;
     const comment = buffer[at + 1] === 0x21;
     const terminator = comment ? '-->' : '?>';
     const end = this.#find(terminator, at + (comment ? 4 : 2));
-    if (end < 0 && !final && this.#end - at <= this.#memberBytes) return false;
+    if (end < 0 && !this.#isComplete && this.#end - at <= this.#memberBytes) return false;
     if (end >= 0 && isXmlMisc(decodeOrEmptyTag(buffer.subarray(at, end + terminator.length)))) {
       this.#start = end + terminator.length;
       return true;
     }
-    return this.#setAside(at, false, new Refusal('xml_malformed', 'expected wfs:member, found broken or forbidden markup', START), final);
+    return this.#setAside(at, 'other', new Refusal('xml_malformed', 'expected wfs:member, found broken or forbidden markup', START));
   }
 
   /** Returns a value that the root element or `open` must have set, which come before the members. */
@@ -314,11 +319,11 @@ export class GmlDocument {
   }
 
   /** Reads one element between the members: a member, or the collection's `boundedBy`. */
-  #element(at: number, final: boolean): boolean {
+  #element(at: number): boolean {
     const buffer = this.#buffer;
     let nameEnd = at + 1;
     while (nameEnd < this.#end && nameEnd - at < NAME_BYTES && !isSpace(buffer[nameEnd]) && buffer[nameEnd] !== 0x2f && buffer[nameEnd] !== 0x3e) nameEnd += 1;
-    if (nameEnd === this.#end && !final) return false;
+    if (nameEnd === this.#end && !this.#isComplete) return false;
     const name = buffer.toString('latin1', at + 1, nameEnd);
     const { memberName, namespaces } = this.#known(this.root);
     const isMember = name === memberName;
@@ -336,7 +341,7 @@ export class GmlDocument {
         const fed = work.fed - this.#origin;
         const tag = this.#find(close, work.searched - this.#origin);
         const end = tag < 0 ? -1 : this.#find('>', tag);
-        if (end < 0 && !final) {
+        if (end < 0 && !this.#isComplete) {
           if (this.#end - at > this.#memberBytes) return this.#skipFrom(at);
           work.searched = Math.max(work.fed, this.#origin + (tag < 0 ? this.#end - close.length : tag));
           return false;
@@ -354,31 +359,35 @@ export class GmlDocument {
     } catch (error) {
       const refusal = error instanceof XmlError ? malformed(error, 'well-formed XML') : error;
       if (!(refusal instanceof Refusal)) throw refusal;
-      return this.#setAside(at, isMember, refusal, final);
+      return this.#setAside(at, isMember ? 'member' : 'other', refusal);
     }
-    const fed = work.fed - this.#origin;
     this.#unfinished = null;
-    this.#start = fed;
-    if (found.element.name === 'wfs:member') {
+    this.#start = work.fed - this.#origin;
+    return this.#take(found.element, at);
+  }
+
+  /** Writes a complete element that began at `at`. @throws input errors `RESPONSE_TRUNCATED`, `ELEMENT_UNEXPECTED` */
+  #take(element: XmlElement, at: number): true {
+    if (element.name === 'wfs:member') {
       this.records += 1;
       this.members += 1;
       try {
-        writeMember(found.element, position, this.#known(this.#rows), this.#at);
+        writeMember(element, this.#origin + at, this.#known(this.#rows), this.#at);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         this.records -= 1;
-        this.#problem(at, fed, error.code, error.message, error.place);
+        this.#problem(at, this.#start, error.code, error.message, error.place);
       }
       return true;
     }
-    if (found.element.name === 'wfs:boundedBy' || found.element.name === 'gml:boundedBy') return true;
-    if (found.element.name === 'wfs:truncatedResponse') {
+    if (element.name === 'wfs:boundedBy' || element.name === 'gml:boundedBy') return true;
+    if (element.name === 'wfs:truncatedResponse') {
       throw inputError('the service cut off its answer', {
         code: 'RESPONSE_TRUNCATED', at: this.#at, detail: `expected members, found wfs:truncatedResponse after ${this.members}`, hint: 'Request the data from the service again.',
       });
     }
     throw inputError('the collection contains an unknown element', {
-      code: 'ELEMENT_UNEXPECTED', at: this.#at, detail: `expected wfs:member, found ${found.element.name}`, hint: 'The publisher may have changed the format. Remove the file from the folder, or report it.',
+      code: 'ELEMENT_UNEXPECTED', at: this.#at, detail: `expected wfs:member, found ${element.name}`, hint: 'The publisher may have changed the format. Remove the file from the folder, or report it.',
     });
   }
 
@@ -386,10 +395,11 @@ export class GmlDocument {
    * Turns the bytes from `at` into a problem. A member ends with its end tag or before the next member, whichever comes first.
    * Other content ends before the next member.
    */
-  #setAside(at: number, isMember: boolean, refusal: Refusal, final: boolean): boolean {
+  #setAside(at: number, content: Content, refusal: Refusal): boolean {
     this.#unfinished = null;
-    const end = this.#resume(at + 1, isMember);
-    if (end < 0 && !final) {
+    const isMember = content === 'member';
+    const end = this.#resume(at + 1, content);
+    if (end < 0 && !this.#isComplete) {
       if (this.#end - at > this.#memberBytes) return this.#skipFrom(at);
       return false;
     }
@@ -402,7 +412,7 @@ export class GmlDocument {
   }
 
   /** Returns the index where reading can resume, or −1. */
-  #resume(from: number, endTagCounts: boolean): number {
+  #resume(from: number, content: Content): number {
     const candidates: number[] = [];
     const rootEnd = this.#find(this.#rootClose, from);
     if (rootEnd >= 0) candidates.push(rootEnd);
@@ -413,7 +423,7 @@ export class GmlDocument {
         break;
       }
     }
-    if (endTagCounts) {
+    if (content === 'member') {
       const close = this.#find(this.#memberClose.subarray(0, -1), from);
       const end = close < 0 ? -1 : this.#find('>', close);
       if (end >= 0 && candidates.every((other) => close < other)) return end + 1;
@@ -431,20 +441,20 @@ export class GmlDocument {
     return true;
   }
 
-  #skip(final: boolean): boolean {
-    const end = this.#resume(this.#start, true);
+  #skip(): boolean {
+    const end = this.#resume(this.#start, 'member');
     if (end >= 0) {
       this.#start = end;
       this.#state = 'members';
       return true;
     }
     // A tag may be cut by the end of the chunk.
-    this.#start = final ? this.#end : Math.max(this.#start, this.#end - NAME_BYTES);
+    this.#start = this.#isComplete ? this.#end : Math.max(this.#start, this.#end - NAME_BYTES);
     return false;
   }
 
-  #epilogue(at: number, final: boolean): boolean {
-    if (!final && this.#end - at <= EXCERPT_BYTES) return false;
+  #epilogue(at: number): boolean {
+    if (!this.#isComplete && this.#end - at <= EXCERPT_BYTES) return false;
     const rest = this.#buffer.subarray(at, this.#end);
     this.#start = this.#end;
     if (rest.length <= EXCERPT_BYTES && isXmlMisc(decodeOrEmptyTag(rest))) return false;

@@ -58,8 +58,8 @@ export function isSpace(byte: number | undefined): boolean {
  */
 class Run {
   readonly #tags: readonly Uint8Array[];
-  /** Whether white space may come before the first tag. */
-  readonly #leading: boolean;
+  /** What may come before the first tag. */
+  readonly #before: 'nothing' | 'space';
   words: Float64Array = new Float64Array(0);
   /** The last eight bytes, for lengths that are not a multiple of eight. */
   tail = 0;
@@ -68,8 +68,8 @@ class Run {
   /** Number of bytes of white space before the first tag in the last match. */
   lead = 0;
 
-  constructor(leading: boolean, ...tags: readonly string[]) {
-    this.#leading = leading;
+  constructor(before: 'nothing' | 'space', ...tags: readonly string[]) {
+    this.#before = before;
     this.#tags = tags.map((tag) => Buffer.from(tag, 'latin1'));
   }
 
@@ -78,7 +78,7 @@ class Run {
     let at = from;
     let first = from;
     for (const [index, tag] of this.#tags.entries()) {
-      if (index > 0 || this.#leading) while (at < limit && isSpace(bytes[at])) at += 1;
+      if (index > 0 || this.#before === 'space') while (at < limit && isSpace(bytes[at])) at += 1;
       if (index === 0) first = at;
       if (at + tag.length > limit) return -1;
       for (let i = 0; i < tag.length; i += 1) if (bytes[at + i] !== tag[i]) return -1;
@@ -119,26 +119,26 @@ function same(bytes: Uint8Array, view: DataView, a: number, b: number, size: num
   return true;
 }
 
-const OPEN = new Run(true, '<wfs:member>', `<CP:CadastralParcel gml:id="${PARCEL_GML_ID}`);
-const ENVELOPE = new Run(false, '">', '<gml:boundedBy>', `<gml:Envelope srsName="${SRS_NAME}">`, '<gml:lowerCorner>');
-const UPPER_CORNER = new Run(false, '</gml:lowerCorner>', '<gml:upperCorner>');
-const GEOMETRY = new Run(false, '</gml:upperCorner>', '</gml:Envelope>', '</gml:boundedBy>', '<CP:msGeometry>', '<gml:');
-const POLYGON = new Run(false, `Polygon gml:id="${PARCEL_GML_ID}`);
-const POLYGON_EXTERIOR = new Run(false, `" srsName="${SRS_NAME}">`, '<gml:exterior>', '<gml:LinearRing>', '<gml:posList srsDimension="2">');
-const MULTI = new Run(false, `MultiSurface gml:id="${PARCEL_GML_ID}`);
-const MULTI_MEMBER = new Run(false, `" srsName="${SRS_NAME}">`, '<gml:surfaceMember>', `<gml:Polygon gml:id="${PARCEL_GML_ID}`);
-const MULTI_EXTERIOR = new Run(false, '">', '<gml:exterior>', '<gml:LinearRing>', '<gml:posList srsDimension="2">');
-const MULTI_NEXT = new Run(true, '<gml:surfaceMember>', `<gml:Polygon gml:id="${PARCEL_GML_ID}`);
-const EXTERIOR_CLOSE = new Run(false, '</gml:posList>', '</gml:LinearRing>', '</gml:exterior>');
-const INTERIOR_OPEN = new Run(true, '<gml:interior>', '<gml:LinearRing>', '<gml:posList srsDimension="2">');
-const INTERIOR_CLOSE = new Run(false, '</gml:posList>', '</gml:LinearRing>', '</gml:interior>');
-const SURFACE_CLOSE = new Run(true, '</gml:Polygon>', '</gml:surfaceMember>');
-const MULTI_CLOSE = new Run(true, '</gml:MultiSurface>', '</CP:msGeometry>', `<CP:INSPIREID_LOCALID>${PARCEL_ID}`);
-const POLYGON_CLOSE = new Run(true, '</gml:Polygon>', '</CP:msGeometry>', `<CP:INSPIREID_LOCALID>${PARCEL_ID}`);
-const LABEL_OPEN = new Run(false, '</CP:INSPIREID_LOCALID>', `<CP:INSPIREID_NAMESPACE>${PARCEL_ID}</CP:INSPIREID_NAMESPACE>`, '<CP:LABEL>');
-const REFERENCE_OPEN = new Run(false, '</CP:LABEL>', '<CP:NATIONALCADASTRALREFERENCE>');
-const UNIT_OPEN = new Run(false, '</CP:NATIONALCADASTRALREFERENCE>', '<CP:ADMINISTRATIVEUNIT>');
-const CLOSE = new Run(false, '</CP:ADMINISTRATIVEUNIT>', '</CP:CadastralParcel>', '</wfs:member>');
+const OPEN = new Run('space', '<wfs:member>', `<CP:CadastralParcel gml:id="${PARCEL_GML_ID}`);
+const ENVELOPE = new Run('nothing', '">', '<gml:boundedBy>', `<gml:Envelope srsName="${SRS_NAME}">`, '<gml:lowerCorner>');
+const UPPER_CORNER = new Run('nothing', '</gml:lowerCorner>', '<gml:upperCorner>');
+const GEOMETRY = new Run('nothing', '</gml:upperCorner>', '</gml:Envelope>', '</gml:boundedBy>', '<CP:msGeometry>', '<gml:');
+const POLYGON = new Run('nothing', `Polygon gml:id="${PARCEL_GML_ID}`);
+const POLYGON_EXTERIOR = new Run('nothing', `" srsName="${SRS_NAME}">`, '<gml:exterior>', '<gml:LinearRing>', '<gml:posList srsDimension="2">');
+const MULTI = new Run('nothing', `MultiSurface gml:id="${PARCEL_GML_ID}`);
+const MULTI_MEMBER = new Run('nothing', `" srsName="${SRS_NAME}">`, '<gml:surfaceMember>', `<gml:Polygon gml:id="${PARCEL_GML_ID}`);
+const MULTI_EXTERIOR = new Run('nothing', '">', '<gml:exterior>', '<gml:LinearRing>', '<gml:posList srsDimension="2">');
+const MULTI_NEXT = new Run('space', '<gml:surfaceMember>', `<gml:Polygon gml:id="${PARCEL_GML_ID}`);
+const EXTERIOR_CLOSE = new Run('nothing', '</gml:posList>', '</gml:LinearRing>', '</gml:exterior>');
+const INTERIOR_OPEN = new Run('space', '<gml:interior>', '<gml:LinearRing>', '<gml:posList srsDimension="2">');
+const INTERIOR_CLOSE = new Run('nothing', '</gml:posList>', '</gml:LinearRing>', '</gml:interior>');
+const SURFACE_CLOSE = new Run('space', '</gml:Polygon>', '</gml:surfaceMember>');
+const MULTI_CLOSE = new Run('space', '</gml:MultiSurface>', '</CP:msGeometry>', `<CP:INSPIREID_LOCALID>${PARCEL_ID}`);
+const POLYGON_CLOSE = new Run('space', '</gml:Polygon>', '</CP:msGeometry>', `<CP:INSPIREID_LOCALID>${PARCEL_ID}`);
+const LABEL_OPEN = new Run('nothing', '</CP:INSPIREID_LOCALID>', `<CP:INSPIREID_NAMESPACE>${PARCEL_ID}</CP:INSPIREID_NAMESPACE>`, '<CP:LABEL>');
+const REFERENCE_OPEN = new Run('nothing', '</CP:LABEL>', '<CP:NATIONALCADASTRALREFERENCE>');
+const UNIT_OPEN = new Run('nothing', '</CP:NATIONALCADASTRALREFERENCE>', '<CP:ADMINISTRATIVEUNIT>');
+const CLOSE = new Run('nothing', '</CP:ADMINISTRATIVEUNIT>', '</CP:CadastralParcel>', '</wfs:member>');
 
 /** Scans members of one document into the rows of `raw_parcel`. */
 export class ParcelScanner {

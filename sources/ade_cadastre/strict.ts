@@ -76,7 +76,7 @@ function writeParcel(feature: XmlElement, position: number, rows: Rows, at: stri
   const text = properties.NATIONALCADASTRALREFERENCE;
   const reference = parseReference(text);
   if (reference?.label == null) throw new Refusal('reference_malformed', `expected CCCCZFFFFAS.label, found ${text}`, feature.place);
-  expectIds(feature, properties['gml:id'], properties.INSPIREID_LOCALID, PARCEL_GML_ID, PARCEL_ID, text);
+  expectIds(feature, properties, { gmlId: PARCEL_GML_ID, localId: PARCEL_ID }, text);
   if (properties.LABEL !== reference.label) {
     throw new Refusal('reference_contradicts_label', `expected LABEL ${reference.label} as in ${text}, found ${properties.LABEL}`, feature.place);
   }
@@ -96,7 +96,7 @@ function writeSheet(feature: XmlElement, position: number, rows: Rows, at: strin
   const text = properties.NATIONALCADASTRALZONINGREFERENCE;
   const reference = parseReference(text);
   if (reference === null || text.length !== SHEET_REFERENCE_LENGTH) throw new Refusal('reference_malformed', `expected CCCCZFFFFAS, found ${text}`, feature.place);
-  expectIds(feature, properties['gml:id'], properties.INSPIREID_LOCALID, SHEET_GML_ID, SHEET_ID, text);
+  expectIds(feature, properties, { gmlId: SHEET_GML_ID, localId: SHEET_ID }, text);
   const writer = rows.sheets;
   writer.begin(position);
   writer.text(text);
@@ -115,12 +115,15 @@ function writeComuni(writer: RowWriter, reference: Reference, administrativeUnit
   writer.value('text', rows.fileBelfiore === reference.belfiore ? null : rows.fileBelfiore);
 }
 
-function expectIds(feature: XmlElement, gmlId: string, localId: string, gmlPrefix: string, localPrefix: string, reference: string): void {
-  if (localId !== localPrefix + reference) {
-    throw new Refusal('reference_contradicts_id', `expected INSPIREID_LOCALID ${localPrefix}${reference}, found ${localId}`, feature.place);
+function expectIds(
+  feature: XmlElement, { 'gml:id': gmlId, INSPIREID_LOCALID: localId }: Readonly<Record<'gml:id' | 'INSPIREID_LOCALID', string>>,
+  prefixes: { readonly gmlId: string; readonly localId: string }, reference: string,
+): void {
+  if (localId !== prefixes.localId + reference) {
+    throw new Refusal('reference_contradicts_id', `expected INSPIREID_LOCALID ${prefixes.localId}${reference}, found ${localId}`, feature.place);
   }
-  if (gmlId !== gmlPrefix + reference) {
-    throw new Refusal('reference_contradicts_id', `expected gml:id ${gmlPrefix}${reference}, found ${gmlId}`, feature.place);
+  if (gmlId !== prefixes.gmlId + reference) {
+    throw new Refusal('reference_contradicts_id', `expected gml:id ${prefixes.gmlId}${reference}, found ${gmlId}`, feature.place);
   }
 }
 

@@ -267,14 +267,14 @@ class TileRows {
     const to = this.#to;
     if (to[0]! - from[0]! !== 10) return false;
     for (let at = from[0]!; at < to[0]!; at += 1) if (!isBase62(buffer[at]!)) return false;
-    const easting = decimalOf(buffer, from[1]!, to[1]!, false);
-    const northing = decimalOf(buffer, from[2]!, to[2]!, false);
+    const easting = decimalOf(buffer, from[1]!, to[1]!, 'digits');
+    const northing = decimalOf(buffer, from[2]!, to[2]!, 'digits');
     if (!(easting % CELL_M === CELL_M / 2 && northing % CELL_M === CELL_M / 2 && easting < MAX_COORDINATE_M && northing < MAX_COORDINATE_M)) return false;
-    const height = decimalOf(buffer, from[3]!, to[3]!, true);
-    const rmse = decimalOf(buffer, from[4]!, to[4]!, true);
-    const velocity = decimalOf(buffer, from[5]!, to[5]!, true);
-    const velocityStd = decimalOf(buffer, from[6]!, to[6]!, true);
-    const acceleration = decimalOf(buffer, from[7]!, to[7]!, true);
+    const height = decimalOf(buffer, from[3]!, to[3]!, 'decimal');
+    const rmse = decimalOf(buffer, from[4]!, to[4]!, 'decimal');
+    const velocity = decimalOf(buffer, from[5]!, to[5]!, 'decimal');
+    const velocityStd = decimalOf(buffer, from[6]!, to[6]!, 'decimal');
+    const acceleration = decimalOf(buffer, from[7]!, to[7]!, 'decimal');
     // NaN fails every comparison.
     if (!(rmse >= 0 && velocityStd >= 0 && velocity <= MAX_VELOCITY_MM_YEAR && velocity >= -MAX_VELOCITY_MM_YEAR)) return false;
     if (!(height >= HEIGHT_M[0] && height <= HEIGHT_M[1] && acceleration <= MAX_ACCELERATION_MM_YEAR2 && acceleration >= -MAX_ACCELERATION_MM_YEAR2))
@@ -329,13 +329,13 @@ function isBase62(byte: number): boolean {
 }
 
 /**
- * Returns a plain decimal: at most 7 digits and, if `signed`, a leading minus and up to 6 decimals; NaN otherwise. Mantissa and power of ten
+ * Returns a plain number: at most 7 digits and, in the form `decimal`, a leading minus and up to 6 decimals; NaN otherwise. Mantissa and power of ten
  * are exact in a double, so the quotient is the nearest double, the same as from `Number`.
  */
-function decimalOf(buffer: Buffer, from: number, to: number, signed: boolean): number {
+function decimalOf(buffer: Buffer, from: number, to: number, form: 'digits' | 'decimal'): number {
   let at = from;
   let negative = false;
-  if (signed && buffer[at] === MINUS) {
+  if (form === 'decimal' && buffer[at] === MINUS) {
     negative = true;
     at += 1;
   }
@@ -348,7 +348,7 @@ function decimalOf(buffer: Buffer, from: number, to: number, signed: boolean): n
       mantissa = mantissa * 10 + (byte - 0x30);
       if (decimals >= 0) decimals += 1;
       else digits += 1;
-    } else if (signed && byte === POINT && decimals < 0) {
+    } else if (form === 'decimal' && byte === POINT && decimals < 0) {
       decimals = 0;
     } else {
       return Number.NaN;

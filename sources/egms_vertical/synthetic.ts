@@ -100,7 +100,8 @@ function tails(dates: number, { reference }: Layout): string[] {
   });
 }
 
-function line(seed: number, ix: number, iy: number, cell: Cell, tail: readonly string[], rmse = 1 + (mix(seed, ix, iy, 5) % 20) / 10): string {
+/** Returns the line of the cell in a column and row. */
+function line(seed: number, [ix, iy]: readonly [number, number], cell: Cell, tail: readonly string[], rmse = 1 + (mix(seed, ix, iy, 5) % 20) / 10): string {
   const height = (300 + (mix(seed, ix, iy, 6) % 5_000) / 10).toFixed(1);
   return `${pidOf(seed, ix, iy)},${ix * 100 + 50},${iy * 100 + 50},${height},${rmse.toFixed(1)},${cell.velocity.toFixed(1)},0.1,`
     + `${cell.acceleration.toFixed(2)},${cyclicItem(tail, mix(seed, ix, iy, 7))}\n`;
@@ -150,9 +151,9 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
       for (let ix = fromX; ix < toX; ix += 1) {
         const cell = cellAt(seed, ix, iy);
         if (cell === null) continue;
-        block += line(seed, ix, iy, cell, tail);
+        block += line(seed, [ix, iy], cell, tail);
         // Some cells are repeated with a worse fit and another motion. The repeated row must lose in any order.
-        if (mix(seed, ix, iy, 8) % 500 === 0) block = line(seed, ix, iy, { velocity: 99.9, acceleration: 9.99 }, tail, 9.9) + block;
+        if (mix(seed, ix, iy, 8) % 500 === 0) block = line(seed, [ix, iy], { velocity: 99.9, acceleration: 9.99 }, tail, 9.9) + block;
       }
       if (block !== '') yield block;
     }
@@ -170,7 +171,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   // These must not be served: the other component, and an older release with other motions.
   const [tx, ty] = itemAt(tiles, 0);
   const others = (ends: readonly string[]): string[] =>
-    Array.from({ length: 20 }, (_, i) => line(seed, middle[0] + i, middle[1], { velocity: 55.5, acceleration: 5.55 }, ends));
+    Array.from({ length: 20 }, (_, i) => line(seed, [middle[0] + i, middle[1]], { velocity: 55.5, acceleration: 5.55 }, ends));
   await writeTile(folder, tileName(tx, ty, 'E', RELEASE), [header, ...others(tail)]);
   const olderHeader = `${OLDER_LAYOUT.columns},${dateColumns('2018-01-03', dates)}\n`;
   await writeTile(folder, tileName(tx, ty, 'U', OLDER_RELEASE), [olderHeader, ...others(tails(dates, OLDER_LAYOUT))]);
@@ -185,11 +186,11 @@ async function writeLooseTile(
   const fewer = tails(2, LAYOUT);
   const repeated: string[] = [];
   for (let ix = middle[0]; ix < x1 && repeated.length < 3; ix += 1) {
-    if (cellAt(seed, ix, middle[1]) !== null) repeated.push(line(seed, ix, middle[1], { velocity: -77.7, acceleration: 7.77 }, fewer, 9.5));
+    if (cellAt(seed, ix, middle[1]) !== null) repeated.push(line(seed, [ix, middle[1]], { velocity: -77.7, acceleration: 7.77 }, fewer, 9.5));
   }
   const beyond = (lastX + 1) * CELLS_PER_TILE;
-  const good = Array.from({ length: 50 }, (_, i) => line(seed, beyond + i, lastY * CELLS_PER_TILE, { velocity: -1, acceleration: 0 }, fewer));
-  const bad = line(seed, beyond + 60, lastY * CELLS_PER_TILE, { velocity: -1, acceleration: 0 }, fewer);
+  const good = Array.from({ length: 50 }, (_, i) => line(seed, [beyond + i, lastY * CELLS_PER_TILE], { velocity: -1, acceleration: 0 }, fewer));
+  const bad = line(seed, [beyond + 60, lastY * CELLS_PER_TILE], { velocity: -1, acceleration: 0 }, fewer);
   const refused = [
     bad.replace(',-1.0,', ',nan,'),
     bad.replace(/^(\w{10},\d+)50,/, '$100,'),

@@ -49,24 +49,26 @@ export function otherRegion(found: number, region: number | null): Refusal | nul
 /** Streams one file of indicators. Positions are row numbers of the sheet or line numbers of the CSV. */
 export async function readIndicators(file: InputFile, sink: Sink): Promise<void> {
   const name = file.name.toLowerCase();
-  if (name.endsWith('.csv')) return readCsv(file.open(), file.name, '', file.size, file.region, sink);
+  const whole: Indicators = { name: file.name, path: '', size: file.size, region: file.region };
+  if (name.endsWith('.csv')) return readCsv(file.open(), whole, sink);
   const archive = await file.zip();
   try {
     if (name.endsWith('.xlsx')) {
-      await readWorkbook(archive, file.name, '', file.size, file.region, sink);
+      await readWorkbook(archive, whole, sink);
       return;
     }
     let done = 0;
     for (const entry of archive.entries) {
       if (!INDICATOR_FILE.test(entry.path)) continue;
       const base = done;
+      const packed = { path: entry.path, size: entry.compressedSize, region: file.region };
       const inner: Sink = { ...sinkOf(sink), progress: (bytes) => sink.progress(base + bytes) };
       if (entry.path.toLowerCase().endsWith('.csv')) {
-        await readCsv((await archive.stream(entry.path)) as AsyncIterable<Buffer>, `${file.name}!${entry.path}`, entry.path, entry.compressedSize, file.region, inner);
+        await readCsv((await archive.stream(entry.path)) as AsyncIterable<Buffer>, { ...packed, name: `${file.name}!${entry.path}` }, inner);
       } else {
         const workbook = await archive.archive(entry.path);
         try {
-          await readWorkbook(workbook, entry.path, entry.path, entry.compressedSize, file.region, inner);
+          await readWorkbook(workbook, { ...packed, name: entry.path }, inner);
         } finally {
           await workbook.close();
         }
@@ -83,10 +85,20 @@ function sinkOf(sink: Sink): Sink {
   return { member: (facts) => sink.member(facts), reuse: (facts) => sink.reuse(facts), progress: (bytes) => sink.progress(bytes) };
 }
 
-async function readWorkbook(archive: ZipArchive, fileName: string, path: string, size: number, region: number | null, sink: Sink): Promise<void> {
+/** A file of indicators, alone or inside a zip. */
+interface Indicators {
+  /** Name for messages. */
+  readonly name: string;
+  /** Path inside the zip; empty for a file alone. */
+  readonly path: string;
+  readonly size: number;
+  readonly region: number | null;
+}
+
+async function readWorkbook(archive: ZipArchive, { name, path, size, region }: Indicators, sink: Sink): Promise<void> {
   const workbook = await Workbook.open(archive);
   const [sheet] = workbook.sheets;
-  if (sheet === undefined) throw new Error(`${fileName} has lost its sheet`);
+  if (sheet === undefined) throw new Error(`${name} has lost its sheet`);
   const total = archive.entry(sheet.path).size;
   const counter = new XlsxRowCounter();
   let open: { readonly member: MemberSink; readonly place: Place } | undefined;
@@ -94,7 +106,7 @@ async function readWorkbook(archive: ZipArchive, fileName: string, path: string,
     for (const row of rows) {
       const values = row.cells.map((cell) => cell ?? '');
       if (open === undefined) {
-        const header = openHeader(values, fileName, `${archive.label}!${sheet.path}:${row.number}`);
+        const header = openHeader(values, name, `${archive.label}!${sheet.path}:${row.number}`);
         const member = await sink.member({ path, size });
         open = { member, place: placer(member, header, region) };
       } else {
@@ -111,10 +123,10 @@ async function readWorkbook(archive: ZipArchive, fileName: string, path: string,
   await open.member.close(counter.rows - 1);
 }
 
-async function readCsv(stream: AsyncIterable<Buffer>, at: string, path: string, size: number, region: number | null, sink: Sink): Promise<void> {
-  const reader: CsvReader = await openCsv(stream, { at, delimiter: ';' });
+async function readCsv(stream: AsyncIterable<Buffer>, { name, path, size, region }: Indicators, sink: Sink): Promise<void> {
+  const reader: CsvReader = await openCsv(stream, { at: name, delimiter: ';' });
   try {
-    const header = openHeader(reader.header, at, `${at}:${reader.headerLine}`);
+    const header = openHeader(reader.header, name, `${name}:${reader.headerLine}`);
     const member = await sink.member({ path, size });
     const place = placer(member, header, region);
     let records = 0;

@@ -9,28 +9,42 @@ const HEADER = 'Anno;Sigla Automobilistica;Codice Unità territoriale sovracomun
   + 'Codice del Comune associato alla variazione;Denominazione Comune associato alla variazione;Codice Unità territoriale sovracomunale associato alla variazione;'
   + 'Sigla Automobilistica associata alla variazione;;;;;';
 
+interface Event {
+  readonly year: string;
+  readonly day: string;
+  readonly old: FormerComune;
+  /** Comune whose province the former comune belonged to. */
+  readonly comune: SyntheticComune;
+  /** `1` for a divided comune. */
+  readonly divided?: string;
+  /** Comune that has the territory now; null: another state. */
+  readonly into: FormerComune | null;
+}
+
 const synthetic: Synthetic = {
   async write(region, folder) {
     const [first, second] = region.comuni;
-    const line = (year: string, day: string, old: FormerComune, { province }: SyntheticComune, divided: string, into: FormerComune | null): string => [
+    const line = ({ year, day, old, comune: { province }, divided = '', into }: Event): string => [
       year, province.sigla, province.code, old.istatCode, old.name, divided, `${day}/${year}`,
       into?.istatCode ?? '', into?.name ?? 'Stato estero', into === null ? '-' : into.istatCode.slice(0, 3), into === null ? '-' : province.sigla, '', '', '', '', '',
     ].join(';');
     const asFormer = ({ istatCode, italianName }: SyntheticComune): FormerComune => ({ istatCode, name: italianName });
-    const row = (year: string, day: string, code: string, name: string, divided: string, into: SyntheticComune | null): string =>
-      line(year, day, { istatCode: `${first.province.code}${code}`, name }, first, divided, into === null ? null : asFormer(into));
+    const invented = (code: string, name: string): Pick<Event, 'old' | 'comune'> => ({ old: { istatCode: `${first.province.code}${code}`, name }, comune: first });
+    const divided = { ...invented('192', 'Roccapparente Vecchia'), year: '1928', day: '15/04', divided: '1' };
     const mergers = region.comuni.flatMap((comune) => {
       const parts = mergedComuni(comune);
-      const earlier = parts.slice(0, 1).map((into) => line('1950', '01/07', { istatCode: `${comune.province.code}195`, name: 'Fintaria Antica' }, comune, '', into));
-      return [...parts.map((part) => line('2020', '01/01', part, comune, '', asFormer(comune))), ...earlier];
+      const earlier = parts.slice(0, 1).map((into) => (
+        line({ year: '1950', day: '01/07', old: { istatCode: `${comune.province.code}195`, name: 'Fintaria Antica' }, comune, into })
+      ));
+      return [...parts.map((part) => line({ year: '2020', day: '01/01', old: part, comune, into: asFormer(comune) })), ...earlier];
     });
     await writeFile(join(folder, 'comuni-soppressi.csv'), `${[
       HEADER,
       ...mergers,
-      row('2020', '01/01', '191', 'Nonsò di Sotto', '', first),
-      row('1928', '15/04', '192', 'Roccapparente Vecchia', '1', first),
-      row('1928', '15/04', '192', 'Roccapparente Vecchia', '1', second),
-      row('1947', '16/09', '193', 'Oltreconfine', '', null),
+      line({ ...invented('191', 'Nonsò di Sotto'), year: '2020', day: '01/01', into: asFormer(first) }),
+      line({ ...divided, into: asFormer(first) }),
+      line({ ...divided, into: asFormer(second) }),
+      line({ ...invented('193', 'Oltreconfine'), year: '1947', day: '16/09', into: null }),
     ].join('\n')}\n`);
   },
 };

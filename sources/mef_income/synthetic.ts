@@ -96,6 +96,12 @@ interface Format {
   readonly unpadded: boolean;
 }
 
+/** Area of a row: a comune, or one of its postal codes. */
+interface Where {
+  readonly comune: SyntheticComune;
+  readonly cap: string | null;
+}
+
 const pairs = (names: readonly string[]): string[] => names.flatMap((name) => [`${name} - Frequenza`, `${name} - Ammontare in euro`]);
 
 function header({ year, byPostalCode, headerEnd }: Format): string {
@@ -107,7 +113,7 @@ function header({ year, byPostalCode, headerEnd }: Format): string {
   ].join(';') + headerEnd;
 }
 
-function row(region: SyntheticRegion, format: Format, comune: SyntheticComune, cap: string | null, found: Declared, random: Random): string {
+function row(region: SyntheticRegion, format: Format, { comune, cap }: Where, found: Declared, random: Random): string {
   const code = (text: string): string => (format.unpadded ? text.replace(/^0+/, '') : text);
   const other = (): string[] => (random.below(6) === 0 ? ['', ''] : [String(4 + random.below(900)), String(1000 + random.below(9_000_000))]);
   const cells = [
@@ -131,18 +137,18 @@ function* table(region: SyntheticRegion, format: Format): Generator<string> {
     if (format.byPostalCode) {
       for (const cap of comune.postalCodes) {
         const found = ofPostalCode(region, comune, cap, format.year);
-        if (found !== null) yield `${row(region, format, comune, cap, found, random)}\r\n`;
+        if (found !== null) yield `${row(region, format, { comune, cap }, found, random)}\r\n`;
       }
     } else {
       const found = ofComune(region, comune, format.year);
-      if (found !== null) yield `${row(region, format, comune, null, found, random)}\r\n`;
+      if (found !== null) yield `${row(region, format, { comune, cap: null }, found, random)}\r\n`;
     }
   }
   if (format.byPostalCode || format.year === 2020) return;
   // Taxpayers without a comune, which are kept and never served.
   const rest = declared(region.random('mef', 'unplaced', format.year), 300, 0, format.year);
   const nowhere: SyntheticComune = { ...region.comuni[0], belfiore: '0', istatCode: '0', italianName: '0', index: 0, province: { code: '0', name: '', sigla: '0' } };
-  const cells = row(region, format, nowhere, null, rest, random).split(';');
+  const cells = row(region, format, { comune: nowhere, cap: null }, rest, random).split(';');
   cells[5] = 'Mancante/errata';
   cells[6] = '0';
   yield `${cells.join(';')}\r\n`;
