@@ -157,23 +157,7 @@ where raw.belfiore <> 'A000'
 create table odonimo_indir as
 select distinct on (member.file_id, raw.progressivo_nazionale)
   release.release_id,
-  raw.member_id,
-  raw.position,
-  raw.progressivo_nazionale,
-  raw.belfiore,
-  raw.istat_code,
-  raw.codice_comunale,
-  raw.odonimo,
-  raw.localita,
-  raw.name_1,
-  raw.name_2,
-  raw.total_accesses,
-  raw.display_name,
-  raw.display_localita,
-  raw.localita_key,
-  raw.search_kinds,
-  raw.search_types,
-  raw.search_tokens
+  raw.*
 from indir_street as raw
 join member using (member_id)
 cross join release

@@ -58,39 +58,14 @@ where extent.province is null
       and province_key.sigla = place.sigla
   );
 
--- Boundaries of another year have the codes of that year. If several editions have a comune, the newest is used.
+-- step: comune_boundary.sql
+
 create table drawn as
-with meaning as (
-  select
-    old_istat_code as code,
-    belfiore
-  from comune_register
-  where not divided
-  union
-  -- Comuni that have parcels here but are listed in another region.
-  select
-    code.istat_code,
-    code.belfiore
-  from comune_code as code
-  join place using (belfiore)
-),
-edition as (
-  select
-    place.belfiore,
-    boundary.geom,
-    rank() over (partition by place.belfiore order by file.rank) as nth
-  from boundary
-  join member_in_force as file using (member_id)
-  left join meaning on meaning.code = boundary.code
-  join place on place.belfiore = coalesce(meaning.belfiore, boundary.belfiore)
-  where boundary.kind = 'comune'
-    and exists (select from spoken)
-)
 select
   belfiore,
   geom
-from edition
-where nth = 1;
+from comune_boundary
+where exists (select from spoken);
 
 create table undrawn as
 select belfiore

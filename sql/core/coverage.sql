@@ -63,41 +63,16 @@ from (
 left join comune_code as code using (belfiore)
 group by mine.belfiore;
 
--- Boundaries of another year have the codes of that year. If several editions have a comune, the newest is used. If all files are national, this table
--- is empty and costs nothing.
+-- step: comune_boundary.sql
+
+-- If all files are national, this table is empty and costs nothing.
 create table boundary_piece as
-with meaning as (
-  select
-    old_istat_code as code,
-    belfiore
-  from comune_register
-  where not divided
-  union
-  -- Comuni that have parcels here but are listed in another region.
-  select
-    code.istat_code,
-    code.belfiore
-  from comune_code as code
-  join place using (belfiore)
-),
-drawn as (
-  select
-    place.belfiore,
-    boundary.geom,
-    rank() over (partition by place.belfiore order by file.rank) as edition
-  from boundary
-  join member_in_force as file using (member_id)
-  left join meaning on meaning.code = boundary.code
-  join place on place.belfiore = coalesce(meaning.belfiore, boundary.belfiore)
-  where boundary.kind = 'comune'
-    and exists (select from source_file where not is_national and not may_be_cut)
-)
 select
   drawn.belfiore,
   piece.geom
-from drawn
+from comune_boundary as drawn
 cross join lateral core.area_pieces(drawn.geom) as piece (geom)
-where drawn.edition = 1;
+where exists (select from source_file where not is_national and not may_be_cut);
 
 analyze boundary_piece;
 

@@ -203,25 +203,8 @@ order by n.geom;
 
 drop table parcel_twice;
 
-alter table parcel add primary key (fid);
-alter table parcel alter column belfiore set not null;
+-- step: parcel_keys.sql
+
 alter table parcel alter column sheet set not null;
 alter table parcel alter column attachment set not null;
 alter table parcel alter column development set not null;
-alter table parcel alter column label set not null;
-alter table parcel alter column reference set not null;
-alter table parcel alter column gml_id set not null;
-alter table parcel alter column kind set not null;
-alter table parcel alter column area_m2 set not null;
-alter table parcel alter column made_valid set not null;
-alter table parcel alter column point set not null;
-alter table parcel alter column geom set not null;
-alter table parcel alter column release_id set not null;
-alter table parcel alter column member_id set not null;
-alter table parcel alter column position set not null;
--- serves: location by point and by box, joins with polygons
-create index on parcel using gist (geom);
--- serves: joins of zones with representative points
-create index on parcel using gist (point);
--- serves: lookup by cadastral reference
-create index on parcel (reference);

@@ -2,14 +2,16 @@
  * Tests the coverage of the land cover map: partial files, the map of Italy, and the choice among several files. Comuni and polygons drawn
  * by hand.
  */
-import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
+import { ROOT } from '../../../pipelines/config.ts';
+import { readSqlFile } from '../../../pipelines/contract/sql-files.ts';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { createFunctions } from '../../../test/harness/functions.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
 
-const COVERAGE = readFileSync(new URL('../../../sql/core/land_coverage.sql', import.meta.url), 'utf8');
+const COVERAGE = readSqlFile(join(ROOT, 'sql/core/land_coverage.sql')).text;
 
 /** Four comuni in a row, squares of 0.1 degree from 14° E 41° N, with a parcel in the middle of each. Z004 is in no list. */
 const SETUP = `
@@ -20,7 +22,7 @@ const SETUP = `
   create table parcel (fid int4, belfiore text, point geometry(point, 4326));
   create table comune_code (belfiore text, istat_code text);
   create table comune_register (belfiore text, old_istat_code text, istat_code text, divided bool);
-  create table boundary (member_id int4, position int8, kind text, code text, belfiore text, geom geometry(multipolygon, 4326));
+  create table boundary (member_id int4, position int8, kind text, code text, belfiore text, geom geometry(multipolygon, 4326), release_id int4, area_m2 float8);
   create table land_cover_reach (release_id int4, member_id int4, position int8, regions int2[]);
   create table land_cover_piece (member_id int4, position int8, code text, geom geometry(polygon, 4326));
   create index on land_cover_piece using gist (geom);

@@ -38,44 +38,14 @@ from parcel
 where kind = 'land'
   and exists (select from light_tile);
 
--- Boundaries have the codes of their year. If several files have a comune, the newest is used. A current comune may be drawn as the comuni that it
--- was merged from.
+create table place as
+select distinct belfiore
+from parcel
+where kind = 'land';
+
+-- step: comune_boundary.sql
+
 create table outline as
-with place as (
-  select distinct belfiore
-  from parcel
-  where kind = 'land'
-),
-meaning as (
-  select
-    old_istat_code as code,
-    belfiore
-  from comune_register
-  where not divided
-  union
-  -- Parcels of a comune that is listed in another region.
-  select
-    code.istat_code,
-    code.belfiore
-  from comune_code as code
-  join place using (belfiore)
-),
-drawn as (
-  select
-    place.belfiore,
-    boundary.release_id,
-    boundary.member_id,
-    boundary.position,
-    boundary.area_m2,
-    boundary.geom,
-    rank() over (partition by place.belfiore order by file.rank) as edition
-  from boundary
-  join member_in_force as file using (member_id)
-  left join meaning on meaning.code = boundary.code
-  join place on place.belfiore = coalesce(meaning.belfiore, boundary.belfiore)
-  where boundary.kind = 'comune'
-    and exists (select from light_tile)
-)
 select
   (row_number() over (order by belfiore collate "C"))::int4 as id,
   belfiore,
@@ -84,8 +54,8 @@ select
   (array_agg(position order by area_m2 desc, position))[1] as position,
   st_pointonsurface((array_agg(geom order by area_m2 desc, position))[1]) as point,
   st_collectionextract(st_collect(geom), 3) as geom
-from drawn
-where edition = 1
+from comune_boundary
+where exists (select from light_tile)
 group by belfiore;
 
 -- sweep: sweep.ts

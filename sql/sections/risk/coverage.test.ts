@@ -1,14 +1,15 @@
 /** Tests the coverage of hazard maps: partial files, maps of Italy, and the choice among several files. Comuni and areas drawn by hand. */
-import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
+import { ROOT } from '../../../pipelines/config.ts';
+import { readSqlFile } from '../../../pipelines/contract/sql-files.ts';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { randomOf } from '../../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { createFunctions } from '../../../test/harness/functions.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
 
-const sql = (path: string): string => readFileSync(new URL(`../../../sql/${path}.sql`, import.meta.url), 'utf8');
-const COVERAGE = sql('core/coverage');
+const COVERAGE = readSqlFile(join(ROOT, 'sql/core/coverage.sql')).text;
 
 /** Six comuni in a row, squares of 0.1 degree from 14° E 41° N, with two parcels each, in the middle and in a corner. Z006 is in no list. */
 const COMUNI = ['Z001', 'Z002', 'Z003', 'Z004', 'Z005', 'Z006'] as const;
@@ -23,7 +24,7 @@ const SETUP = `
   create table parcel (fid int4, belfiore text, area_m2 float8, point geometry(point, 4326), geom geometry(multipolygon, 4326));
   create table comune_code (belfiore text, istat_code text, province_historic_code text, region_code int2);
   create table comune_register (belfiore text, old_istat_code text, istat_code text, divided bool);
-  create table boundary (member_id int4, position int8, kind text, code text, belfiore text, geom geometry(multipolygon, 4326));
+  create table boundary (member_id int4, position int8, kind text, code text, belfiore text, geom geometry(multipolygon, 4326), release_id int4, area_m2 float8);
   create table flood_coverage (release_id int4, member_id int4, position int8, class text, missing_provinces text[], regions int2[]);
   create table flood_hazard_piece (member_id int4, position int8, class text, geom geometry(polygon, 4326));
   create table landslide_coverage (release_id int4, member_id int4, position int8, regions int2[]);

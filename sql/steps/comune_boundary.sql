@@ -1,0 +1,47 @@
+-- purpose: step of a build, after the table place: the boundaries of its comuni
+-- reads: core.comune_register, layer.comune_code, layer.boundary
+-- writes: none
+-- grain: one row per boundary of a comune in the newest file that has the comune
+-- crs: EPSG:4326
+
+-- Boundaries of another year have the codes of that year. If several files have a comune, the newest is used. A current comune may be drawn as the comuni that it
+-- was merged from.
+create view comune_boundary as
+with meaning as (
+  select
+    old_istat_code as code,
+    belfiore
+  from comune_register
+  where not divided
+  union
+  -- Comuni that have parcels here but are listed in another region.
+  select
+    code.istat_code,
+    code.belfiore
+  from comune_code as code
+  join place using (belfiore)
+),
+drawn as (
+  select
+    place.belfiore,
+    boundary.release_id,
+    boundary.member_id,
+    boundary.position,
+    boundary.area_m2,
+    boundary.geom,
+    rank() over (partition by place.belfiore order by file.rank) as edition
+  from boundary
+  join member_in_force as file using (member_id)
+  left join meaning on meaning.code = boundary.code
+  join place on place.belfiore = coalesce(meaning.belfiore, boundary.belfiore)
+  where boundary.kind = 'comune'
+)
+select
+  belfiore,
+  release_id,
+  member_id,
+  position,
+  area_m2,
+  geom
+from drawn
+where edition = 1;
