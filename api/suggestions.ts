@@ -69,7 +69,8 @@ export async function suggestions(reader: Reader, query: Readonly<Record<string,
   const others = all.size > 0 || found.length > 0 || before === q ? found : await addresses(reader, before, null);
   for (const address of others) all.set(address.address_id, address);
   const data = [...all.values()].slice(0, MOST).map((address) => ({ ...address, kind: address.match_type === 'street' ? 'street' : 'address' }));
-  const missing = data.length === 0 && notLoaded !== undefined ? { not_loaded: notLoaded } : {};
+  // Streets whose names begin like the comune are suggested too.
+  const missing = notLoaded === undefined ? {} : { not_loaded: notLoaded };
   return JSON.stringify({ data, meta: { query: q, city: null, count: data.length, ...missing } });
 }
 

@@ -64,13 +64,18 @@ export interface Column {
   readonly gate?: FieldGate | string;
 }
 
-/** English texts with which the map shows the block. Fields with clear names need no label. */
+/** English texts with which the map shows the block. */
 interface MapPanel {
-  /** Labels by name of field. */
+  /** Labels by name of field, of every field except columns of the list. */
   readonly words?: Readonly<Record<string, string>>;
+  /** Texts of values that are words. */
+  readonly values?: Readonly<Record<string, string>>;
+  /** Units of numbers by name of field. `share`: a part of one, shown in per cent. Numbers without a unit are counts. */
   readonly units?: Readonly<Record<string, string>>;
-  /** Numbers that are codes, shown without separators. */
+  /** Numbers that are codes, shown as they are. */
   readonly codes?: readonly string[];
+  /** Coverage in the block that explains why a field is null: name of field → field of `coverage`. */
+  readonly coverage?: Readonly<Record<string, string>>;
   /** Fields to show first; the others follow in their order. */
   readonly first?: readonly string[];
   /** For blocks that are a list or contain one. */
@@ -90,6 +95,8 @@ interface MapPanel {
 export interface Italian {
   readonly title: string;
   readonly words?: Readonly<Record<string, string>>;
+  /** English unit → Italian, of units that are words. */
+  readonly units?: Readonly<Record<string, string>>;
   /** Translations of values that are words. */
   readonly values?: Readonly<Record<string, string>>;
   /** Headings of the list's columns, and the sentence above it. */

@@ -1,11 +1,9 @@
 /** Tests the web pages in a real browser: opening, searching, clicking, reading, printing. */
-import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { inflateSync } from 'node:zlib';
-import { chromium, type Browser, type BrowserContextOptions, type Page, type Response } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { panels } from '../../api/pages.ts';
 import { buildServer } from '../../api/server.ts';
@@ -25,25 +23,13 @@ import { SILENT } from '../../pipelines/log.ts';
 import { describeEngines } from '../harness/database.ts';
 import { PROGRAM } from '../harness/program.ts';
 import { BASE, regionService, VERSION } from './harness.ts';
+import { CHROMIUM, coloured, openMapBrowser, PHONE, PICTURES, SOON, WIDE, type MapBrowser } from './map-browser.ts';
 import { auditOf, countsOf, markupOf, writeMarkup } from './markup.ts';
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
-/** Maps are drawn with WebGL. Without a graphics card the processor renders the map. */
-const FLAGS = [
-  '--headless', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-quic', '--no-first-run', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync',
-];
-/** Folder of screenshots for people who want to look; not part of the project. */
-const PICTURES = fileURLToPath(new URL('../../.mappale/pictures/', import.meta.url));
-
-/** A long timeout, because the machine may be busy. */
-const SOON = { timeout: 30_000 };
 /** Sections that have values for every land parcel. */
 const EVERYWHERE = ['terrain', 'land_cover', 'nightlights'];
-const WIDE = { width: 1360, height: 860 };
 /** Without the content security policy, code in markup would run. */
 const NO_POLICY: BrowserContextOptions = { bypassCSP: true };
-const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 /** Returns where a page may load scripts from, as its content security policy states. */
 function scriptsOf(page: Response): string[] | undefined {
@@ -65,22 +51,19 @@ function picturesOf(pdf: Buffer): number[] {
 describeEngines('the web pages', (engine) => {
   describe.skipIf(CHROMIUM === undefined)(CHROMIUM === undefined ? 'in a browser [not run, no Chromium: apt-get install chromium]' : 'in a browser', () => {
     let service: Awaited<ReturnType<typeof regionService>>;
+    let map: MapBrowser;
     let browser: Browser;
     let origin: string;
     let key: string;
-    const problems: string[] = [];
-    const asked = new Set<string>();
-    /** Paths of requests that were counted against the token's hourly limit. */
-    const paid: string[] = [];
+    let open: MapBrowser['open'];
     /** A parcel that contains an address, with its centre. */
     let known: { fid: number; label: string; lat: number; lng: number; text: string; belfiore: string };
 
     beforeAll(async () => {
       service = await regionService(engine);
-      origin = await service.app.listen({ host: '127.0.0.1', port: 0 });
-      key = await service.token();
+      map = await openMapBrowser(service);
+      ({ browser, origin, key, open } = map);
       await mkdir(PICTURES, { recursive: true });
-      browser = await chromium.launch({ executablePath: CHROMIUM!, args: FLAGS });
       [known] = (await service.database.query<typeof known>(
         `select x.fid, p.label, st_y(p.point) as lat, st_x(p.point) as lng, a.belfiore, s.name || ' ' || a.number as text
          from section.address x join core.parcel p on p.fid = x.fid join core.access_point a on a.address_id = x.address_id join core.street s on s.street_id = a.street_id
@@ -88,50 +71,13 @@ describeEngines('the web pages', (engine) => {
       )) as [typeof known];
     });
     afterAll(async () => {
-      await browser?.close();
+      await map?.close();
       await service?.close();
     });
-
-    /** Opens the map in a separate browser context and waits until it has read its address. */
-    async function open(hash: string, { signed = true, ...options }: BrowserContextOptions & { signed?: boolean } = {}): Promise<Page> {
-      const context = await browser.newContext({ viewport: WIDE, locale: 'en-GB', ...options });
-      const page = await context.newPage();
-      page.setDefaultTimeout(SOON.timeout);
-      page.on('console', (message) => {
-        if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
-      });
-      page.on('pageerror', (error) => void problems.push(String(error)));
-      page.on('request', (request) => {
-        const { origin: from, pathname } = new URL(request.url());
-        asked.add(from);
-        if (request.headers()['x-api-key'] !== undefined && !pathname.includes('/tiles/')) paid.push(pathname.slice(BASE.length));
-      });
-      if (signed) await page.addInitScript(`if (sessionStorage.getItem('token') === null) sessionStorage.setItem('token', '${key}')`);
-      await page.goto(`${origin}${BASE}/map${hash}`);
-      await page.locator('body[data-ready]').waitFor();
-      return page;
-    }
 
     const picture = (page: Page, name: string): Promise<unknown> => page.screenshot({ path: `${PICTURES}map-${name}.png` });
     const closeTo = ({ lat, lng }: { lat: number; lng: number }, more = ''): string => `#map=18/${lat}/${lng}${more}`;
     const title = (page: Page): Promise<string | null> => page.locator('#told h2').first().textContent();
-
-    /** Counts the map's pixels with one of these colours, drawn over white or pale land as on the page. */
-    async function coloured(page: Page, colours: readonly string[], opacity = 0.75): Promise<number> {
-      return page.evaluate(`(() => {
-        const drawn = document.querySelector('#map canvas');
-        const copy = Object.assign(document.createElement('canvas'), { width: drawn.width, height: drawn.height }).getContext('2d');
-        copy.drawImage(drawn, 0, 0);
-        const wanted = ${JSON.stringify(colours)}.map((colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16)));
-        const land = [251, 250, 246];
-        const { data } = copy.getImageData(0, 0, drawn.width, drawn.height);
-        let found = 0;
-        for (let at = 0; at < data.length; at += 4) {
-          if (wanted.some((colour) => colour.every((part, channel) => Math.abs(part * ${opacity} + land[channel] * ${1 - opacity} - data[at + channel]) <= 4))) found += 1;
-        }
-        return found;
-      })()`);
-    }
 
     /** Returns the texts with a contrast to their background below 4.5. */
     async function pale(page: Page, within: string): Promise<string[]> {
@@ -187,7 +133,7 @@ describeEngines('the web pages', (engine) => {
       expect(new URL(page.url()).hash).toMatch(/comune=\w{4}/);
       await page.goBack();
       await expect.poll(() => title(page), SOON).toBe('Published data');
-      expect(paid).toEqual([]);
+      expect(map.paid).toEqual([]);
       await page.context().close();
     });
 
@@ -217,7 +163,7 @@ describeEngines('the web pages', (engine) => {
       const { link, home, context, close } = await signedIn('en-GB');
       const at = async (hash: string): Promise<Page> => {
         const page = await context.newPage();
-        page.on('request', (request) => void asked.add(request.url().startsWith(home) ? origin : new URL(request.url()).origin));
+        page.on('request', (request) => void map.asked.add(request.url().startsWith(home) ? origin : new URL(request.url()).origin));
         await page.goto(`${home}${BASE}/map${hash}`);
         await page.locator('body[data-ready]').waitFor(SOON);
         return page;
@@ -255,7 +201,7 @@ describeEngines('the web pages', (engine) => {
     it('suggest addresses while typing, with the keyboard, and show the address, its parcel and every section with only two more requests', async () => {
       const page = await open('');
       const query = page.locator('#query');
-      paid.length = 0;
+      map.paid.length = 0;
       await query.focus();
       await query.pressSequentially(`${known.text}, ${service.region.comuni.find(({ belfiore }) => belfiore === known.belfiore)!.italianName}`);
       const options = page.locator('#suggestions [role=option]');
@@ -268,13 +214,13 @@ describeEngines('the web pages', (engine) => {
       expect(await options.first().getAttribute('aria-selected')).toBe('true');
       await picture(page, 'suggestions');
       // Requests sent while typing.
-      expect([...new Set(paid)].filter((path) => path !== '/geocode/search' && path !== '/map/suggestions')).toEqual([]);
-      paid.length = 0;
+      expect([...new Set(map.paid)].filter((path) => path !== '/geocode/search' && path !== '/map/suggestions')).toEqual([]);
+      map.paid.length = 0;
       await query.press('Enter');
       await page.locator('[data-section=attributions]').waitFor();
       expect(await page.locator('#suggestions').isVisible()).toBe(false);
       expect(await title(page)).toContain(`Parcel ${known.label}`);
-      expect(paid).toEqual(['/parcels/locate', `/parcels/${known.fid}`]);
+      expect(map.paid).toEqual(['/parcels/locate', `/parcels/${known.fid}`]);
       for (const { name } of SECTIONS) expect(await page.locator(`[data-section=${name}] h3`).count(), name).toBe(1);
       expect(await page.locator('[data-section=neighbours] button').count()).toBeGreaterThan(1);
       const before = await title(page);
@@ -529,9 +475,9 @@ describeEngines('the web pages', (engine) => {
     });
 
     it('send no request to other servers, and log nothing on the console', () => {
-      expect([...asked].filter((each) => each !== origin && each !== 'null')).toEqual([]);
+      expect([...map.asked].filter((each) => each !== origin && each !== 'null')).toEqual([]);
       // The browser also logs the wrong token of a test above.
-      expect(problems.filter((problem) => !/401 \(Unauthorized\)/.test(problem))).toEqual([]);
+      expect(map.problems.filter((problem) => !/401 \(Unauthorized\)/.test(problem))).toEqual([]);
     });
 
     describe('for a region with markup in every text of a publisher', () => {

@@ -1,4 +1,4 @@
-/** The map in Italian: every English text of a section has a translation, and no translation is left of a removed text. */
+/** Texts of the map: a section names every field, value and unit in English and in Italian, and no text is left of a removed field. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { panels } from '../../api/pages.ts';
@@ -12,8 +12,8 @@ const SYMBOLS = ['m', 'm2', 'm²', 'g', '€', '€/m²', 'euro/m2', 'nW cm⁻²
 /** Words of the page itself, for every section. */
 const STATES = ['mapped', 'partial', 'not_mapped', 'not_loaded'];
 const KINDS = ['land', 'road', 'water', 'building'];
-/** Names that contain their numbers: ages, incomes. */
-const NUMBERED = /^(\d+_\d+|\d+_plus|from_\d+k?_to_\d+k)$/;
+/** Units that are no words, of any language. */
+const isSymbol = (unit: string): boolean => SYMBOLS.includes(unit) || !hasLetters(unit) || /^(kW|kWh|kWh\/kW|nW\/cm²\/sr|share)$/.test(unit);
 /** Names of fields, one or several, with their parents: `elevation, slope`, `coverage.flood`, `poi[{1}].placed_by`. */
 const NAMES = /^[a-z][a-z0-9_]*(?:\[\{1\}\])?(?:\.[a-z0-9_]+)*(?:, [a-z][a-z0-9_.]*)*$/;
 const hasLetters = (text: string): boolean => /\p{L}/u.test(text.replaceAll(/\{\d\}/g, ''));
@@ -37,7 +37,7 @@ function namesOf(panel: Awaited<ReturnType<typeof panels>>[number]): Set<string>
   });
   const columns = Object.keys(panel.list?.columns ?? {}).map((column) => (panel.list?.field === undefined ? column : `${panel.list.field}.${column}`));
   const rows = Object.keys(panel.fields).filter((path) => !columns.includes(path)).flatMap((path) => path.split('.'));
-  return new Set([...rows, ...ofEvidence].filter((name) => !NUMBERED.test(name) && name !== ''));
+  return new Set([...rows, ...ofEvidence].filter((name) => name !== ''));
 }
 
 /** Yields the values of a block that are words. */
@@ -46,6 +46,13 @@ function* valuesOf(schema: unknown): Generator<string> {
   if ('enum' in schema && Array.isArray(schema.enum)) yield* schema.enum.filter((each) => typeof each === 'string');
   if ('const' in schema && typeof schema.const === 'string') yield schema.const;
   for (const [key, each] of Object.entries(schema)) if (key !== 'enum') yield* valuesOf(each);
+}
+
+/** Yields the names of fields whose values are numbers that are not whole. */
+function* numbersOf(schema: unknown): Generator<string> {
+  if (schema === null || typeof schema !== 'object') return;
+  for (const [field, each] of Object.entries('properties' in schema ? schema.properties as object : {})) if (JSON.stringify(each).includes('"type":"number"') && !JSON.stringify(each).includes('"object"')) yield field;
+  for (const each of Object.values(schema)) yield* numbersOf(each);
 }
 
 const missing = (wanted: Iterable<string>, words: Readonly<Record<string, string>> = {}): string[] => [...wanted].filter((each) => !Object.hasOwn(words, each) || words[each] === '');
@@ -75,9 +82,29 @@ describe.each(await panels())('in Italian the section $name', (panel) => {
     expect(missing(columns, italian?.columns), 'columns without words').toEqual([]);
     expect(left(columns, italian?.columns), 'columns that are no more').toEqual([]);
     expect([italian?.caption !== undefined, italian?.note !== undefined]).toEqual([list?.caption !== undefined, list?.note !== undefined]);
-    expect(missing(namesOf(panel), { ...italian?.words, coverage: 'of the page' }), 'fields without words').toEqual([]);
+    // A label of numbers only is the same in both languages.
+    const numbers = Object.fromEntries(Object.entries(panel.words ?? {}).filter(([, label]) => !hasLetters(label)));
+    expect(missing(namesOf(panel), { ...numbers, ...italian?.words, coverage: 'of the page' }), 'fields without words').toEqual([]);
     const known = new Set([...namesOf(panel), ...JSON.stringify(block).match(/\w+/g)!]);
     expect(left(known, italian?.words), 'fields that are no more').toEqual([]);
+  });
+
+  it('names each field and value in English, and states units of existing fields', () => {
+    expect(missing(namesOf(panel), { ...panel.words, coverage: 'of the page' }), 'fields without words').toEqual([]);
+    const known = new Set([...namesOf(panel), ...JSON.stringify(block).match(/\w+/g)!]);
+    const stated = [panel.words, panel.units, panel.coverage, Object.fromEntries((panel.codes ?? []).map((code) => [code, '']))];
+    for (const part of stated) expect(left(known, part), 'fields that are no more').toEqual([]);
+    const values = [...valuesOf(block)].filter((each) => /[a-z]/.test(each) && ![...STATES, ...KINDS, 'Polygon', 'MultiPolygon'].includes(each));
+    expect(missing(values, panel.values), 'values without words').toEqual([]);
+  });
+
+  it('has a unit for each number of a row that is no count or code, and an Italian word for each unit that is a word', () => {
+    const numbers = [...numbersOf(block)].filter((each) => namesOf(panel).has(each) && panel.codes?.includes(each) !== true);
+    expect(missing(numbers, panel.units), 'numbers without a unit').toEqual([]);
+    const layer = LEGENDS.find((each) => each.name === name)?.unit ?? [];
+    const units = new Set([...Object.values(panel.units ?? {}), ...[layer].flat()].filter((unit) => !isSymbol(unit)));
+    expect(missing(units, italian?.units), 'units without words').toEqual([]);
+    expect(left(units, italian?.units), 'units that are no more').toEqual([]);
   });
 
   it('has a translation of each value that is a word', () => {
@@ -90,12 +117,10 @@ describe.each(await panels())('in Italian the section $name', (panel) => {
   });
 
   it('has a translation of its legend', () => {
-    const legend = LEGENDS.find((each) => each.name === name);
     const { layer } = SECTIONS.find((each) => each.name === name)!;
     // Ranges are shown as numbers unless the section has words for them.
     const labels = layer === undefined ? [] : layer.classes.flatMap(({ label }) => label ?? []).filter(hasLetters);
-    const unit = [legend?.unit ?? []].flat().filter((each) => !SYMBOLS.includes(each) && !each.startsWith('mm/'));
-    const wanted = new Set([...(layer === undefined ? [] : [layer.title, layer.none]), ...labels, ...unit]);
+    const wanted = new Set([...(layer === undefined ? [] : [layer.title, layer.none]), ...labels]);
     expect(missing(wanted, italian?.legend), 'without words').toEqual([]);
     expect(left(wanted, italian?.legend), 'said no more').toEqual([]);
   });

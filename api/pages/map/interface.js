@@ -1,15 +1,9 @@
 // @ts-check
 /** Sends the requests of the page to the server: to the read API, and to a few paths that need no token. */
+import { sessionFound, state } from './state.js';
 
 const BASE = location.pathname.replace(/\/map\/?$/, '');
 const TILES = `${location.origin}${BASE}/tiles/`;
-
-/** The token is kept only for this tab. */
-let token = sessionStorage.getItem('token') ?? '';
-/** True after signing in with the link of `mappale serve`. The browser then has a cookie that scripts cannot read. */
-let session = false;
-/** Whether the server explains values to this browser. */
-let explains = false;
 
 /** Refusal of the server with its reason. */
 export class Refusal extends Error {
@@ -24,14 +18,7 @@ export class Refusal extends Error {
   }
 }
 
-export const signedIn = () => session || token !== '';
-
-/** @param {string} key empty: sign out */
-export function useToken(key) {
-  token = key;
-  if (key === '') sessionStorage.removeItem('token');
-  else sessionStorage.setItem('token', key);
-}
+export const signedIn = () => state.session || state.token !== '';
 
 /** Signs in with the secret of a link, or finds that this browser is signed in. @param {string | null} secret @throws {Refusal} */
 export async function openSession(secret) {
@@ -39,8 +26,8 @@ export async function openSession(secret) {
   if (exchanged?.ok) localStorage.setItem('session', 'link');
   // A server that never printed a link does not have this path, so it is not called.
   if (localStorage.getItem('session') !== null) {
-    ({ signed_in: session, explains } = await open('/map/session'));
-    if (!session) localStorage.removeItem('session');
+    sessionFound(await open('/map/session'));
+    if (!state.session) localStorage.removeItem('session');
   }
   if (exchanged !== null) await answerOf(exchanged);
 }
@@ -50,11 +37,11 @@ export async function openSession(secret) {
  * @throws {Refusal}
  */
 export async function ask(path, parameters = {}, signal) {
-  return get(path, parameters, token === '' ? {} : { 'x-api-key': token }, signal);
+  return get(path, parameters, state.token === '' ? {} : { 'x-api-key': state.token }, signal);
 }
 
 /** Returns whether the server answers `explain`. The server never does for a typed token. */
-export const canExplain = () => session && explains && token === '';
+export const canExplain = () => state.session && state.explains && state.token === '';
 
 /** Returns the result of `mappale explain` for a section. @param {number} fid @param {string} section @throws {Refusal} */
 export const explain = (fid, section) => open(`/map/explain/${fid}/${section}`);
@@ -82,5 +69,5 @@ export const tilesOf = (layer) => `${TILES}{z}/{x}/{y}?layer=${encodeURIComponen
 
 /** Sends the token only with tiles. @param {string} url */
 export function withToken(url) {
-  return { url, ...(token !== '' && url.startsWith(TILES) ? { headers: { 'x-api-key': token } } : {}) };
+  return { url, ...(state.token !== '' && url.startsWith(TILES) ? { headers: { 'x-api-key': state.token } } : {}) };
 }

@@ -1,116 +1,15 @@
 // @ts-check
-/** Displays a parcel, a comune or all published data. Each value of a parcel has its unit, rule and source. */
+/** Displays a parcel. Each value has its unit, rule and source. */
 import { button, element, link } from './elements.js';
-import { ELSEWHERE, SECTIONS } from './sections.js';
-import { Refusal } from './interface.js';
-import { currentLanguage, dateOf, hasWord, numberOf, refusalInWords, t } from './words.js';
-import { BLANK, GROUND, hasParcels, shade, shareCovered, STATES } from './view.js';
+import { reasonsOf } from './explanation.js';
+import { ELSEWHERE } from './sections.js';
+import { breakable, flat, halfYear, headingOf, inWords, panelOf, plainWords, stateBadge, textOf, titleOf, valueOf, wordsOf } from './values.js';
+import { hasWord, isItalian, numberOf, t } from './words.js';
 
-/**
- * @typedef {{ title: string, words?: Record<string, string>, units?: Record<string, string>, codes?: string[], first?: string[], fields: Record<string, string>,
- *   italian?: { title?: string, words?: Record<string, string>, values?: Record<string, string>, columns?: Record<string, string>, caption?: string, note?: string,
- *     legend?: Record<string, string>, fields?: Record<string, string>, evidence?: Record<string, string> },
- *   list?: { field?: string, caption?: string, latestFirst?: true, note?: string, columns: Record<string, string> } }} Panel
- */
+/** @typedef {import('./values.js').Panel} Panel */
 
 /** Lists longer than this open on demand. */
 const LONG = 8;
-/** Number of features of a rule that are shown at first. */
-const MANY = 20;
-/** Units at the end of field names. */
-const UNITS = [
-  [/_?eur_m2$/, '€/m²'], [/_m2$/, 'm²'], [/_mm_year2$/, 'mm/year²'], [/_mm_year$/, 'mm/year'], [/_m_year$/, 'm/year'], [/_kwh_per_kwp$/, 'kWh/kWp'], [/kwh_year/, 'kWh/year'], [/^kwp_/, 'kWp'],
-  [/_pct$/, '%'], [/^distance_m$|_m$/, 'm'],
-];
-
-/** @param {string} name @returns {Panel} */
-const panelOf = (name) => SECTIONS[name] ?? { title: name, fields: {} };
-
-/** @param {string} name name of a section */
-export function titleOf(name) {
-  const { title, italian } = panelOf(name);
-  return currentLanguage() === 'it' ? italian?.title ?? title : title;
-}
-
-/**
- * Returns the value of a key, if the object itself has the key. Published texts may be names that every object inherits, such as `constructor`.
- * @template T @param {Record<string, T> | undefined} values @param {string} key @returns {T | undefined}
- */
-const ownValue = (values, key) => (values !== undefined && Object.hasOwn(values, key) ? values[key] : undefined);
-
-/** Reads numbers from names such as `from_15k_to_26k`, `5_9`, `75_plus` and `2_members`. @param {string} field @param {Panel} panel */
-function plainWords(field, panel) {
-  const isItalian = currentLanguage() === 'it';
-  const known = isItalian ? ownValue(panel.italian?.words, field) : undefined;
-  return known ?? ownValue(panel.words, field) ?? field
-    .replace(/^from_(\d+)k?_to_(\d+)k$/, (_, from, to) => `${from === '0' ? '0' : numberOf(Number(from) * 1000)}–${numberOf(Number(to) * 1000)} €`)
-    .replace(/^(\d+)_(\d+)$/, '$1–$2').replace(/_plus(?=_|$)/, isItalian ? ' e più' : ' and more')
-    .replace(/(_mm|_m|_eur)?_(year2?|m2|pct)$/, '').replaceAll('_', ' ');
-}
-
-/** @param {string} field @param {Panel} panel */
-function wordsOf(field, panel) {
-  const words = plainWords(field, panel);
-  return words[0]?.toUpperCase() + words.slice(1);
-}
-
-/** @param {string} field @param {Panel} panel */
-function unitOf(field, panel) {
-  const [, unit] = UNITS.find(([end]) => /** @type {RegExp} */ (end).test(field)) ?? [];
-  const known = panel.units?.[field] ?? unit;
-  return known === undefined ? undefined : inLanguage(known.toString());
-}
-
-/** @param {string} unit */
-const inLanguage = (unit) => (currentLanguage() === 'it' ? unit.replace('/year', '/anno') : unit);
-
-const isShare = (/** @type {string} */ field) => /(^|_)share$/.test(field);
-
-/** @param {string} field @param {any} value @param {Panel} panel */
-function textOf(field, value, panel) {
-  if (value === null || value === undefined || value === '') return '–';
-  if (typeof value === 'boolean') return t(value ? 'yes' : 'no');
-  if (typeof value === 'string') {
-    const known = currentLanguage() === 'it' ? ownValue(panel.italian?.values, value) : undefined;
-    return known ?? (isName(value) && hasWord(value) ? t(value).toLowerCase() : halfYear(isName(value) ? value.replaceAll('_', ' ') : value));
-  }
-  if (panel.codes?.includes(field) || (/(^|_)(year|zone)$/.test(field) && unitOf(field, panel) === undefined)) return String(value);
-  return isShare(field) ? `${numberOf(value * 100, { maximumFractionDigits: 4 })} %` : numberOf(value, { maximumFractionDigits: 7 });
-}
-
-/** Formats a value that is an identifier. @param {string} text */
-const isName = (text) => /^[a-z]+(_[a-z]+)*$/.test(text);
-const halfYear = (/** @type {string} */ text) => text.replace(/^(\d{4})_([12])$/, '$1/$2');
-
-/** @param {string} field @param {any} value @param {Panel} panel */
-function valueOf(field, value, panel) {
-  const text = textOf(field, value, panel);
-  if (typeof value !== 'number') return Object.hasOwn(STATES, value) ? stateBadge(String(value)) : breakable(text);
-  const unit = isShare(field) ? undefined : unitOf(field, panel);
-  return element('span', { class: 'value' }, unit === undefined ? [text] : [`${text} `, element('span', { class: 'unit' }, [unit])]);
-}
-
-/** Allows line breaks in long identifiers only after a dot. @param {string} text */
-function breakable(text) {
-  return element('span', {}, text.split(/(?<=[a-z]\.)/i).flatMap((part) => [part, document.createElement('wbr')]));
-}
-
-/** Shows the coverage of a place. Stripes mark missing coverage, as on the map. @param {string} state */
-function stateBadge(state) {
-  return element('span', { class: `state ${state}` }, [hasWord(state) ? t(state) : state]);
-}
-
-/** @param {string} column @param {Record<string, string>} columns @param {Panel} panel */
-const headingOf = (column, columns, panel) => (currentLanguage() === 'it' ? panel.italian?.columns?.[column] : undefined) ?? columns[column] ?? column;
-
-/**
- * Marks a text without Italian translation as English, so that screen readers pronounce it as English. @param {string} english @param {string | undefined}
- * italian
- */
-function inWords(english, italian) {
-  if (currentLanguage() === 'it') return italian === undefined ? element('span', { lang: 'en' }, [english]) : italian;
-  return english;
-}
 
 /** Shows the rule of a value on demand. @param {Panel} panel @param {string} path @param {string} [heading] heading of a list's column */
 function ruleOf(panel, path, heading) {
@@ -126,7 +25,7 @@ function ruleOf(panel, path, heading) {
  */
 function rowsOf(block, panel, path = '', prefix = '') {
   const rank = (/** @type {string} */ field) => ((panel.first?.indexOf(field) ?? -1) + 1 || Infinity);
-  const order = ([a], [b]) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b));
+  const order = (/** @type {[string, any]} */ [a], /** @type {[string, any]} */ [b]) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b));
   return Object.entries(block).sort(order).flatMap(([field, value]) => {
     const full = path + field;
     if (prefix === '' && ELSEWHERE.includes(field)) return [];
@@ -137,7 +36,7 @@ function rowsOf(block, panel, path = '', prefix = '') {
     }
     const name = prefix === '' ? wordsOf(field, panel) : prefix + plainWords(field, panel);
     return [
-      element('tr', { 'data-field': full }, [element('th', { scope: 'row' }, [name]), element('td', {}, [absenceOf(block, field, value) ?? valueOf(field, value, panel)])]),
+      element('tr', { 'data-field': full }, [element('th', { scope: 'row' }, [name]), element('td', {}, [absenceOf(block, field, value, panel) ?? valueOf(field, value, panel)])]),
       ...ruleOf(panel, full),
     ];
   });
@@ -145,10 +44,11 @@ function rowsOf(block, panel, path = '', prefix = '') {
 
 /**
  * Returns the reason for a missing value, in a block that has coverage by field such as `coverage.flood` for `flood_level`. @param {any} block @param
- * {string} field @param {any} value
+ * {string} field @param {any} value @param {Panel} panel
  */
-function absenceOf(block, field, value) {
-  const [, state] = Object.entries(block.coverage ?? {}).find(([covered]) => field === covered || field.startsWith(`${covered}_`)) ?? [];
+function absenceOf(block, field, value, panel) {
+  const covered = panel.coverage?.[field];
+  const state = covered === undefined ? undefined : block.coverage?.[covered];
   if (value !== null || typeof state !== 'string') return null;
   return state === 'mapped' ? element('span', { class: 'state none' }, [t('mappedNone')]) : stateBadge(state);
 }
@@ -170,11 +70,6 @@ function barsOf(field, values, panel, path) {
   ])]);
 }
 
-/** @param {any} row @returns {[string, any][]} */
-function flat(row, prefix = '') {
-  return Object.entries(row).flatMap(([field, value]) => (value !== null && typeof value === 'object' ? flat(value, `${prefix}${field}.`) : [/** @type {[string, any]} */ ([`${prefix}${field}`, value])]));
-}
-
 /** @param {any[]} rows @param {Record<string, string>} columns heading of each @param {Panel} panel @param {string} caption */
 function tableOf(rows, columns, panel, caption) {
   const last = (/** @type {string} */ column) => column.slice(column.lastIndexOf('.') + 1);
@@ -192,120 +87,6 @@ function tableOf(rows, columns, panel, caption) {
 
 /** Fills a sentence with the values of a row. @param {string} note @param {any} row */
 const noteOf = (note, row) => note.replace(/\{(\w+)\}/g, (_, field) => halfYear(String(row[field] ?? '')));
-
-/**
- * @typedef {{ field: string, value: string | null, rule: string, measure: number | null, unit: string | null, source: string, vintage: string, file: string,
- *   sha256: string, member: string, position: number }} Evidence
- */
-
-/**
- * Returns the Italian translation of a text of the explain statement. `{1}` is a value from the statement. @param {string} text @param {Panel} panel @returns
- * {string | undefined}
- */
-function evidenceInItalian(text, { italian: { evidence = {} } = {} }) {
-  if (Object.hasOwn(evidence, text)) return evidence[text];
-  for (const [english, italian] of Object.entries(evidence)) {
-    if (!english.includes('{1}')) continue;
-    const pattern = english.split(/\{\d\}/).map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('(.*)');
-    const found = new RegExp(`^${pattern}$`, 's').exec(text);
-    if (found !== null) return italian.replaceAll(/\{(\d)\}/g, (_, at) => halfYear(found[Number(at)] ?? ''));
-  }
-  return undefined;
-}
-
-/**
- * Translates field names such as `elevation, slope`, `coverage.flood` and columns of lists. Sentences stay unchanged. @param {string} field @param {Panel}
- * panel
- */
-function fieldsOf(field, panel) {
-  const sentence = currentLanguage() === 'it' ? evidenceInItalian(field, panel) : undefined;
-  if (sentence !== undefined) return sentence;
-  return field.split(', ').map((each) => {
-    const [, list, index, within] = /^(\w+)\[(\d+)\](?:\.(\w+))?$/.exec(each) ?? [];
-    if (list !== undefined) return [t('nth', { name: titleOf(list), n: Number(index) + 1 }), ...(within === undefined ? [] : [wordsOf(within, panel)])].join(': ');
-    if (!/^[a-z0-9_.]+$/.test(each)) return each.replaceAll(/\b[a-z0-9]+(?:_[a-z0-9]+)+\b/g, (part) => plainWords(part, panel));
-    const parts = each.split('.').filter((part) => part !== 'meta');
-    return parts.map((part) => (Object.hasOwn(SECTIONS, part) ? titleOf(part) : part === 'coverage' ? t('coverage') : wordsOf(part, panel))).join(': ');
-  }).join(', ');
-}
-
-/** Returns the text of a feature's value: a translation if there is one, else the published value. @param {string | null} value @param {Panel} panel */
-function saidBy(value, panel) {
-  if (value === null || value === '') return t('saysNothing');
-  if (currentLanguage() !== 'it') return value;
-  if (Object.hasOwn(STATES, value) && hasWord(value)) return t(value).toLowerCase();
-  return evidenceInItalian(value, panel) ?? ownValue(panel.italian?.values, value) ?? value.replace(/^(-?\d+)\.(\d+)$/, '$1,$2');
-}
-
-/** @param {string} unit @param {Panel} panel */
-const unitSaid = (unit, panel) => ((currentLanguage() === 'it' ? evidenceInItalian(unit, panel) : undefined) ?? unit).replaceAll('m2', 'm²');
-
-/**
- * Shows one feature that contributed to a value: its value, weight and position in its file. @param {Evidence} found @param {string} field field of the
- * value, if other features of the rule belong to other fields @param {Panel} panel
- */
-function evidenceOf({ value, measure, unit, source, vintage, file, member, position, sha256 }, field, panel) {
-  const place = [file.slice(file.lastIndexOf('/') + 1), member, String(position)].filter((part) => part !== '');
-  return element('li', {}, [
-    element('span', {}, [...(field === '' ? [] : [`${field}: `]), element('strong', {}, [saidBy(value, panel)]), ...(measure === null ? [] : [
-      ` · ${numberOf(Number(measure.toPrecision(6)), { maximumFractionDigits: 8 })}`, ...(unit === null ? [] : [' ', unitSaid(unit, panel)]),
-    ])]),
-    element('span', { class: 'from', title: `${file}, sha256 ${sha256}` }, [`${source} ${vintage} · `, ...place.flatMap((part, index) => [...(index === 0 ? [] : [' · ']), breakable(part.replaceAll(/([_/])/g, '$1\u200b'))])]),
-  ]);
-}
-
-/**
- * Shows the output of `mappale explain` on the page.
- * @param {{ not_applicable: string | null, rows: any[], reproduced: boolean, empty: boolean, evidence: Evidence[], context: Evidence[] }} explanation
- * @param {Panel} panel
- */
-function explanationOf({ not_applicable: notApplicable, rows, reproduced, empty, evidence, context }, panel) {
-  if (notApplicable !== null) return [element('p', { class: 'ran', 'data-reproduced': String(reproduced) }, [t('not_applicableWhy')])];
-  /** @type {Map<string, Evidence[]>} */
-  const groups = new Map();
-  for (const found of [...evidence, ...context]) groups.set(found.rule, [...groups.get(found.rule) ?? [], found]);
-  const state = !reproduced ? 'ranOther' : empty || rows.length === 0 ? 'ranNothing' : 'ranSame';
-  return [
-    element('p', { class: 'ran', 'data-reproduced': String(reproduced) }, [t(state)]),
-    ...[...groups].map(([rule, found]) => {
-      const fields = [...new Set(found.map(({ field }) => fieldsOf(field, panel)))];
-      const isOne = fields.length === 1;
-      const list = element('ul', { class: 'evidence' }, found.map((each) => evidenceOf(each, isOne ? '' : fieldsOf(each.field, panel), panel)));
-      return element('div', { class: 'found' }, [
-        ...(isOne ? [element('h4', {}, fields)] : []), element('p', {}, [inWords(rule, evidenceInItalian(rule, panel))]),
-        found.length <= MANY ? list : element('details', { class: 'long' }, [element('summary', {}, [t('more', { n: found.length })]), list]),
-      ]);
-    }),
-  ];
-}
-
-/**
- * Shows the origin of a section: its licences and the result of `mappale explain`. If the server does not answer `explain`, shows the
- * command instead.
- * @param {string} name @param {number} fid @param {any[]} cited licences of the section @param {Told} told
- */
-function reasonsOf(name, fid, cited, told) {
-  const licences = cited.map(({ attribution, license, url, holder }) => element('p', {}, [`${attribution ?? holder} · `, link(url, license)]));
-  const command = (/** @type {'whyHow' | 'whyAlso'} */ words) => element('p', {}, [t(words), ' ', element('code', {}, [`mappale explain ${fid} ${name}`])]);
-  const { explain } = told;
-  const found = element('div', { 'aria-live': 'polite' }, explain === null ? [command('whyHow')] : []);
-  let isAsked = false;
-  return {
-    reasons: element('div', { class: 'reasons' }, [found, ...licences]),
-    async ask() {
-      if (isAsked || explain === null) return;
-      isAsked = true;
-      found.replaceChildren(element('p', { class: 'quiet' }, [t('explaining')]));
-      try {
-        found.replaceChildren(...explanationOf(await explain(name), panelOf(name)), command('whyAlso'));
-      } catch (error) {
-        // The explanation is requested again when the panel is opened again.
-        isAsked = false;
-        found.replaceChildren(element('p', { class: 'problem' }, [t('notExplained', { why: error instanceof Refusal ? refusalInWords(error) : t('noAnswer') })]), command('whyHow'));
-      }
-    },
-  };
-}
 
 /** @param {string} name @param {any} block @param {any} record @param {Told} told */
 function sectionOf(name, block, record, told) {
@@ -333,10 +114,10 @@ function sectionOf(name, block, record, told) {
   } else {
     if (coverage !== undefined && coverage !== 'mapped') parts.push(element('p', { class: 'absent', 'data-state': coverage }, [stateBadge(coverage), hasWord(`${coverage}Why`) ? t(`${coverage}Why`) : '']));
     if (!Array.isArray(block)) parts.push(element('table', { 'aria-label': title }, [element('tbody', {}, rowsOf(block, panel))]));
-    if (list?.note !== undefined && rows?.length > 0) parts.push(element('p', { class: 'quiet' }, [noteOf(currentLanguage() === 'it' ? panel.italian?.note ?? list.note : list.note, rows[0])]));
+    if (list?.note !== undefined && rows?.length > 0) parts.push(element('p', { class: 'quiet' }, [noteOf(isItalian() ? panel.italian?.note ?? list.note : list.note, rows[0])]));
     if (Array.isArray(rows) && rows.length > 0) {
       const columns = list?.columns ?? Object.fromEntries(flat(rows[0]).map(([field]) => [field, wordsOf(field, panel)]));
-      const caption = currentLanguage() === 'it' ? panel.italian?.caption ?? list?.caption : list?.caption;
+      const caption = isItalian() ? panel.italian?.caption ?? list?.caption : list?.caption;
       parts.push(tableOf(list?.latestFirst ? [...rows].reverse() : rows, columns, panel, caption ?? title));
       const root = list?.field === undefined ? '' : `${list.field}.`;
       parts.push(element('table', { class: 'rules' }, [element('tbody', {}, Object.keys(columns).flatMap((column) => ruleOf(panel, root + column, headingOf(column, columns, panel))))]));
@@ -405,95 +186,4 @@ function filesOf({ files }) {
     element('thead', {}, [element('tr', {}, [t('source'), t('file'), t('vintage')].map((heading) => element('th', { scope: 'col' }, [heading])))]),
     element('tbody', {}, files.map(({ source, file, vintage }) => element('tr', {}, [source, file, vintage].map((text) => element('td', {}, [breakable(text.replaceAll('_', '_\u200b'))]))))),
   ])]);
-}
-
-/** @param {import('./view.js').Comune} comune @param {{ close: () => void, zoom: () => void }} told */
-export function tellComune(comune, told) {
-  const { name, belfiore, istat_code: istat, parcels, coverage } = comune;
-  const sections = Object.entries(coverage).filter(([, state]) => state !== 'not_applicable');
-  return [
-    element('header', {}, [
-      button('×', told.close, { class: 'plain close', 'aria-label': t('close') }),
-      element('h2', {}, [name ?? belfiore]),
-      element('p', { class: 'place' }, [[belfiore, istat === null ? null : `ISTAT ${istat}`].filter(Boolean).join(' · ')]),
-      ...(!hasParcels(comune) ? [element('p', { class: 'quiet' }, [t('noParcelsWhy')])] : [element('p', { class: 'facts' }, [element('strong', {}, [numberOf(parcels ?? 0)]), ` ${t('parcels')} · `, t('covered', { n: sections.filter(([, state]) => state === 'mapped' || state === 'partial').length, all: sections.length })]), button(t('zoomIn'), told.zoom)]),
-    ]),
-    ...(sections.length === 0 ? [] : [element('section', { 'data-section': 'coverage' }, [
-      element('h3', {}, [t('coverage')]),
-      element('table', { 'aria-label': t('coverage') }, [element('tbody', {}, sections.map(([section, state]) => element('tr', {}, [element('th', { scope: 'row' }, [titleOf(section)]), element('td', {}, [stateBadge(state)])])))]),
-    ])]),
-  ];
-}
-
-/**
- * @param {{ code: number, name: string, published_at: string, parcels: number }[]} regions @param {import('./view.js').Comune[]} comuni
- * @param {{ region: (code: number) => void, comune: (belfiore: string) => void }} told
- */
-export function tellPublished(regions, comuni, told) {
-  const parts = [element('header', {}, [
-    element('h2', {}, [t('published')]),
-    element('p', { class: 'quiet' }, [t(regions.length === 0 ? 'nothingPublished' : 'publishedWhat')]),
-  ])];
-  for (const { code, name, published_at: at, parcels } of regions) {
-    const all = comuni.filter(({ region }) => region === code);
-    const within = all.filter(hasParcels).sort((a, b) => (a.name ?? '').localeCompare(b.name ?? '', 'it'));
-    const rows = within.map((comune) => {
-      const share = shareCovered(comune);
-      const bar = element('i', { 'aria-hidden': 'true' });
-      bar.style.width = `${share * 100}%`;
-      return element('tr', {}, [
-        element('th', { scope: 'row' }, [button(comune.name ?? comune.belfiore, () => told.comune(comune.belfiore), { class: 'link' })]),
-        element('td', { class: 'bar' }, [bar]), element('td', { class: 'number' }, [numberOf(share, { style: 'percent' })]),
-      ]);
-    });
-    const table = element('table', { 'aria-label': name }, [element('tbody', {}, rows)]);
-    parts.push(element('section', { 'data-region': String(code) }, [
-      element('h3', {}, [button(name, () => told.region(code), { class: 'link' })]),
-      element('p', { class: 'quiet' }, [[
-        parcels === 0 ? t('addressesOnly') : `${numberOf(parcels)} ${t('parcels')}`,
-        ...(within.length === 0 ? [] : [within.length < all.length ? t('comuniOf', { n: numberOf(within.length), all: numberOf(all.length) }) : `${numberOf(all.length)} ${t('comuni')}`]),
-        t('publishedOn', { date: dateOf(at) }),
-      ].join(' · ')]),
-      ...(within.length === 0 ? [] : within.length <= 2 * LONG ? [table] : [element('details', { class: 'long' }, [element('summary', {}, [`${numberOf(within.length)} ${t('comuni')}`]), table])]),
-    ]));
-  }
-  return parts;
-}
-
-/** @param {string} background @param {string} text @param {string} [kind] */
-const legendRow = (background, text, kind = '') => {
-  const swatch = element('i', { class: kind, 'aria-hidden': 'true' });
-  if (background !== '') swatch.style.backgroundColor = background;
-  return element('li', {}, [swatch, text]);
-};
-
-/** @param {import('./view.js').Class} range */
-function rangeOf({ from, to }) {
-  if (to === null || to === undefined) return `≥ ${numberOf(from ?? 0)}`;
-  if (from === null || from === undefined) return `< ${numberOf(to)}`;
-  return from < 0 ? t('fromTo', { from: numberOf(from), to: numberOf(to) }) : `${numberOf(from)}–${numberOf(to)}`;
-}
-
-/**
- * @param {import('./view.js').Layer | null} layer the drawn section @param {string | null} covered the section whose coverage of comuni is drawn; null: all
- *   sections
- * @param {readonly { word: any, light: string, dark: string }[]} shades @param {boolean} hasBlank whether there are comuni without parcels
- */
-export function legendOf(layer, covered, shades, hasBlank) {
-  if (layer !== null) {
-    const isItalian = currentLanguage() === 'it';
-    const told = (/** @type {string} */ text) => (isItalian ? panelOf(layer.name).italian?.legend?.[text] : undefined);
-    const rows = layer.classes.map((each) => legendRow(each.color, told(each.label) ?? (isItalian && each.value === undefined && /[a-z]/i.test(each.label) ? rangeOf(each) : each.label)));
-    if (layer.none !== null) rows.push(legendRow(layer.none.color, told(layer.none.label) ?? layer.none.label));
-    rows.push(legendRow('', t('not_mapped'), 'hatched'));
-    if (layer.not_applicable.length > 0) rows.push(legendRow(shade(GROUND), `${t('not_applicable')}: ${layer.not_applicable.map((kind) => t(kind)).join(', ')}`));
-    const title = layer.value ?? layer.title;
-    const unit = layer.unit === null ? null : told(layer.unit) ?? inLanguage(layer.unit);
-    return [element('h2', {}, [[told(title) ?? title, unit].filter(Boolean).join(', ')]), element('ul', {}, rows)];
-  }
-  const rows = covered === null
-    ? shades.map((each) => legendRow(shade(each), t(each.word)))
-    : Object.entries(STATES).map(([state, colours]) => legendRow(shade(colours), hasWord(state) ? t(state) : state, state === 'not_mapped' ? 'hatched' : ''));
-  if (hasBlank) rows.push(legendRow(shade(BLANK), t('noParcels')));
-  return [element('h2', {}, [covered === null ? t('coverage') : `${t('coverage')}: ${titleOf(covered)}`]), element('ul', {}, rows)];
 }

@@ -1,125 +1,182 @@
 // @ts-check
 /** Search field with suggestions while the user types: the combobox of the ARIA authoring practices. */
+import { readCadastral } from './cadastral.js';
 import { ask, signedIn } from './interface.js';
 import { $, element } from './elements.js';
+import { absenceExplained, state, suggestionActivated, suggestionsFound } from './state.js';
 import { hasWord, numberOf, t } from './words.js';
 
-/** @typedef {{ kind: 'street' | 'comune' | 'parcel' | 'address', name: string, what: string, choose: () => void }} Suggestion */
-/** @typedef {{ municipality: string, province: string, region: string | null }} UnloadedComune */
+/**
+ * @typedef {import('./state.js').Suggestion} Suggestion
+ * @typedef {{ municipality: string, province: string, region: string | null }} UnloadedComune
+ * @typedef {{ comune: (belfiore: string) => void, parcel: (id: number | string) => void, place: (lat: number, lng: number, name?: string) => void,
+ *   street: (lat: number, lng: number, name: string) => void, say: (text: string, problem?: boolean) => void, failed: (error: unknown) => void }} Told
+ */
 
 /** Pause after a keystroke in milliseconds. Each search counts against the hourly limit of the token. */
 const PAUSE_MS = 250;
 const SHORTEST = 3;
 const MOST = 8;
+/** Most comuni that the beginning of a name may mean. */
+const COMUNI = 3;
 
 const field = /** @type {HTMLInputElement} */ ($('query'));
 const list = $('suggestions');
-/** @type {Suggestion[]} */
-let suggestions = [];
-let active = -1;
-let waiting = 0;
-let asking = new AbortController();
-/** True if the message about comuni that are not loaded is shown. */
-let isExplained = false;
 
 /** Removes case and accents. @param {string} text */
 export const plain = (text) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().trim();
 
-/**
- * @param {{ comuni: () => Iterable<import('./view.js').Comune>, regions: () => { name: string }[], comune: (belfiore: string) => void, parcel: (fid: number) => void,
- *   place: (lat: number, lng: number, name?: string) => void, say: (text: string, problem?: boolean) => void, failed: (error: unknown) => void }} told
- */
+/** @param {Told} told */
 export function openSearch(told) {
+  let waiting = 0;
+  let asking = new AbortController();
   field.addEventListener('input', () => {
     clearTimeout(waiting);
     asking.abort();
     const text = field.value.trim();
     if (text.length < 2) return close();
-    show(local(text));
-    if (text.length >= SHORTEST && signedIn() && !isNumber(text)) waiting = setTimeout(() => void suggest(text, false), PAUSE_MS);
+    show(local(text, told));
+    if (text.length >= SHORTEST && signedIn() && !isNumber(text)) waiting = setTimeout(() => {
+      if (field.value.trim() === text) void suggest(text, false);
+    }, PAUSE_MS);
   });
   field.addEventListener('keydown', (event) => {
+    const { found, active } = state.search;
     if (event.key === 'Escape' && !list.hidden) {
       event.preventDefault();
       close();
-    } else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && suggestions.length > 0) {
+    } else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && found.length > 0) {
       event.preventDefault();
-      if (list.hidden) show(suggestions);
+      if (list.hidden) show(found);
       const step = event.key === 'ArrowDown' ? 1 : -1;
-      activate(active < 0 && step < 0 ? suggestions.length - 1 : (active + step + suggestions.length) % suggestions.length);
+      activate(active < 0 && step < 0 ? found.length - 1 : (active + step + found.length) % found.length);
     }
   });
   field.addEventListener('blur', close);
   $('search').addEventListener('submit', (event) => {
     event.preventDefault();
-    const chosen = suggestions[active];
-    if (chosen !== undefined && !list.hidden) choose(chosen);
-    else void (async () => {
-      // The newest input may not have an answer yet.
-      clearTimeout(waiting);
-      const text = field.value.trim();
-      if (text === '') return;
-      const [first] = local(text);
-      if (!signedIn() && first === undefined) return told.failed(null);
-      if (first !== undefined || await suggest(text, true)) choose(first ?? /** @type {Suggestion} */ (suggestions[0]));
-    })();
+    clearTimeout(waiting);
+    asking.abort();
+    void submit();
   });
 
-  /** Returns suggestions that need no server. @param {string} text @returns {Suggestion[]} */
-  function local(text) {
-    const coordinates = /^(-?\d+(?:\.\d+)?)[\s,;]+(-?\d+(?:\.\d+)?)$/.exec(text);
-    if (coordinates !== null) return [{ kind: 'address', name: text, what: t('coordinates'), choose: () => told.place(Number(coordinates[1]), Number(coordinates[2])) }];
-    if (/^\d{9,10}$/.test(text)) return [{ kind: 'parcel', name: t('parcel', { name: text }), what: t('byNumber'), choose: () => told.parcel(Number(text)) }];
-    const key = plain(text);
-    return [...told.comuni()].filter(({ name, belfiore }) => (name !== null && plain(name).startsWith(key)) || belfiore === text.toUpperCase()).slice(0, 3)
-      .map(({ name, belfiore, parcels }) => ({ kind: 'comune', name: name ?? belfiore, what: t('ofComune', { parcels: numberOf(parcels ?? 0) }), choose: () => told.comune(belfiore) }));
+  async function submit() {
+    const { found, active } = state.search;
+    const chosen = found[active];
+    const text = field.value.trim();
+    if (chosen !== undefined && !list.hidden) return choose(chosen);
+    if (text === '') return;
+    const [first] = local(text, told);
+    if (first !== undefined) return choose(first);
+    if (!signedIn()) return told.failed(null);
+    await suggest(text, true);
+    // The name of a comune that is not loaded means the comune, and not a street with its name.
+    const [best] = state.search.found;
+    if (best === undefined) return;
+    if (state.search.isExplained) show(state.search.found);
+    else choose(best);
   }
 
-  /** Explains an empty result: the named comuni are not loaded, or no address is similar. @param {string} text @param {UnloadedComune[]} [notLoaded] */
-  function emptyText(text, notLoaded = []) {
-    if (notLoaded.length === 0) return t('nothing', { text });
-    const loaded = told.regions().map(({ name }) => name);
-    return notLoaded.map(({ municipality: name, region }) => (
-      region === null || loaded.includes(region) ? t('comuneNotLoaded', { name }) : t('regionNotLoaded', { name, region })
-    )).join(' ');
-  }
-
-  /**
-   * @param {string} text @param {boolean} isWhole the input is complete: an empty result is reported @returns {Promise<boolean>} whether there are results
-   */
+  /** @param {string} text @param {boolean} isWhole the input is complete: an empty result is reported */
   async function suggest(text, isWhole) {
     asking = new AbortController();
     const { signal } = asking;
     if (isWhole) told.say(t('searching'));
+    suggestionsFound([]);
     try {
-      // Complete input uses the usual search. While the user types, the last word may be incomplete.
-      const isBegun = !isWhole && /\p{L}$/u.test(field.value);
-      const { data, meta } = await (isBegun ? ask('/map/suggestions', { q: text }, signal) : ask('/geocode/search', { q: text, limit: MOST }, signal));
-      if (signal.aborted) return false;
-      const found = [...local(text), ...data.map((address) => ({
-        kind: address.match_type === 'street' ? 'street' : 'address',
-        name: address.formatted_address,
-        what: [address.municipality_name ?? address.municipality_code, hasWord(address.match_type) ? t(address.match_type) : ''].filter(Boolean).join(' · '),
-        choose: () => told.place(address.latitude, address.longitude, address.formatted_address),
-      }))];
+      const question = readCadastral(text);
+      const { found, notLoaded } = question === null || 'reference' in question ? await addresses(text, told, signal) : await parcels(question, told, signal);
+      if (signal.aborted || field.value.trim() !== text) return;
+      const all = [...local(text, told), ...found];
+      const wasExplained = state.search.isExplained;
+      absenceExplained(notLoaded.length > 0);
       // The message about the earlier input no longer applies.
-      if (isWhole || isExplained || meta.not_loaded !== undefined) told.say(found.length === 0 ? emptyText(text, meta.not_loaded) : '', found.length === 0);
-      isExplained = meta.not_loaded !== undefined;
-      if (document.activeElement === field && !isWhole) show(found);
-      else suggestions = found;
-      return found.length > 0;
+      if (isWhole || wasExplained || notLoaded.length > 0) told.say(all.length === 0 || notLoaded.length > 0 ? absenceOf(text, notLoaded) : '', all.length === 0);
+      if (document.activeElement === field && !isWhole) show(all);
+      else suggestionsFound(all);
     } catch (error) {
       if (!signal.aborted) told.failed(error);
-      return false;
     }
   }
 }
 
-const isNumber = (text) => /^[-\d.,;\s]+$/.test(text);
+/** Returns suggestions that need no server. @param {string} text @param {Told} told @returns {Suggestion[]} */
+function local(text, told) {
+  const coordinates = /^(-?\d+(?:\.\d+)?)[\s,;]+(-?\d+(?:\.\d+)?)$/.exec(text);
+  if (coordinates !== null) return [{ kind: 'address', name: text, what: t('coordinates'), choose: () => told.place(Number(coordinates[1]), Number(coordinates[2])) }];
+  const question = readCadastral(text);
+  const id = /^\d{9,10}$/.test(text) ? text : question !== null && 'reference' in question ? question.reference : null;
+  if (id !== null) return [{ kind: 'parcel', name: t('parcel', { name: id }), what: t('byNumber'), choose: () => told.parcel(id) }];
+  return comuniNamed(text).map(({ name, belfiore, parcels: count }) => (
+    { kind: 'comune', name: name ?? belfiore, what: t('ofComune', { parcels: numberOf(count ?? 0) }), choose: () => told.comune(belfiore) }
+  ));
+}
+
+/** Returns the published comuni with this code, or whose name begins with the text, the exact name first. @param {string} text */
+function comuniNamed(text) {
+  const key = plain(text);
+  const named = [...state.comuni.values()].filter(({ name, belfiore }) => (name !== null && plain(name).startsWith(key)) || belfiore === text.toUpperCase());
+  const isExact = (/** @type {{ name: string | null }} */ { name }) => Number(plain(name ?? '') === key);
+  return named.sort((a, b) => isExact(b) - isExact(a)).slice(0, COMUNI);
+}
+
+/**
+ * Finds parcels by comune, foglio and particella. @param {import('./cadastral.js').CadastralPlace} question @param {Told} told @param {AbortSignal} signal
+ * @returns {Promise<{ found: Suggestion[], notLoaded: UnloadedComune[] }>}
+ */
+async function parcels({ comune, ...place }, told, signal) {
+  const known = comuniNamed(comune).map(({ belfiore }) => belfiore);
+  const answers = await Promise.all((known.length > 0 ? known : [comune]).map((each) => ask('/parcels/search', { comune: each, ...place, limit: MOST }, signal)));
+  const found = answers.flatMap(({ data }) => data).slice(0, MOST).map((/** @type {any} */ { fid, label, cadastral_reference: reference, municipality, area_m2: area }) => (/** @type {Suggestion} */ ({
+    kind: 'parcel', name: t('parcel', { name: reference }), what: `${t('parcelIn', { label, comune: municipality.name ?? municipality.code })} · ${numberOf(area, { maximumFractionDigits: 0 })} m²`,
+    choose: () => told.parcel(fid),
+  })));
+  if (found.length > 0 || known.length > 0) return { found, notLoaded: [] };
+  // A comune without parcels may be one that is not loaded.
+  const { meta } = await ask('/map/suggestions', { q: comune }, signal);
+  return { found, notLoaded: meta.not_loaded ?? [] };
+}
+
+/** @param {string} text @param {Told} told @param {AbortSignal} signal @returns {Promise<{ found: Suggestion[], notLoaded: UnloadedComune[] }>} */
+async function addresses(text, told, signal) {
+  // The last word may be incomplete.
+  const { data, meta } = await (/\p{L}$/u.test(text) ? ask('/map/suggestions', { q: text }, signal) : ask('/geocode/search', { q: text, limit: MOST }, signal));
+  /** @type {Map<string, Suggestion>} */
+  const found = new Map();
+  for (const address of data) {
+    const suggestion = address.match_type === 'street' ? streetOf(address, told) : addressOf(address, told);
+    const key = `${suggestion.name}\n${suggestion.what}`;
+    // Several addresses may represent one street.
+    if (!found.has(key)) found.set(key, suggestion);
+  }
+  return { found: [...found.values()], notLoaded: meta.not_loaded ?? [] };
+}
+
+/** Offers a street without the number of the address that represents it. @param {any} address @param {Told} told @returns {Suggestion} */
+function streetOf({ street_name: street, locality, municipality_name: comune, municipality_code: code, latitude, longitude }, told) {
+  const name = [street, locality === '' ? comune ?? code : locality].join(', ');
+  return { kind: 'street', name, what: [comune ?? code, t('street')].join(' · '), choose: () => told.street(latitude, longitude, name) };
+}
+
+/** @param {any} address @param {Told} told @returns {Suggestion} */
+function addressOf({ formatted_address: name, municipality_name: comune, municipality_code: code, match_type: match, latitude, longitude }, told) {
+  return { kind: 'address', name, what: [comune ?? code, hasWord(match) ? t(match) : ''].filter(Boolean).join(' · '), choose: () => told.place(latitude, longitude, name) };
+}
+
+/** Explains an empty result: the named comuni are not loaded, or nothing is similar. @param {string} text @param {UnloadedComune[]} notLoaded */
+function absenceOf(text, notLoaded) {
+  if (notLoaded.length === 0) return t('nothing', { text });
+  const loaded = state.regions.map(({ name }) => name);
+  return notLoaded.map(({ municipality: name, region }) => (
+    region === null || loaded.includes(region) ? t('comuneNotLoaded', { name }) : t('regionNotLoaded', { name, region })
+  )).join(' ');
+}
+
+const isNumber = (/** @type {string} */ text) => /^[-\d.,;\s]+$/.test(text);
 
 /** @param {Suggestion[]} found */
 function show(found) {
-  suggestions = found;
+  suggestionsFound(found);
   list.replaceChildren(...found.map((each, index) => {
     const option = element('li', { id: `suggestion-${index}`, role: 'option', 'aria-selected': 'false', 'data-kind': each.kind }, [element('span', {}, [each.name]), element('small', {}, [each.what])]);
     // Without this, the field loses the focus and the list closes before the click.
@@ -134,7 +191,7 @@ function show(found) {
 
 /** @param {number} index -1: none */
 function activate(index) {
-  active = index;
+  suggestionActivated(index);
   [...list.children].forEach((option, at) => option.setAttribute('aria-selected', String(at === index)));
   if (index < 0) return field.removeAttribute('aria-activedescendant');
   field.setAttribute('aria-activedescendant', `suggestion-${index}`);
@@ -143,14 +200,13 @@ function activate(index) {
 
 function close() {
   list.hidden = true;
-  active = -1;
+  suggestionActivated(-1);
   field.setAttribute('aria-expanded', 'false');
   field.removeAttribute('aria-activedescendant');
 }
 
 /** @param {Suggestion} suggestion */
 function choose(suggestion) {
-  clearTimeout(waiting);
   field.value = suggestion.name;
   close();
   // An on-screen keyboard would cover the map.

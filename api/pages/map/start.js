@@ -1,62 +1,36 @@
 // @ts-check
-/** Controls the page: holds the selection, keeps it in the URL, and updates the other parts. */
+/** Controls the page: answers what the user does by transitions of the state, and updates the other parts. */
+import { readAddress, writeAddress } from './url.js';
 import { $, button, element } from './elements.js';
-import { ask, canExplain, explain, open, openSession, Refusal, signedIn, useToken } from './interface.js';
-import { legendOf, neighboursOf, tellComune, tellParcel, tellPublished, titleOf } from './record.js';
+import { ask, canExplain, explain, open, openSession, Refusal, signedIn } from './interface.js';
+import { legendOf } from './legend.js';
+import { openSheet, sizeSheet } from './sheet.js';
+import { tellComune, tellPublished } from './published.js';
+import { neighboursOf, tellParcel } from './record.js';
 import { openSearch } from './search.js';
+import {
+  addressRead, comuneChosen, comuniRead, languageChanged, layerChosen, opacityChanged, overviewRead, panelTold, parcelChosen, parcelsShown, placeMarked, readingEnded, requestBegun,
+  requestEnded, selectionCleared, state, tokenChanged,
+} from './state.js';
+import { titleOf } from './values.js';
 import * as view from './view.js';
-import { currentLanguage, dateOf, fillWords, refusalInWords, t, useLanguage } from './words.js';
+import { dateOf, fillWords, refusalInWords, t } from './words.js';
 
 /** Search radius around a place in degrees, about 40 m. */
 const MARGIN = 0.0004;
 /** Maximum number of listed neighbours. */
 const NEAR = 24;
-const HIDDEN_LAYERS = ['comuni', 'ground', 'parcels'];
-
-/** Published regions, layers and their attributions, from overview.json. @type {{ regions: any[], layers: view.Layer[], attribution: string[] }} */
-let overview = { regions: [], layers: [], attribution: [] };
-/** @type {Map<string, view.Comune>} */
-const comuni = new Map();
-/** The selection, which is also in the URL. @type {{ layer: string, parcel: number | null, comune: string | null }} */
-const chosen = { layer: 'coverage', parcel: null, comune: null };
-/** Builds the current content of the panel, also after a change of language. @type {() => HTMLElement[]} */
-let telling = () => tellPublished(overview.regions, [...comuni.values()], { region: goToRegion, comune: showComune });
-let asked = 0;
-let isOpen = false;
 
 // --- URL ------------------------------------------------------------------------------------------------------------------
 
-/** `#map=17.5/41.5603/14.6627&layer=SECTION&parcel=1400000000`. */
-function readAddress() {
-  const words = new URLSearchParams(location.hash.slice(1));
-  const [zoom, lat, lng] = (words.get('map') ?? '').split('/').map(Number);
-  const parcel = words.get('parcel');
-  return {
-    place: [zoom, lat, lng].every(Number.isFinite) && words.has('map') ? { zoom: Number(zoom), lat: Number(lat), lng: Number(lng) } : null,
-    layer: words.get('layer') ?? 'coverage', parcel: parcel !== null && /^\d{9,10}$/.test(parcel) ? Number(parcel) : null, comune: words.get('comune'),
-  };
-}
-
-/** @param {boolean} isStep whether the back button returns to the earlier state */
-function writeAddress(isStep) {
-  const place = view.placeOf();
-  const words = [
-    ...(place === null ? [] : [`map=${place.zoom.toFixed(2)}/${place.lat.toFixed(6)}/${place.lng.toFixed(6)}`]), ...(chosen.layer === 'coverage' ? [] : [`layer=${chosen.layer}`]),
-    ...(chosen.parcel === null ? [] : [`parcel=${chosen.parcel}`]), ...(chosen.comune === null ? [] : [`comune=${chosen.comune}`]),
-  ];
-  const address = `${location.pathname}#${words.join('&')}`;
-  if (isStep) history.pushState(null, '', address);
-  else history.replaceState(null, '', address);
-}
-
 /** Applies the URL without changing it. */
 async function follow() {
-  isOpen = true;
+  addressRead();
   const { place, layer, parcel, comune } = readAddress();
   chooseLayer(layer, false);
   if (place !== null) view.goTo(place);
   if (parcel !== null && signedIn()) return run((current) => showParcel(parcel, current, { step: false, move: place === null }));
-  if (comune !== null && comuni.has(comune)) return showComune(comune, false, place === null);
+  if (comune !== null && state.comuni.has(comune)) return showComune(comune, false, place === null);
   forget(false);
 }
 
@@ -67,6 +41,14 @@ function say(text, problem = false, ...also) {
   $('status').replaceChildren(text, ...also);
   $('status').classList.toggle('hidden', text === '');
   $('status').classList.toggle('problem', problem);
+}
+
+/** Shows what is loading: the published data, a record, or the map. */
+function showLoading() {
+  const { reading, isAsking, view: { isLoading } } = state;
+  const word = reading === 'reading' ? 'readingPublished' : isAsking ? 'readingRecord' : isLoading ? 'loadingMap' : null;
+  $('loading').hidden = word === null;
+  if (word !== null) $('loading').textContent = t(word);
 }
 
 /** Announces a visible change to screen readers. @param {string} text */
@@ -88,36 +70,44 @@ function failed(error) {
 /** Runs the newest request of the user and drops the answers to older ones. @param {(current: () => boolean) => Promise<void>} work */
 async function run(work) {
   if (!signedIn()) return offerSignIn();
-  asked += 1;
-  const mine = asked;
-  const current = () => mine === asked;
-  $('record').setAttribute('aria-busy', 'true');
+  const current = requestBegun();
+  showBusy();
   try {
     await work(current);
   } catch (error) {
     if (current()) failed(error);
   } finally {
-    if (current()) $('record').removeAttribute('aria-busy');
+    if (current()) requestEnded();
+    showBusy();
   }
+}
+
+/** The panel is grey while its next content is missing. */
+function showBusy() {
+  if (state.isAsking) $('record').setAttribute('aria-busy', 'true');
+  else $('record').removeAttribute('aria-busy');
+  showLoading();
 }
 
 /** @param {() => HTMLElement[]} parts @param {string} size size of the panel on a small screen */
 function tell(parts, size) {
-  telling = parts;
+  panelTold(parts);
   $('told').replaceChildren(...parts());
+  showBusy();
   $('record').scrollTop = 0;
   sizeSheet(size);
 }
 
 // --- Parcels --------------------------------------------------------------------------------------------------------------
 
-/** @param {number} fid @param {() => boolean} current @param {{ step?: boolean, move?: boolean, around?: any[] }} how */
-async function showParcel(fid, current, { step = true, move = true, around } = {}) {
-  say(t('reading', { fid }));
-  const record = await ask(`/parcels/${fid}`);
+/** @param {number | string} id fid or cadastral reference @param {() => boolean} current @param {{ step?: boolean, move?: boolean, around?: any[] }} how */
+async function showParcel(id, current, { step = true, move = true, around } = {}) {
+  say(t('reading', { fid: id }));
+  const record = await ask(`/parcels/${encodeURIComponent(id)}`);
   if (!current()) return;
-  const { basic, municipality } = record;
-  Object.assign(chosen, { parcel: fid, comune: null });
+  const { fid, basic, municipality } = record;
+  parcelChosen(fid, basic.geometry);
+  requestEnded();
   if (step) writeAddress(true);
   let neighbours = around ?? [];
   /** Explanations by section, so that a change of language needs no request. @type {Map<string, Promise<any>>} */
@@ -133,7 +123,7 @@ async function showParcel(fid, current, { step = true, move = true, around } = {
     files: (/** @type {string} */ code) => ask(`/admin/municipalities/${code}/quality`), explain: canExplain() ? explainOnce : null,
   };
   tell(() => tellParcel(record, nearest(neighbours, basic), told), 'half');
-  view.draw({ chosen: { type: 'Feature', properties: {}, geometry: basic.geometry } });
+  view.redraw();
   const box = view.boxOf(basic.geometry);
   if (move) fit(box);
   else view.reveal(box, covered());
@@ -168,7 +158,7 @@ async function parcelsIn([west, south, east, north], geometry) {
  */
 async function showPlace(lat, lng, current, name, isAddress) {
   say(t('looking', { name }));
-  if (isAddress) view.draw({ mark: [lng, lat] });
+  if (isAddress) markPlace(lat, lng);
   const around = await parcelsIn([lng, lat, lng, lat], true);
   if (!current()) return;
   // An access point may be on the road in front of its parcel. The nearest parcel is used then.
@@ -189,7 +179,22 @@ function holds(geometry, lng, lat) {
 }
 
 const choosePlace = (/** @type {number} */ lat, /** @type {number} */ lng, /** @type {string | undefined} */ name = undefined) => void run((current) => showPlace(lat, lng, current, name ?? `${lat}, ${lng}`, name !== undefined));
-const chooseParcel = (/** @type {number} */ fid, move = true) => void run((current) => showParcel(fid, current, { move }));
+const chooseParcel = (/** @type {number | string} */ id, move = true) => void run((current) => showParcel(id, current, { move }));
+
+/** Shows a street at the address that represents it, without choosing a parcel. @param {number} lat @param {number} lng @param {string} name */
+function showStreet(lat, lng, name) {
+  forget(false);
+  markPlace(lat, lng);
+  view.goTo({ zoom: 17, lat, lng });
+  writeAddress(true);
+  say(name);
+}
+
+/** @param {number} lat @param {number} lng */
+function markPlace(lat, lng) {
+  placeMarked([lng, lat]);
+  view.redraw();
+}
 
 async function copy() {
   await navigator.clipboard.writeText(location.href);
@@ -205,39 +210,39 @@ function boxed([west, south, east, north]) {
 
 /** @param {string} belfiore */
 function showComune(belfiore, isStep = true, move = true) {
-  const comune = comuni.get(belfiore);
+  const comune = state.comuni.get(belfiore);
   if (comune === undefined) return;
-  asked += 1;
-  Object.assign(chosen, { parcel: null, comune: belfiore });
+  comuneChosen(comune);
   const { outline, bbox } = comune;
   const box = outline === null ? null : view.boxOf(outline);
   if (isStep) writeAddress(true);
   const zoom = () => {
     if (!signedIn()) return offerSignIn();
-    const from = overview.layers.find(({ name }) => name === 'parcels')?.minzoom ?? 14;
+    const from = state.layers.find(({ name }) => name === 'parcels')?.minzoom ?? 14;
     const middle = bbox ?? box;
     if (middle !== null) view.goTo({ zoom: from + 1, lat: (middle[1] + middle[3]) / 2, lng: (middle[0] + middle[2]) / 2 });
   };
   tell(() => tellComune(comune, { close: () => forget(true), zoom }), 'half');
-  view.draw({ chosen: outline === null ? null : { type: 'Feature', properties: {}, geometry: outline }, mark: null });
+  view.redraw();
   if (move && box !== null) fit(box, 13);
   say('');
 }
 
 /** @param {number} code */
 function goToRegion(code) {
-  const box = boxAround([...comuni.values()].filter(({ region }) => region === code)) ?? overview.regions.find((region) => region.code === code)?.bbox;
+  const box = boxAround([...state.comuni.values()].filter(({ region }) => region === code)) ?? state.regions.find((region) => region.code === code)?.bbox;
   if (box) fit(box, 13);
 }
 
 /** Clears the selection. @param {boolean} isStep */
 function forget(isStep) {
-  asked += 1;
-  Object.assign(chosen, { parcel: null, comune: null });
+  selectionCleared();
   if (isStep) writeAddress(true);
-  view.draw({ chosen: null, mark: null });
-  tell(() => tellPublished(overview.regions, [...comuni.values()], { region: goToRegion, comune: showComune }), 'peek');
+  view.redraw();
+  tell(published, 'peek');
 }
+
+const published = () => tellPublished({ region: goToRegion, comune: showComune });
 
 /** @param {view.Comune[]} some @returns {[number, number, number, number] | null} */
 function boxAround(some) {
@@ -252,6 +257,8 @@ function fit(box, maxZoom) {
   view.fit(box, covered(), maxZoom);
 }
 
+const isSmall = matchMedia('(max-width: 48rem)');
+
 /** Pixels of the map that panels cover. */
 const covered = () => (isSmall.matches ? { left: 0, below: $('record').offsetHeight } : { left: $('panels').offsetLeft + $('panels').offsetWidth, below: 0 });
 
@@ -260,31 +267,31 @@ const covered = () => (isSmall.matches ? { left: 0, below: $('record').offsetHei
 /** @param {string} name @param {boolean} isStep */
 function chooseLayer(name, isStep) {
   const known = layerNames().includes(name) ? name : 'coverage';
-  chosen.layer = known;
+  layerChosen(known);
   for (const input of document.querySelectorAll('#choices input')) /** @type {HTMLInputElement} */ (input).checked = /** @type {HTMLInputElement} */ (input).value === known;
-  view.draw({ section: known === 'coverage' || known === 'parcels' ? null : known });
+  view.redraw();
   if (isStep) writeAddress(true);
   showLegend();
 }
 
-const layerNames = () => ['coverage', 'parcels', ...overview.layers.map(({ name }) => name).filter((name) => !HIDDEN_LAYERS.includes(name))];
+const layerNames = () => ['coverage', 'parcels', ...state.layers.map(({ name }) => name).filter((name) => !view.GROUND_LAYERS.includes(name))];
 
 /** Shows the legend for the current scale: classes of a section at large scales, its coverage by comune at small scales. */
 function showLegend() {
-  const layer = overview.layers.find(({ name }) => name === chosen.layer) ?? null;
-  const isSection = layer !== null && !HIDDEN_LAYERS.includes(layer.name);
+  const layer = state.layers.find(({ name }) => name === state.layer) ?? null;
+  const isSection = layer !== null && !view.GROUND_LAYERS.includes(layer.name);
   const drawn = isSection && view.draws(layer.name) ? layer : null;
   const isFar = !view.draws('parcels');
-  const hint = isFar && signedIn() && chosen.layer !== 'coverage' ? [element('p', { class: 'quiet' }, [t('closer')])] : [];
-  const hasBlank = [...comuni.values()].some((comune) => !view.hasParcels(comune));
-  $('legend').replaceChildren(...(chosen.layer === 'parcels' ? [] : legendOf(drawn, isSection ? layer.name : null, view.COVERED, hasBlank)), ...hint);
+  const hint = isFar && signedIn() && state.layer !== 'coverage' ? [element('p', { class: 'quiet' }, [t('closer')])] : [];
+  const hasBlank = [...state.comuni.values()].some((comune) => !view.hasParcels(comune));
+  $('legend').replaceChildren(...(state.layer === 'parcels' ? [] : legendOf(drawn, isSection ? layer.name : null, view.COVERED, hasBlank)), ...hint);
   $('legend').hidden = $('legend').childElementCount === 0 || (!isFar && !isSection);
 }
 
 function showLayers() {
   $('choices').replaceChildren(...layerNames().map((name) => {
     const title = name === 'coverage' ? t('coverage') : name === 'parcels' ? t('parcelsOnly') : titleOf(name);
-    const input = element('input', { type: 'radio', name: 'layer', value: name, checked: name === chosen.layer });
+    const input = element('input', { type: 'radio', name: 'layer', value: name, checked: name === state.layer });
     input.addEventListener('change', () => {
       chooseLayer(name, true);
       // On a small screen the list covers the map that it changes.
@@ -293,29 +300,6 @@ function showLayers() {
     return element('label', {}, [input, element('span', {}, [title])]);
   }));
 }
-
-// --- The panel on a small screen ------------------------------------------------------------------------------------------
-
-const isSmall = matchMedia('(max-width: 48rem)');
-const SIZES = ['peek', 'half', 'full'];
-
-/** @param {string} size */
-function sizeSheet(size) {
-  $('record').dataset['size'] = size;
-  $('sheet').setAttribute('aria-expanded', String(size !== 'peek'));
-}
-
-$('sheet').addEventListener('click', () => sizeSheet($('record').dataset['size'] === 'full' ? 'peek' : SIZES[SIZES.indexOf($('record').dataset['size'] ?? 'peek') + 1] ?? 'peek'));
-let grabbed = 0;
-$('sheet').addEventListener('pointerdown', ({ clientY }) => void (grabbed = clientY));
-$('sheet').addEventListener('touchmove', (event) => event.preventDefault(), { passive: false });
-$('sheet').addEventListener('touchend', (event) => {
-  const moved = grabbed - /** @type {Touch} */ (event.changedTouches[0]).clientY;
-  if (Math.abs(moved) < 20) return;
-  event.preventDefault();
-  const at = SIZES.indexOf($('record').dataset['size'] ?? 'peek') + Math.sign(moved);
-  sizeSheet(/** @type {string} */ (SIZES[Math.min(Math.max(at, 0), SIZES.length - 1)]));
-});
 
 // --- Signing in -----------------------------------------------------------------------------------------------------------
 
@@ -334,14 +318,18 @@ function showSigned(isNew) {
   $('sign').classList.toggle('plain', signedIn());
   // The session ends with the server.
   $('sign').hidden = signedIn() && sessionStorage.getItem('token') === null;
-  if (isNew) view.draw({ parcels: false });
-  view.draw({ parcels: signedIn() });
+  if (isNew) {
+    parcelsShown(false);
+    view.redraw();
+  }
+  parcelsShown(signedIn());
+  view.redraw();
   showLegend();
 }
 
 $('sign').addEventListener('click', () => {
   if (!signedIn()) return openDialog();
-  useToken('');
+  tokenChanged('');
   forget(true);
   showSigned(true);
   say(t('signedOut'));
@@ -355,11 +343,11 @@ dialog.addEventListener('close', () => {
 
 /** Checks the token once. Otherwise each tile would send a wrong token, and every wrong token counts. @param {string} key */
 async function signIn(key) {
-  useToken(key);
+  tokenChanged(key);
   try {
     await ask('/parcels/locate', { lat: 42, lng: 12.5, limit: 1 });
   } catch (error) {
-    useToken('');
+    tokenChanged('');
     return failed(error);
   }
   showSigned(true);
@@ -370,35 +358,41 @@ async function signIn(key) {
 
 function fill() {
   fillWords();
+  showLoading();
   $('language').textContent = t('switchTo').toUpperCase();
   $('language').setAttribute('aria-label', t('language'));
   $('language').setAttribute('lang', t('switchTo'));
   showLayers();
   showSigned(false);
-  $('told').replaceChildren(...telling());
+  $('told').replaceChildren(...state.panel());
   const credits = /** @type {HTMLElement} */ ($('credits').querySelector('p'));
-  credits.textContent = overview.attribution.join(' · ');
+  credits.textContent = state.attribution.join(' · ');
   dispatchEvent(new Event('languagechosen'));
 }
 
 $('language').addEventListener('click', () => {
-  useLanguage(currentLanguage() === 'it' ? 'en' : 'it');
+  languageChanged();
   say('');
   fill();
 });
-$('opacity').addEventListener('input', ({ target }) => view.fade(Number(/** @type {HTMLInputElement} */ (target).value) / 100));
-/** Collapsed elements that are opened for printing. @type {Element[]} */
-let unfolded = [];
+$('opacity').addEventListener('input', ({ target }) => {
+  opacityChanged(Number(/** @type {HTMLInputElement} */ (target).value) / 100);
+  view.fade();
+});
 addEventListener('beforeprint', () => {
   $('printed').textContent = t('printedFrom', { date: dateOf(new Date()), url: location.href });
-  unfolded = [...unfolded, ...$('told').querySelectorAll('details:not([open])')];
-  for (const each of unfolded) each.setAttribute('open', '');
+  for (const each of $('told').querySelectorAll('details:not([open])')) {
+    each.setAttribute('open', '');
+    each.setAttribute('data-unfolded', '');
+  }
   view.drawForPaper(true);
   showLegend();
 });
 addEventListener('afterprint', () => {
-  for (const each of unfolded) each.removeAttribute('open');
-  unfolded = [];
+  for (const each of $('told').querySelectorAll('[data-unfolded]')) {
+    each.removeAttribute('open');
+    each.removeAttribute('data-unfolded');
+  }
   view.drawForPaper(false);
   showLegend();
 });
@@ -408,11 +402,13 @@ addEventListener('popstate', () => void follow());
 
 /** Outlines arrive region by region, and the map does not wait for all of them. */
 async function readComuni() {
-  for (const { code } of overview.regions) {
-    const { comuni: found } = await open('/map/overview.json', { region: code });
+  for (const { code } of state.regions) {
+    const { comuni } = await open('/map/overview.json', { region: code });
     // A comune without loaded boundary is drawn as the box of its sheets.
-    for (const comune of found) comuni.set(comune.belfiore, { ...comune, outline: comune.outline ?? (comune.bbox === null ? null : boxed(comune.bbox)), isBox: comune.outline === null, region: code });
-    view.draw({ comuni });
+    comuniRead(comuni.map((/** @type {any} */ comune) => ({
+      ...comune, outline: comune.outline ?? (comune.bbox === null ? null : boxed(comune.bbox)), isBox: comune.outline === null, region: code,
+    })));
+    view.redraw();
   }
 }
 
@@ -421,36 +417,40 @@ async function start() {
   // Removes the secret from the address bar and the history.
   if (first !== null) history.replaceState(null, '', location.pathname);
   if (isSmall.matches) $('layers').removeAttribute('open');
-  sizeSheet('peek');
+  openSheet();
+  panelTold(published);
   fill();
-  openSearch({ comuni: () => comuni.values(), regions: () => overview.regions, comune: showComune, parcel: chooseParcel, place: choosePlace, say, failed });
+  openSearch({ comune: showComune, parcel: chooseParcel, place: choosePlace, street: showStreet, say, failed });
   const signing = openSession(first).catch((/** @type {unknown} */ error) => failed(error));
   try {
     const canDraw = await view.openView({
       choose: (fid) => chooseParcel(fid, false), comune: showComune, place: (lat, lng) => choosePlace(lat, lng),
       moved: () => {
         // The page must read the URL before changing it.
-        if (isOpen) writeAddress(false);
+        if (state.isFollowing) writeAddress(false);
         showLegend();
       },
+      loading: showLoading,
       refused: (status) => {
         // A text query returns an address, which is searched again as text.
         if ((status === 401 || status === 403) && !$('status').classList.contains('problem')) say(t('refused'), true, button(t('signIn'), openDialog));
       },
     });
     if (!canDraw) say(t('noDrawing'), true);
-    overview = await open('/map/overview.json');
+    overviewRead(await open('/map/overview.json'));
     await signing;
-    view.draw({ layers: overview.layers });
     fill();
     await readComuni();
+    readingEnded('read');
     fill();
-    const filled = [...comuni.values()].filter(view.hasParcels);
-    const whole = boxAround(filled) ?? boxAround([...comuni.values()]);
+    const comuni = [...state.comuni.values()];
+    const whole = boxAround(comuni.filter(view.hasParcels)) ?? boxAround(comuni);
     if (readAddress().place === null && whole !== null) fit(whole, 13);
     await follow();
-    if (!signedIn() && overview.regions.length > 0 && first === null) offerSignIn();
+    if (!signedIn() && state.regions.length > 0 && first === null) offerSignIn();
   } catch (error) {
+    readingEnded('failed');
+    fill();
     failed(error);
   }
   document.body.dataset['ready'] = 'true';

@@ -2,6 +2,7 @@
 /** Draws the map: comuni, tiles of parcels and of one section, and the selected parcel. The server describes the sections, so this file names no section. */
 import { Map as Drawing, NavigationControl, ScaleControl } from './maplibre-gl.mjs';
 import { tilesOf, withToken } from './interface.js';
+import { labelsPlaced, mapOpened, onScheme, paperChanged, schemeRead, state, tilesAwaited } from './state.js';
 import { t } from './words.js';
 
 /**
@@ -18,12 +19,8 @@ const PALETTES = {
   light: { back: '#eef1f4', land: '#fbfaf6', line: '#8d97a5', comune: '#5b6675', road: '#c9cdd3', water: '#a9cfe6', ink: '#2b3542', halo: '#ffffff', chosen: '#b4330a', parcel: '#6f6a5e' },
   dark: { back: '#12171d', land: '#222a33', line: '#5d6a7a', comune: '#8b98a8', road: '#4a5360', water: '#2f5f80', ink: '#e6ebf1', halo: '#12171d', chosen: '#ffb454', parcel: '#7d8998' },
 };
-const darkness = matchMedia('(prefers-color-scheme: dark)');
-/** Colour scheme of the screen. While printing, browsers may report the light one. */
-let isDark = darkness.matches;
 /** Printing uses the light scheme. */
-let isPaper = false;
-const scheme = () => (isDark && !isPaper ? 'dark' : 'light');
+const scheme = () => (state.view.isDark && !state.view.isPaper ? 'dark' : 'light');
 const palette = () => PALETTES[scheme()];
 
 /** Shades for the share of sections that cover a comune. The single hue stays in order in print and for colour-blind readers. */
@@ -67,39 +64,40 @@ export const CLOSE = 17;
 const EMPTY = { type: 'FeatureCollection', features: [] };
 const FONT = ['system-ui', 'sans-serif'];
 
-/** State of the drawing. */
-const shown = {
-  /** @type {Layer[]} */ layers: [], /** @type {Map<string, Comune>} */ comuni: new Map(), /** @type {string | null} */ section: null, parcels: false, opacity: 0.75,
-  /** @type {GeoJSON.Feature | null} */ chosen: null, /** @type {[number, number] | null} */ mark: null,
-  /** Marker layer of parcel numbers. @type {any} */ labels: { type: 'FeatureCollection', features: [] },
-};
+/** Layers that are drawn with every choice of the user. */
+export const GROUND_LAYERS = ['comuni', 'ground', 'parcels'];
 
-/** @type {import('maplibre-gl').Map | null} */
-let map = null;
+/** Returns the drawn section; null: coverage by comune, or parcels only. */
+const sectionDrawn = () => state.layers.find(({ name }) => name === state.layer && !GROUND_LAYERS.includes(name)) ?? null;
 
 /**
- * @param {{ choose: (fid: number) => void, comune: (belfiore: string) => void, place: (lat: number, lng: number) => void, moved: () => void, refused: (status: number) => void }} told
+ * @param {{ choose: (fid: number) => void, comune: (belfiore: string) => void, place: (lat: number, lng: number) => void, moved: () => void, loading: () => void, refused: (status: number) => void }} told
  * @returns {Promise<boolean>} whether this browser supports WebGL
  */
 export async function openView(told) {
   try {
-    map = new Drawing({
+    mapOpened(new Drawing({
       container: 'map', style: styleOf(), center: [12.6, 42.3], zoom: 4.8, minZoom: 4, maxZoom: 21, attributionControl: false, dragRotate: false, pitchWithRotate: false,
       touchPitch: false, renderWorldCopies: false, transformRequest: withToken, fadeDuration: 0,
       // Screenshots and printing need the drawn frame afterwards.
       canvasContextAttributes: { preserveDrawingBuffer: true, antialias: true },
       locale: { 'Map.Title': t('mapHelp'), 'NavigationControl.ZoomIn': t('zoomInControl'), 'NavigationControl.ZoomOut': t('zoomOutControl') },
-    });
+    }));
   } catch {
     return false;
   }
-  const drawing = map;
+  const drawing = /** @type {import('maplibre-gl').Map} */ (state.view.map);
   drawing.touchZoomRotate.disableRotation();
   drawing.keyboard.disableRotation();
   drawing.addControl(new NavigationControl({ showCompass: false }), 'bottom-right');
   drawing.addControl(new ScaleControl({ unit: 'metric' }), 'bottom-right');
   drawing.on('error', ({ error }) => told.refused(/** @type {{ status?: number }} */ (error).status ?? 0));
   drawing.on('moveend', told.moved);
+  drawing.on('dataloading', () => {
+    if (state.view.isLoading) return;
+    tilesAwaited(true);
+    told.loading();
+  });
   const answer = (/** @type {import('maplibre-gl').PointLike} */ point, /** @type {{ lat: number, lng: number }} */ { lat, lng }) => {
     const at = (/** @type {string} */ layer) => (drawing.getLayer(layer) === undefined ? undefined : drawing.queryRenderedFeatures(point, { layers: [layer] })[0]);
     const parcel = at('parcel-area');
@@ -116,11 +114,13 @@ export async function openView(told) {
     const over = ['parcel-area', 'comune-area'].some((layer) => drawing.getLayer(layer) !== undefined && drawing.queryRenderedFeatures(point, { layers: [layer] }).length > 0);
     drawing.getCanvas().style.cursor = over ? 'pointer' : '';
   });
-  drawing.on('idle', nameParcels);
-  darkness.addEventListener('change', () => {
-    if (isPaper) return;
-    isDark = darkness.matches;
-    redraw();
+  drawing.on('idle', () => {
+    tilesAwaited(false);
+    told.loading();
+    nameParcels();
+  });
+  onScheme(() => {
+    if (schemeRead()) redraw();
   });
   addEventListener('languagechosen', () => {
     drawing.getCanvas().setAttribute('aria-label', t('mapHelp'));
@@ -137,12 +137,14 @@ export async function openView(told) {
 
 /** Returns whether a layer is visible at this scale and permitted for this user. @param {string} layer */
 export function draws(layer) {
-  const { minzoom = Infinity } = shown.layers.find(({ name }) => name === layer) ?? {};
-  return shown.parcels && map !== null && map.getZoom() >= minzoom;
+  const { minzoom = Infinity } = state.layers.find(({ name }) => name === layer) ?? {};
+  const { map, isParcels } = state.view;
+  return isParcels && map !== null && map.getZoom() >= minzoom;
 }
 
 /** Draws each parcel's number once, in its largest piece. Tiles cut parcels into pieces, and labels of the tiles would repeat. */
 function nameParcels() {
+  const { map, labels } = state.view;
   if (map === null || map.getLayer('parcel-area') === undefined) return;
   /** @type {Map<number, { label: string, extent: number, middle: [number, number] }>} */
   const named = new Map();
@@ -157,8 +159,8 @@ function nameParcels() {
   }
   const features = [...named.values()].map(({ label, middle }) => ({ ...point(middle), properties: { label } }));
   const next = { type: 'FeatureCollection', features };
-  if (JSON.stringify(next) === JSON.stringify(shown.labels)) return;
-  shown.labels = next;
+  if (JSON.stringify(next) === JSON.stringify(labels)) return;
+  labelsPlaced(next);
   /** @type {any} */ (map.getSource('labels')).setData(next);
 }
 
@@ -175,9 +177,10 @@ function hatch() {
 /** @returns {any} the map style for the current state */
 function styleOf() {
   const colours = palette();
-  const { layers, section, parcels, opacity } = shown;
-  const tiled = parcels ? layers.filter(({ name }) => name === 'comuni' || name === 'ground' || name === 'parcels' || name === section) : [];
-  const drawn = tiled.find(({ name }) => name === section);
+  const { layers, layer: chosen } = state;
+  const { isParcels, isDark, isPaper, opacity } = state.view;
+  const tiled = isParcels ? layers.filter(({ name }) => GROUND_LAYERS.includes(name) || name === chosen) : [];
+  const drawn = tiled.find(({ name }) => name === sectionDrawn()?.name);
   const lines = tiled.find(({ name }) => name === 'parcels');
   const borders = tiled.find(({ name }) => name === 'comuni');
   const source = ({ minzoom, maxzoom, name }) => ({ type: 'vector', tiles: [tilesOf(name)], minzoom, maxzoom });
@@ -193,7 +196,7 @@ function styleOf() {
     transition: { duration: 0, delay: 0 },
     sources: {
       comuni: { type: 'geojson', data: outlines() }, names: { type: 'geojson', data: middles() },
-      labels: { type: 'geojson', data: shown.labels }, chosen: { type: 'geojson', data: shown.chosen ?? EMPTY }, mark: { type: 'geojson', data: shown.mark === null ? EMPTY : point(shown.mark) },
+      labels: { type: 'geojson', data: state.view.labels }, chosen: { type: 'geojson', data: state.view.chosen ?? EMPTY }, mark: { type: 'geojson', data: state.view.mark === null ? EMPTY : point(state.view.mark) },
       ...Object.fromEntries(tiled.map((layer) => [layer === borders ? 'comuni-tiles' : layer.name, source(layer)])),
     },
     layers: [
@@ -246,7 +249,9 @@ function colourOf({ kind, classes, none }) {
   return ['case', ['has', 'value'], value, ['==', ['get', 'coverage'], 'mapped'], blank, 'rgba(0,0,0,0)'];
 }
 
-function redraw() {
+/** Draws the map for the current state. */
+export function redraw() {
+  const { map } = state.view;
   map?.setStyle(styleOf(), { diff: true });
   if (map !== null && !map.hasImage('hatch')) map.addImage('hatch', hatch());
 }
@@ -254,13 +259,14 @@ function redraw() {
 const point = (coordinates) => ({ type: 'Feature', properties: {}, geometry: { type: 'Point', coordinates } });
 
 function outlines() {
-  const features = [...shown.comuni.values()].filter(({ outline }) => outline !== null).map((comune) => {
-    const { light, dark } = stateOf(comune, shown.section);
+  const section = sectionDrawn()?.name ?? null;
+  const features = [...state.comuni.values()].filter(({ outline }) => outline !== null).map((comune) => {
+    const { light, dark } = stateOf(comune, section);
     return {
       type: 'Feature', geometry: comune.outline,
       properties: {
-        belfiore: comune.belfiore, isBox: comune.isBox, colour: isDark ? dark : light, paper: light,
-        state: shown.section === null || !hasParcels(comune) ? null : comune.coverage[shown.section] ?? 'not_loaded',
+        belfiore: comune.belfiore, isBox: comune.isBox, colour: state.view.isDark ? dark : light, paper: light,
+        state: section === null || !hasParcels(comune) ? null : comune.coverage[section] ?? 'not_loaded',
       },
     };
   });
@@ -269,7 +275,7 @@ function outlines() {
 
 /** Places the name of a comune in the middle of its largest part. */
 function middles() {
-  const features = [...shown.comuni.values()].flatMap(({ name, parcels, outline }) => {
+  const features = [...state.comuni.values()].flatMap(({ name, parcels, outline }) => {
     const middle = outline === null ? null : middleOf(outline);
     return name === null || middle === null ? [] : [{ ...point(middle), properties: { name, parcels: parcels ?? 0 } }];
   });
@@ -290,27 +296,18 @@ function middleOf({ type, coordinates }) {
 
 // --- Functions for the rest of the page ---------------------------------------------------------------------------------
 
-/** @param {Partial<typeof shown>} change */
-export function draw(change) {
-  Object.assign(shown, change);
-  redraw();
-}
-
-/** @param {number} opacity opacity of the layers on land, 0–1 */
-export function fade(opacity) {
-  shown.opacity = opacity;
+/** Draws the current opacity. */
+export function fade() {
+  const { map } = state.view;
   // Changes the paint property, because a new style would parse every outline again.
   for (const { id, paint } of styleOf().layers) if (paint['fill-opacity'] !== undefined && map?.getLayer(id) !== undefined) map.setPaintProperty(id, 'fill-opacity', paint['fill-opacity']);
 }
 
-/** Canvas that is printed instead of a dark map. @type {HTMLCanvasElement | null} */
-let paper = null;
-
 /** Switches the map to light colours for printing. Must be synchronous, because printing does not wait. @param {boolean} isPrinted */
 export function drawForPaper(isPrinted) {
-  isPaper = isPrinted;
-  paper?.remove();
-  paper = null;
+  const { map, isDark } = state.view;
+  paperChanged(isPrinted);
+  document.querySelector('#map .paper')?.remove();
   if (map === null || !isDark) return;
   for (const { id, paint } of styleOf().layers) {
     for (const [property, value] of Object.entries(paint)) if (map.getLayer(id) !== undefined) map.setPaintProperty(id, property, value);
@@ -319,26 +316,28 @@ export function drawForPaper(isPrinted) {
   if (!isPrinted) return;
   // Browsers print the last displayed frame of a WebGL canvas, but the current content of a 2D copy.
   const { width, height } = map.getCanvas();
-  paper = Object.assign(document.createElement('canvas'), { className: 'maplibregl-canvas', width, height });
+  const paper = Object.assign(document.createElement('canvas'), { className: 'maplibregl-canvas paper', width, height });
   paper.getContext('2d')?.drawImage(map.getCanvas(), 0, 0);
   map.getCanvas().after(paper);
 }
 
 /** @returns {{ zoom: number, lat: number, lng: number } | null} */
 export function placeOf() {
+  const { map } = state.view;
   if (map === null) return null;
   const { lat, lng } = map.getCenter();
   return { zoom: map.getZoom(), lat, lng };
 }
 
 /** @param {{ zoom: number, lat: number, lng: number }} place */
-export const goTo = ({ zoom, lat, lng }) => map?.jumpTo({ center: [lng, lat], zoom });
+export const goTo = ({ zoom, lat, lng }) => state.view.map?.jumpTo({ center: [lng, lat], zoom });
 
 /**
  * @param {[number, number, number, number]} box west, south, east, north @param {{ left: number, below: number }} covered pixels covered by panels @param
  *   {number} maxZoom
  */
 export function fit(box, { left, below }, maxZoom = 19) {
+  const { map } = state.view;
   if (map === null) return;
   map.resize();
   const { clientWidth: width, clientHeight: height } = map.getContainer();
@@ -350,6 +349,7 @@ export function fit(box, { left, below }, maxZoom = 19) {
  * Moves the map just enough to show a box, without zooming in. @param {[number, number, number, number]} box @param {{ left: number, below: number }} covered
  */
 export function reveal(box, covered) {
+  const { map } = state.view;
   if (map === null) return;
   map.resize();
   const { clientWidth: width, clientHeight: height } = map.getContainer();

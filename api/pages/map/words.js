@@ -1,7 +1,6 @@
 // @ts-check
 /** Texts of the page in both languages. Titles and field texts of a section are in the section's folder. */
-
-/** @typedef {'en' | 'it'} Language */
+import { state } from './state.js';
 
 const ENGLISH = {
   language: 'Italiano',
@@ -12,8 +11,8 @@ const ENGLISH = {
   mapHelp: 'Map: arrow keys move it, plus and minus change the scale; Enter reads the parcel in the middle',
   record: 'Known facts about the place',
   sheet: 'Make this panel larger or smaller',
-  searchLabel: 'Search: address, comune, coordinates or number of a parcel',
-  searchHint: 'Address, comune, coordinates, parcel',
+  searchLabel: 'Search: address, comune, coordinates, or comune, foglio and particella',
+  searchHint: 'Address, comune, foglio and particella, coordinates',
   suggestions: 'Suggestions',
   searching: 'Searching …',
   nothing: 'Nothing found for “{text}”.',
@@ -21,6 +20,7 @@ const ENGLISH = {
   comuneNotLoaded: 'No address of {name} is loaded.',
   ofComune: 'comune · {parcels} parcels',
   parcel: 'Parcel {name}',
+  parcelIn: 'no. {label}, {comune}',
   byNumber: 'by its identifier',
   coordinates: 'coordinates',
   number: 'exact number',
@@ -45,6 +45,9 @@ const ENGLISH = {
   signedOut: 'Signed out.',
   published: 'Published data',
   publishedWhat: 'Choose a comune on the map or search for one. Zoom in to see single parcels and their records.',
+  readingPublished: 'Reading the published data …',
+  readingRecord: 'Reading …',
+  loadingMap: 'Loading the map …',
   nothingPublished: 'Nothing is published yet. Run mappale load-region to load a region.',
   parcels: 'parcels',
   comuni: 'comuni',
@@ -125,8 +128,8 @@ const ITALIAN = {
   mapHelp: 'Mappa: le frecce la spostano, più e meno cambiano scala; Invio legge la particella al centro',
   record: 'Che cosa si sa del luogo',
   sheet: 'Ingrandisci o riduci questo pannello',
-  searchLabel: 'Cerca: indirizzo, comune, coordinate o numero di una particella',
-  searchHint: 'Indirizzo, comune, coordinate, particella',
+  searchLabel: 'Cerca: indirizzo, comune, coordinate, oppure comune, foglio e particella',
+  searchHint: 'Indirizzo, comune, foglio e particella, coordinate',
   suggestions: 'Suggerimenti',
   searching: 'Ricerca in corso …',
   nothing: 'Nessun risultato per «{text}».',
@@ -134,6 +137,7 @@ const ITALIAN = {
   comuneNotLoaded: 'Nessun indirizzo di {name} è caricato.',
   ofComune: 'comune · {parcels} particelle',
   parcel: 'Particella {name}',
+  parcelIn: 'n. {label}, {comune}',
   byNumber: 'per identificativo',
   coordinates: 'coordinate',
   number: 'numero esatto',
@@ -158,6 +162,9 @@ const ITALIAN = {
   signedOut: 'Sei uscito.',
   published: 'Che cosa è pubblicato',
   publishedWhat: 'Scegli un comune sulla mappa o cercalo. Da vicino, ogni particella dice tutto ciò che se ne sa.',
+  readingPublished: 'Lettura dei dati pubblicati …',
+  readingRecord: 'Lettura …',
+  loadingMap: 'Caricamento della mappa …',
   nothingPublished: 'Non è ancora pubblicato nulla: mappale load-region carica una prima regione.',
   parcels: 'particelle',
   comuni: 'comuni',
@@ -255,21 +262,11 @@ const REFUSALS = {
   link_expired: 'il link è scaduto: riavvia mappale serve per averne un altro',
 };
 
-/** @type {Language} */
-let language = /** @type {Language} */ (localStorage.getItem('language') ?? (navigator.language.startsWith('it') ? 'it' : 'en'));
-if (!(language in WORDS)) language = 'en';
-
-export const currentLanguage = () => language;
-
-/** @param {Language} chosen */
-export function useLanguage(chosen) {
-  language = chosen;
-  localStorage.setItem('language', chosen);
-}
+export const isItalian = () => state.language === 'it';
 
 /** @param {keyof typeof ENGLISH} word @param {Record<string, string | number>} values values for the placeholders in braces */
 export function t(word, values = {}) {
-  return filled(WORDS[language][word], values);
+  return filled(WORDS[state.language][word], values);
 }
 
 /** @param {string} sentence @param {Record<string, string | number | null>} values */
@@ -278,23 +275,29 @@ const filled = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (_, name) =>
 /** @param {import('./interface.js').Refusal} refusal @returns {string} */
 export function refusalInWords({ code, message, details }) {
   const stated = ['successor_fid', 'id'].filter((each) => (details[each] ?? null) !== null);
-  // Maximum coverage first.
+  // The most specific sentence first.
   const known = [`link_${details['link']}`, ...stated.map((each) => `${code}_${each}`), code].find((each) => Object.hasOwn(REFUSALS, each));
-  return language === 'en' || known === undefined ? message : filled(REFUSALS[known] ?? '', details);
+  return !isItalian() || known === undefined ? message : filled(REFUSALS[known] ?? '', details);
 }
 
 /** Returns whether the page has a text for a value or state of a record. @param {string} word @returns {word is keyof typeof ENGLISH} */
 export const hasWord = (word) => Object.hasOwn(ENGLISH, word);
 
+/** Values with the same meaning in every section: kinds of parcel, and states of coverage. */
+const SHARED_WORDS = ['land', 'road', 'water', 'building', 'mapped', 'partial', 'not_mapped', 'not_loaded', 'not_applicable'];
+
+/** @param {string} word @returns {word is keyof typeof ENGLISH} */
+export const isSharedWord = (word) => SHARED_WORDS.includes(word);
+
 /** @param {number} value @param {Intl.NumberFormatOptions} options */
-export const numberOf = (value, options = {}) => value.toLocaleString(language === 'it' ? 'it-IT' : 'en-GB', options);
+export const numberOf = (value, options = {}) => value.toLocaleString(isItalian() ? 'it-IT' : 'en-GB', options);
 
 /** @param {string | Date} when */
-export const dateOf = (when) => new Date(when).toLocaleDateString(language === 'it' ? 'it-IT' : 'en-GB', { day: 'numeric', month: 'long', year: 'numeric' });
+export const dateOf = (when) => new Date(when).toLocaleDateString(isItalian() ? 'it-IT' : 'en-GB', { day: 'numeric', month: 'long', year: 'numeric' });
 
 /** Fills in the texts of the document. */
 export function fillWords() {
-  document.documentElement.lang = language;
+  document.documentElement.lang = state.language;
   document.title = t('title');
   for (const [attribute, target] of [['data-word', null], ['data-word-label', 'aria-label'], ['data-word-placeholder', 'placeholder']]) {
     for (const each of document.querySelectorAll(`[${attribute}]`)) {

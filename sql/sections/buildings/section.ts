@@ -59,8 +59,9 @@ export default defineSection({
   map: {
     words: {
       count: 'Buildings', footprint_m2: 'Footprint', residential_count: 'Residential buildings', residential_footprint_m2: 'Residential footprint', built_share: 'Share of the parcel built on',
+      not_counted: 'Not counted',
     },
-    units: { footprint_m2: 'm²', residential_footprint_m2: 'm²' },
+    units: { footprint_m2: 'm²', residential_footprint_m2: 'm²', built_share: 'share' },
   },
   layer: {
     title: 'Share of the parcel built on',

@@ -56,6 +56,7 @@ export default defineSection({
     distance_m: { type: 'float8', of: '0.distance_m' },
   },
   map: {
+    values: { erosion: 'erosion', accretion: 'accretion', stable: 'stable' },
     list: { columns: { dynamic: 'Dynamic', avg_change_m_year: 'Change, m/year', severity_index: 'Severity index', distance_m: 'Distance, m' } },
   },
   layer: {

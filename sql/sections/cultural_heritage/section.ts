@@ -49,6 +49,8 @@ export default defineSection({
     placed_by: { type: 'text', of: '0.placed_by' },
   },
   map: {
+    words: { placed_by: 'Placed by' },
+    values: { coordinates: 'coordinates', address: 'address' },
     list: { columns: { name: 'Name', type: 'Type', class: 'Category', address: 'Address', distance_m: 'Distance, m', placed_by: 'Placed by' } },
   },
   layer: {

@@ -5,15 +5,14 @@ export default defineItalian({
   title: 'Censimento 2021',
   words: {
     population_total: 'Residenti', male: 'Maschi', female: 'Femmine', age_brackets: 'Classi di età', education: 'Titolo di studio',
-    no_title: 'nessun titolo', elementary: 'licenza elementare', middle_school: 'licenza media', high_school: 'diploma', university: 'laurea',
+    '75_plus': '75 e più', no_title: 'nessun titolo', elementary: 'licenza elementare', middle_school: 'licenza media', high_school: 'diploma', university: 'laurea',
     employed: 'Occupati', foreigners: 'Stranieri', total: 'totale', eu: 'UE', non_eu: 'extra UE', households: 'Famiglie', '1_member': '1 componente',
     '2_members': '2 componenti', '3_members': '3 componenti', '4_members': '4 componenti', '5_members': '5 componenti',
     '6_plus_members': '6 e più componenti', dwellings: 'Abitazioni', section_id: 'Sezione di censimento',
     parcel_share: 'Quota della particella nella sezione',
   },
-  legend: {
-    'Residents of the census section': 'Residenti della sezione di censimento', 'In no census section': 'In nessuna sezione di censimento', persons: 'persone',
-  },
+  units: { persons: 'persone' },
+  legend: { 'Residents of the census section': 'Residenti della sezione di censimento', 'In no census section': 'In nessuna sezione di censimento' },
   fields: {
     'Null: not published': 'Vuoto: non pubblicato',
     'Residents by age in years': 'Residenti per età in anni',

@@ -7,8 +7,10 @@ export default defineItalian({
     average_income: 'Reddito medio', taxpayers: 'Contribuenti', earners: 'Con reddito', total_income: 'Reddito complessivo', net_tax: 'Imposta netta',
     tax_year: 'Anno d’imposta', gini_index: 'Indice di Gini', affordability_index: 'Anni di reddito per 80 m²',
     affordability_apt_size_m2: 'Abitazione di riferimento', avg_residential_price_m2: 'Prezzo medio delle abitazioni',
-    income_brackets: 'Classi di reddito', lte_zero: 'zero o meno', over_120k: 'oltre 120.000 €', level: 'Livello',
+    income_brackets: 'Classi di reddito', lte_zero: 'zero o meno', from_0_to_10k: '0–10.000 €', from_10k_to_15k: '10.000–15.000 €', from_15k_to_26k: '15.000–26.000 €',
+    from_26k_to_55k: '26.000–55.000 €', from_55k_to_75k: '55.000–75.000 €', from_75k_to_120k: '75.000–120.000 €', over_120k: 'oltre 120.000 €', level: 'Livello',
   },
+  units: { years: 'anni' },
   values: { cap: 'CAP', comune: 'comune' },
   legend: { 'Average income': 'Reddito medio', 'No income declared': 'Nessun reddito dichiarato' },
   fields: {

@@ -75,10 +75,15 @@ export default defineSection({
   },
   map: {
     words: {
-      avg_residential_price_m2: 'Average residential price', affordability_index: 'Years of income for 80 m²', gini_index: 'Gini index', taxpayers: 'Taxpayers',
-      lte_zero: 'zero or less', over_120k: 'over 120,000 €',
+      average_income: 'Average income', taxpayers: 'Taxpayers', earners: 'With an income', total_income: 'Total income', net_tax: 'Net tax', tax_year: 'Tax year', gini_index: 'Gini index',
+      affordability_index: 'Years of income for 80 m²', affordability_apt_size_m2: 'Reference dwelling', avg_residential_price_m2: 'Average residential price', level: 'Level',
+      income_brackets: 'Income brackets', lte_zero: 'zero or less', from_0_to_10k: '0–10,000 €', from_10k_to_15k: '10,000–15,000 €', from_15k_to_26k: '15,000–26,000 €',
+      from_26k_to_55k: '26,000–55,000 €', from_55k_to_75k: '55,000–75,000 €', from_75k_to_120k: '75,000–120,000 €', over_120k: 'over 120,000 €',
     },
-    units: { average_income: '€', total_income: '€', net_tax: '€', avg_residential_price_m2: '€/m²', affordability_apt_size_m2: 'm²' },
+    values: { cap: 'postal code', comune: 'comune' },
+    units: {
+      average_income: '€', total_income: '€', net_tax: '€', avg_residential_price_m2: '€/m²', affordability_apt_size_m2: 'm²', affordability_index: 'years', gini_index: '0–1',
+    },
     codes: ['tax_year'],
     first: [
       'average_income', 'taxpayers', 'total_income', 'net_tax', 'tax_year', 'gini_index', 'avg_residential_price_m2', 'affordability_index', 'affordability_apt_size_m2', 'level',

@@ -45,9 +45,10 @@ export default defineSection({
     share: { type: 'float8' },
   },
   map: {
-    words: { share: 'Share of the parcel', subclass: 'Second level', class: 'First level' },
+    words: { description: 'Class', code: 'Code', share: 'Share of the parcel', subclass: 'Second level', class: 'First level' },
+    units: { share: 'share' },
     codes: ['code', 'class', 'subclass'],
-    first: ['description', 'code', 'share', 'subclass', 'class'],
+    first: ['description', 'share', 'code', 'subclass', 'class'],
   },
   layer: {
     title: 'Land cover, first level',

@@ -45,9 +45,10 @@ export default defineSection({
     share: { type: 'float8' },
   },
   map: {
-    words: { share: 'Share of the parcel', level1: 'First level', level2: 'Second level' },
+    words: { class: 'Class', code: 'Code', share: 'Share of the parcel', level1: 'First level', level2: 'Second level' },
+    units: { share: 'share' },
     codes: ['code', 'level1', 'level2'],
-    first: ['class', 'code', 'share', 'level2', 'level1'],
+    first: ['class', 'share', 'code', 'level2', 'level1'],
   },
   layer: {
     title: 'Urban land use, first level',

@@ -55,7 +55,8 @@ export default defineSection({
   },
   map: {
     words: { available: 'Measured', ntl_parcel: 'Radiance', ntl_mean_comune: 'Mean of the comune', ntl_ratio: 'Compared with the comune', ntl_class: 'Class', ntl_year: 'Year' },
-    units: { ntl_parcel: 'nW/cm²/sr', ntl_mean_comune: 'nW/cm²/sr' },
+    values: { dark: 'dark', dim: 'dim', medium: 'medium', bright: 'bright', very_bright: 'very bright' },
+    units: { ntl_parcel: 'nW/cm²/sr', ntl_mean_comune: 'nW/cm²/sr', ntl_ratio: '×' },
     codes: ['ntl_year'],
     first: ['ntl_class', 'ntl_parcel', 'ntl_mean_comune', 'ntl_ratio', 'ntl_year'],
   },

@@ -46,6 +46,8 @@ export default defineSection({
     category: { type: 'text', of: '0.category' },
   },
   map: {
+    words: { placed_by: 'Placed by' },
+    values: { school: 'school', pharmacy: 'pharmacy', fuel: 'filling station', coordinates: 'coordinates', address: 'address' },
     list: { columns: { category: 'Category', name: 'Name', categories: 'Kind', address: 'Address' } },
   },
   layer: {

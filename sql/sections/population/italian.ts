@@ -7,8 +7,9 @@ export default defineItalian({
     estimated: 'Residenti stimati', estimation_method: 'Metodo di stima', estimation_confidence: 'Affidabilità',
     dasymetric: 'Per superficie residenziale', areal: 'Per superficie', municipality_total: 'Residenti del comune',
   },
+  units: { persons: 'persone' },
   values: { dasymetric: 'dasimetrico', areal: 'areale' },
-  legend: { 'Residents, estimated': 'Residenti stimati', 'No estimate': 'Nessuna stima', persons: 'persone' },
+  legend: { 'Residents, estimated': 'Residenti stimati', 'No estimate': 'Nessuna stima' },
   fields: {
     'Residents: dasymetric if known, otherwise areal': 'Residenti: stima per superficie residenziale dove è nota, altrimenti per superficie',
     'Residents of the census section, distributed over its residential footprint; null: it has no residential footprint, or the uses of its buildings are unknown':

@@ -58,7 +58,12 @@ export default defineSection({
     municipality_total: { type: 'int4' },
   },
   map: {
-    words: { estimated: 'Residents, estimated', dasymetric: 'By residential footprint', areal: 'By area', municipality_total: 'Residents of the comune' },
+    words: {
+      estimated: 'Residents, estimated', dasymetric: 'By residential footprint', areal: 'By area', estimation_method: 'Method', estimation_confidence: 'Confidence',
+      municipality_total: 'Residents of the comune',
+    },
+    values: { dasymetric: 'by residential footprint', areal: 'by area' },
+    units: { estimated: 'persons', dasymetric: 'persons', areal: 'persons', estimation_confidence: 'share' },
     first: ['estimated', 'estimation_method', 'estimation_confidence', 'dasymetric', 'areal', 'municipality_total'],
   },
   layer: {

@@ -126,10 +126,13 @@ export default defineSection({
   },
   map: {
     words: {
-      pga: 'Peak ground acceleration', flood_level: 'Flood hazard', flood_share: 'Share of the parcel in this class', landslide_level: 'Landslide hazard',
-      landslide_share: 'Share of the parcel in this class',
+      seismic_zone: 'Seismic zone', seismic_zone_label: 'Seismic zone as published', seismic_zone_exact: 'Zone is exact', pga: 'Peak ground acceleration',
+      flood_level: 'Flood hazard', flood_share: 'Share of the parcel in this class', landslide_level: 'Landslide hazard', landslide_share: 'Share of the parcel in this class',
+      landslide_attention: 'Area of attention', coverage: 'Coverage', flood: 'floods', landslide: 'landslides',
     },
-    units: { pga: 'g' },
+    units: { pga: 'g', flood_share: 'share', landslide_share: 'share' },
+    codes: ['seismic_zone'],
+    coverage: { pga: 'pga', flood_level: 'flood', flood_share: 'flood', landslide_level: 'landslide', landslide_share: 'landslide', landslide_attention: 'landslide' },
   },
   layer: {
     title: 'Flood hazard',

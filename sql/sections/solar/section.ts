@@ -60,6 +60,7 @@ export default defineSection({
       available: 'Roofs', n_buildings: 'Buildings', roof_area_m2: 'Roof area', kwp_max_total: 'Peak power at most', pvout_kwh_per_kwp: 'Yield per kW', pvout_kwh_year_total: 'Yield of a year',
       viability_class: 'Class', methodology_version: 'Method',
     },
+    values: { alta: 'high', media: 'medium', bassa: 'low' },
     units: { roof_area_m2: 'm²', kwp_max_total: 'kW', pvout_kwh_per_kwp: 'kWh/kW', pvout_kwh_year_total: 'kWh' },
     first: ['viability_class', 'pvout_kwh_year_total', 'kwp_max_total', 'pvout_kwh_per_kwp', 'roof_area_m2', 'n_buildings'],
   },

@@ -7,6 +7,7 @@ export default defineItalian({
     velocity_mm_year: 'Velocità verticale', acceleration_mm_year2: 'Accelerazione', direction: 'Direzione', trend: 'Tendenza', risk_class: 'Classe',
     risk_label: 'Livello', cells: 'Celle',
   },
+  units: { 'mm/year': 'mm/anno', 'mm/year²': 'mm/anno²' },
   values: {
     accelerating: 'in accelerazione', decelerating: 'in rallentamento', stable: 'stabile', stabile: 'stabile', subsidenza: 'subsidenza', sollevamento: 'sollevamento',
     trascurabile: 'trascurabile', basso: 'basso', medio: 'medio', alto: 'alto', elevato: 'elevato',

@@ -69,7 +69,13 @@ export default defineSection({
     direction: { type: 'text' },
   },
   map: {
-    words: { velocity_mm_year: 'Vertical velocity', acceleration_mm_year2: 'Acceleration' },
+    words: {
+      velocity_mm_year: 'Vertical velocity', acceleration_mm_year2: 'Acceleration', cells: 'Cells', risk_class: 'Class', risk_label: 'Level', trend: 'Trend', direction: 'Direction',
+    },
+    values: {
+      trascurabile: 'negligible', basso: 'low', medio: 'medium', alto: 'high', elevato: 'very high', stabile: 'stable', subsidenza: 'subsidence', sollevamento: 'uplift',
+      stable: 'stable', accelerating: 'accelerating', decelerating: 'decelerating',
+    },
     units: { velocity_mm_year: 'mm/year', acceleration_mm_year2: 'mm/year²' },
     first: ['velocity_mm_year', 'acceleration_mm_year2', 'direction', 'trend', 'risk_class', 'risk_label', 'cells'],
   },

@@ -85,8 +85,9 @@ export default defineSection({
   map: {
     words: {
       elevation_min: 'Lowest', elevation_max: 'Highest', elevation_mean: 'Mean height', elevation_std: 'Spread of heights', slope_mean: 'Mean slope', slope_max: 'Steepest',
-      ruggedness_index: 'Ruggedness (Riley)', tri_mean: 'Ruggedness (TRI)', aspect_predominant: 'Faces', cells: 'cells of the model', elevation_of: 'Elevations of',
+      ruggedness_index: 'Ruggedness (Riley)', tri_mean: 'Ruggedness (TRI)', aspect_predominant: 'Faces', cells: 'Cells of the model', elevation_of: 'Elevations of', elevation: 'elevation', slope: 'slope',
     },
+    values: { flat: 'flat', ground: 'ground', surface: 'surface, with trees and roofs' },
     units: {
       elevation_min: 'm', elevation_max: 'm', elevation_mean: 'm', elevation_std: 'm', slope_mean: '°', slope_max: '°', ruggedness_index: 'm', tri_mean: 'm',
     },

@@ -60,6 +60,7 @@ export default defineSection({
     semester: { type: 'text', of: '0.semester' },
   },
   map: {
+    words: { zone: 'OMI zone', zone_description: 'Description of the zone', zone_perimeter_semester: 'Half-year of the perimeter' },
     list: {
       note: 'Zone {zone}, {zone_description} {semester}',
       columns: {

@@ -75,6 +75,8 @@ export default defineSection({
     gross_yield_pct: { type: 'float8', of: 'semesters.21.gross_yield_pct' },
   },
   map: {
+    words: { zone_current: 'Current zone', municipality_code: 'Comune', property_type: 'Property type', condition: 'Condition', zone: 'OMI zone' },
+    values: { 'Abitazioni civili': 'ordinary dwellings' },
     list: {
       field: 'semesters', caption: 'Half-years, latest first', latestFirst: true,
       columns: {

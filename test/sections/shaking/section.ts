@@ -39,6 +39,7 @@ export default defineSection({
     corners: { type: 'int2' },
   },
   map: {
+    words: { ag_min: 'Least acceleration', ag_max: 'Greatest acceleration', corners: 'Corners' },
     units: { ag_min: 'g', ag_max: 'g' },
   },
 });

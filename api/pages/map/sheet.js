@@ -1,0 +1,32 @@
+// @ts-check
+/** The panel on a small screen: a sheet of three sizes over the foot of the map. */
+import { $ } from './elements.js';
+
+const SIZES = ['peek', 'half', 'full'];
+/** Shortest drag that changes the size, in pixels. */
+const DRAG = 20;
+
+/** @param {string} size */
+export function sizeSheet(size) {
+  $('record').dataset['size'] = size;
+  $('sheet').setAttribute('aria-expanded', String(size !== 'peek'));
+}
+
+const sizeNow = () => $('record').dataset['size'] ?? 'peek';
+
+/** Changes the size by the handle: a click, or a drag. */
+export function openSheet() {
+  const handle = $('sheet');
+  let grabbed = 0;
+  handle.addEventListener('click', () => sizeSheet(sizeNow() === 'full' ? 'peek' : SIZES[SIZES.indexOf(sizeNow()) + 1] ?? 'peek'));
+  handle.addEventListener('pointerdown', ({ clientY }) => void (grabbed = clientY));
+  handle.addEventListener('touchmove', (event) => event.preventDefault(), { passive: false });
+  handle.addEventListener('touchend', (event) => {
+    const moved = grabbed - /** @type {Touch} */ (event.changedTouches[0]).clientY;
+    if (Math.abs(moved) < DRAG) return;
+    event.preventDefault();
+    const at = SIZES.indexOf(sizeNow()) + Math.sign(moved);
+    sizeSheet(/** @type {string} */ (SIZES[Math.min(Math.max(at, 0), SIZES.length - 1)]));
+  });
+  sizeSheet('peek');
+}

@@ -1,0 +1,109 @@
+// @ts-check
+/** Formats names, values and units of a record. A section states them for each of its fields (`map` of its `section.ts`, and `italian.ts`). */
+import { element } from './elements.js';
+import { SECTIONS } from './sections.js';
+import { STATES } from './view.js';
+import { hasWord, isItalian, isSharedWord, numberOf, t } from './words.js';
+
+/**
+ * @typedef {{ title: string, words?: Record<string, string>, values?: Record<string, string>, units?: Record<string, string>, codes?: string[], first?: string[],
+ *   coverage?: Record<string, string>, fields: Record<string, string>,
+ *   italian?: { title?: string, words?: Record<string, string>, units?: Record<string, string>, values?: Record<string, string>, columns?: Record<string, string>,
+ *     caption?: string, note?: string, legend?: Record<string, string>, fields?: Record<string, string>, evidence?: Record<string, string> },
+ *   list?: { field?: string, caption?: string, latestFirst?: true, note?: string, columns: Record<string, string> } }} Panel
+ */
+
+/** Unit of a part of one, which is shown in per cent. */
+const SHARE = 'share';
+
+/** @param {string} name @returns {Panel} */
+export const panelOf = (name) => SECTIONS[name] ?? { title: name, fields: {} };
+
+/** @param {string} name name of a section */
+export function titleOf(name) {
+  const { title, italian } = panelOf(name);
+  return isItalian() ? italian?.title ?? title : title;
+}
+
+/**
+ * Returns the value of a key, if the object itself has the key. Published texts may be names that every object inherits, such as `constructor`.
+ * @template T @param {Record<string, T> | undefined} values @param {string} key @returns {T | undefined}
+ */
+const ownValue = (values, key) => (values !== undefined && Object.hasOwn(values, key) ? values[key] : undefined);
+
+/** Returns the label of a field. Labels without letters are the same in both languages. @param {string} field @param {Panel} panel */
+export function plainWords(field, panel) {
+  return (isItalian() ? ownValue(panel.italian?.words, field) : undefined) ?? ownValue(panel.words, field) ?? field;
+}
+
+/** @param {string} field @param {Panel} panel */
+export function wordsOf(field, panel) {
+  const words = plainWords(field, panel);
+  return words[0]?.toUpperCase() + words.slice(1);
+}
+
+/** @param {string} field @param {Panel} panel @returns {string | undefined} */
+function unitOf(field, panel) {
+  const unit = ownValue(panel.units, field);
+  return unit === undefined || unit === SHARE ? undefined : unitInLanguage(unit, panel);
+}
+
+/** @param {string} unit @param {Panel} panel */
+export const unitInLanguage = (unit, panel) => (isItalian() ? ownValue(panel.italian?.units, unit) : undefined) ?? unit;
+
+/** Returns the text of a published value that is a word. @param {string} value @param {Panel} panel */
+export function wordOf(value, panel) {
+  const known = isItalian() ? ownValue(panel.italian?.values, value) : ownValue(panel.values, value);
+  return known ?? (isSharedWord(value) ? t(value).toLowerCase() : halfYear(value));
+}
+
+/** @param {string} field @param {any} value @param {Panel} panel */
+export function textOf(field, value, panel) {
+  if (value === null || value === undefined || value === '') return '–';
+  if (typeof value === 'boolean') return t(value ? 'yes' : 'no');
+  if (typeof value === 'string') return wordOf(value, panel);
+  if (panel.codes?.includes(field)) return String(value);
+  return ownValue(panel.units, field) === SHARE ? `${measured(value * 100)} %` : measured(value);
+}
+
+/** Formats a number with three significant digits, or all digits before the comma. @param {number} value */
+export function measured(value) {
+  return numberOf(value, Number.isInteger(value) ? {} : Math.abs(value) >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 });
+}
+
+export const halfYear = (/** @type {string} */ text) => text.replace(/^(\d{4})_([12])$/, '$1/$2');
+
+/** Shows a value with its unit. A number has its published digits as a tooltip. @param {string} field @param {any} value @param {Panel} panel */
+export function valueOf(field, value, panel) {
+  const text = textOf(field, value, panel);
+  if (typeof value !== 'number') return Object.hasOwn(STATES, value) ? stateBadge(String(value)) : breakable(text);
+  const unit = unitOf(field, panel);
+  return element('span', { class: 'value', title: String(value) }, unit === undefined ? [text] : [`${text} `, element('span', { class: 'unit' }, [unit])]);
+}
+
+/** Allows line breaks in long identifiers only after a dot. @param {string} text */
+export function breakable(text) {
+  return element('span', {}, text.split(/(?<=[a-z]\.)/i).flatMap((part) => [part, document.createElement('wbr')]));
+}
+
+/** Shows the coverage of a place. Stripes mark missing coverage, as on the map. @param {string} state */
+export function stateBadge(state) {
+  return element('span', { class: `state ${state}` }, [hasWord(state) ? t(state) : state]);
+}
+
+/** @param {string} column @param {Record<string, string>} columns @param {Panel} panel */
+export const headingOf = (column, columns, panel) => (isItalian() ? panel.italian?.columns?.[column] : undefined) ?? columns[column] ?? column;
+
+/**
+ * Marks a text without Italian translation as English, so that screen readers pronounce it as English. @param {string} english @param {string | undefined}
+ * italian
+ */
+export function inWords(english, italian) {
+  if (isItalian()) return italian === undefined ? element('span', { lang: 'en' }, [english]) : italian;
+  return english;
+}
+
+/** @param {any} row @returns {[string, any][]} */
+export function flat(row, prefix = '') {
+  return Object.entries(row).flatMap(([field, value]) => (value !== null && typeof value === 'object' ? flat(value, `${prefix}${field}.`) : [/** @type {[string, any]} */ ([`${prefix}${field}`, value])]));
+}

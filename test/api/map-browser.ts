@@ -1,0 +1,80 @@
+/** Opens the map in a real browser, on a server of a test, and reads what it draws. */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { BASE, type Service } from './harness.ts';
+
+export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
+/** Maps are drawn with WebGL. Without a graphics card the processor renders the map. */
+const FLAGS = [
+  '--headless', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync',
+];
+/** Folder of screenshots for people who want to look; not part of the project. */
+export const PICTURES = fileURLToPath(new URL('../../.mappale/pictures/', import.meta.url));
+
+/** A long timeout, because the machine may be busy. */
+export const SOON = { timeout: 30_000 };
+export const WIDE = { width: 1360, height: 860 };
+export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+
+export interface MapBrowser {
+  readonly browser: Browser;
+  readonly origin: string;
+  readonly key: string;
+  /** Errors and warnings of the console. */
+  readonly problems: string[];
+  /** Origins of all requests. */
+  readonly asked: Set<string>;
+  /** Paths of requests that were counted against the token's hourly limit. */
+  readonly paid: string[];
+  /** Opens the map in a separate browser context and waits until it has read its address. */
+  open(hash: string, options?: BrowserContextOptions & { signed?: boolean; isAwaited?: boolean }): Promise<Page>;
+  close(): Promise<void>;
+}
+
+/** Starts a browser, and lets the server listen. */
+export async function openMapBrowser(service: Service): Promise<MapBrowser> {
+  const origin = await service.app.listen({ host: '127.0.0.1', port: 0 });
+  const key = await service.token();
+  const browser = await chromium.launch({ executablePath: CHROMIUM!, args: FLAGS });
+  const [problems, asked, paid]: [string[], Set<string>, string[]] = [[], new Set(), []];
+  return {
+    browser, origin, key, problems, asked, paid, close: () => browser.close(),
+    async open(hash, { signed = true, isAwaited = true, ...options } = {}) {
+      const context = await browser.newContext({ viewport: WIDE, locale: 'en-GB', ...options });
+      const page = await context.newPage();
+      page.setDefaultTimeout(SOON.timeout);
+      page.on('console', (message) => {
+        if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
+      });
+      page.on('pageerror', (error) => void problems.push(String(error)));
+      page.on('request', (request) => {
+        const { origin: from, pathname } = new URL(request.url());
+        asked.add(from);
+        if (request.headers()['x-api-key'] !== undefined && !pathname.includes('/tiles/')) paid.push(pathname.slice(BASE.length));
+      });
+      if (signed) await page.addInitScript(`if (sessionStorage.getItem('token') === null) sessionStorage.setItem('token', '${key}')`);
+      await page.goto(`${origin}${BASE}/map${hash}`);
+      if (isAwaited) await page.locator('body[data-ready]').waitFor();
+      return page;
+    },
+  };
+}
+
+/** Counts the map's pixels with one of these colours, drawn over white or pale land as on the page. */
+export async function coloured(page: Page, colours: readonly string[], opacity = 0.75): Promise<number> {
+  return page.evaluate(`(() => {
+    const drawn = document.querySelector('#map canvas');
+    const copy = Object.assign(document.createElement('canvas'), { width: drawn.width, height: drawn.height }).getContext('2d');
+    copy.drawImage(drawn, 0, 0);
+    const wanted = ${JSON.stringify(colours)}.map((colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16)));
+    const land = [251, 250, 246];
+    const { data } = copy.getImageData(0, 0, drawn.width, drawn.height);
+    let found = 0;
+    for (let at = 0; at < data.length; at += 4) {
+      if (wanted.some((colour) => colour.every((part, channel) => Math.abs(part * ${opacity} + land[channel] * ${1 - opacity} - data[at + channel]) <= 4))) found += 1;
+    }
+    return found;
+  })()`);
+}
