@@ -32,6 +32,8 @@ export interface Section {
   readonly map: MapPanel;
   /** Drawing on the map; omitted if the map does not draw the section. */
   readonly layer?: MapLayer;
+  /** Drawings of other values, by name of the layer, which begins with the section's name. */
+  readonly otherLayers?: Readonly<Record<string, MapLayer>>;
 }
 
 /** A value of the block, in its answered form. */
@@ -64,12 +66,19 @@ export interface Column {
   readonly gate?: FieldGate | string;
 }
 
+/** Groups of the map's list of layers, in their order. */
+export const LAYER_GROUPS = ['hazards', 'value', 'people', 'land', 'places'] as const;
+
 /** English texts with which the map shows the block. */
 interface MapPanel {
+  /** Fields for the summary of the parcel, by path in the block. */
+  readonly summary?: readonly string[];
   /** Labels by name of field, of every field except columns of the list. */
   readonly words?: Readonly<Record<string, string>>;
   /** Texts of values that are words. */
   readonly values?: Readonly<Record<string, string>>;
+  /** Texts of publishers that have an Italian translation. */
+  readonly published?: readonly string[];
   /** Units of numbers by name of field. `share`: a part of one, shown in per cent. Numbers without a unit are counts. */
   readonly units?: Readonly<Record<string, string>>;
   /** Numbers that are codes, shown as they are. */
@@ -119,6 +128,8 @@ export interface Italian {
  * viridis for neutral scales.
  */
 export interface MapLayer {
+  /** Group in the map's list of layers. */
+  readonly group: (typeof LAYER_GROUPS)[number];
   /** Title of the drawn value. */
   readonly title: string;
   /** Column of `flat` that has the value. */

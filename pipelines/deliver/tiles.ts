@@ -17,6 +17,11 @@ export const MOST_FEATURES = 10_000;
 /** First and last zoom of each layer. Higher zooms are drawn from the tiles of the last one. */
 const ZOOMS = { comuni: [8, 14], ground: [13, 16], parcels: [14, 16] } as const;
 
+interface DrawnSection {
+  readonly name: string;
+  readonly layer: MapLayer;
+}
+
 /** A layer of vector tiles. */
 interface TileLayer {
   readonly name: string;
@@ -26,7 +31,7 @@ interface TileLayer {
   /** Kinds of parcel in the layer; null for comuni. */
   readonly kinds: readonly ParcelKind[] | null;
   /** Drawn section and its style; null for geometries only. */
-  readonly section: { readonly name: string; readonly layer: MapLayer } | null;
+  readonly section: DrawnSection | null;
   /** Properties of its features, with their descriptions. */
   readonly fields: Readonly<Record<string, string>>;
 }
@@ -45,19 +50,21 @@ export const TILE_LAYERS: readonly TileLayer[] = [
     name: 'parcels', title: 'Parcels', ...between(ZOOMS.parcels), kinds: KINDS, section: null,
     fields: { ...PARCEL_FIELDS, label: 'Label of the parcel on the map' },
   },
-  ...SECTIONS.flatMap(layerOf),
+  ...SECTIONS.flatMap(layersOf),
 ];
 
 function between([minzoom, maxzoom]: readonly [number, number]): Pick<TileLayer, 'minzoom' | 'maxzoom'> {
   return { minzoom, maxzoom };
 }
 
-function layerOf({ name, title, kinds, layer }: Section): TileLayer[] {
-  if (layer === undefined) return [];
-  const fields = {
-    fid: PARCEL_FIELDS.fid, value: layer.title, coverage: 'Coverage without a value: mapped, none here; partial, not all maps cover the place; not_mapped, not_loaded',
-  };
-  return [{ name, title, ...between(ZOOMS.parcels), kinds, section: { name, layer }, fields }];
+function layersOf({ name: section, title, kinds, layer: main, otherLayers }: Section): TileLayer[] {
+  const layers = { ...(main === undefined ? {} : { [section]: main }), ...otherLayers };
+  return Object.entries(layers).map(([name, layer]) => ({
+    name, title: layer === main ? title : layer.title, ...between(ZOOMS.parcels), kinds, section: { name: section, layer },
+    fields: {
+      fid: PARCEL_FIELDS.fid, value: layer.title, coverage: 'Coverage without a value: mapped, none here; partial, not all maps cover the place; not_mapped, not_loaded',
+    },
+  }));
 }
 
 /** Answer to a request for a tile. */
@@ -147,7 +154,7 @@ function parcels(facts: string, tags: 'all' | 'without label'): TileFeature[] {
   return (JSON.parse(facts) as ParcelFacts[]).map(([fid, label, kind]) => ({ id: fid, tags: { fid, ...(tags === 'all' ? { label } : {}), kind } }));
 }
 
-function valued(facts: string, sectionRows: string | null, { name, layer }: { readonly name: string; readonly layer: MapLayer }): TileFeature[] {
+function valued(facts: string, sectionRows: string | null, { name, layer }: DrawnSection): TileFeature[] {
   const columns = columnsOf([name]).map((column) => column.name);
   const [value, coverage] = [layer.value, layer.coverage ?? 'coverage'].map((column) => columns.indexOf(`${name}_${column}`)) as [number, number];
   const cells = cellsOf(sectionRows, [name]);
@@ -175,6 +182,9 @@ export interface Legend {
   readonly name: string;
   readonly title: string;
   readonly kind: 'outline' | 'parcel' | 'category' | 'number';
+  /** Section of the drawn value, and the group of the layer in the map's list; null for a layer without a section. */
+  readonly section: string | null;
+  readonly group: MapLayer['group'] | null;
   readonly minzoom: number;
   readonly maxzoom: number;
   readonly fields: Readonly<Record<string, string>>;
@@ -195,11 +205,11 @@ const [NONE, NOT_MAPPED] = ['#ffffff', '#6b6b6b'];
 
 export const LEGENDS: readonly Legend[] = TILE_LAYERS.map(({ name, title, minzoom, maxzoom, kinds, section, fields }) => {
   const common = { name, title, minzoom, maxzoom, fields };
-  if (section === null) return { ...common, kind: kinds === null ? 'outline' : 'parcel', value: null, unit: null, classes: [], none: null, not_mapped: null, not_applicable: [] };
+  if (section === null) return { ...common, kind: kinds === null ? 'outline' : 'parcel', section: null, group: null, value: null, unit: null, classes: [], none: null, not_mapped: null, not_applicable: [] };
   const { layer } = section;
   const isCategory = layer.classes.some((each) => 'value' in each);
   return {
-    ...common, kind: isCategory ? 'category' : 'number', value: layer.title, unit: layer.unit ?? null,
+    ...common, kind: isCategory ? 'category' : 'number', section: section.name, group: layer.group, value: layer.title, unit: layer.unit ?? null,
     classes: isCategory ? (layer.classes as readonly ValueClass[]) : ranges(layer.classes),
     none: { label: layer.none, color: NONE }, not_mapped: { label: 'Not mapped: the loaded files do not cover this place', color: NOT_MAPPED },
     not_applicable: KINDS.filter((kind) => kinds?.includes(kind) === false),

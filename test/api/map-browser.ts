@@ -78,3 +78,33 @@ export async function coloured(page: Page, colours: readonly string[], opacity =
     return found;
   })()`);
 }
+
+/** Counts the map's pixels by colour, in the form of computed styles. */
+export async function pixels(page: Page): Promise<Map<string, number>> {
+  return new Map(await page.evaluate<[string, number][]>(`(() => {
+    const drawn = document.querySelector('#map canvas');
+    const copy = Object.assign(document.createElement('canvas'), { width: drawn.width, height: drawn.height }).getContext('2d');
+    copy.drawImage(drawn, 0, 0);
+    const { data } = copy.getImageData(0, 0, drawn.width, drawn.height);
+    const found = new Map();
+    for (let at = 0; at < data.length; at += 4) {
+      const colour = 'rgb(' + data[at] + ', ' + data[at + 1] + ', ' + data[at + 2] + ')';
+      found.set(colour, (found.get(colour) ?? 0) + 1);
+    }
+    return [...found];
+  })()`));
+}
+
+/** Returns the pairs of visible boxes over the map that overlap, and boxes that leave the window. */
+export async function overlaps(page: Page): Promise<string[]> {
+  return page.evaluate(`(() => {
+    const names = ['body > header', '#layers', '#legend', '#loading', '#status', '#credits', '.maplibregl-ctrl-group', '.maplibregl-ctrl-scale', '#record'];
+    const boxes = names.map((name) => [name, document.querySelector(name)]).filter(([, each]) => each !== null && each.checkVisibility() && !each.classList.contains('hidden'))
+      .map(([name, each]) => [name, each.getBoundingClientRect()]).filter(([, { width, height }]) => width > 1 && height > 1);
+    const meets = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+    return [
+      ...boxes.flatMap(([name, box], index) => boxes.slice(0, index).filter(([, other]) => meets(box, other)).map(([other]) => other + ' ' + name)),
+      ...boxes.filter(([, box]) => box.left < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1).map(([name]) => name + ' leaves the window'),
+    ];
+  })()`);
+}

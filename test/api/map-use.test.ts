@@ -1,8 +1,10 @@
 /** Tests what people do on the map in a real browser: search for parcels and streets, wait, choose layers, compare, download. */
+import { readFile } from 'node:fs/promises';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeEngines } from '../harness/database.ts';
 import { regionService } from './harness.ts';
-import { CHROMIUM, openMapBrowser, SOON, type MapBrowser } from './map-browser.ts';
+import { CHROMIUM, openMapBrowser, overlaps, PHONE, pixels, SOON, type MapBrowser } from './map-browser.ts';
 
 describeEngines('the map in use', (engine) => {
   describe.skipIf(CHROMIUM === undefined)(CHROMIUM === undefined ? 'in a browser [not run, no Chromium: apt-get install chromium]' : 'in a browser', () => {
@@ -40,7 +42,8 @@ describeEngines('the map in use', (engine) => {
         const query = page.locator('#query');
         const [beginning = ''] = known.comune.split(' ');
         for (const text of [known.reference, `${beginning} foglio ${known.sheet} particella ${known.label}`, `${known.belfiore} fg. ${known.sheet} mapp. ${known.label}`]) {
-          await page.goto(page.url().replace(/#.*/, '#layer=parcels'));
+          // A selection during the load is kept.
+          await page.goto(page.url().replace(/#.*/, ''));
           await expect.poll(() => page.locator('#told h2').first().textContent(), SOON).toBe('Published data');
           await query.fill(text);
           await query.press('Enter');
@@ -126,6 +129,156 @@ describeEngines('the map in use', (engine) => {
         await page.locator('#told [data-region] th button').first().press('Enter');
         await page.locator('#told [data-section=coverage]').waitFor();
         expect(await page.locator('#record').getAttribute('aria-busy')).toBeNull();
+        await page.context().close();
+      });
+    });
+
+    describe('the drawn layer', () => {
+      const at = (layer: string, zoom = 18): string => `#map=${zoom}/${known.lat}/${known.lng}&layer=${layer}`;
+      /** Returns the colours of the legend's swatches. */
+      const swatches = (page: Page): Promise<string[]> => page.evaluate("[...document.querySelectorAll('#legend li i')].map((each) => getComputedStyle(each).backgroundColor)");
+
+      it.each(['light', 'dark'] as const)('has the colours of its legend on the map, also after a change of opacity: %s', async (colorScheme) => {
+        const page = await map.open(at('terrain'), { colorScheme });
+        for (const opacity of ['75', '100', '30']) {
+          await page.locator('#opacity input').fill(opacity);
+          // The parcels here are of one or a few classes.
+          await expect.poll(async () => {
+            const drawn = await pixels(page);
+            return (await swatches(page)).slice(0, -3).filter((colour) => (drawn.get(colour) ?? 0) > 5_000).length;
+          }, { ...SOON, message: opacity }).toBeGreaterThan(0);
+        }
+        await page.context().close();
+      });
+
+      it('distinguishes none from a count of 0, and floods, landslides and seismic zones are layers of their own', async () => {
+        const page = await map.open(at('address'));
+        const named = async (): Promise<Record<string, string>> => Object.fromEntries((await page.locator('#legend li').allTextContents()).map((text, index) => [text, String(index)]));
+        const [labels, colours] = [await named(), await swatches(page)];
+        expect(colours[Number(labels['0'])]).not.toBe(colours[Number(labels['No address'])]);
+        for (const [value, heading] of [['risk', 'Flood hazard'], ['risk_landslide', 'Landslide hazard'], ['risk_seismic', 'Seismic zone']] as const) {
+          await page.locator(`#choices [data-group=hazards] input[value=${value}]`).check();
+          expect(await page.locator('#legend h2').textContent()).toBe(heading);
+        }
+        await page.context().close();
+      });
+
+      it('has classes of the view on request, and hides classes that the user turns off', async () => {
+        const page = await map.open(at('terrain', 16));
+        const rows = page.locator('#legend [role=checkbox]');
+        const usual = await rows.allTextContents();
+        const button = page.locator('#legend .breaks');
+        // The classes come from the parcels that are drawn.
+        await expect.poll(async () => {
+          await button.click();
+          return await button.textContent() === 'Usual classes' && (await rows.allTextContents()).join() !== usual.join();
+        }, SOON).toBe(true);
+        await expect.poll(async () => {
+          const drawn = await pixels(page);
+          return (await swatches(page)).slice(0, await rows.count()).filter((colour) => (drawn.get(colour) ?? 0) > 500).length;
+        }, SOON).toBeGreaterThan(1);
+        await button.click();
+        expect(await rows.allTextContents()).toEqual(usual);
+        const colour = async (): Promise<number> => {
+          const drawn = await pixels(page);
+          return Math.max(...(await swatches(page)).slice(0, usual.length).map((each) => drawn.get(each) ?? 0));
+        };
+        await expect.poll(colour, SOON).toBeGreaterThan(500);
+        for (const row of await rows.all()) await row.press('Space');
+        expect(await page.locator('#legend [aria-checked=false]').count()).toBe(usual.length);
+        await expect.poll(colour, SOON).toBeLessThan(500);
+        await page.context().close();
+      });
+
+      it('is chosen from groups that fold, and stay folded in the other language', async () => {
+        const page = await map.open('');
+        await page.locator('[data-group=people] summary').click();
+        expect(await page.locator('[data-group=people] input').first().isVisible()).toBe(false);
+        await page.locator('#language').click();
+        await expect.poll(() => page.locator('[data-group=hazards] summary').textContent(), SOON).toBe('Pericoli');
+        expect(await page.locator('[data-group=people] input').first().isVisible()).toBe(false);
+        await page.context().close();
+      });
+    });
+
+    it('saves the record and the parcels in view, and shows two parcels side by side', async () => {
+      const page = await map.open(`#map=18/${known.lat}/${known.lng}&layer=parcels&parcel=${known.fid}`);
+      await page.locator('[data-section=attributions]').waitFor();
+      const saved = async (button: Locator): Promise<string> => {
+        const waiting = page.waitForEvent('download');
+        await button.click();
+        const file = await waiting;
+        return `${file.suggestedFilename()}\n${await readFile(await file.path(), 'utf8')}`;
+      };
+      const [name, feature = ''] = (await saved(page.getByRole('button', { name: 'Save as GeoJSON' }))).split('\n');
+      const { body } = await service.ask(`/parcels/${known.fid}`, { key: map.key });
+      const { basic: { geometry, ...basic }, ...record } = body as unknown as { basic: { geometry: unknown } };
+      expect([name, JSON.parse(feature)]).toEqual([`${known.reference}.geojson`, { type: 'Feature', id: known.fid, geometry, properties: { ...record, basic } }]);
+      expect(await saved(page.getByRole('button', { name: 'Save as CSV' }))).toContain(`\nbasic,cadastral_reference,${known.reference},\r\n`);
+      const view = JSON.parse((await saved(page.locator('#save-geojson'))).split('\n')[1]!) as { features: { id: number }[] };
+      const rows = (await saved(page.locator('#save-csv'))).split('\r\n').slice(1, -1);
+      expect([view.features.some(({ id }) => id === known.fid), rows.map((row) => Number(row.split(',')[0]))]).toEqual([true, view.features.map(({ id }) => id)]);
+      await page.getByRole('button', { name: 'Compare' }).click();
+      expect(await page.locator('#status').textContent()).toBe(`Choose the parcel to compare with parcel ${known.label}.`);
+      await page.locator('[data-section=neighbours] button').first().click();
+      await expect.poll(() => page.locator('#told h2').textContent(), SOON).toBe('Comparison');
+      const named = await page.locator('#told > header td button').allTextContents();
+      expect([named[0], new Set(named).size]).toEqual([known.reference, 2]);
+      expect(await page.locator('[data-section=terrain] tr:first-child td').count()).toBe(2);
+      await page.locator('#told > header td button').first().click();
+      await expect.poll(() => page.locator('#told h2').textContent(), SOON).toBe(`Parcel ${known.label}, sheet ${known.sheet}`);
+      await page.context().close();
+    });
+
+    it.each([
+      ['1280×800', { viewport: { width: 1280, height: 800 } }], ['390×844', PHONE],
+    ] as const)('lays out panels, messages and controls without overlap: %s', async (_size, options) => {
+      for (const locale of ['en-GB', 'it-IT']) {
+        const page = await map.open(`#map=17/${known.lat}/${known.lng}&layer=valuation_history`, { ...options, locale });
+        for (const step of ['open', 'record']) {
+          if (step === 'record') {
+            await page.locator('#query').fill(known.reference);
+            await page.locator('#query').press('Enter');
+            await page.locator('[data-section=attributions]').waitFor();
+          }
+          await expect.poll(() => overlaps(page), { ...SOON, message: `${locale} ${step}` }).toEqual([]);
+        }
+        await page.context().close();
+      }
+    });
+
+    describe('a record', () => {
+      it('starts with a summary, ends its sections with identifiers, and rounds numbers without hiding their digits', async () => {
+        const page = await map.open(`#parcel=${known.fid}`);
+        await page.locator('[data-section=attributions]').waitFor();
+        const sections = await page.locator('#told [data-section]').evaluateAll((all) => all.map((each) => (each as unknown as { dataset: { section: string } }).dataset.section));
+        expect([sections[0], sections.indexOf('basic') > sections.indexOf('risk')]).toEqual(['summary', true]);
+        const named = await page.locator('[data-summary] th').allTextContents();
+        expect(named).toEqual(expect.arrayContaining(['Kind', 'Area', 'Flood hazard', 'Landslide hazard', 'Seismic zone', 'Average income', 'Residents, estimated']));
+        expect((await page.locator('[data-section=basic] > table [data-field]').last().getAttribute('data-field'))).toBe('gml_id');
+        const { body } = await service.ask(`/parcels/${known.fid}?include=basic`, { key: map.key });
+        const area = (body as unknown as { basic: { area_m2: number } }).basic.area_m2;
+        const shown = page.locator('[data-section=basic] [data-field=area_m2] .value');
+        expect([await shown.textContent(), await shown.getAttribute('title')]).toEqual([`${Math.round(area).toLocaleString('en-GB')} m²`, String(area)]);
+        await page.context().close();
+      });
+
+      it('names classes of land in the language of the page', async () => {
+        const [cover] = await service.database.query<{ fid: number; description: string }>('select fid, description from section.land_cover order by fid limit 1');
+        const [use] = await service.database.query<{ fid: number; class: string }>('select fid, class from section.land_use where class is not null order by fid limit 1');
+        const page = await map.open('');
+        const read = async (fid: number, field: string): Promise<string | null> => {
+          await page.locator('#query').fill(String(fid));
+          await page.locator('#query').press('Enter');
+          await expect.poll(() => page.url(), SOON).toContain(`parcel=${fid}`);
+          return page.locator(field).textContent();
+        };
+        const fields = { cover: '[data-section=land_cover] [data-field=description] td', use: '[data-section=land_use] [data-field=class] td' };
+        expect(await read(cover!.fid, fields.cover)).not.toBe(cover!.description);
+        expect(await read(use!.fid, fields.use)).toBe(use!.class);
+        await page.locator('#language').click();
+        expect(await read(cover!.fid, fields.cover)).toBe(cover!.description);
+        expect(await read(use!.fid, fields.use)).not.toBe(use!.class);
         await page.context().close();
       });
     });

@@ -110,8 +110,8 @@ describeEngines('a tile of the map', (engine) => {
   });
 
   it.each(TILE_LAYERS.filter(({ section }) => section !== null).map(({ name }) => name))('a tile of %s has the values of the records, and distinguishes not mapped from none', async (name) => {
-    const section = SECTIONS.find((each) => each.name === name)!;
-    const layer = section.layer!;
+    const { name: sectionName, layer } = TILE_LAYERS.find((each) => each.name === name)!.section!;
+    const section = SECTIONS.find((each) => each.name === sectionName)!;
     const path = (section.flat[layer.value]!.of ?? layer.value).split('.');
     const kinds = new Map((await service.database.query<{ fid: number; kind: string }>('select p.fid, p.kind from core.parcel p')).map(({ fid, kind }) => [fid, kind]));
     const [tile] = await tiles(14);
@@ -126,11 +126,11 @@ describeEngines('a tile of the map', (engine) => {
       return seen <= 2;
     }).slice(0, 16);
     for (const { properties: { fid, ...said } } of some) {
-      const record = (await service.ask(`/parcels/${String(fid)}?include=${name}`, { key })).body!;
-      const meta = (record['meta'] as { coverage: Json }).coverage[name];
-      let value: unknown = record[name];
+      const record = (await service.ask(`/parcels/${String(fid)}?include=${sectionName}`, { key })).body!;
+      const meta = (record['meta'] as { coverage: Json }).coverage[sectionName];
+      let value: unknown = record[sectionName];
       for (const step of path) value = value === null || value === undefined ? null : (value as Json)[step] ?? null;
-      const ofBlock = layer.coverage === undefined ? meta : (section.flat[layer.coverage]!.of ?? '').split('.').reduce<unknown>((inside, step) => (inside as Json | null)?.[step], record[name]);
+      const ofBlock = layer.coverage === undefined ? meta : (section.flat[layer.coverage]!.of ?? '').split('.').reduce<unknown>((inside, step) => (inside as Json | null)?.[step], record[sectionName]);
       expect([fid, said]).toEqual([fid, value === null ? { coverage: ofBlock } : { value }]);
     }
   });

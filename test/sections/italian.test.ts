@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { panels } from '../../api/pages.ts';
+import type { MapLayer } from '../../pipelines/contract/section.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { readSectionFiles } from '../../pipelines/contract/sql-files.ts';
 import { LEGENDS } from '../../pipelines/deliver/tiles.ts';
@@ -53,6 +54,12 @@ function* numbersOf(schema: unknown): Generator<string> {
   if (schema === null || typeof schema !== 'object') return;
   for (const [field, each] of Object.entries('properties' in schema ? schema.properties as object : {})) if (JSON.stringify(each).includes('"type":"number"') && !JSON.stringify(each).includes('"object"')) yield field;
   for (const each of Object.values(schema)) yield* numbersOf(each);
+}
+
+/** Returns the drawings of a section. */
+function layersOf(section: string): readonly MapLayer[] {
+  const { layer, otherLayers = {} } = SECTIONS.find((each) => each.name === section)!;
+  return [...(layer === undefined ? [] : [layer]), ...Object.values(otherLayers)];
 }
 
 const missing = (wanted: Iterable<string>, words: Readonly<Record<string, string>> = {}): string[] => [...wanted].filter((each) => !Object.hasOwn(words, each) || words[each] === '');
@@ -109,18 +116,18 @@ describe.each(await panels())('in Italian the section $name', (panel) => {
 
   it('has a translation of each value that is a word', () => {
     const values = new Set([...valuesOf(block)].filter((each) => /[a-z]/.test(each) && ![...STATES, ...KINDS].includes(each)));
-    const layer = new Set(SECTIONS.find((each) => each.name === name)!.layer?.classes.map((each) => String('value' in each ? each.value : '')));
+    const layer = layersOf(name).flatMap(({ classes }) => classes.map((each) => String('value' in each ? each.value : '')));
     // Types of geometries are not shown.
-    const wanted = new Set([...values].filter((each) => !['Polygon', 'MultiPolygon'].includes(each)));
+    const wanted = new Set([...values, ...panel.published ?? []].filter((each) => !['Polygon', 'MultiPolygon'].includes(each)));
     expect(missing(wanted, italian?.values), 'without words').toEqual([]);
-    expect(left(new Set([...valuesOf(block), ...layer]), italian?.values), 'values that are no more').toEqual([]);
+    expect(left(new Set([...valuesOf(block), ...layer, ...panel.published ?? []]), italian?.values), 'values that are no more').toEqual([]);
   });
 
   it('has a translation of its legend', () => {
-    const { layer } = SECTIONS.find((each) => each.name === name)!;
     // Ranges are shown as numbers unless the section has words for them.
-    const labels = layer === undefined ? [] : layer.classes.flatMap(({ label }) => label ?? []).filter(hasLetters);
-    const wanted = new Set([...(layer === undefined ? [] : [layer.title, layer.none]), ...labels]);
+    const layers = layersOf(name);
+    const labels = layers.flatMap(({ classes }) => classes.flatMap(({ label }) => label ?? [])).filter(hasLetters);
+    const wanted = new Set([...layers.flatMap(({ title, none }) => [title, none]), ...labels]);
     expect(missing(wanted, italian?.legend), 'without words').toEqual([]);
     expect(left(wanted, italian?.legend), 'said no more').toEqual([]);
   });

@@ -29,9 +29,10 @@ function labOf(color: string, matrix: Matrix): readonly number[] {
 }
 
 describe('a section on the map', () => {
-  const drawn = SECTIONS.flatMap(({ name, flat, layer }) => (
-    layer === undefined ? [] : [{ name, flat, layer, legend: LEGENDS.find((each) => each.name === name)! }]
-  ));
+  const drawn = SECTIONS.flatMap(({ name: section, flat, layer: main, otherLayers }) => {
+    const layers = { ...(main === undefined ? {} : { [section]: main }), ...otherLayers };
+    return Object.entries(layers).map(([name, layer]) => ({ name, flat, layer, legend: LEGENDS.find((each) => each.name === name)! }));
+  });
 
   it('exists for most sections', () => {
     expect(drawn.length).toBeGreaterThan(10);

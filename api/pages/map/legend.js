@@ -1,8 +1,9 @@
 // @ts-check
 /** Legend of the map: classes of a section at large scales, coverage of comuni at small scales. */
-import { element } from './elements.js';
+import { button, element } from './elements.js';
+import { state } from './state.js';
 import { panelOf, titleOf, unitInLanguage } from './values.js';
-import { BLANK, GROUND, shade, STATES } from './view.js';
+import { BLANK, classesOf, drawnColour, GROUND, shade, STATES } from './view.js';
 import { hasWord, isItalian, numberOf, t } from './words.js';
 
 /** @param {string} background @param {string} text @param {string} [kind] */
@@ -12,6 +13,18 @@ const legendRow = (background, text, kind = '') => {
   return element('li', {}, [swatch, text]);
 };
 
+/** Lets the user hide and show a class. @param {HTMLElement} row @param {number} index @param {(index: number) => void} toggle */
+function toggling(row, index, toggle) {
+  for (const [name, value] of [['role', 'checkbox'], ['tabindex', '0'], ['aria-checked', String(!state.hidden.includes(index))]]) row.setAttribute(/** @type {string} */ (name), /** @type {string} */ (value));
+  row.addEventListener('click', () => toggle(index));
+  row.addEventListener('keydown', (event) => {
+    if (event.key !== ' ' && event.key !== 'Enter') return;
+    event.preventDefault();
+    toggle(index);
+  });
+  return row;
+}
+
 /** @param {import('./view.js').Class} range */
 function rangeOf({ from, to }) {
   if (to === null || to === undefined) return `≥ ${numberOf(from ?? 0)}`;
@@ -19,26 +32,40 @@ function rangeOf({ from, to }) {
   return from < 0 ? t('fromTo', { from: numberOf(from), to: numberOf(to) }) : `${numberOf(from)}–${numberOf(to)}`;
 }
 
+/** @param {import('./view.js').Layer} layer @param {string} text text of the layer @returns {string} */
+export function toldOf(layer, text) {
+  return (isItalian() ? panelOf(layer.section ?? layer.name).italian?.legend?.[text] : undefined) ?? text;
+}
+
 /**
- * @param {import('./view.js').Layer | null} layer the drawn section @param {string | null} covered the section whose coverage of comuni is drawn; null: all
- *   sections
- * @param {readonly { word: any, light: string, dark: string }[]} shades @param {boolean} hasBlank whether there are comuni without parcels
+ * Shows the classes of a layer. The swatches have the colours of the map.
+ * @param {import('./view.js').Layer} layer @param {{ toggle: (index: number) => void, breaks: (isFromView: boolean) => void }} told
  */
-export function legendOf(layer, covered, shades, hasBlank) {
-  if (layer !== null) {
-    const panel = panelOf(layer.name);
-    const told = (/** @type {string} */ text) => (isItalian() ? panel.italian?.legend?.[text] : undefined);
-    const rows = layer.classes.map((each) => legendRow(each.color, told(each.label) ?? (isItalian() && each.value === undefined && /[a-z]/i.test(each.label) ? rangeOf(each) : each.label)));
-    if (layer.none !== null) rows.push(legendRow(layer.none.color, told(layer.none.label) ?? layer.none.label));
-    rows.push(legendRow('', t('not_mapped'), 'hatched'));
-    if (layer.not_applicable.length > 0) rows.push(legendRow(shade(GROUND), `${t('not_applicable')}: ${layer.not_applicable.map((kind) => t(kind)).join(', ')}`));
-    const title = layer.value ?? layer.title;
-    const unit = layer.unit === null ? null : unitInLanguage(layer.unit, panel);
-    return [element('h2', {}, [[told(title) ?? title, unit].filter(Boolean).join(', ')]), element('ul', {}, rows)];
-  }
-  const rows = covered === null
-    ? shades.map((each) => legendRow(shade(each), t(each.word)))
-    : Object.entries(STATES).map(([state, colours]) => legendRow(shade(colours), hasWord(state) ? t(state) : state, state === 'not_mapped' ? 'hatched' : ''));
+export function legendOf(layer, told) {
+  const { unit, none, kind, not_applicable: others } = layer;
+  const rows = classesOf(layer).map((each, index) => {
+    const isRange = each.value === undefined && (each.label === '' || (isItalian() && /[a-z]/i.test(each.label) && toldOf(layer, each.label) === each.label));
+    return toggling(legendRow(drawnColour(each.color), isRange ? rangeOf(each) : toldOf(layer, each.label)), index, told.toggle);
+  });
+  if (none !== null) rows.push(legendRow(drawnColour(none.color), toldOf(layer, none.label)));
+  rows.push(legendRow('', t('not_mapped'), 'hatched'));
+  if (others.length > 0) rows.push(legendRow(shade(GROUND), `${t('not_applicable')}: ${others.map((each) => t(each)).join(', ')}`));
+  const isFromView = state.breaks !== null;
+  return [
+    element('h2', {}, [[toldOf(layer, layer.value ?? layer.title), unit === null ? null : unitInLanguage(unit, panelOf(layer.section ?? layer.name))].filter(Boolean).join(', ')]),
+    element('ul', {}, rows),
+    ...(kind === 'number' ? [button(t(isFromView ? 'usualClasses' : 'classesFromView'), () => told.breaks(!isFromView), { class: 'link breaks' })] : []),
+  ];
+}
+
+/**
+ * Shows the coverage of comuni. @param {string | null} section null: of all sections @param {readonly { word: any, light: string, dark: string }[]} shades
+ * @param {boolean} hasBlank whether there are comuni without parcels
+ */
+export function coverageLegend(section, shades, hasBlank) {
+  const rows = section === null
+    ? shades.map((each) => legendRow(drawnColour(shade(each)), t(each.word)))
+    : Object.entries(STATES).map(([state, colours]) => legendRow(drawnColour(shade(colours)), hasWord(state) ? t(state) : state, state === 'not_mapped' ? 'hatched' : ''));
   if (hasBlank) rows.push(legendRow(shade(BLANK), t('noParcels')));
-  return [element('h2', {}, [covered === null ? t('coverage') : `${t('coverage')}: ${titleOf(covered)}`]), element('ul', {}, rows)];
+  return [element('h2', {}, [section === null ? t('coverage') : `${t('coverage')}: ${titleOf(section)}`]), element('ul', {}, rows)];
 }

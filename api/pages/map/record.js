@@ -4,7 +4,7 @@ import { button, element, link } from './elements.js';
 import { reasonsOf } from './explanation.js';
 import { ELSEWHERE } from './sections.js';
 import { breakable, flat, halfYear, headingOf, inWords, panelOf, plainWords, stateBadge, textOf, titleOf, valueOf, wordsOf } from './values.js';
-import { hasWord, isItalian, numberOf, t } from './words.js';
+import { hasWord, isItalian, t } from './words.js';
 
 /** @typedef {import('./values.js').Panel} Panel */
 
@@ -130,9 +130,25 @@ function sectionOf(name, block, record, told) {
   return section;
 }
 
+/** Shows the facts that sections name for the summary. A missing value is shown only with its reason. @param {any} record */
+function summaryOf(record) {
+  const rows = record.meta.sections_included.flatMap((/** @type {string} */ section) => {
+    const panel = panelOf(section);
+    return (panel.summary ?? []).flatMap((path) => {
+      const steps = path.split('.');
+      const field = /** @type {string} */ (steps.at(-1));
+      const value = steps.reduce((/** @type {any} */ inside, step) => inside?.[step] ?? null, record[section]);
+      const shown = value === null ? absenceOf(record[section] ?? {}, field, value, panel) : valueOf(field, value, panel);
+      return shown === null ? [] : [element('tr', { 'data-summary': `${section}.${path}` }, [element('th', { scope: 'row' }, [wordsOf(field, panel)]), element('td', {}, [shown])])];
+    });
+  });
+  return element('section', { 'data-section': 'summary' }, [element('table', { 'aria-label': t('summary') }, [element('tbody', {}, rows)])]);
+}
+
 /**
  * Callbacks of a record.
- * @typedef {{ parcel: (fid: number) => void, close: () => void, print: () => void, copy: () => void, files: (code: string) => Promise<any>,
+ * @typedef {{ parcel: (fid: number) => void, close: () => void, print: () => void, copy: () => void,
+ *   save: (format: 'geojson' | 'csv') => void, compare: () => void, files: (code: string) => Promise<any>,
  *   explain: ((section: string) => Promise<any>) | null }} Told
  */
 
@@ -156,10 +172,13 @@ export function tellParcel(record, neighbours, told) {
       button('×', told.close, { class: 'plain close', 'aria-label': t('close') }),
       element('h2', {}, [sheet === null ? t('particella', { label: basic.label }) : t('particellaOf', { label: basic.label, sheet })]),
       element('p', { class: 'place' }, [`${place} · ${basic.cadastral_reference}`]),
-      element('p', { class: 'facts' }, [element('strong', {}, [`${numberOf(basic.area_m2, { maximumFractionDigits: 0 })} m²`]), ` · ${hasWord(basic.kind) ? t(basic.kind) : basic.kind}`]),
-      element('div', { class: 'actions' }, [button(t('copy'), told.copy, { class: 'plain' }), button(t('print'), told.print, { class: 'plain' })]),
+      element('div', { class: 'actions' }, [button(t('copy'), told.copy, { class: 'plain' }), button(t('print'), told.print, { class: 'plain' }),
+        button('GeoJSON', () => told.save('geojson'), { class: 'plain', 'aria-label': t('saveAs', { format: 'GeoJSON' }) }), button('CSV', () => told.save('csv'), { class: 'plain', 'aria-label': t('saveAs', { format: 'CSV' }) }),
+        button(t('compare'), told.compare, { class: 'plain' })]),
     ]),
-    ...meta.sections_included.map((/** @type {string} */ section) => sectionOf(section, record[section], record, told)),
+    summaryOf(record),
+    // Identifiers come last.
+    ...[...meta.sections_included.filter((/** @type {string} */ section) => section !== 'basic'), 'basic'].map((section) => sectionOf(section, record[section], record, told)),
     neighboursOf(neighbours, told.parcel),
     element('section', { 'data-section': 'files' }, [element('h3', {}, [t('files', { comune: name })]), element('p', { class: 'quiet' }, [t('filesHelp')]), files]),
     element('section', { 'data-section': 'attributions' }, [

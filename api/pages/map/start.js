@@ -1,18 +1,19 @@
 // @ts-check
 /** Controls the page: answers what the user does by transitions of the state, and updates the other parts. */
 import { readAddress, writeAddress } from './url.js';
-import { $, button, element } from './elements.js';
+import { tellComparison } from './comparison.js';
+import { saveRecord, saveView } from './downloads.js';
+import { $, button } from './elements.js';
 import { ask, canExplain, explain, open, openSession, Refusal, signedIn } from './interface.js';
-import { legendOf } from './legend.js';
+import { layerNames, showLayers, showLegend } from './layers.js';
 import { openSheet, sizeSheet } from './sheet.js';
 import { tellComune, tellPublished } from './published.js';
 import { neighboursOf, tellParcel } from './record.js';
 import { openSearch } from './search.js';
 import {
-  addressRead, comuneChosen, comuniRead, languageChanged, layerChosen, opacityChanged, overviewRead, panelTold, parcelChosen, parcelsShown, placeMarked, readingEnded, requestBegun,
+  addressRead, comparedChosen, comuneChosen, comuniRead, languageChanged, layerChosen, onScheme, opacityChanged, overviewRead, panelTold, parcelChosen, parcelsShown, placeMarked, readingEnded, requestBegun,
   requestEnded, selectionCleared, state, tokenChanged,
 } from './state.js';
-import { titleOf } from './values.js';
 import * as view from './view.js';
 import { dateOf, fillWords, refusalInWords, t } from './words.js';
 
@@ -27,11 +28,15 @@ const NEAR = 24;
 async function follow() {
   addressRead();
   const { place, layer, parcel, comune } = readAddress();
+  const isFree = place === null;
   chooseLayer(layer, false);
-  if (place !== null) view.goTo(place);
-  if (parcel !== null && signedIn()) return run((current) => showParcel(parcel, current, { step: false, move: place === null }));
-  if (comune !== null && state.comuni.has(comune)) return showComune(comune, false, place === null);
-  forget(false);
+  let reading = Promise.resolve();
+  if (parcel !== null && signedIn()) reading = run((current) => showParcel(parcel, current, { step: false, move: isFree }), parcel);
+  else if (comune !== null && state.comuni.has(comune)) showComune(comune, false, isFree);
+  else forget(false);
+  // A move writes the URL, so the selection comes first.
+  if (!isFree) view.goTo(place);
+  await reading;
 }
 
 // --- Messages -------------------------------------------------------------------------------------------------------------
@@ -67,10 +72,10 @@ function failed(error) {
   say(error instanceof Refusal ? refusalInWords(error) : t('noAnswer'), true);
 }
 
-/** Runs the newest request of the user and drops the answers to older ones. @param {(current: () => boolean) => Promise<void>} work */
-async function run(work) {
+/** Runs the newest request of the user and drops the answers to older ones. @param {(current: () => boolean) => Promise<void>} work @param {number | string | null} [parcel] */
+async function run(work, parcel = null) {
   if (!signedIn()) return offerSignIn();
-  const current = requestBegun();
+  const current = requestBegun(parcel);
   showBusy();
   try {
     await work(current);
@@ -120,9 +125,14 @@ async function showParcel(id, current, { step = true, move = true, around } = {}
   };
   const told = {
     parcel: (/** @type {number} */ each) => void run((now) => showParcel(each, now)), close: () => forget(true), print: () => print(), copy,
+    save: (/** @type {'geojson' | 'csv'} */ format) => saveRecord(record, format), compare: () => compare(record),
     files: (/** @type {string} */ code) => ask(`/admin/municipalities/${code}/quality`), explain: canExplain() ? explainOnce : null,
   };
-  tell(() => tellParcel(record, nearest(neighbours, basic), told), 'half');
+  const first = state.compared;
+  if (first !== null && first.fid !== fid) {
+    comparedChosen(null);
+    tell(() => tellComparison(first, record, told), 'full');
+  } else tell(() => tellParcel(record, nearest(neighbours, basic), told), 'half');
   view.redraw();
   const box = view.boxOf(basic.geometry);
   if (move) fit(box);
@@ -194,6 +204,20 @@ function showStreet(lat, lng, name) {
 function markPlace(lat, lng) {
   placeMarked([lng, lat]);
   view.redraw();
+}
+
+/** Keeps a record, to be compared with the next parcel that the user chooses. @param {any} record */
+function compare(record) {
+  comparedChosen(record);
+  say(t('chooseSecond', { label: record.basic.label }));
+}
+
+for (const format of /** @type {const} */ (['geojson', 'csv'])) {
+  $(`save-${format}`).addEventListener('click', () => void run(async () => {
+    say(t('saving'));
+    const found = await saveView(format);
+    say(t(found === 'saved' ? 'saved' : 'viewTooLarge'), found !== 'saved');
+  }));
 }
 
 async function copy() {
@@ -274,33 +298,6 @@ function chooseLayer(name, isStep) {
   showLegend();
 }
 
-const layerNames = () => ['coverage', 'parcels', ...state.layers.map(({ name }) => name).filter((name) => !view.GROUND_LAYERS.includes(name))];
-
-/** Shows the legend for the current scale: classes of a section at large scales, its coverage by comune at small scales. */
-function showLegend() {
-  const layer = state.layers.find(({ name }) => name === state.layer) ?? null;
-  const isSection = layer !== null && !view.GROUND_LAYERS.includes(layer.name);
-  const drawn = isSection && view.draws(layer.name) ? layer : null;
-  const isFar = !view.draws('parcels');
-  const hint = isFar && signedIn() && state.layer !== 'coverage' ? [element('p', { class: 'quiet' }, [t('closer')])] : [];
-  const hasBlank = [...state.comuni.values()].some((comune) => !view.hasParcels(comune));
-  $('legend').replaceChildren(...(state.layer === 'parcels' ? [] : legendOf(drawn, isSection ? layer.name : null, view.COVERED, hasBlank)), ...hint);
-  $('legend').hidden = $('legend').childElementCount === 0 || (!isFar && !isSection);
-}
-
-function showLayers() {
-  $('choices').replaceChildren(...layerNames().map((name) => {
-    const title = name === 'coverage' ? t('coverage') : name === 'parcels' ? t('parcelsOnly') : titleOf(name);
-    const input = element('input', { type: 'radio', name: 'layer', value: name, checked: name === state.layer });
-    input.addEventListener('change', () => {
-      chooseLayer(name, true);
-      // On a small screen the list covers the map that it changes.
-      if (isSmall.matches) $('layers').removeAttribute('open');
-    });
-    return element('label', {}, [input, element('span', {}, [title])]);
-  }));
-}
-
 // --- Signing in -----------------------------------------------------------------------------------------------------------
 
 const dialog = /** @type {HTMLDialogElement} */ ($('sign-in'));
@@ -362,7 +359,11 @@ function fill() {
   $('language').textContent = t('switchTo').toUpperCase();
   $('language').setAttribute('aria-label', t('language'));
   $('language').setAttribute('lang', t('switchTo'));
-  showLayers();
+  showLayers((name) => {
+    chooseLayer(name, true);
+    // On a small screen the list covers the map that it changes.
+    if (isSmall.matches) $('layers').removeAttribute('open');
+  });
   showSigned(false);
   $('told').replaceChildren(...state.panel());
   const credits = /** @type {HTMLElement} */ ($('credits').querySelector('p'));
@@ -378,7 +379,10 @@ $('language').addEventListener('click', () => {
 $('opacity').addEventListener('input', ({ target }) => {
   opacityChanged(Number(/** @type {HTMLInputElement} */ (target).value) / 100);
   view.fade();
+  showLegend();
 });
+// The swatches of the legend follow the colours of the map.
+onScheme(showLegend);
 addEventListener('beforeprint', () => {
   $('printed').textContent = t('printedFrom', { date: dateOf(new Date()), url: location.href });
   for (const each of $('told').querySelectorAll('details:not([open])')) {
@@ -445,8 +449,11 @@ async function start() {
     fill();
     const comuni = [...state.comuni.values()];
     const whole = boxAround(comuni.filter(view.hasParcels)) ?? boxAround(comuni);
-    if (readAddress().place === null && whole !== null) fit(whole, 13);
-    await follow();
+    // A user who chose something while the page loaded keeps it.
+    const isFresh = state.request === 0;
+    if (isFresh && readAddress().place === null && whole !== null) fit(whole, 13);
+    if (isFresh) await follow();
+    else addressRead();
     if (!signedIn() && state.regions.length > 0 && first === null) offerSignIn();
   } catch (error) {
     readingEnded('failed');

@@ -35,15 +35,25 @@ export const state = {
   isFollowing: false,
   /** The selection, which is also in the URL. */
   layer: COVERAGE,
+  /** Starts of the number ranges that were taken from the view; null: the classes of the section. @type {number[] | null} */
+  breaks: null,
+  /** Indexes of the classes that are not drawn. @type {readonly number[]} */
+  hidden: [],
+  /** Folded groups of the list of layers. @type {readonly string[]} */
+  folded: [],
   /** @type {number | null} */
   parcel: null,
   /** @type {string | null} */
   comune: null,
-  /** Number of the user's newest request, and whether its answer is missing. */
+  /** Number of the user's newest request, whether its answer is missing, and the parcel that it asks for, which is already in the URL. */
   request: 0,
   isAsking: false,
+  /** @type {number | string | null} */
+  asked: null,
   /** Builds the content of the panel, also after a change of language. @type {() => HTMLElement[]} */
   panel: () => [],
+  /** Record of the first parcel of a comparison, for which the user chooses the second. @type {any} */
+  compared: null,
   search: {
     /** @type {Suggestion[]} */
     found: [],
@@ -114,22 +124,25 @@ export function readingEnded(end) {
 
 // --- Requests -------------------------------------------------------------------------------------------------------------
 
-/** Begins a request, which replaces the earlier one. @returns {() => boolean} whether the request is still the newest */
-export function requestBegun() {
+/**
+ * Begins a request, which replaces the earlier one. @param {number | string | null} parcel null: found by the request @returns {() => boolean} whether the
+ * request is still the newest
+ */
+export function requestBegun(parcel) {
   state.request += 1;
-  state.isAsking = true;
+  Object.assign(state, { isAsking: true, asked: parcel });
   const mine = state.request;
   return () => mine === state.request;
 }
 
 export function requestEnded() {
-  state.isAsking = false;
+  Object.assign(state, { isAsking: false, asked: null });
 }
 
 /** Drops the answer of a request that is under way, because the user chose something else. */
 function requestDropped() {
   state.request += 1;
-  state.isAsking = false;
+  requestEnded();
 }
 
 // --- Selection ------------------------------------------------------------------------------------------------------------
@@ -140,8 +153,27 @@ export function addressRead() {
 
 /** @param {string} layer */
 export function layerChosen(layer) {
+  if (layer !== state.layer) Object.assign(state, { breaks: null, hidden: [] });
   state.layer = layer;
 }
+
+/** @param {number[] | null} breaks */
+export function breaksChosen(breaks) {
+  Object.assign(state, { breaks, hidden: [] });
+}
+
+/** @param {number} index */
+export function classToggled(index) {
+  state.hidden = toggled(state.hidden, index);
+}
+
+/** @param {string} group @param {boolean} isFolded */
+export function groupFolded(group, isFolded) {
+  if (state.folded.includes(group) !== isFolded) state.folded = toggled(state.folded, group);
+}
+
+/** @template T @param {readonly T[]} items @param {T} item */
+const toggled = (items, item) => (items.includes(item) ? items.filter((each) => each !== item) : [...items, item]);
 
 /** @param {number} fid @param {GeoJSON.Geometry} geometry */
 export function parcelChosen(fid, geometry) {
@@ -166,6 +198,11 @@ export function selectionCleared() {
 /** @param {[number, number]} place longitude and latitude */
 export function placeMarked(place) {
   state.view.mark = place;
+}
+
+/** @param {any} record null: no comparison */
+export function comparedChosen(record) {
+  state.compared = record;
 }
 
 /** @param {() => HTMLElement[]} panel */

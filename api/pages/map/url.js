@@ -15,9 +15,10 @@ export function readAddress() {
 /** @param {boolean} isStep whether the back button returns to the earlier state */
 export function writeAddress(isStep) {
   const place = placeOf();
+  const parcel = state.asked ?? state.parcel;
   const words = [
     ...(place === null ? [] : [`map=${place.zoom.toFixed(2)}/${place.lat.toFixed(6)}/${place.lng.toFixed(6)}`]), ...(state.layer === 'coverage' ? [] : [`layer=${state.layer}`]),
-    ...(state.parcel === null ? [] : [`parcel=${state.parcel}`]), ...(state.comune === null ? [] : [`comune=${state.comune}`]),
+    ...(parcel === null ? [] : [`parcel=${parcel}`]), ...(state.comune === null ? [] : [`comune=${state.comune}`]),
   ];
   const address = `${location.pathname}#${words.join('&')}`;
   if (isStep) history.pushState(null, '', address);

@@ -7,7 +7,7 @@ import { hasWord, isItalian, isSharedWord, numberOf, t } from './words.js';
 
 /**
  * @typedef {{ title: string, words?: Record<string, string>, values?: Record<string, string>, units?: Record<string, string>, codes?: string[], first?: string[],
- *   coverage?: Record<string, string>, fields: Record<string, string>,
+ *   coverage?: Record<string, string>, summary?: string[], fields: Record<string, string>,
  *   italian?: { title?: string, words?: Record<string, string>, units?: Record<string, string>, values?: Record<string, string>, columns?: Record<string, string>,
  *     caption?: string, note?: string, legend?: Record<string, string>, fields?: Record<string, string>, evidence?: Record<string, string> },
  *   list?: { field?: string, caption?: string, latestFirst?: true, note?: string, columns: Record<string, string> } }} Panel

@@ -7,7 +7,7 @@ import { t } from './words.js';
 
 /**
  * @typedef {{ value?: string | number | boolean, from?: number | null, to?: number | null, label: string, color: string }} Class
- * @typedef {{ name: string, title: string, kind: 'outline' | 'parcel' | 'category' | 'number', minzoom: number, maxzoom: number,
+ * @typedef {{ name: string, title: string, section: string | null, group: string | null, kind: 'outline' | 'parcel' | 'category' | 'number', minzoom: number, maxzoom: number,
  *   unit: string | null, value: string | null, classes: Class[], none: Class | null, not_mapped: Class | null,
  *   not_applicable: ('land' | 'road' | 'water')[] }} Layer
  * @typedef {{ belfiore: string, name: string | null, istat_code: string | null, parcels: number | null, bbox: [number, number, number, number] | null,
@@ -40,6 +40,16 @@ export const GROUND = { light: PALETTES.light.road, dark: PALETTES.dark.road };
 export const BLANK = { light: PALETTES.light.land, dark: PALETTES.dark.land };
 export const shade = (colours) => colours[scheme()];
 
+/**
+ * Returns the colour that a class has on the map, where its opacity lets the land show through. @param {string} colour `#rrggbb`
+ */
+export function drawnColour(colour) {
+  const { opacity } = state.view;
+  const parts = (/** @type {string} */ text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
+  const land = parts(palette().land);
+  return `rgb(${parts(colour).map((part, at) => Math.round(part * opacity + /** @type {number} */ (land[at]) * (1 - opacity))).join(' ')})`;
+}
+
 /** Returns the share of the sections that cover a comune; partial coverage counts as half. @param {Comune} comune */
 export function shareCovered({ coverage }) {
   const states = Object.values(coverage).filter((state) => state !== 'not_applicable');
@@ -67,8 +77,8 @@ const FONT = ['system-ui', 'sans-serif'];
 /** Layers that are drawn with every choice of the user. */
 export const GROUND_LAYERS = ['comuni', 'ground', 'parcels'];
 
-/** Returns the drawn section; null: coverage by comune, or parcels only. */
-const sectionDrawn = () => state.layers.find(({ name }) => name === state.layer && !GROUND_LAYERS.includes(name)) ?? null;
+/** Returns the chosen layer of a section; null: coverage by comune, or parcels only. */
+export const sectionDrawn = () => state.layers.find(({ name }) => name === state.layer && !GROUND_LAYERS.includes(name)) ?? null;
 
 /**
  * @param {{ choose: (fid: number) => void, comune: (belfiore: string) => void, place: (lat: number, lng: number) => void, moved: () => void, loading: () => void, refused: (status: number) => void }} told
@@ -210,7 +220,7 @@ function styleOf() {
       ...(isDark ? [{ id: 'comune-paper', type: 'fill', source: 'comuni', paint: { 'fill-color': ['get', 'paper'], 'fill-opacity': isPaper ? fade : 0 } }] : []),
       { id: 'comune-hatch', type: 'fill', source: 'comuni', filter: ['==', ['get', 'state'], 'not_mapped'], paint: { 'fill-pattern': 'hatch', 'fill-opacity': fade } },
       ...(drawn === undefined ? [] : [
-        { id: 'section', type: 'fill', ...of(drawn.name), paint: { 'fill-color': colourOf(drawn), 'fill-opacity': opacity } },
+        { id: 'section', type: 'fill', ...of(drawn.name), filter: filterOf(drawn), paint: { 'fill-color': colourOf(drawn), 'fill-opacity': opacity } },
         {
           id: 'section-hatch', type: 'fill', ...of(drawn.name), paint: { 'fill-pattern': 'hatch', 'fill-opacity': opacity },
           filter: ['all', ['!', ['has', 'value']], ['!=', ['get', 'coverage'], 'mapped']],
@@ -239,8 +249,38 @@ function styleOf() {
   };
 }
 
+/** Returns the classes of a layer: those of its section, or those that were taken from the view. @param {Layer} layer @returns {Class[]} */
+export function classesOf({ name, classes }) {
+  const { breaks, layer } = state;
+  if (breaks === null || name !== layer) return classes;
+  return [null, ...breaks].map((from, index) => ({ from, to: breaks[index] ?? null, label: '', color: /** @type {Class} */ (classes[index]).color }));
+}
+
+/** Returns starts of number ranges with about equally many of the parcels in view; null: too few different values. @param {Layer} layer */
+export function breaksInView({ classes }) {
+  const { map } = state.view;
+  const found = new Map(map?.getLayer('section') === undefined ? [] : map.queryRenderedFeatures({ layers: ['section'] }).map(({ id, properties }) => [id, properties['value']]));
+  const values = [...found.values()].filter((value) => typeof value === 'number').sort((a, b) => a - b);
+  const starts = classes.slice(1).map((_, index) => values[Math.floor(((index + 1) * values.length) / classes.length)]);
+  const breaks = [...new Set(starts)].filter((start) => start !== undefined && start > values[0]);
+  return breaks.length === 0 ? null : breaks;
+}
+
+/** Returns the filter for the classes that the user did not hide. @param {Layer} layer */
+function filterOf(layer) {
+  const value = ['get', 'value'];
+  const among = (/** @type {number} */ index) => {
+    const { from = null, to = null, value: word } = /** @type {Class} */ (classesOf(layer)[index]);
+    if (layer.kind !== 'number') return ['==', ['to-string', value], String(word)];
+    return ['all', ...(from === null ? [] : [['>=', ['to-number', value], from]]), ...(to === null ? [] : [['<', ['to-number', value], to]])];
+  };
+  return ['any', ['!', ['has', 'value']], ['!', ['any', ...state.hidden.map(among)]]];
+}
+
 /** @param {Layer} layer */
-function colourOf({ kind, classes, none }) {
+function colourOf(layer) {
+  const { kind, none } = layer;
+  const classes = classesOf(layer);
   const blank = none?.color ?? 'rgba(0,0,0,0)';
   if (classes.length === 0) return blank;
   const value = kind === 'number'
@@ -259,7 +299,7 @@ export function redraw() {
 const point = (coordinates) => ({ type: 'Feature', properties: {}, geometry: { type: 'Point', coordinates } });
 
 function outlines() {
-  const section = sectionDrawn()?.name ?? null;
+  const section = sectionDrawn()?.section ?? null;
   const features = [...state.comuni.values()].filter(({ outline }) => outline !== null).map((comune) => {
     const { light, dark } = stateOf(comune, section);
     return {
@@ -327,6 +367,12 @@ export function placeOf() {
   if (map === null) return null;
   const { lat, lng } = map.getCenter();
   return { zoom: map.getZoom(), lat, lng };
+}
+
+/** @returns {[number, number, number, number] | null} west, south, east, north */
+export function boxInView() {
+  const bounds = state.view.map?.getBounds();
+  return bounds === undefined ? null : [bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth()];
 }
 
 /** @param {{ zoom: number, lat: number, lng: number }} place */

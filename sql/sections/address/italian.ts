@@ -3,6 +3,7 @@ import { defineItalian } from '../../../pipelines/contract/section.ts';
 
 export default defineItalian({
   title: 'Indirizzi',
+  words: { formatted_address: 'Indirizzo' },
   columns: { formatted_address: 'Indirizzo', locality: 'Località', address_id: 'Progressivo ANNCSU' },
   legend: { Addresses: 'Indirizzi', 'No address': 'Nessun indirizzo' },
   fields: {

@@ -69,6 +69,7 @@ export default defineSection({
     gml_id: { type: 'text' },
   },
   map: {
+    summary: ['kind', 'area_m2'],
     words: {
       area_m2: 'Area', gml_id: 'Identifier (gml:id)', fid: 'Identifier (fid)', comune_code: 'cadastral code', cadastral: 'Cadastre', comune_catastale: 'comune catastale', sheet: 'foglio', section: 'sezione',
       attachment: 'allegato', development: 'sviluppo', label: 'Particella', cadastral_reference: 'Cadastral reference', kind: 'Kind', centroid: 'Point inside', lat: 'latitude', lng: 'longitude',

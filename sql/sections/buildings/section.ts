@@ -57,6 +57,7 @@ export default defineSection({
     built_share: { type: 'float8' },
   },
   map: {
+    summary: ['count'],
     words: {
       count: 'Buildings', footprint_m2: 'Footprint', residential_count: 'Residential buildings', residential_footprint_m2: 'Residential footprint', built_share: 'Share of the parcel built on',
       not_counted: 'Not counted',
@@ -64,6 +65,7 @@ export default defineSection({
     units: { footprint_m2: 'm²', residential_footprint_m2: 'm²', built_share: 'share' },
   },
   layer: {
+    group: 'land',
     title: 'Share of the parcel built on',
     value: 'built_share',
     classes: [

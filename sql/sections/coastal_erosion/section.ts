@@ -60,6 +60,7 @@ export default defineSection({
     list: { columns: { dynamic: 'Dynamic', avg_change_m_year: 'Change, m/year', severity_index: 'Severity index', distance_m: 'Distance, m' } },
   },
   layer: {
+    group: 'hazards',
     title: 'Coast within 1,000 m',
     value: 'dynamic',
     classes: [

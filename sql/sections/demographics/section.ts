@@ -99,6 +99,7 @@ export default defineSection({
     first: ['population_total', 'male', 'female', 'age_brackets', 'foreigners', 'households', 'dwellings', 'employed', 'education', 'section_id', 'parcel_share'],
   },
   layer: {
+    group: 'people',
     title: 'Residents of the census section',
     value: 'population_total',
     unit: 'persons',

@@ -74,6 +74,7 @@ export default defineSection({
     level: { type: 'text' },
   },
   map: {
+    summary: ['average_income'],
     words: {
       average_income: 'Average income', taxpayers: 'Taxpayers', earners: 'With an income', total_income: 'Total income', net_tax: 'Net tax', tax_year: 'Tax year', gini_index: 'Gini index',
       affordability_index: 'Years of income for 80 m²', affordability_apt_size_m2: 'Reference dwelling', avg_residential_price_m2: 'Average residential price', level: 'Level',
@@ -91,6 +92,7 @@ export default defineSection({
     ],
   },
   layer: {
+    group: 'value',
     title: 'Average income',
     value: 'average_income_eur',
     unit: '€',

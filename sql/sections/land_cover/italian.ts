@@ -3,7 +3,7 @@ import { defineItalian } from '../../../pipelines/contract/section.ts';
 
 export default defineItalian({
   title: 'Copertura del suolo',
-  words: { description: 'Classe', code: 'Codice', share: 'Parte della particella', subclass: 'Secondo livello', class: 'Primo livello' },
+  words: { description: 'Copertura del suolo', code: 'Codice', share: 'Parte della particella', subclass: 'Secondo livello', class: 'Primo livello' },
   legend: {
     'Land cover, first level': 'Copertura del suolo, primo livello', '1, artificial': '1, artificiale', '2, agricultural': '2, agricola',
     '3, forest and semi-natural': '3, boschi e seminaturale', '4, wetlands': '4, zone umide', '5, water': '5, acque', 'No class': 'Nessuna classe',

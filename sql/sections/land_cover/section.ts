@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { quantity } from '../../../pipelines/contract/gate.ts';
 import { nullable, share, source } from '../../../pipelines/contract/schemas.ts';
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';
+import { ENGLISH_CLASSES } from './class-names.ts';
 
 const landCover = z.strictObject({
   code: z.string().regex(/^[1-5]\d\d$/).describe('Class of CORINE Land Cover, third level, such as 112'),
@@ -45,12 +46,15 @@ export default defineSection({
     share: { type: 'float8' },
   },
   map: {
-    words: { description: 'Class', code: 'Code', share: 'Share of the parcel', subclass: 'Second level', class: 'First level' },
+    summary: ['description'],
+    words: { description: 'Land cover', code: 'Code', share: 'Share of the parcel', subclass: 'Second level', class: 'First level' },
+    values: ENGLISH_CLASSES,
     units: { share: 'share' },
     codes: ['code', 'class', 'subclass'],
     first: ['description', 'share', 'code', 'subclass', 'class'],
   },
   layer: {
+    group: 'land',
     title: 'Land cover, first level',
     value: 'class',
     classes: [

@@ -1,9 +1,11 @@
 /** Italian texts of section land_use on the map. */
 import { defineItalian } from '../../../pipelines/contract/section.ts';
+import { ITALIAN_CLASSES } from './class-names.ts';
 
 export default defineItalian({
   title: 'Uso del suolo',
   words: { code: 'Codice', share: 'Parte della particella', level1: 'Primo livello', level2: 'Secondo livello', class: 'Classe' },
+  values: ITALIAN_CLASSES,
   legend: {
     'Urban land use, first level': 'Uso del suolo urbano, primo livello', '1, artificial': '1, artificiale', '2, agricultural': '2, agricolo',
     '3, forest and semi-natural': '3, boschi e seminaturale', '4, wetlands': '4, zone umide', '5, water': '5, acque', 'No class': 'Nessuna classe',

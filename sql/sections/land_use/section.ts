@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { presence, quantity } from '../../../pipelines/contract/gate.ts';
 import { nullable, share, source } from '../../../pipelines/contract/schemas.ts';
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';
+import { ITALIAN_CLASSES } from './class-names.ts';
 
 const landUse = z.strictObject({
   code: z.string().regex(/^[1-5]\d{4}$/).describe('Class of the Urban Atlas, such as 11210'),
@@ -46,11 +47,13 @@ export default defineSection({
   },
   map: {
     words: { class: 'Class', code: 'Code', share: 'Share of the parcel', level1: 'First level', level2: 'Second level' },
+    published: Object.keys(ITALIAN_CLASSES),
     units: { share: 'share' },
     codes: ['code', 'level1', 'level2'],
     first: ['class', 'share', 'code', 'level2', 'level1'],
   },
   layer: {
+    group: 'land',
     title: 'Urban land use, first level',
     value: 'level1',
     classes: [

@@ -61,6 +61,7 @@ export default defineSection({
     first: ['ntl_class', 'ntl_parcel', 'ntl_mean_comune', 'ntl_ratio', 'ntl_year'],
   },
   layer: {
+    group: 'land',
     title: 'Light at night',
     value: 'ntl_class',
     classes: [

@@ -51,6 +51,7 @@ export default defineSection({
     list: { columns: { category: 'Category', name: 'Name', categories: 'Kind', address: 'Address' } },
   },
   layer: {
+    group: 'places',
     title: 'Schools, pharmacies, filling stations',
     value: 'category',
     classes: [

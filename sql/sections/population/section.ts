@@ -58,6 +58,7 @@ export default defineSection({
     municipality_total: { type: 'int4' },
   },
   map: {
+    summary: ['estimated'],
     words: {
       estimated: 'Residents, estimated', dasymetric: 'By residential footprint', areal: 'By area', estimation_method: 'Method', estimation_confidence: 'Confidence',
       municipality_total: 'Residents of the comune',
@@ -67,6 +68,7 @@ export default defineSection({
     first: ['estimated', 'estimation_method', 'estimation_confidence', 'dasymetric', 'areal', 'municipality_total'],
   },
   layer: {
+    group: 'people',
     title: 'Residents, estimated',
     value: 'estimated',
     unit: 'persons',

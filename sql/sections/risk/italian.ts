@@ -9,9 +9,15 @@ export default defineItalian({
     landslide_level: 'Pericolosità da frana', landslide_share: 'Parte della particella', landslide_attention: 'Area di attenzione',
     coverage: 'Copertura', flood: 'alluvioni', landslide: 'frane',
   },
+  values: {
+    P1: 'P1, bassa o moderata', P2: 'P2, media', P3: 'P3, elevata', P4: 'P4, molto elevata', AA: 'AA, area di attenzione', HPH: 'HPH, senza classe',
+  },
   legend: {
     'Flood hazard': 'Pericolosità idraulica', 'P1, low': 'P1, bassa', 'P2, medium': 'P2, media', 'P3, high': 'P3, elevata',
     'HPH, an area without a class': 'HPH, area senza classe', 'No flood hazard known': 'Nessuna pericolosità nota',
+    'Landslide hazard': 'Pericolosità da frana', 'AA, attention': 'AA, attenzione', 'P1, moderate': 'P1, moderata', 'P4, very high': 'P4, molto elevata',
+    'No landslide hazard known': 'Nessuna pericolosità da frana nota',
+    'Seismic zone': 'Zona sismica', '1, high hazard': '1, pericolosità alta', '2, medium': '2, media', '3, low': '3, bassa', '4, very low': '4, molto bassa', 'Not classified': 'Non classificata',
   },
   fields: {
     'Most severe zone of the comune, 1–4; null: not classified': 'Zona più severa del comune, da 1 a 4; vuoto: comune non classificato',

@@ -9,8 +9,8 @@ export default defineItalian({
   },
   values: { alta: 'alta', media: 'media', bassa: 'bassa' },
   legend: {
-    'Solar yield of roofs': 'Resa fotovoltaica dei tetti', 'alta, 1,400 kWh/kW or more': 'alta, da 1.400 kWh/kW',
-    'media, 1,200 kWh/kW or more': 'media, da 1.200 kWh/kW', 'bassa, less': 'bassa, meno', 'No roof': 'Nessun tetto',
+    'Solar yield of roofs': 'Resa fotovoltaica dei tetti', 'high, 1,400 kWh/kW or more': 'alta, da 1.400 kWh/kW',
+    'medium, 1,200 kWh/kW or more': 'media, da 1.200 kWh/kW', 'low, less': 'bassa, meno', 'No roof': 'Nessun tetto',
   },
   fields: {
     'False: no building of 10 m² or more belongs to the parcel, and the other fields are absent':

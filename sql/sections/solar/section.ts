@@ -65,12 +65,13 @@ export default defineSection({
     first: ['viability_class', 'pvout_kwh_year_total', 'kwp_max_total', 'pvout_kwh_per_kwp', 'roof_area_m2', 'n_buildings'],
   },
   layer: {
+    group: 'land',
     title: 'Solar yield of roofs',
     value: 'viability_class',
     classes: [
-      { value: 'alta', label: 'alta, 1,400 kWh/kW or more', color: '#d95f0e' },
-      { value: 'media', label: 'media, 1,200 kWh/kW or more', color: '#fec44f' },
-      { value: 'bassa', label: 'bassa, less', color: '#8073ac' },
+      { value: 'alta', label: 'high, 1,400 kWh/kW or more', color: '#d95f0e' },
+      { value: 'media', label: 'medium, 1,200 kWh/kW or more', color: '#fec44f' },
+      { value: 'bassa', label: 'low, less', color: '#8073ac' },
     ],
     none: 'No roof',
   },

@@ -80,6 +80,7 @@ export default defineSection({
     first: ['velocity_mm_year', 'acceleration_mm_year2', 'direction', 'trend', 'risk_class', 'risk_label', 'cells'],
   },
   layer: {
+    group: 'hazards',
     title: 'Vertical ground motion',
     value: 'velocity_mm_year',
     unit: 'mm/year',

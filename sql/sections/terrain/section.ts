@@ -94,6 +94,7 @@ export default defineSection({
     first: ['elevation_mean', 'elevation_min', 'elevation_max', 'slope_mean', 'slope_max', 'aspect_predominant'],
   },
   layer: {
+    group: 'land',
     title: 'Mean height',
     value: 'elevation_mean_m',
     unit: 'm',

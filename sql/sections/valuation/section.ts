@@ -70,6 +70,7 @@ export default defineSection({
     },
   },
   layer: {
+    group: 'value',
     title: 'Band of the market zone',
     value: 'fascia',
     classes: [

@@ -3,7 +3,8 @@ import { defineItalian } from '../../../pipelines/contract/section.ts';
 
 export default defineItalian({
   title: 'Valori immobiliari dal 2015',
-  words: { zone_current: 'Zona attuale', municipality_code: 'Comune', property_type: 'Tipologia', condition: 'Stato', zone: 'Zona OMI' },
+  words: {
+    mid_eur_m2: 'Prezzo delle abitazioni civili', zone_current: 'Zona attuale', municipality_code: 'Comune', property_type: 'Tipologia', condition: 'Stato', zone: 'Zona OMI' },
   values: { 'Abitazioni civili': 'Abitazioni civili' },
   caption: 'Semestri, dal più recente',
   columns: {

@@ -75,7 +75,9 @@ export default defineSection({
     gross_yield_pct: { type: 'float8', of: 'semesters.21.gross_yield_pct' },
   },
   map: {
-    words: { zone_current: 'Current zone', municipality_code: 'Comune', property_type: 'Property type', condition: 'Condition', zone: 'OMI zone' },
+    summary: ['semesters.21.purchase.mid_eur_m2'],
+    words: { zone_current: 'Current zone', municipality_code: 'Comune', property_type: 'Property type', condition: 'Condition', zone: 'OMI zone', mid_eur_m2: 'Price of ordinary dwellings' },
+    units: { mid_eur_m2: '€/m²' },
     values: { 'Abitazioni civili': 'ordinary dwellings' },
     list: {
       field: 'semesters', caption: 'Half-years, latest first', latestFirst: true,
@@ -86,6 +88,7 @@ export default defineSection({
     },
   },
   layer: {
+    group: 'value',
     title: 'Price of ordinary dwellings, latest half-year',
     value: 'purchase_mid_eur_m2',
     unit: '€/m²',

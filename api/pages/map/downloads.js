@@ -1,0 +1,71 @@
+// @ts-check
+/** Files that the user saves: the record of a parcel, and the parcels in view. */
+import { ask } from './interface.js';
+import { flat, panelOf } from './values.js';
+import { boxInView } from './view.js';
+
+/** Most parcels in a file of the view, and parcels of one request. */
+const [MOST, PAGE] = [5000, 200];
+/** Largest side of a box that the server accepts, in degrees. */
+const LARGEST = 0.05;
+
+/** @typedef {'geojson' | 'csv'} Format */
+
+const TYPES = { geojson: 'application/geo+json', csv: 'text/csv' };
+
+/** Quotes a cell. A text that a spreadsheet would run as a formula begins with an apostrophe. @param {unknown} value */
+function cell(value) {
+  if (value === null || value === undefined) return '';
+  const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) && !Number.isFinite(Number(value)) ? `'${value}` : String(value);
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** @param {readonly (readonly unknown[])[]} rows */
+const csv = (rows) => rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+
+/** @param {string} name @param {Format} format @param {string} text */
+function save(name, format, text) {
+  const url = URL.createObjectURL(new Blob([text], { type: TYPES[format] }));
+  const link = Object.assign(document.createElement('a'), { href: url, download: `${name}.${format}` });
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+/** Saves a record: as a feature with the whole record, or as rows of section, field, value and unit. @param {any} record @param {Format} format */
+export function saveRecord(record, format) {
+  const { geometry, ...basic } = record.basic;
+  const properties = { ...record, basic };
+  if (format === 'geojson') return save(basic.cadastral_reference, format, JSON.stringify({ type: 'Feature', id: record.fid, geometry, properties }));
+  const rows = record.meta.sections_included.flatMap((/** @type {string} */ section) => flat(properties[section] ?? {}).map(([path, value]) => (
+    [section, path, value, panelOf(section).units?.[path.slice(path.lastIndexOf('.') + 1)]]
+  )));
+  save(basic.cadastral_reference, format, csv([['section', 'field', 'value', 'unit'], ...rows]));
+}
+
+/** Saves the parcels in view. @param {Format} format @returns {Promise<'saved' | 'too large'>} */
+export async function saveView(format) {
+  const box = boxInView();
+  if (box === null || box[2] - box[0] > LARGEST || box[3] - box[1] > LARGEST) return 'too large';
+  /** @type {any[]} */
+  const parcels = [];
+  const bbox = box.map((side) => side.toFixed(7)).join(',');
+  for (let isMore = true; isMore;) {
+    const after = parcels.at(-1)?.fid;
+    const { data, meta } = await ask('/parcels/locate', { bbox, geometry: true, limit: PAGE, ...(after === undefined ? {} : { after }) });
+    parcels.push(...data);
+    isMore = meta.truncated;
+    if (parcels.length > MOST) return 'too large';
+  }
+  save('parcels', format, format === 'csv' ? viewRows(parcels) : JSON.stringify({
+    type: 'FeatureCollection', features: parcels.map(({ fid, geometry, ...properties }) => ({ type: 'Feature', id: fid, geometry, properties: { fid, ...properties } })),
+  }));
+  return 'saved';
+}
+
+/** @param {any[]} parcels */
+function viewRows(parcels) {
+  const head = ['fid', 'cadastral_reference', 'label', 'kind', 'municipality_code', 'municipality_name', 'area_m2', 'lat', 'lng'];
+  return csv([head, ...parcels.map(({ fid, cadastral_reference: reference, label, kind, municipality, area_m2: area, centroid }) => (
+    [fid, reference, label, kind, municipality.code, municipality.name, area, centroid.lat, centroid.lng]
+  ))]);
+}
