@@ -1,7 +1,7 @@
 // @ts-check
 /** Shows two parcels side by side: each value of their sections. */
 import { button, element } from './elements.js';
-import { flat, panelOf, textOf, titleOf, valueOf, wordsOf } from './values.js';
+import { flat, panelOf, sectionsOf, textOf, titleOf, valueOf, wordsOf } from './values.js';
 import { t } from './words.js';
 
 /** Fields that are not compared: geometries, and texts of sources. */
@@ -19,7 +19,7 @@ function valuesIn(block) {
  */
 export function tellComparison(first, second, told) {
   const both = [first, second];
-  const sections = first.meta.sections_included.flatMap((/** @type {string} */ section) => {
+  const sections = sectionsOf(first).flatMap((section) => {
     const panel = panelOf(section);
     const values = both.map((record) => valuesIn(record[section]));
     const rows = [...new Set(values.flatMap((each) => [...each.keys()]))].map((path) => {

@@ -3,7 +3,7 @@
 import { button, element, link } from './elements.js';
 import { reasonsOf } from './explanation.js';
 import { ELSEWHERE } from './sections.js';
-import { breakable, flat, halfYear, headingOf, inWords, panelOf, plainWords, stateBadge, textOf, titleOf, valueOf, wordsOf } from './values.js';
+import { breakable, flat, halfYear, headingOf, inWords, panelOf, plainWords, sectionsOf, stateBadge, textOf, titleOf, valueOf, wordsOf } from './values.js';
 import { hasWord, isItalian, t } from './words.js';
 
 /** @typedef {import('./values.js').Panel} Panel */
@@ -177,8 +177,7 @@ export function tellParcel(record, neighbours, told) {
         button(t('compare'), told.compare, { class: 'plain' })]),
     ]),
     summaryOf(record),
-    // Identifiers come last.
-    ...[...meta.sections_included.filter((/** @type {string} */ section) => section !== 'basic'), 'basic'].map((section) => sectionOf(section, record[section], record, told)),
+    ...sectionsOf(record).map((section) => sectionOf(section, record[section], record, told)),
     neighboursOf(neighbours, told.parcel),
     element('section', { 'data-section': 'files' }, [element('h3', {}, [t('files', { comune: name })]), element('p', { class: 'quiet' }, [t('filesHelp')]), files]),
     element('section', { 'data-section': 'attributions' }, [

@@ -103,6 +103,9 @@ export function inWords(english, italian) {
   return english;
 }
 
+/** Returns the sections of a record in the order of the page, with identifiers last. @param {any} record @returns {string[]} */
+export const sectionsOf = ({ meta }) => [...meta.sections_included.filter((/** @type {string} */ section) => section !== 'basic'), 'basic'];
+
 /** @param {any} row @returns {[string, any][]} */
 export function flat(row, prefix = '') {
   return Object.entries(row).flatMap(([field, value]) => (value !== null && typeof value === 'object' ? flat(value, `${prefix}${field}.`) : [/** @type {[string, any]} */ ([`${prefix}${field}`, value])]));
