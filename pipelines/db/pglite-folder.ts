@@ -4,6 +4,8 @@ import { access, mkdir, readdir, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { MappaleError } from '../errors.ts';
 import { freeBytes } from '../formats/disk.ts';
+import { isFull } from '../formats/file-error.ts';
+import { quoted } from '../typed.ts';
 import { releaseLock, takeLock } from './lock-file.ts';
 
 /** PostgreSQL version inside PGlite 0.5. The file `PG_VERSION` names the version that created a folder. */
@@ -13,12 +15,12 @@ const USUAL_FOLDER = '.mappale/database';
 const OTHER_FOLDER = 'export DATABASE_URL=pglite:/OTHER_FOLDER/mappale';
 /** Names of files that PostgreSQL creates in its data folder. */
 const OF_A_CLUSTER = /^(?:base|global|pg_[a-z_]+(?:\.conf)?|PG_VERSION|postgresql(?:\.auto)?\.conf|postmaster\.(?:pid|opts))$/;
-/** State of the folder: it has a database, or a new one is created there. */
-type FolderState = 'database' | 'new';
 
-/** A new database takes 65 MB. The write-ahead log grows by 16 MB at a time. */
-const NEW_BYTES = 256 * 1024 * 1024;
-const OPEN_BYTES = 64 * 1024 * 1024;
+/** A new database takes 65 MB. The write-ahead log grows by 16 MB at a time. Opening for reading writes a lock and caches of the catalogue. */
+const NEEDED_MIB = { new: 256, write: 64, read: 4 } as const;
+/** Reason for opening the folder: to create a database there, or to write or read the existing one. */
+type Purpose = keyof typeof NEEDED_MIB;
+const MIB = 1024 * 1024;
 
 /**
  * Returns what is in the folder: an embedded database, an unfinished database that a killed process left, or nothing.
@@ -68,15 +70,15 @@ export async function inspectFolder(folder: string): Promise<'database' | 'nothi
  * Locks the folder for this process.
  * @throws MappaleError `DISK_FULL`, `PGLITE_FOLDER` (exit 2) if the disk is full or the folder is not writable; `DATABASE_IN_USE` (exit 7)
  */
-export async function takeFolder(folder: string, state: FolderState): Promise<void> {
-  await mustHaveRoom(folder, state);
+export async function takeFolder(folder: string, purpose: Purpose): Promise<void> {
+  await mustHaveRoom(folder, purpose);
   try {
     await mkdir(dirname(folder), { recursive: true });
     await takeLock(lockOf(folder), (found) => new MappaleError('the embedded database is in use', {
       code: 'DATABASE_IN_USE', kind: 'locked', at: folder, detail: found, hint: 'Wait until it ends. Several programs at once need a PostgreSQL server.', fix: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE',
     }));
   } catch (error) {
-    throw error instanceof MappaleError ? error : unwritable(folder, error);
+    throw error instanceof MappaleError ? error : isFull(error) ? noRoom(folder, purpose, 0) : unwritable(folder, error);
   }
 }
 
@@ -84,8 +86,8 @@ export async function takeFolder(folder: string, state: FolderState): Promise<vo
  * Checks whether an embedded database could be opened there for writing. Writes nothing.
  * @throws MappaleError `DISK_FULL`, `PGLITE_FOLDER` (exit 2)
  */
-export async function mustTakeDatabase(folder: string, state: FolderState): Promise<void> {
-  await mustHaveRoom(folder, state);
+export async function mustTakeDatabase(folder: string, purpose: Purpose): Promise<void> {
+  await mustHaveRoom(folder, purpose);
   let place = dirname(folder);
   while (!existsSync(place)) place = dirname(place);
   await access(place, constants.W_OK).catch((error: unknown) => {
@@ -93,16 +95,18 @@ export async function mustTakeDatabase(folder: string, state: FolderState): Prom
   });
 }
 
-async function mustHaveRoom(folder: string, state: FolderState): Promise<void> {
-  const bytes = state === 'database' ? OPEN_BYTES : NEW_BYTES;
-  const free = await freeBytes(folder);
-  if (free < bytes) {
-    throw new MappaleError('not enough disk space for the embedded database', {
-      code: 'DISK_FULL', kind: 'usage', at: folder,
-      detail: `expected ${Math.ceil(bytes / 1024 ** 2)} MiB free on its disk, found ${Math.floor(free / 1024 ** 2)} MiB`,
-      hint: 'Free disk space, or use a folder on another disk. Nothing was created.', fix: 'export DATABASE_URL=pglite:/OTHER_DISK/mappale',
-    });
-  }
+/** @throws MappaleError `DISK_FULL` (exit 2) */
+export async function mustHaveRoom(folder: string, purpose: Purpose): Promise<void> {
+  const freeMib = Math.floor(await freeBytes(folder) / MIB);
+  if (freeMib < NEEDED_MIB[purpose]) throw noRoom(folder, purpose, freeMib);
+}
+
+function noRoom(folder: string, purpose: Purpose, freeMib: number): MappaleError {
+  return new MappaleError('not enough disk space for the embedded database', {
+    code: 'DISK_FULL', kind: 'usage', at: folder, detail: `expected ${NEEDED_MIB[purpose]} MiB free on its disk, found ${freeMib} MiB`,
+    hint: `Free disk space, or use a folder on another disk. ${purpose === 'new' ? 'No database was created.' : 'Published data is unchanged.'}`,
+    fix: purpose === 'new' ? 'export DATABASE_URL=pglite:/OTHER_DISK/mappale' : `df -h ${quoted(folder)}`,
+  });
 }
 
 function unwritable(folder: string, error: unknown): MappaleError {

@@ -7,7 +7,7 @@ import { COPY_HEADER, COPY_TRAILER } from '../formats/copy.ts';
 import { MappaleError } from '../errors.ts';
 import { quoted } from '../typed.ts';
 import { databaseError } from './errors.ts';
-import { giveFolderBack, inspectFolder, takeFolder, unfinishedMark } from './pglite-folder.ts';
+import { giveFolderBack, inspectFolder, mustHaveRoom, takeFolder, unfinishedMark } from './pglite-folder.ts';
 import { readSnapshot, writeSnapshot } from './pglite-snapshot.ts';
 import { OneSession, SessionDatabase } from './session.ts';
 import { emptyDatabase } from './state.ts';
@@ -29,10 +29,13 @@ class EmbeddedSession extends OneSession {
   readonly #pglite: Opened;
   /** Statements that run before each piece of work. */
   readonly #reset: string;
+  /** Folder of the database; null: in memory. */
+  readonly #folder: string | null;
 
-  constructor(pglite: Opened, access: 'read' | 'write') {
+  constructor(pglite: Opened, access: 'read' | 'write', folder: string | null) {
     super();
     this.#pglite = pglite;
+    this.#folder = folder;
     // The default time zone would be that of the process.
     this.#reset = `reset all; set timezone to 'UTC'${access === 'read' ? '; set default_transaction_read_only to on' : ''}`;
   }
@@ -67,7 +70,7 @@ class EmbeddedSession extends OneSession {
       const result = await statement();
       if (this.#pglite.unwinding.uncaught() === before) return result;
     } catch (error) {
-      throw databaseError(error, sql, origin);
+      throw this.#diskFull(databaseError(error, sql, origin), origin);
     }
     // Inside a transaction the rollback removes the statement's changes. Outside, some of the changes may remain.
     await this.#pglite.exec('rollback');
@@ -75,6 +78,15 @@ class EmbeddedSession extends OneSession {
       code: 'SQL_BROKEN_OFF', kind: 'database', at: origin ?? undefined,
       detail: `expected all rows, but a geometry function of PostGIS failed on one of them\n${sql.length > 200 ? `${sql.slice(0, 200)} …` : sql}`,
       hint: 'Set DATABASE_URL to a PostgreSQL server, which can compute it, and run the same command again.',
+    });
+  }
+
+  /** Returns the error with the folder to free, if the disk is full. */
+  #diskFull(error: MappaleError, origin: string | null): MappaleError {
+    if (error.code !== 'SQL_53100' || this.#folder === null) return error;
+    return new MappaleError('the disk of the embedded database is full', {
+      code: error.code, kind: 'database', at: this.#folder, detail: `expected free space${origin === null ? '' : ` in ${origin}`}, found: ${error.message}`,
+      hint: 'Free space on the disk of this folder, then run the same command again. Published data is unchanged.', fix: `df -h ${quoted(this.#folder)}`, cause: error,
     });
   }
 
@@ -188,19 +200,22 @@ export async function openPglite(folder: string, access: 'read' | 'write'): Prom
   const unfinished = unfinishedMark(folder);
   const found = await inspectFolder(folder);
   if (access === 'read' && found !== 'database') throw emptyDatabase(folder);
-  await takeFolder(folder, found === 'database' ? 'database' : 'new');
+  const purpose = found === 'database' ? access : 'new';
+  await takeFolder(folder, purpose);
   try {
     // An unfinished folder of a killed process contains no data, so it is created again.
     if (existsSync(unfinished)) await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
     if ((await readdir(folder)).length === 0) await writeFile(unfinished, '');
     const snapshot = existsSync(unfinished) ? await readSnapshot() : undefined;
-    const session = new EmbeddedSession(await createPglite({ dataDir: folder, settings: access === 'read' ? [READ_BUFFERS] : [], snapshot }), access);
+    const session = new EmbeddedSession(await createPglite({ dataDir: folder, settings: access === 'read' ? [READ_BUFFERS] : [], snapshot }), access, folder);
     await rm(unfinished, { force: true });
     await session.reset();
     return new Embedded(session, folder);
   } catch (error) {
     await giveFolderBack(folder);
+    // PGlite does not report that the disk became full.
+    await mustHaveRoom(folder, purpose);
     throw new MappaleError('the embedded database cannot be opened', {
       code: 'PGLITE_BROKEN', kind: 'database', at: folder, detail: error instanceof Error ? error.message : String(error),
       hint: existsSync(unfinished)
@@ -213,7 +228,7 @@ export async function openPglite(folder: string, access: 'read' | 'write'): Prom
 }
 
 function inMemory(pglite: Opened): Database {
-  return new Embedded(new EmbeddedSession(pglite, 'write'), null);
+  return new Embedded(new EmbeddedSession(pglite, 'write', null), null);
 }
 
 /** Stores the snapshot from which this program creates embedded databases. @param prepare creates the tables */

@@ -133,14 +133,16 @@ async function exportOnce(database: Database, log: Log, { region, area, sections
     }
   };
   const { mediaType, geometry } = format;
-  // Additional files are written before the rename, so that a full disk leaves the earlier export unchanged.
+  // All files are written before the first is renamed, so that a full disk leaves the earlier export unchanged.
   const { note, bytes, sha256, companions } = await writeAtomically(out, async (unfinished) => {
     const note = await format.write(unfinished, facts, rows(), tilesOf(database, facts, sections));
     const { size } = await stat(unfinished);
     const digest = await sha256OfFile(unfinished);
-    const metadata = await format.writeMetadata?.(out, facts);
     const stac = stacPath(out);
-    await writeAtomically(stac, (item) => writeFile(item, stacItem(facts, { name: basename(out), mediaType, geometry, bytes: size, sha256: digest })));
+    const metadata = await writeAtomically(stac, async (item) => {
+      await writeFile(item, stacItem(facts, { name: basename(out), mediaType, geometry, bytes: size, sha256: digest }));
+      return format.writeMetadata?.(out, facts);
+    });
     return { note, bytes: size, sha256: digest, companions: [stac, ...(metadata === undefined ? [] : [metadata])] };
   }, `.${format.ending}`);
   return {

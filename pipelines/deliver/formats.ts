@@ -1,7 +1,7 @@
 /** Export formats. */
 import { createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { MappaleError } from '../errors.ts';
@@ -10,7 +10,7 @@ import { PmtilesFile } from '../formats/pmtiles-writer.ts';
 import { gdal } from '../formats/vector.ts';
 import type { GeoPackageLayer, WrittenFormat } from '../formats/gdal.ts';
 import { writeAtomically } from '../formats/atomic-write.ts';
-import { quoted } from '../typed.ts';
+import { notWritten } from '../formats/file-error.ts';
 import { areaName } from './area.ts';
 import type { OutputColumn } from './columns.ts';
 import { csvMetadata, metadataPath } from './csvw.ts';
@@ -100,15 +100,6 @@ function byGdal(format: WrittenFormat, described: readonly [title: string, about
     await written(gdal(at, 'close', dataset));
     return 'true and false are 1 and 0';
   };
-}
-
-/** Returns the error for a failed write, because GDAL rarely gives the reason. */
-function notWritten(path: string, format: WrittenFormat, error: Error): MappaleError {
-  return new MappaleError('GDAL could not write the file', {
-    code: 'FILE_NOT_WRITTEN', kind: 'usage', at: path, detail: `expected a whole ${format}, found: ${error.message}`,
-    hint: 'The disk is probably full: writing a FlatGeobuf needs twice its size. The unfinished file was removed; existing files are unchanged.',
-    fix: `df -h ${quoted(dirname(path))}`, cause: error,
-  });
 }
 
 /** Returns the name of a field. A GeoPackage has its own column `fid`, the number of a row. */

@@ -72,9 +72,11 @@ export async function writeAtomically<T>(path: string, write: (unfinished: strin
     return result;
   } catch (error) {
     await removeLeft(path, (pid) => pid === process.pid);
-    if (!isFull(error)) throw error;
+    if (error instanceof MappaleError && error.at === own) throw error.knowing({ at: path });
+    // Another file of the same export did not fit.
+    if (!isFull(error) && !(error instanceof MappaleError && error.code === 'DISK_FULL')) throw error;
     throw new MappaleError('the disk is full', {
-      code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected room for the whole file, found: ${(error as Error).message}`,
+      code: 'DISK_FULL', kind: 'usage', at: path, detail: error instanceof MappaleError ? error.detail : `expected room for the whole file, found: ${(error as Error).message}`,
       hint: 'Free disk space, or choose a folder on another disk. The unfinished file was removed; existing files are unchanged.',
       fix: retyped(withOption('--out', `/OTHER_DISK/${basename(path)}`), `df -h ${quoted(dirname(path))}`), cause: error,
     });

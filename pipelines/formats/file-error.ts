@@ -1,7 +1,9 @@
 /** Converts system errors about files and folders into messages. An unreadable entry is reported, and the run continues. */
 import type { Stats } from 'node:fs';
 import { userInfo } from 'node:os';
+import { dirname } from 'node:path';
 import { MappaleError, inputError } from '../errors.ts';
+import { quoted } from '../typed.ts';
 
 /** Errors of the process instead of the file: too many open files, no memory. */
 const NOT_OF_THE_FILE: readonly string[] = ['EMFILE', 'ENFILE', 'ENOMEM'];
@@ -16,6 +18,15 @@ export function isFull(error: unknown): boolean {
 export function diskFull({ path, message }: NodeJS.ErrnoException): MappaleError {
   return new MappaleError('the disk is full', {
     code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected free space, found: ${message}`, hint: 'Free space there, then run the same command again.', fix: 'npx mappale prune',
+  });
+}
+
+/** Returns the error for a failed write of GDAL, which rarely gives the reason. @param format name of the format in GDAL */
+export function notWritten(path: string, format: string, error: Error): MappaleError {
+  return new MappaleError('GDAL could not write the file', {
+    code: 'FILE_NOT_WRITTEN', kind: 'usage', at: path, detail: `expected a whole ${format}, found: ${error.message}`,
+    hint: `The disk is probably full${format === 'FlatGeobuf' ? ': writing a FlatGeobuf needs twice its size' : ''}. Free disk space, or choose a folder on another disk.`,
+    fix: `df -h ${quoted(dirname(path))}`, cause: error,
   });
 }
 

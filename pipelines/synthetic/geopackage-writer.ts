@@ -1,5 +1,7 @@
 /** Writes GeoPackages and other formats of GDAL for fixtures and synthetic regions. */
 import { basename } from 'node:path';
+import { MappaleError } from '../errors.ts';
+import { notWritten } from '../formats/file-error.ts';
 import type { GeoPackageFeature, GeoPackageLayer, WrittenFormat } from '../formats/gdal.ts';
 import { gdal } from '../formats/vector.ts';
 
@@ -8,13 +10,19 @@ const WRITTEN_TOGETHER = 500;
 
 export type WrittenLayer = GeoPackageLayer & { readonly features: Iterable<GeoPackageFeature> };
 
-/** The same input gives the same bytes. @throws `GDAL_MISSING` */
+/** The same input gives the same bytes. @throws MappaleError `GDAL_MISSING`, `FILE_NOT_WRITTEN` (exit 2) */
 export async function writeGeoPackage(path: string, layers: readonly WrittenLayer[]): Promise<void> {
   await writeLayers(path, 'GPKG', layers);
 }
 
-/** @throws `GDAL_MISSING` */
+/** @throws MappaleError `GDAL_MISSING`, `FILE_NOT_WRITTEN` (exit 2) */
 export async function writeLayers(path: string, format: WrittenFormat, layers: readonly WrittenLayer[]): Promise<void> {
+  await write(path, format, layers).catch((error: unknown) => {
+    throw error instanceof MappaleError ? error : notWritten(path, format, error as Error);
+  });
+}
+
+async function write(path: string, format: WrittenFormat, layers: readonly WrittenLayer[]): Promise<void> {
   const at = basename(path);
   const dataset = await gdal(at, 'create', path, format);
   for (const { features, ...layer } of layers) {

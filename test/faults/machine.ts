@@ -53,6 +53,11 @@ export class Machine {
     while (!this.#over && this.#lines < lines) await new Promise<void>((resolve) => (this.#wake = resolve));
   }
 
+  /** Waits until the run has printed a text, or has ended. */
+  async printed(text: string): Promise<void> {
+    while (!this.#over && !this.#stderr.includes(text)) await new Promise<void>((resolve) => (this.#wake = resolve));
+  }
+
   /** Sends SIGKILL: no handler and no `finally` block runs. */
   async kill(): Promise<Ended> {
     this.#child.kill('SIGKILL');

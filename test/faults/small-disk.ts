@@ -26,10 +26,22 @@ export class SmallDisk {
     return new SmallDisk(folder);
   }
 
-  /** Leaves the given number of KiB free. */
+  /** Leaves the given number of KiB free, also while a process writes. */
   async shrink(spareKib: number): Promise<void> {
+    for (;;) {
+      const usedKib = await this.#usedKib();
+      try {
+        await this.#resize(usedKib + spareKib);
+        return;
+      } catch (error) {
+        if (await this.#usedKib() === usedKib) throw error;
+      }
+    }
+  }
+
+  async #usedKib(): Promise<number> {
     const { stdout } = await run('df', ['--output=used', '-k', this.folder]);
-    await this.#resize(Number(stdout.split('\n')[1]) + spareKib);
+    return Number(stdout.split('\n')[1]);
   }
 
   async grow(): Promise<void> {

@@ -1,0 +1,179 @@
+/** Full disks under the embedded database and under exports: the error names the path, nothing is half, and a later run recovers. */
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, it, type TestContext } from 'vitest';
+import { describeEngines } from '../harness/database.ts';
+import { Machine, mappale, scratch, succeeded, outcomeOf, type Ended } from './machine.ts';
+import { currentContent, orphans, recount, withDatabase } from './published.ts';
+import { smallRegion, type Region } from './region.ts';
+import { SmallDisk } from './small-disk.ts';
+
+const FORMATS = ['geoparquet', 'flatgeobuf', 'geopackage', 'pmtiles', 'csv'] as const;
+
+describeEngines('a full disk', () => {
+  let work: Awaited<ReturnType<typeof scratch>>;
+  let region: Region;
+  /** A home with version 0, and files of version 1. */
+  let home: string;
+  let version1: string;
+  let before: Record<string, string>;
+  const disks: SmallDisk[] = [];
+
+  beforeAll(async () => {
+    work = await scratch('full');
+    region = await smallRegion(['ade_cadastre', 'dpc_seismic', 'ingv_mps04', 'istat_comuni', 'istat_soppressi']);
+    home = join(work.folder, 'home');
+    succeeded(await mappale(urlOf(home), 'load-region', 'molise', '--data', await region.version(0)));
+    version1 = await region.version(1);
+    before = await withDatabase(urlOf(home), currentContent);
+  });
+  afterEach(async () => {
+    for (const disk of disks.splice(0)) await disk.unmount();
+  });
+  afterAll(async () => {
+    await region?.remove();
+    await work?.remove();
+  });
+
+  const urlOf = (folder: string): string => `pglite:${join(folder, 'database')}`;
+  const refreshed = (folder: string, data: string): Machine => (
+    new Machine(urlOf(folder), ['--verbose', 'refresh', 'molise', '--data', data, '--accept', 'a test', '--parallel', '1'])
+  );
+
+  /** Mounts a small disk on a folder, or skips the test with the reason. */
+  async function smallDisk(context: TestContext, folder: string): Promise<SmallDisk | null> {
+    const disk = await SmallDisk.mount(folder);
+    if (typeof disk === 'string') {
+      context.skip(`a small disk cannot be made here: ${disk}`);
+      return null;
+    }
+    disks.push(disk);
+    return disk;
+  }
+
+  function expectFull({ code, stderr, stdout }: Ended, folder: string): void {
+    expect(code, stderr).toBe(6);
+    expect(stdout + stderr).toContain('[SQL_53100]');
+    expect(stdout + stderr).toContain(`at: ${join(folder, 'database')}`);
+    expect(stdout + stderr).toContain('Free space on the disk of this folder, then run the same command again. Published data is unchanged.');
+    expect(stderr).not.toMatch(/\n {4}at /);
+  }
+
+  /** Expects version 0 to be published, and publishes version 1. */
+  async function recovers(folder: string): Promise<void> {
+    await withDatabase(urlOf(folder), async (database) => {
+      expect(await currentContent(database)).toEqual(before);
+      expect(await recount(database)).toEqual(before);
+    });
+    succeeded(await refreshed(folder, version1).ended);
+    await withDatabase(urlOf(folder), async (database) => {
+      const now = await currentContent(database);
+      expect(now).not.toEqual(before);
+      expect(await recount(database)).toEqual(now);
+      expect(await orphans(database)).toEqual([]);
+    });
+  }
+
+  it('under the embedded database ends each step with its path, keeps the publication readable, and is recovered from', async (context) => {
+    const folder = join(work.folder, 'full-home');
+    const disk = await smallDisk(context, folder);
+    if (disk === null) return;
+    await cp(home, folder, { recursive: true });
+    for (const step of ['loading', 'building', 'core.parcel']) {
+      const machine = refreshed(folder, version1);
+      await machine.printed(step);
+      await disk.shrink(0);
+      expectFull(await machine.ended, folder);
+      await disk.shrink(5 * 1024);
+      const record = await mappale(urlOf(folder), 'parcel', '1400000000', '--include', 'basic');
+      expect(record.code, outcomeOf(record)).toBe(0);
+      await disk.grow();
+    }
+    await recovers(folder);
+  });
+
+  it('is refused by name before the embedded database is opened', async (context) => {
+    const folder = join(work.folder, 'refused-home');
+    const disk = await smallDisk(context, folder);
+    if (disk === null) return;
+    await cp(home, folder, { recursive: true });
+    await disk.shrink(0);
+    for (const args of [['parcel', '1400000000'], ['refresh', 'molise', '--data', version1]]) {
+      const ended = await mappale(urlOf(folder), ...args);
+      expect(ended.code, outcomeOf(ended)).toBe(2);
+      expect(ended.stderr).toMatch(/not enough disk space for the embedded database \[DISK_FULL\]\n {2}at: .*refused-home\/database\n.*found 0 MiB\n.*Published data is unchanged/);
+    }
+    await disk.grow();
+    await recovers(folder);
+  });
+
+  it('under the write-ahead log of the embedded database loses no publication', async (context) => {
+    const folder = join(work.folder, 'log-home');
+    await cp(home, folder, { recursive: true });
+    const log = join(folder, 'database', 'pg_wal');
+    await rename(log, join(work.folder, 'log'));
+    const disk = await smallDisk(context, log);
+    if (disk === null) return;
+    // Without the segments in reserve, the log must grow.
+    const [current, ...reserve] = (await readdir(join(work.folder, 'log'))).filter((name) => /^[0-9A-F]{24}$/.test(name)).sort();
+    await cp(join(work.folder, 'log'), log, { recursive: true });
+    for (const name of reserve) await rm(join(log, name));
+    expect(current).toBeDefined();
+    await disk.shrink(100);
+    // The log of one refresh is smaller than a segment.
+    for (let run = 0, ended: Ended | null = null; ended === null || ended.code === 0; run += 1) {
+      ended = await refreshed(folder, await region.version(2 + (run % 2))).ended;
+      if (ended.code !== 0) expectFull(ended, folder);
+      else before = await withDatabase(urlOf(folder), currentContent);
+    }
+    await disk.grow();
+    version1 = await region.version(1);
+    await recovers(folder);
+    before = await withDatabase(urlOf(home), currentContent);
+  });
+
+  it('during the creation of the embedded database leaves a folder that the next run completes', async (context) => {
+    const folder = join(work.folder, 'new-home');
+    const disk = await smallDisk(context, folder);
+    if (disk === null) return;
+    const machine = new Machine(urlOf(folder), ['load-region', 'molise', '--data', region.folder]);
+    while (!existsSync(join(folder, 'database.unfinished'))) await sleep(5);
+    await disk.shrink(0);
+    const ended = await machine.ended;
+    expect(ended.code, outcomeOf(ended)).toBe(2);
+    expect(ended.stderr).toMatch(/\[DISK_FULL\]\n {2}at: .*new-home\/database\n/);
+    await disk.grow();
+    succeeded(await mappale(urlOf(folder), 'load-region', 'molise', '--data', region.folder));
+  });
+
+  it.for(FORMATS)('under an export as %s keeps the earlier files and leaves no other', async (format, context) => {
+    const folder = join(work.folder, `export-${format}`);
+    const disk = await smallDisk(context, folder);
+    if (disk === null) return;
+    const out = join(folder, 'out');
+    const exported = (): Promise<Ended> => mappale(urlOf(home), 'export', 'molise', '--format', format, '--out', out);
+    succeeded(await exported());
+    const names = (await readdir(folder)).sort();
+    for (const name of names) await writeFile(join(folder, name), 'earlier');
+    await disk.shrink(40);
+    const ended = await exported();
+    expect(ended.code, outcomeOf(ended)).toBe(2);
+    expect(ended.stderr).toMatch(/\[(?:DISK_FULL|FILE_NOT_WRITTEN)\]/);
+    expect(ended.stderr).toContain(`at: ${out}\n`);
+    expect((await readdir(folder)).sort()).toEqual(names);
+    for (const name of names) expect(await readFile(join(folder, name), 'utf8')).toBe('earlier');
+  });
+
+  it('under the files of a synthetic region is reported without a stack trace', async (context) => {
+    const folder = join(work.folder, 'synth');
+    const disk = await smallDisk(context, folder);
+    if (disk === null) return;
+    await mkdir(folder, { recursive: true });
+    await disk.shrink(100);
+    const ended = await mappale(urlOf(home), 'synth', '--out', folder, '--parcels', '600');
+    expect(ended.code, outcomeOf(ended)).toBe(2);
+    expect(ended.stderr).toMatch(/^error: .*\[(?:DISK_FULL|FILE_NOT_WRITTEN)\]\n {2}at: .*synth\//);
+  });
+}, ['pglite']);
