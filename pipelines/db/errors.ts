@@ -24,6 +24,8 @@ export const SERVER_ERRORS: Readonly<Record<string, Meaning>> = {
   28000: { means: 'the server refuses this user', hint: 'Create the role if it does not exist. Otherwise allow it in pg_hba.conf and reload the server.', fix: 'sudo -u postgres createuser USER' },
   '3D000': { means: 'there is no such database', hint: 'Create it first.', fix: 'createdb DATABASE' },
   42501: { means: 'the role lacks a privilege', hint: 'Use the role that loaded the database in DATABASE_URL. To load a new database, the role needs the right to create schemas.', fix: 'export DATABASE_URL=postgres://ROLE:PASSWORD@HOST:5432/DATABASE' },
+  40001: { means: 'another session changed the same rows', hint: 'Another session changed the same rows at the same time. Run the same command again. Published data is unchanged.' },
+  '40P01': { means: 'another session and this command waited for each other', hint: 'Another session and this command waited for locks of each other. Run the same command again. Published data is unchanged.' },
   53100: {
     means: 'the disk of the server is full', fix: 'npx mappale prune',
     hint: 'The disk of the server is full. Free space, then run the same command again. Published data is unchanged. Prune also removes unfinished data of earlier runs.',
