@@ -4,7 +4,8 @@ import type { Reader } from '../pipelines/db/reader.ts';
 import type { Count } from './counts.ts';
 import { ApiError, refusal } from './errors.ts';
 import { SESSION_QUOTA, type SignIn, type Use } from './sign-in.ts';
-import { FairQueue, type TakeSlot } from './fair-queue.ts';
+import { networkOf } from './client-address.ts';
+import { FairQueue, type Slot, type TakeSlot } from './fair-queue.ts';
 
 export const SCOPES = ['geocoding:read', 'admin_data:read', 'parcels:read'] as const;
 
@@ -83,6 +84,17 @@ interface Applicant<S = Scope> {
  * @throws ApiError 401, 403, 408, 429, 503; MappaleError; errors of the work
  */
 export type Admit = <T>(applicant: Applicant & { readonly gone: () => boolean }, identified: (caller: Caller) => void, work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Admits or refuses a request to a path that needs no key, and counts it for the network of the client.
+ * @throws ApiError 408, 429, 503; errors of the work
+ */
+export type AdmitOpen = <T>(
+  applicant: { readonly address: string; readonly gone: () => boolean }, identified: (caller: Caller) => void, work: () => Promise<T>,
+) => Promise<T>;
+
+/** Requests of one network in a fixed hour to paths that need no key. */
+export const OPEN_QUOTA = 1_000;
 
 /**
  * Checks the key and the scope of a request without counting the request. If the scope is null, it depends on the body and is checked later.
@@ -217,11 +229,35 @@ export function admitter(counter: Counter, takeSlot: TakeSlot, signIn: SignIn | 
       const admission = await lookUp(counter, signIn, claim, { scope, address, use: counted && typeof slot === 'function' ? 'count' : 'look' });
       identified({ tokenId: admission.outcome === 'ADMITTED' || (!counted && admission.outcome === 'RATE_LIMITED') ? admission.token_id : null, headers: rateHeaders(admission) });
       if (counted || admission.outcome !== 'RATE_LIMITED') requireAdmitted(admission, scope);
-      if (slot === 'own') {
-        const problem = `${perToken} requests of this token are in progress, and no slot became free within ${patienceMs / 1000} seconds; ask again in 1 second`;
-        throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: perToken }, { 'retry-after': '1' }, 'token_busy');
-      }
-      if (slot === 'others') throw refusal.SERVICE_UNAVAILABLE('the server is overloaded', 'server_busy');
+      requireSlot(slot, 'token', { perToken, patienceMs });
+      return await work();
+    } finally {
+      if (typeof slot === 'function') slot();
+    }
+  };
+}
+
+/** @param client what the slots are counted for @throws ApiError 429, 503 */
+function requireSlot(slot: Slot, client: 'token' | 'address', { perToken, patienceMs }: Pick<Queue, 'perToken' | 'patienceMs'>): void {
+  if (slot === 'own') {
+    const problem = `${perToken} requests of this ${client} are in progress, and no slot became free within ${patienceMs / 1000} seconds; ask again in 1 second`;
+    throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: perToken }, { 'retry-after': '1' }, 'token_busy');
+  }
+  if (slot === 'others') throw refusal.SERVICE_UNAVAILABLE('the server is overloaded', 'server_busy');
+}
+
+/** Returns a function that admits requests without a key. The workers of a server share the counts. */
+export function openAdmitter(count: Count, takeSlot: TakeSlot): AdmitOpen {
+  return async ({ address, gone }, identified, work) => {
+    const network = networkOf(address);
+    const slot = await takeSlot(network);
+    try {
+      if (gone()) throw refusal.CALLER_GONE();
+      const { used, endsAt, over } = await count({ key: `open ${network}`, add: typeof slot === 'function' ? 1 : 0, limit: OPEN_QUOTA, periodMs: HOUR_MS, before: null });
+      const [remaining, seconds] = [Math.max(0, OPEN_QUOTA - used), secondsUntil(endsAt)];
+      identified({ tokenId: null, headers: rateHeaders({ quota: OPEN_QUOTA, remaining, resets_at: Math.ceil(endsAt / 1000) }) });
+      if (over) throw refusal.RATE_LIMITED(OPEN_QUOTA, seconds);
+      requireSlot(slot, 'address', REQUESTS);
       return await work();
     } finally {
       if (typeof slot === 'function') slot();
@@ -245,7 +281,7 @@ async function admitSession(signIn: SignIn, session: string, use: Use): Promise<
   };
 }
 
-function rateHeaders({ quota, remaining, resets_at }: Admission): Record<string, string> {
+function rateHeaders({ quota, remaining, resets_at }: Pick<Admission, 'quota' | 'remaining' | 'resets_at'>): Record<string, string> {
   return quota === null ? {} : { 'x-ratelimit-limit': String(quota), 'x-ratelimit-remaining': String(remaining), 'x-ratelimit-reset': String(resets_at) };
 }
 

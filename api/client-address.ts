@@ -37,6 +37,15 @@ function family(version: number): 'ipv4' | 'ipv6' {
   return version === 6 ? 'ipv6' : 'ipv4';
 }
 
+/** Returns the network that a limit counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address. */
+export function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
+  const [first, last] = [head, tail ?? ''].map((groups) => (groups === '' ? [] : groups.split(':'))) as [string[], string[]];
+  const zeros = tail === undefined ? 0 : 8 - first.length - last.length;
+  return `${[...first, ...Array.from({ length: zeros }, () => '0'), ...last].slice(0, 4).join(':')}::/64`;
+}
+
 /**
  * Returns an address without brackets, port and zone, which some proxies add. IPv4 in IPv6 notation becomes IPv4.
  * @returns null if the text contains no address

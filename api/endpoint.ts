@@ -1,4 +1,4 @@
-/** Type of an endpoint that needs a key. Routes, the OpenAPI document and tests are generated from tables of endpoints. */
+/** Type of an endpoint. Routes, the OpenAPI document and tests are generated from tables of endpoints. */
 import type { z } from 'zod';
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Scope } from './access.ts';
@@ -18,7 +18,8 @@ export interface Described {
   /** Path below the base address; `{id}` is a path parameter. */
   readonly path: string;
   readonly operation: string;
-  readonly scope: Scope;
+  /** Null: the endpoint needs no key. */
+  readonly scope: Scope | null;
   readonly summary: string;
   readonly description: string;
   readonly parameters: z.ZodObject;
@@ -34,6 +35,8 @@ export interface Described {
   readonly otherExamples: Readonly<Record<string, string>>;
   /** Example of an invalid query. */
   readonly refused: Readonly<Record<string, string>>;
+  /** Returns the answer as a page for browsers. Absent: there is none. */
+  readonly page?: (answer: string) => string;
   /** Condition for an answer 204 without a body. Absent: there is none. */
   readonly nothing?: string;
 }

@@ -1,4 +1,4 @@
-/** Table of the endpoints that need a key. Routes, the OpenAPI document and tests are generated from it. */
+/** Table of the endpoints. Routes, the OpenAPI document and tests are generated from it. */
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
 import type { Reader } from '../pipelines/db/reader.ts';
 import * as answers from './answers.ts';

@@ -8,6 +8,7 @@ export const STATUS = {
   OUT_OF_BOUNDS: 400,
   BBOX_TOO_LARGE: 400,
   POLYGON_TOO_LARGE: 400,
+  FILTER_NOT_INDEXED: 400,
   API_KEY_REQUIRED: 401,
   INVALID_API_KEY: 401,
   INSUFFICIENT_SCOPE: 403,
@@ -80,6 +81,9 @@ function retryAfter(seconds: number): Headers {
 export const refusal = {
   POLYGON_TOO_LARGE: (area_m2: number) => new ApiError(
     'POLYGON_TOO_LARGE', 'polygon is too large; allowed: at most 1 km²', { max_m2: 1_000_000, area_m2: Math.round(area_m2) },
+  ),
+  FILTER_NOT_INDEXED: (indexed: readonly string[]) => new ApiError(
+    'FILTER_NOT_INDEXED', `the filter would read every parcel; allowed: add with "and" a condition that has an index: ${indexed.join(', ')}`, { indexed },
   ),
   API_KEY_REQUIRED: () => new ApiError('API_KEY_REQUIRED', 'the header x-api-key with a token is required'),
   INVALID_API_KEY: () => new ApiError('INVALID_API_KEY', 'the token in x-api-key is not known, has expired or was revoked'),

@@ -48,7 +48,7 @@ export const collections = z.strictObject({ links, collections: z.array(collecti
 
 const coverage = coverageWord.describe(`${COVERAGE_MEANING}. Absent for sections that state coverage in their block`);
 
-const properties = z.strictObject({
+export const featureProperties = z.strictObject({
   cadastral_reference: parcelFacts.cadastral_reference,
   region_code: whole.describe('ISTAT code of the region, 1–20'),
   municipality_code: belfiore,
@@ -64,7 +64,7 @@ const feature = {
   type: z.literal('Feature').describe('GeoJSON'),
   id: whole.describe('fid of the parcel'),
   geometry,
-  properties,
+  properties: featureProperties,
 };
 
 export const singleFeature = z.strictObject({ ...feature, links, licenses }).meta({ id: 'Feature', description: 'A parcel as GeoJSON' });

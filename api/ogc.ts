@@ -6,14 +6,20 @@ import { z } from 'zod';
 import { firstFid, REGIONS } from '../pipelines/contract/regions.ts';
 import { SECTIONS } from '../pipelines/contract/sections.ts';
 import type { Reader } from '../pipelines/db/reader.ts';
+import { FILTER_GEOMETRY, FILTER_PROPERTIES, parseFilter, type Condition, type Filter } from './cql2.ts';
 import { endpoint, type Answer, type Endpoint } from './endpoint.ts';
 import { invalidParameter, refusal } from './errors.ts';
-import { CRS84, collection, collections, conformance, featureCollection, GEOJSON_TYPE, landingPage, queryables, SCHEMA_TYPE, singleFeature } from './ogc-answers.ts';
+import { CRS84, collection, collections, conformance, featureCollection, featureProperties, GEOJSON_TYPE, landingPage, queryables, SCHEMA_TYPE, singleFeature } from './ogc-answers.ts';
+import { collectionsPage, conformancePage, describedPage, queryablesPage } from './ogc-pages.ts';
 import { collectionPath, descriptionOf, featurePath, itemsParameters, noParameters, queryableParameters, SMALL_BOX_DEGREES } from './parameters.ts';
 
 const OGC = '/ogc';
 
-export const CONFORMS_TO: readonly string[] = ['core', 'geojson'].map((name) => `http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/${name}`);
+export const CONFORMS_TO: readonly string[] = [
+  ...['core', 'geojson'].map((name) => `http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/${name}`),
+  ...['queryables', 'filter', 'features-filter'].map((name) => `http://www.opengis.net/spec/ogcapi-features-3/1.0/conf/${name}`),
+  ...['basic-cql2', 'advanced-comparison-operators', 'basic-spatial-functions', 'basic-spatial-functions-plus', 'cql2-text', 'cql2-json'].map((name) => `http://www.opengis.net/spec/cql2/1.0/conf/${name}`),
+];
 
 const QUERYABLES_REL = 'http://www.opengis.net/def/rel/ogc/1.0/queryables';
 
@@ -50,6 +56,11 @@ function collectionOf(id: string): Collection {
   if (found === undefined) throw refusal.NO_FEATURE(id, null);
   return found;
 }
+
+/** Schemas of the queryables by name. */
+const queryableFields: Readonly<Record<keyof typeof FILTER_PROPERTIES, z.ZodType>> = {
+  ...queryableParameters, sheet: featureProperties.shape.sheet, label: featureProperties.shape.label, area_m2: featureProperties.shape.area_m2,
+};
 
 function describeCollection({ id, title, description }: Collection, base: string, extent: readonly number[] | null): Readonly<Record<string, unknown>> {
   const at = `${base}${OGC}/collections/${id}`;
@@ -104,6 +115,8 @@ function boxesOf(bbox: readonly number[] | undefined): { boxes: readonly number[
 /** Result of `api.features`. */
 type Page = {
   readonly publication: string;
+  /** Why a geometry of the filter is not valid; null: it is. */
+  readonly problem: string | null;
   readonly features: string;
   readonly returned: number;
   readonly next_reference: string | null;
@@ -111,19 +124,53 @@ type Page = {
   readonly licenses: string;
 };
 
+/** Conditions that select candidates by an index. */
+export const INDEXED = ["municipality_code = '…'", "cadastral_reference = '…'", `s_intersects(${FILTER_GEOMETRY}, …)`, 'the parameter bbox'] as const;
+
+/** Returns the conditions that all features must meet. */
+function required({ where }: Filter): readonly Condition[] {
+  const open = (condition: Condition): readonly Condition[] => (condition.op === 'and' ? condition.args.flatMap(open) : [condition]);
+  return open(where);
+}
+
+/** Returns the value that a filter requires of a property. */
+function requiredValue(filter: Filter | null, property: 'municipality_code' | 'cadastral_reference'): string | undefined {
+  if (filter === null) return undefined;
+  const found = required(filter).find((each) => each.op === '=' && each.property === property);
+  if (found?.op !== '=') return undefined;
+  const value = String(found.value);
+  if (property === 'municipality_code' && !/^[A-Z]\d{3}$/.test(value)) throw invalidParameter('filter', 'a capital letter and three digits', 'compares municipality_code with a text that is not a code');
+  return value;
+}
+
+/** Returns the filter as `api.features` reads it. */
+function filterParameter(filter: Filter | null): object | undefined {
+  if (filter === null) return undefined;
+  const { where, shapes, conditions } = filter;
+  const box = required(filter).find((each) => each.op === 's_intersects');
+  return { where, shapes, conditions, box: box?.op === 's_intersects' ? box.shape : null, small: SMALL_BOX_DEGREES };
+}
+
 const FIRSTS = [...REGIONS.map(({ code }) => firstFid(code)), firstFid(REGIONS.length + 1)];
 
 async function items(
   reader: Reader, query: z.output<typeof itemsParameters>, { collectionId }: z.output<typeof collectionPath>, base: string,
 ): Promise<Answer> {
   const { id, title, section } = collectionOf(collectionId);
-  const { limit, after, bbox, region_code: region, municipality_code, cadastral_reference, kind } = query;
+  const { limit, after, bbox, region_code: region, kind } = query;
+  const filter = query.filter === undefined ? null : parseFilter(query.filter, query['filter-lang'] ?? 'cql2-text');
+  const municipality_code = query.municipality_code ?? requiredValue(filter, 'municipality_code');
+  const cadastral_reference = query.cadastral_reference ?? requiredValue(filter, 'cadastral_reference');
   const { boxes, isSmall } = boxesOf(bbox);
+  const isIndexed = filter === null || (municipality_code ?? cadastral_reference ?? bbox) !== undefined || required(filter).some(({ op }) => op === 's_intersects');
+  if (!isIndexed) throw refusal.FILTER_NOT_INDEXED(INDEXED);
   const cursor = readCursor(after);
   const range = region === undefined ? [FIRSTS[0], FIRSTS.at(-1)] : [firstFid(region), firstFid(region + 1)];
-  const page = await reader.call<Page>('select publication, features, returned, next_reference, next, licenses from api.features($1, $2, $3, $4, $5, $6, $7, $8, $9)', [
-    section, boxes, isSmall, FIRSTS, range, JSON.stringify({ municipality_code, cadastral_reference, kind }), cursor.reference, cursor.fid, limit,
+  const page = await reader.call<Page>('select publication, problem, features, returned, next_reference, next, licenses from api.features($1, $2, $3, $4, $5, $6, $7, $8, $9)', [
+    section, boxes, isSmall, FIRSTS, range,
+    JSON.stringify({ municipality_code, cadastral_reference, kind, filter: filterParameter(filter) }), cursor.reference, cursor.fid, limit,
   ]);
+  if (page.problem !== null) throw invalidParameter('filter', 'geometries that do not cross or touch themselves', `has a geometry that is not valid: ${page.problem}`);
   const at = `${base}${OGC}/collections/${id}`;
   const next = page.next === null ? [] : [{
     href: `${at}/items?${queryOf({ ...query, after: page.next_reference === null ? page.next : `${page.next_reference}~${page.next}` })}`,
@@ -155,15 +202,16 @@ async function item(reader: Reader, { collectionId, featureId }: z.output<typeof
   return { publication, answer: `${feature.slice(0, -1)},"links":${JSON.stringify(links)},"licenses":${licenses}}` };
 }
 
-/** Properties that all these endpoints share. */
+const OPEN = { scope: null } as const;
 const COMMON = { scope: 'parcels:read' } as const;
 const NO_COLLECTION = { errors: ['NOT_FOUND'] as const, missing: refusal.NO_FEATURE('roads', null) };
 
 export const OGC_ENDPOINTS: readonly Endpoint[] = [
   endpoint({
-    ...COMMON,
+    ...OPEN,
     path: OGC,
     operation: 'getLandingPage',
+    page: describedPage,
     summary: 'Landing page',
     description: 'Links to this document, the conformance classes and the collections.',
     parameters: noParameters,
@@ -182,20 +230,22 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     }),
   }),
   endpoint({
-    ...COMMON,
+    ...OPEN,
     path: `${OGC}/conformance`,
     operation: 'getConformanceClasses',
+    page: conformancePage,
     summary: 'Conformance classes',
-    description: 'Core and GeoJSON of OGC API - Features, Part 1.',
+    description: 'Core and GeoJSON of OGC API - Features, Part 1, and filters of Part 3 in CQL2.',
     parameters: noParameters,
     answer: conformance,
     refused: { f: 'json' },
     lookup: () => fixed({ conformsTo: CONFORMS_TO }),
   }),
   endpoint({
-    ...COMMON,
+    ...OPEN,
     path: `${OGC}/collections`,
     operation: 'getCollections',
+    page: collectionsPage,
     summary: 'Collections',
     description: 'The parcels, and each section of their record.',
     parameters: noParameters,
@@ -208,9 +258,10 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     },
   }),
   endpoint({
-    ...COMMON, ...NO_COLLECTION,
+    ...OPEN, ...NO_COLLECTION,
     path: `${OGC}/collections/{collectionId}`,
     operation: 'getCollection',
+    page: describedPage,
     summary: 'A collection',
     description: 'Description, spatial extent and links of a collection.',
     parameters: noParameters,
@@ -225,11 +276,12 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     },
   }),
   endpoint({
-    ...COMMON, ...NO_COLLECTION,
+    ...OPEN, ...NO_COLLECTION,
     path: `${OGC}/collections/{collectionId}/queryables`,
     operation: 'getQueryables',
+    page: queryablesPage,
     summary: 'Queryable properties of a collection',
-    description: 'A JSON Schema. Each property is a parameter of `items` and selects features with an equal value.',
+    description: 'A JSON Schema of the properties that a filter may name. Some are parameters of `items` as well and select features with an equal value.',
     parameters: noParameters,
     pathParameters: collectionPath,
     answer: queryables,
@@ -239,10 +291,11 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     lookup: (_reader, _query, { collectionId }, base) => {
       const { id, title } = collectionOf(collectionId);
       const properties: Record<string, unknown> = {};
-      for (const [name, field] of Object.entries(queryableParameters)) {
-        const { $schema: _schema, ...schema } = z.toJSONSchema(field as z.ZodType);
+      for (const name of Object.keys(FILTER_PROPERTIES) as (keyof typeof FILTER_PROPERTIES)[]) {
+        const { $schema: _schema, ...schema } = z.toJSONSchema(queryableFields[name]);
         properties[name] = schema;
       }
+      properties[FILTER_GEOMETRY] = { format: 'geometry-multipolygon', description: 'Outline of the parcel, for s_intersects', 'x-ogc-role': 'primary-geometry' };
       return fixed({
         $schema: 'https://json-schema.org/draft/2020-12/schema', $id: `${base}${OGC}/collections/${id}/queryables`, type: 'object', title,
         properties, additionalProperties: false,
@@ -251,13 +304,15 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
   }),
   endpoint({
     ...COMMON, ...NO_COLLECTION,
+    errors: ['NOT_FOUND', 'FILTER_NOT_INDEXED'],
     path: `${OGC}/collections/{collectionId}/items`,
     operation: 'getFeatures',
     summary: 'Features of a collection',
     description: 'Returns one page as GeoJSON, in longitude and latitude of WGS 84. Link `next` leads to the next page and is present until the last one. '
       + 'A page ends at `limit` or at 1 MiB, whichever comes first, and has at least one matching feature. '
       + 'A page scans some thousand parcels at most. If few match, it may have fewer features than `limit`, even none, and still have a next page. '
-      + 'Parcels have no time, so `datetime` matches all of them.',
+      + 'Parcels have no time, so `datetime` matches all of them. '
+      + 'A filter needs a condition with an index, combined by `and`; others get 400 `FILTER_NOT_INDEXED`. Each page tests at most 20,000 conditions.',
     parameters: itemsParameters,
     pathParameters: collectionPath,
     answer: featureCollection,
@@ -266,6 +321,7 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     otherExamples: {
       bbox: '14.66,41.56,14.67,41.57', datetime: '2026-01-01T00:00:00Z/..', after: '1400000000', region_code: '14', municipality_code: 'H501',
       cadastral_reference: 'H833_001300.594', kind: 'land',
+      filter: "municipality_code = 'H501' and area_m2 > 1000", 'filter-lang': 'cql2-text', 'filter-crs': CRS84,
     },
     refused: { limit: '0' },
     lookup: items,

@@ -1,6 +1,6 @@
 /** Generates the OpenAPI 3.1 document from the tables and schemas that also serve and test the endpoints. */
 import { z } from 'zod';
-import { PER_TOKEN } from './access.ts';
+import { OPEN_QUOTA, PER_TOKEN } from './access.ts';
 import * as answers from './answers.ts';
 import type { Described } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
@@ -8,7 +8,7 @@ import { asInstalled } from '../pipelines/typed.ts';
 import { PROBLEM_TYPE } from './http.ts';
 import { statusOf } from './service-status.ts';
 import { ApiError, CHALLENGE, refusal, RETRY_AFTER_SECONDS, STATUS, type ErrorCode } from './errors.ts';
-import { OPENAPI_MEDIA } from './ogc.ts';
+import { INDEXED, OPENAPI_MEDIA } from './ogc.ts';
 import { TILES_ENDPOINT } from './tiles.ts';
 import { descriptionOf, readBox, readParameters, requireInBounds } from './parameters.ts';
 
@@ -37,7 +37,12 @@ const RETRY_AFTER = header('Retry-After', 'Seconds to wait', RETRY_AFTER_SECONDS
 const ETAG = header('ETag', 'Weak tag; changes with the publication of the data', 'W/"3kq1mYI0u8m3yq3Qm6cS2g"');
 const AUTHENTICATE = header('WWW-Authenticate', 'Authentication scheme', CHALLENGE);
 const CACHE = header('Cache-Control', 'Cache usage: private, only with revalidation; or no cache at all', 'private, no-cache');
+/** Content of an endpoint with a page. */
+const PAGE: Json = { 'text/html': { schema: { type: 'string' } } };
 const ALLOW = header('Allow', 'Allowed methods', 'GET');
+
+/** Errors of keys, which open endpoints do not have. */
+const OF_KEYS: readonly ErrorCode[] = ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'INSUFFICIENT_SCOPE', 'TOO_MANY_ATTEMPTS'];
 
 /** Runs work that must fail, and returns its error as an example. */
 function refusalOf(work: () => unknown): ApiError {
@@ -55,9 +60,10 @@ function exampleOfError(code: ErrorCode, endpoint: Described): ApiError {
   switch (code) {
     case 'INVALID_PARAMS': return refusalOf(() => readParameters(endpoint.parameters, endpoint.refused));
     case 'OUT_OF_BOUNDS': return refusalOf(() => requireInBounds(48.8566, 2.3522));
+    case 'FILTER_NOT_INDEXED': return refusal[code](INDEXED);
     case 'POLYGON_TOO_LARGE': return refusal[code](1_234_567);
     case 'BBOX_TOO_LARGE': return refusalOf(() => readBox([14.6, 41.5, 14.7, 41.6]));
-    case 'INSUFFICIENT_SCOPE': return refusal[code](endpoint.scope);
+    case 'INSUFFICIENT_SCOPE': return refusal[code](endpoint.scope ?? '');
     case 'API_KEY_REQUIRED': case 'INVALID_API_KEY': return refusal[code]();
     case 'NOT_FOUND': return endpoint.missing ?? refusal[code](id);
     case 'METHOD_NOT_ALLOWED': return refusal[code]('POST');
@@ -150,15 +156,15 @@ function operation(endpoint: Described): Json {
   return {
     operationId: endpoint.operation,
     summary: endpoint.summary,
-    description: `${endpoint.description} Scope: \`${endpoint.scope}\`.`,
+    description: `${endpoint.description} ${endpoint.scope === null ? `Needs no key; at most ${OPEN_QUOTA} requests of an address in an hour` : `Scope: \`${endpoint.scope}\``}.`,
     tags: endpoint.path.split('/').slice(1, 2),
-    security: [{ key: [endpoint.scope] }],
+    security: endpoint.scope === null ? [] : [{ key: [endpoint.scope] }],
     parameters: parametersOf(endpoint),
     responses: {
-      200: { description: 'Found. A list may be empty', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG, ...CACHE }, content: content(reference(endpoint.answer), {}, endpoint.type?.replace(/;.*/, '')) },
+      200: { description: 'Found. A list may be empty', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG, ...CACHE }, content: { ...content(reference(endpoint.answer), {}, endpoint.type?.replace(/;.*/, '')), ...(endpoint.page === undefined ? {} : PAGE) } },
       ...(endpoint.nothing === undefined ? {} : { 204: { description: endpoint.nothing, headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG, ...CACHE } } }),
       304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG } },
-      ...errorResponses([...COMMON, ...endpoint.errors], endpoint),
+      ...errorResponses([...COMMON.filter((code) => endpoint.scope !== null || !OF_KEYS.includes(code)), ...endpoint.errors], endpoint),
     },
   };
 }

@@ -5,7 +5,9 @@
 import { z } from 'zod';
 import { BOUNDS } from '../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
+import { FILTER_BOUNDS, FILTER_LANGUAGES } from './cql2.ts';
 import { ApiError, invalidParameter } from './errors.ts';
+import { CRS84 } from './ogc-answers.ts';
 
 /** Maximum width and height of a box, in degrees. */
 const BOX_DEGREES = 0.05;
@@ -158,6 +160,11 @@ export const itemsParameters = z.strictObject({
     .describe('Moment or interval; according to RFC 3339, 2026-01-01T00:00:00Z, 2026-01-01T00:00:00Z/.. or ../2026-01-01T00:00:00Z').optional(),
   after: z.string().regex(/^(?:[^\u0000-\u001f\u007f-\u009f~]{1,60}~)?\d{1,10}$/).refine((cursor) => Number(cursor.slice(cursor.lastIndexOf('~') + 1)) <= LARGEST_FID)
     .describe('Start of the page; taken from the link next of the page before').optional(),
+  filter: z.string().min(1).max(FILTER_BOUNDS.bytes).describe(
+    `Only features that meet the conditions. A condition must have an index; CQL2 on the queryables, at most ${FILTER_BOUNDS.conditions} conditions in ${FILTER_BOUNDS.depth} levels`,
+  ).optional(),
+  'filter-lang': z.enum(FILTER_LANGUAGES).describe(`Language of the filter; ${FILTER_LANGUAGES.join(' or ')}; default: cql2-text`).optional(),
+  'filter-crs': z.literal(CRS84).describe(`Coordinate system of geometries in the filter; ${CRS84}`).optional(),
   ...queryableParameters,
 });
 

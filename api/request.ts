@@ -1,6 +1,6 @@
 /** Facts of a request that fastify does not give: its path, its origin, its credential and the address of the client. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Admit, Caller, Credential, Scope } from './access.ts';
+import type { Admit, AdmitOpen, Caller, Credential, Scope } from './access.ts';
 import { plainAddress } from './client-address.ts';
 import { invalidParameter, refusal } from './errors.ts';
 import { digest } from './prepared.ts';
@@ -63,6 +63,15 @@ export async function admitted<T>(
   return admit(claim, identified, async () => {
     requireDecodable(request.url);
     return work(identified);
+  });
+}
+
+/** Admits a request without a key, then runs its work. @throws ApiError 408, 429, 503, and `INVALID_PARAMS` for a query that is not UTF-8 */
+export async function admittedOpenly<T>(admitOpen: AdmitOpen, request: FastifyRequest, reply: FastifyReply, work: () => Promise<T>): Promise<T> {
+  const applicant = { address: addressOf(request), gone: () => request.socket.destroyed };
+  return admitOpen(applicant, ({ headers }) => void reply.headers(headers), async () => {
+    requireDecodable(request.url);
+    return work();
   });
 }
 

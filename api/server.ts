@@ -10,7 +10,7 @@ import underPressure from '@fastify/under-pressure';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Log } from '../pipelines/log.ts';
-import { admitter, queueFor } from './access.ts';
+import { admitter, openAdmitter, queueFor } from './access.ts';
 import { trusting, type Trust } from './client-address.ts';
 import { ApiError, describeFailure, refusal, refusalOf } from './errors.ts';
 import type { Explain } from './explain.ts';
@@ -71,7 +71,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const counter = { reader, count: shared.count };
   const service: Service = {
     reader, version, log, metrics: figures, shared, counter, signIn,
-    admit: admitter(counter, figures.waiting(shared.take), signIn), published: publishedBy(reader),
+    admit: admitter(counter, figures.waiting(shared.take), signIn), admitOpen: openAdmitter(shared.count, figures.waiting(shared.take)),
+    published: publishedBy(reader),
   };
   const app = createApp({ log, metrics: figures, isTrustedProxy });
   figures.watch(app);

@@ -1,7 +1,7 @@
 /** State that all plugins of a server share. */
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Log } from '../pipelines/log.ts';
-import type { Admit, Counter } from './access.ts';
+import type { Admit, AdmitOpen, Counter } from './access.ts';
 import type { ServerMetrics } from './metrics.ts';
 import { remember } from './remember.ts';
 import type { SignIn } from './sign-in.ts';
@@ -17,6 +17,7 @@ export interface Service {
   readonly counter: Counter;
   readonly signIn: SignIn | null;
   readonly admit: Admit;
+  readonly admitOpen: AdmitOpen;
   readonly published: Published;
 }
 

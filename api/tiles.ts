@@ -20,10 +20,13 @@ const NAMES = TILE_LAYERS.map(({ name }) => name);
 
 const parameters = z.strictObject({ layer: z.enum(NAMES).describe(`Layer to draw; one of ${NAMES.join(', ')}`) });
 
+/** Scope of a key that reads tiles. */
+export const TILES_SCOPE = 'parcels:read';
+
 export const TILES_ENDPOINT: Described = {
   path: '/tiles/{z}/{x}/{y}',
   operation: 'getTile',
-  scope: 'parcels:read',
+  scope: TILES_SCOPE,
   summary: 'Get a tile of the map',
   description: 'Returns one layer as a Mapbox Vector Tile 2.1 in Web Mercator: `comuni` (published boundaries), `ground` (roads and water), `parcels`, or a section. In a section, '
     + 'each parcel has the `value` of its record or, without a value, its `coverage`; `mapped` means none here. `map/overview.json` has the legend and the smallest zoom of each layer. '

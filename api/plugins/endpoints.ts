@@ -2,14 +2,16 @@
  * Serves the endpoints of the table `ENDPOINTS`. Each endpoint checks the request, calls one function of the database and passes its JSON
  * on.
  */
-import type { FastifyInstance } from 'fastify';
+import { negotiate } from '@fastify/accept-negotiator';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Endpoint } from '../endpoint.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import { JSON_TYPE } from '../http.ts';
+import { PAGE_HEADERS } from '../ogc-pages.ts';
 import { BASE } from '../openapi.ts';
 import { readParameters } from '../parameters.ts';
 import { matches } from '../prepared.ts';
-import { admitted, originOf, tagOf } from '../request.ts';
+import { admitted, admittedOpenly, originOf, tagOf } from '../request.ts';
 import { routeOf } from '../routes.ts';
 import type { Service } from '../service.ts';
 
@@ -17,19 +19,33 @@ export async function endpoints(app: FastifyInstance, service: Service): Promise
   for (const endpoint of ENDPOINTS) serve(app, endpoint, service);
 }
 
-function serve(app: FastifyInstance, endpoint: Endpoint, { reader, admit, version }: Service): void {
+/** Types of endpoints with a page. Clients that accept everything get JSON. */
+const TYPES = ['application/json', 'text/html'];
+const HTML_TYPE = 'text/html; charset=utf-8';
+
+/** Returns whether a client prefers a page over JSON. */
+function wantsPage({ page }: Endpoint, { headers }: FastifyRequest): boolean {
+  return page !== undefined && negotiate(headers.accept ?? '*/*', TYPES) === 'text/html';
+}
+
+function serve(app: FastifyInstance, endpoint: Endpoint, { reader, admit, admitOpen, version }: Service): void {
+  const { scope, page } = endpoint;
   app.get(BASE + routeOf(endpoint.path), async (request, reply) => {
-    const { answer, tag } = await admitted(admit, endpoint.scope, request, reply, async () => {
+    const isPage = wantsPage(endpoint, request);
+    const work = async (): Promise<{ readonly answer: string | null; readonly tag: string }> => {
       const given = {
         path: readParameters(endpoint.pathParameters, request.params as Record<string, unknown>),
         query: readParameters(endpoint.parameters, request.query as Record<string, unknown>),
         base: originOf(request) + BASE,
       };
       const found = await endpoint.lookup(reader, given);
-      return { answer: found.answer, tag: tagOf(version, found.publication, endpoint.path, given) };
-    });
+      return { answer: found.answer, tag: tagOf(version, found.publication, endpoint.path, isPage ? { ...given, isPage } : given) };
+    };
+    const { answer, tag } = await (scope === null ? admittedOpenly(admitOpen, request, reply, work) : admitted(admit, scope, request, reply, work));
     reply.header('etag', tag).header('cache-control', 'private, no-cache');
+    if (page !== undefined) reply.header('vary', 'Accept');
     if (matches(request.headers['if-none-match'], tag)) return reply.code(304).send();
+    if (isPage && page !== undefined) return reply.type(HTML_TYPE).headers(PAGE_HEADERS).send(page(answer ?? 'null'));
     return reply.type(endpoint.type ?? JSON_TYPE).send(answer);
   });
 }

@@ -8,13 +8,13 @@ import { matches, prepare, sendForm } from '../prepared.ts';
 import { admitted, tagOf } from '../request.ts';
 import { routeOf } from '../routes.ts';
 import type { Service } from '../service.ts';
-import { lookUpTile, readTile, TILES_ENDPOINT } from '../tiles.ts';
+import { lookUpTile, readTile, TILES_ENDPOINT, TILES_SCOPE } from '../tiles.ts';
 
 export async function tiles(app: FastifyInstance, { reader, counter, metrics, signIn, published, version }: Service): Promise<void> {
   const queue = tileQueueFor(reader.parallel);
   const admit = admitter(counter, metrics.waiting((caller) => queue.take(caller)), signIn, TILES);
   app.get(BASE + routeOf(TILES_ENDPOINT.path), async (request, reply) => {
-    const { status, tag, content } = await admitted(admit, TILES_ENDPOINT.scope, request, reply, async () => {
+    const { status, tag, content } = await admitted(admit, TILES_SCOPE, request, reply, async () => {
       const asked = readTile(request.params as Record<string, unknown>, request.query as Record<string, unknown>);
       const given = { ...asked.tile, layer: asked.layer.name };
       const known = tagOf(version, await published(), TILES_ENDPOINT.path, given);

@@ -1,6 +1,6 @@
 -- purpose: parcels and their sections as OGC API - Features
 -- reads: core.comune_catastale, core.parcel, core.region_box, ledger.publication
--- writes: api.feature_text, api.features_in_box, api.features_of_comune, api.features_by_fid, api.features, api.feature, api.features_extent
+-- writes: api.feature_text, api.ogc_filter, api.features_in_box, api.features_of_comune, api.features_by_fid, api.features, api.feature, api.features_extent
 -- grain: one call per answer
 -- crs: EPSG:4326, longitude latitude, which is CRS84
 
@@ -50,6 +50,91 @@ begin
 end
 $$;
 comment on function api.feature_text(int4, text) is 'A parcel as a GeoJSON feature with its identifiers, and the block of a section with its coverage; null: there is no such parcel';
+
+create or replace function api.ogc_filter(p_parcel core.parcel, p_filter jsonb, p_shapes geometry[]) returns bool
+language plpgsql stable as $$
+declare
+  v_op constant text := p_filter ->> 'op';
+  v_property constant text := p_filter ->> 'property';
+  v_arg jsonb;
+  v_result bool;
+  v_text text;
+  v_number numeric;
+begin
+  case v_op
+    when 'and' then
+      v_result := true;
+      for v_arg in
+        select a.value
+        from jsonb_array_elements(p_filter -> 'args') as a (value)
+      loop
+        v_result := v_result and api.ogc_filter(p_parcel, v_arg, p_shapes);
+        exit when not v_result;
+      end loop;
+      return v_result;
+    when 'or' then
+      v_result := false;
+      for v_arg in
+        select a.value
+        from jsonb_array_elements(p_filter -> 'args') as a (value)
+      loop
+        v_result := v_result or api.ogc_filter(p_parcel, v_arg, p_shapes);
+        exit when v_result;
+      end loop;
+      return v_result;
+    when 'not' then
+      return not api.ogc_filter(p_parcel, p_filter -> 'args' -> 0, p_shapes);
+    when 'literal' then
+      return (p_filter ->> 'value')::bool;
+    when 's_intersects' then
+      return st_intersects(p_parcel.geom, p_shapes[(p_filter ->> 'shape')::int4]);
+    else
+      null;
+  end case;
+  v_text := case v_property
+    when 'cadastral_reference' then p_parcel.reference
+    when 'municipality_code' then p_parcel.belfiore
+    when 'sheet' then nullif(ltrim(p_parcel.sheet, '0'), '')
+    when 'label' then p_parcel.label
+    when 'kind' then p_parcel.kind
+  end;
+  v_number := case v_property
+    when 'region_code' then core.region_of(p_parcel.fid)
+    when 'area_m2' then api.shown_area(p_parcel.area_m2)
+  end;
+  if v_op = 'isNull' then
+    return v_text is null and v_number is null;
+  end if;
+  if v_op = 'in' then
+    return p_filter -> 'values' @> coalesce(to_jsonb(v_number), to_jsonb(v_text));
+  end if;
+  if v_op = 'between' then
+    return v_number between (p_filter ->> 'low')::numeric and (p_filter ->> 'high')::numeric;
+  end if;
+  if v_op = 'like' then
+    return v_text collate "C" like p_filter ->> 'value';
+  end if;
+  if v_number is not null then
+    return case v_op
+      when '=' then v_number = (p_filter ->> 'value')::numeric
+      when '<>' then v_number <> (p_filter ->> 'value')::numeric
+      when '<' then v_number < (p_filter ->> 'value')::numeric
+      when '<=' then v_number <= (p_filter ->> 'value')::numeric
+      when '>' then v_number > (p_filter ->> 'value')::numeric
+      when '>=' then v_number >= (p_filter ->> 'value')::numeric
+    end;
+  end if;
+  return case v_op
+    when '=' then v_text = p_filter ->> 'value'
+    when '<>' then v_text <> p_filter ->> 'value'
+    when '<' then v_text collate "C" < p_filter ->> 'value'
+    when '<=' then v_text collate "C" <= p_filter ->> 'value'
+    when '>' then v_text collate "C" > p_filter ->> 'value'
+    when '>=' then v_text collate "C" >= p_filter ->> 'value'
+  end;
+end
+$$;
+comment on function api.ogc_filter(core.parcel, jsonb, geometry[]) is 'Whether a parcel meets the conditions of a parsed filter. Null: unknown, because a value is missing. p_shapes: the shapes that s_intersects names by number';
 
 create or replace function api.features_in_box(p_box geometry, p_from int4, p_until int4, p_comune text, p_kind text, p_limit int4) returns int4[]
 language plpgsql stable as $$
@@ -170,7 +255,7 @@ comment on function api.features_by_fid(geometry, int4[], int4, int4, text, int4
 
 create or replace function api.features(
   p_section text, p_boxes float8[], p_is_small bool, p_firsts int4[], p_range int4[], p_equal json, p_after_reference text, p_after int4, p_limit int4,
-  out publication text, out features text, out returned int4, out next_reference text, out next int4, out licenses text
+  out publication text, out problem text, out features text, out returned int4, out next_reference text, out next int4, out licenses text
 )
 language plpgsql volatile security definer
 set search_path to core, section, ledger, public, pg_temp
@@ -183,6 +268,14 @@ declare
   v_kind constant text := p_equal ->> 'kind';
   -- An answer has at most 1 MiB. The rest is for links and licences.
   v_most_bytes constant int4 := 1048576 - 65536;
+  v_filter constant json := p_equal -> 'filter';
+  v_where constant jsonb := v_filter -> 'where';
+  v_shapes geometry[];
+  -- Candidates of a page. A filter tests at most this many parcels and leaves the rest to the next page, so that its time is bounded.
+  v_look constant int4 := greatest(p_limit + 1, case when v_filter is null then 0 else 20000 / (v_filter ->> 'conditions')::int4 end);
+  v_is_small bool := p_is_small;
+  v_candidates int4[];
+  v_parcel core.parcel;
   v_box geometry;
   v_fids int4[];
   v_text text;
@@ -212,6 +305,26 @@ begin
       from generate_series(1, coalesce(cardinality(p_boxes), 0), 4) as g (n)
     ) b
   );
+  if v_where is not null then
+    v_shapes := array(
+      select st_setsrid(st_geomfromgeojson(s.value::text), 4326)
+      from json_array_elements(v_filter -> 'shapes') with ordinality as s (value, place)
+      order by s.place
+    );
+    problem := (
+      select st_isvalidreason(s.geom)
+      from unnest(v_shapes) as s (geom)
+      where not st_isvalid(s.geom)
+      limit 1
+    );
+    if problem is not null then
+      return;
+    end if;
+    if v_box is null and v_filter ->> 'box' is not null then
+      v_box := st_envelope(v_shapes[(v_filter ->> 'box')::int4]);
+      v_is_small := greatest(st_xmax(v_box) - st_xmin(v_box), st_ymax(v_box) - st_ymin(v_box)) <= (v_filter ->> 'small')::float8;
+    end if;
+  end if;
   -- One more than the page needs, to detect a next page.
   if v_reference is not null then
     v_fids := array(
@@ -225,18 +338,34 @@ begin
         and (v_kind is null or p.kind = v_kind)
         and (v_box is null or st_intersects(p.geom, v_box))
       order by p.fid
-      limit p_limit + 1
+      limit v_look
     );
-  elsif p_is_small then
-    v_fids := api.features_in_box(v_box, greatest(v_from, p_after + 1), v_until, v_comune, v_kind, p_limit + 1);
+  elsif v_is_small then
+    v_fids := api.features_in_box(v_box, greatest(v_from, p_after + 1), v_until, v_comune, v_kind, v_look);
   elsif v_comune is not null then
-    v_fids := api.features_of_comune(v_comune, v_box, v_from, v_until, v_kind, p_after_reference, p_after, p_limit + 1);
+    v_fids := api.features_of_comune(v_comune, v_box, v_from, v_until, v_kind, p_after_reference, p_after, v_look);
   else
     select
       f.fids,
       f.looked_until
     into v_fids, next
-    from api.features_by_fid(v_box, p_firsts, v_from, v_until, v_kind, p_after, p_limit + 1) f;
+    from api.features_by_fid(v_box, p_firsts, v_from, v_until, v_kind, p_after, v_look) f;
+  end if;
+  if v_where is not null then
+    v_candidates := v_fids;
+    v_fids := '{}';
+    for v_place in 1 .. cardinality(v_candidates) loop
+      select *
+      into v_parcel
+      from core.parcel p
+      where p.fid = v_candidates[v_place];
+      continue when not coalesce(api.ogc_filter(v_parcel, v_where, v_shapes), false);
+      v_fids := v_fids || v_parcel.fid;
+      exit when cardinality(v_fids) > p_limit;
+    end loop;
+    if cardinality(v_candidates) = v_look then
+      next := v_candidates[v_look];
+    end if;
   end if;
   if cardinality(v_fids) > p_limit then
     v_fids := v_fids[: p_limit];
@@ -253,7 +382,7 @@ begin
     end if;
     v_texts := v_texts || v_text;
   end loop;
-  if next is not null and v_comune is not null and not p_is_small and v_reference is null then
+  if next is not null and v_comune is not null and not v_is_small and v_reference is null then
     next_reference := (select p.reference from core.parcel p where p.fid = next);
   end if;
   returned := cardinality(v_fids);
@@ -263,7 +392,7 @@ begin
   );
 end
 $$;
-comment on function api.features(text, float8[], bool, int4[], int4[], json, text, int4, int4) is 'A page of features as JSON text, without brackets. p_boxes: west, south, east, north of each box in degrees, null: anywhere; p_is_small: the boxes contain few parcels; p_firsts: first fid of each region and the fid after the last region; p_range: first fid, and the fid before which to stop; p_equal: municipality_code, cadastral_reference and kind, each only if requested; p_after_reference, p_after: the page starts after these, at first empty and -1. next, next_reference: the next page starts after these; next null: this is the last page';
+comment on function api.features(text, float8[], bool, int4[], int4[], json, text, int4, int4) is 'A page of features as JSON text, without brackets. p_boxes: west, south, east, north of each box in degrees, null: anywhere; p_is_small: the boxes contain few parcels; p_firsts: first fid of each region and the fid after the last region; p_range: first fid, and the fid before which to stop; p_equal: municipality_code, cadastral_reference, kind and filter, each only if requested; p_after_reference, p_after: the page starts after these, at first empty and -1. The filter has its conditions, shapes, number of conditions, the shape whose box selects candidates, and the size of a small box in degrees. problem: why a shape is not valid, then there is no page. next, next_reference: the next page starts after these; next null: this is the last page';
 
 create or replace function api.feature(p_fid int4, p_section text, out publication text, out feature text, out licenses text)
 language plpgsql volatile security definer

@@ -68,6 +68,15 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   region_code: mostly(fc.constantFrom('14', '1')),
   municipality_code: mostly(fc.constantFrom('Z001', 'z002')),
   cadastral_reference: mostly(fc.constantFrom('Z001_000100.2')),
+  filter: mostly(
+    fc.constantFrom(
+      "municipality_code = 'Z001' and area_m2 > 100", "cadastral_reference = 'Z001_000100.2'", 'S_INTERSECTS(geometry, POINT(14.01 42.001))', 'area_m2 > 100', "label like '1%\\\\'",
+      's_intersects(geometry, bbox(14, 42, 14.02, 42.02)) and not (kind in (\'road\', \'water\') or sheet is null)', 's_intersects(geometry, polygon((14 42, 14.1 42.1, 14.1 42, 14 42.1, 14 42)))',
+      '{"op":"and","args":[{"op":"=","args":[{"property":"municipality_code"},"Z001"]},{"op":"between","args":[{"property":"area_m2"},0,1e308]}]}',
+    ),
+  ),
+  'filter-lang': mostly(fc.constantFrom('cql2-text', 'cql2-json')),
+  'filter-crs': mostly(fc.constantFrom('http://www.opengis.net/def/crs/OGC/1.3/CRS84')),
   kind: mostly(fc.constantFrom('land', 'road', 'water')),
   province: mostly(fc.constantFrom('IS', 'Isernia', '094')),
   layer: mostly(fc.constantFrom(...TILE_LAYERS.map(({ name }) => name))),

@@ -1,7 +1,8 @@
 /** Tests of the requirements in docs/ogc-conformance.md, each under the name of its requirement, and of the other promises of the paths below /ogc. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { COLLECTIONS, CONFORMS_TO } from '../../api/ogc.ts';
+import { FILTER_PROPERTIES } from '../../api/cql2.ts';
+import { COLLECTIONS, CONFORMS_TO, INDEXED } from '../../api/ogc.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { BASE, DOCUMENT, violationsOf, regionService, type Answered } from './harness.ts';
@@ -9,6 +10,8 @@ import { BASE, DOCUMENT, violationsOf, regionService, type Answered } from './ha
 type Json = Record<string, unknown>;
 type Link = { href: string; rel: string; type?: string };
 type Feature = { type: string; id: number; geometry: { type: string; coordinates: unknown[] }; properties: Json };
+type Sides = Readonly<Record<'west' | 'south' | 'east' | 'north', number>>;
+type Row = Sides & { fid: number; belfiore: string; reference: string; kind: string; label: string; sheet: string | null; area: number };
 type Page = { type: string; features: Feature[]; numberReturned: number; links: Link[]; licenses: Json[] };
 
 const PAGE = readFileSync(new URL('../../docs/ogc-conformance.md', import.meta.url), 'utf8');
@@ -17,7 +20,7 @@ const NAMED = [...PAGE.matchAll(/^\| `(\/req\/[\w/-]+)` \|/gm)].map((match) => m
 describeDatabase('OGC API - Features', (engine) => {
   let service: Awaited<ReturnType<typeof regionService>>;
   let key: string;
-  let all: { fid: number; belfiore: string; reference: string; kind: string; west: number; south: number; east: number; north: number }[];
+  let all: Row[];
 
   const ask = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answered> => {
     const answered = await service.ask(`/ogc${path}`, { key, headers });
@@ -57,10 +60,29 @@ describeDatabase('OGC API - Features', (engine) => {
     service = await regionService(engine, 400, 17, { comuni: 3, only: ['ade_cadastre', 'istat_comuni', 'istat_boundaries', 'ispra_flood', 'anncsu_addresses'] });
     key = await service.token();
     all = await service.database.query(
-      'select fid, belfiore, reference, kind, st_xmin(geom) as west, st_ymin(geom) as south, st_xmax(geom) as east, st_ymax(geom) as north from core.parcel order by fid',
+      "select fid, belfiore, reference, kind, label, nullif(ltrim(sheet, '0'), '') as sheet, api.shown_area(area_m2)::float8 as area, st_xmin(geom) as west, st_ymin(geom) as south, st_xmax(geom) as east, st_ymax(geom) as north from core.parcel order by fid",
     );
   });
   afterAll(() => service?.close());
+
+  type Parcel = (typeof all)[number];
+  /** Everywhere. A filter needs a condition with an index. */
+  const EVERYWHERE = 'bbox=6,35,19,47';
+  /** Expects that a filter selects the same parcels as a predicate, in text and in JSON. */
+  const selects = async (filter: string, predicate: (parcel: Parcel) => boolean, json?: unknown): Promise<void> => {
+    const expected = all.filter(predicate).map(({ fid }) => fid);
+    const languages = [['cql2-text', filter], ...(json === undefined ? [] : [['cql2-json', JSON.stringify(json)]])] as const;
+    for (const [language, text] of languages) {
+      const found = await pages(`/collections/parcels/items?limit=90&${EVERYWHERE}&filter-lang=${language}&filter=${encodeURIComponent(text)}`);
+      expect(fids(found), text).toEqual(expected);
+    }
+    expect([filter, expected.length > 0 && expected.length < all.length]).toEqual([filter, true]);
+  };
+  const area = { property: 'area_m2' };
+  const median = (): number => [...all].sort((a, b) => a.area - b.area)[Math.floor(all.length / 2)]!.area;
+  const meets = ({ west, east, south, north }: Parcel, [left, low, right, high]: readonly [number, number, number, number]): boolean => (
+    west <= right && east >= left && south <= high && north >= low
+  );
 
   const REQUIREMENTS: Readonly<Record<string, () => Promise<void>>> = {
     '/req/core/root-op': async () => expect((await ask('')).status).toBe(200),
@@ -95,7 +117,7 @@ describeDatabase('OGC API - Features', (engine) => {
       const { headers } = await ask('/collections');
       expect((await ask('/collections', { 'if-none-match': headers['etag']! })).status).toBe(304);
       expect((await service.ask('/ogc/collections', { key, method: 'POST' })).status).toBe(405);
-      expect((await service.ask('/ogc/collections')).status).toBe(401);
+      expect((await service.ask('/ogc/collections/parcels/items')).status).toBe(401);
       for (const path of ['/collections/roads', '/collections/roads/items', '/collections/parcels/items/1', '/collections/parcels/items/x', '/collections/parcels/items/9999999999']) {
         expect([path, ...await refused(path)]).toEqual([path, 404, 'NOT_FOUND']);
       }
@@ -230,11 +252,118 @@ describeDatabase('OGC API - Features', (engine) => {
     },
   };
 
-  for (const [id, holds] of Object.entries(REQUIREMENTS)) it(id, holds);
+  const FILTER_REQUIREMENTS: Readonly<Record<string, () => Promise<void>>> = {
+    '/req/queryables/get-queryables-op': async () => {
+      for (const { id } of COLLECTIONS) expect((await ask(`/collections/${id}/queryables`)).headers['content-type']).toMatch(/^application\/schema\+json/);
+    },
+    '/req/queryables/get-queryables-response': async () => {
+      const body = await get<{ $schema: string; type: string; properties: Json }>('/collections/parcels/queryables');
+      expect([body.$schema, body.type, Object.keys(body.properties)]).toEqual(['https://json-schema.org/draft/2020-12/schema', 'object', [...Object.keys(FILTER_PROPERTIES), 'geometry']]);
+    },
+    '/req/queryables/queryables-link': async () => {
+      for (const each of (await get<{ collections: Json[] }>('/collections')).collections) expect(linksOf(each, 'http://www.opengis.net/def/rel/ogc/1.0/queryables')).toMatchObject([{ type: 'application/schema+json' }]);
+    },
+    '/req/filter/filter-param': async () => expect(parameter('filter')).toMatchObject({ in: 'query', required: false, schema: { type: 'string' } }),
+    '/req/filter/filter-lang-param': async () => {
+      expect(parameter('filter-lang')).toMatchObject({ schema: { enum: ['cql2-text', 'cql2-json'] } });
+      expect(await refused(`/collections/parcels/items?${EVERYWHERE}&filter-lang=ecql&filter=true`)).toEqual([400, 'INVALID_PARAMS']);
+    },
+    '/req/filter/filter-crs-wgs84': async () => {
+      const [first] = all;
+      const point = `S_INTERSECTS(geometry, POINT(${(first!.west + first!.east) / 2} ${(first!.south + first!.north) / 2}))`;
+      expect((await pages(`/collections/parcels/items?filter=${encodeURIComponent(point)}`)).flatMap(({ features }) => features).length).toBeGreaterThan(0);
+    },
+    '/req/filter/filter-crs-param': async () => {
+      const crs = encodeURIComponent('http://www.opengis.net/def/crs/OGC/1.3/CRS84');
+      await get(`/collections/parcels/items?${EVERYWHERE}&filter=true&filter-crs=${crs}`);
+      expect(await refused(`/collections/parcels/items?${EVERYWHERE}&filter=true&filter-crs=EPSG:3035`)).toEqual([400, 'INVALID_PARAMS']);
+    },
+    '/req/filter/mixing-expressions': async () => {
+      const { belfiore } = all[0]!;
+      const found = await pages(`/collections/parcels/items?limit=50&municipality_code=${belfiore}&kind=land&filter=${encodeURIComponent(`area_m2 > ${median()}`)}`);
+      expect(sorted(fids(found))).toEqual(all.filter((each) => each.belfiore === belfiore && each.kind === 'land' && each.area > median()).map(({ fid }) => fid));
+    },
+    '/req/filter/response': async () => {
+      for (const filter of ['area_m2 >', 'owner = 1', "area_m2 = 'x'", 'S_WITHIN(geometry, POINT(14 42))', 'S_INTERSECTS(geometry, POLYGON((14 42, 15 43, 15 42, 14 43, 14 42)))']) {
+        expect([filter, ...await refused(`/collections/parcels/items?${EVERYWHERE}&filter=${encodeURIComponent(filter)}`)]).toEqual([filter, 400, 'INVALID_PARAMS']);
+      }
+    },
+    '/req/features-filter/get-queryables-op': async () => expect((await ask('/collections/risk/queryables')).status).toBe(200),
+    '/req/features-filter/response': async () => {
+      const page = await get<Page>(`/collections/risk/items?limit=5&${EVERYWHERE}&filter=${encodeURIComponent("kind = 'land'")}`);
+      expect(page.features.map(({ properties }) => properties['kind'])).toEqual(Array.from({ length: 5 }, () => 'land'));
+    },
+    '/req/basic-cql2/cql2-filter': async () => selects(`not (kind = 'land' or area_m2 < ${median()}) and true`, ({ kind, area: m2 }) => !(kind === 'land' || m2 < median())),
+    '/req/basic-cql2/binary-comparison-predicate': async () => {
+      const limit = median();
+      await selects(`area_m2 = ${limit}`, (each) => each.area === limit, { op: '=', args: [area, limit] });
+      await selects(`area_m2 <> ${limit}`, (each) => each.area !== limit, { op: '<>', args: [area, limit] });
+      await selects(`area_m2 < ${limit}`, (each) => each.area < limit, { op: '<', args: [area, limit] });
+      await selects(`area_m2 <= ${limit}`, (each) => each.area <= limit, { op: '<=', args: [area, limit] });
+      await selects(`area_m2 > ${limit}`, (each) => each.area > limit, { op: '>', args: [area, limit] });
+      await selects(`area_m2 >= ${limit}`, (each) => each.area >= limit, { op: '>=', args: [area, limit] });
+      await selects("label >= '5'", ({ label }) => label >= '5', { op: '>=', args: [{ property: 'label' }, '5'] });
+    },
+    '/req/basic-cql2/null-predicate': async () => {
+      await selects('sheet is not null and kind = \'road\'', ({ sheet, kind }) => sheet !== null && kind === 'road');
+      expect(fids(await pages(`/collections/parcels/items?${EVERYWHERE}&filter=${encodeURIComponent('label is null')}`))).toEqual([]);
+    },
+    '/req/basic-cql2/property': async () => {
+      for (const [name, schema] of Object.entries((await get<{ properties: Record<string, Json> }>('/collections/parcels/queryables')).properties)) {
+        if (name !== 'geometry') await get(`/collections/parcels/items?limit=1&${EVERYWHERE}&filter=${encodeURIComponent(`${name} = ${/number|integer/.test(String(schema['type'])) ? '1' : "'x'"} or true`)}`.replace("municipality_code%20%3D%20'x'", "municipality_code%20%3D%20'A001'"));
+      }
+    },
+    '/req/advanced-comparison-operators/like-predicate': async () => {
+      await selects("label like '1%'", ({ label }) => label.startsWith('1'), { op: 'like', args: [{ property: 'label' }, '1%'] });
+      await selects("label like '_'", ({ label }) => label.length === 1);
+    },
+    '/req/advanced-comparison-operators/between-predicate': async () => {
+      await selects(`area_m2 between 10 and ${median()}`, (each) => each.area >= 10 && each.area <= median(), { op: 'between', args: [area, 10, median()] });
+    },
+    '/req/advanced-comparison-operators/in-predicate': async () => {
+      await selects("kind in ('road', 'water')", ({ kind }) => kind !== 'land', { op: 'in', args: [{ property: 'kind' }, ['road', 'water']] });
+    },
+    '/req/basic-spatial-functions/spatial-predicate': async () => {
+      const middle = all[Math.floor(all.length / 2)]!;
+      const box = [middle.west, middle.south, middle.east, middle.north] as const;
+      const found = fids(await pages(`/collections/parcels/items?filter=${encodeURIComponent(`S_INTERSECTS(geometry, BBOX(${box.join(',')}))`)}`));
+      expect(found).toEqual(fids(await pages(`/collections/parcels/items?bbox=${box.join(',')}`)));
+      expect(found.filter((fid) => !all.some((each) => each.fid === fid && meets(each, box)))).toEqual([]);
+    },
+    '/req/basic-spatial-functions-plus/spatial-data-types': async () => {
+      const { west, south, east, north } = all[3]!;
+      const ring = `(${west} ${south}, ${east} ${south}, ${east} ${north}, ${west} ${south})`;
+      for (const shape of [`LINESTRING(${west} ${south}, ${east} ${north})`, `MULTIPOINT(${west} ${south}, ${east} ${north})`, `POLYGON(${ring})`, `MULTIPOLYGON((${ring}))`, `MULTILINESTRING((${west} ${south}, ${east} ${north}))`]) {
+        const found = await pages(`/collections/parcels/items?filter=${encodeURIComponent(`S_INTERSECTS(geometry, ${shape})`)}`);
+        const [expected] = await service.database.query<{ fids: number[] }>('select array_agg(fid order by fid) as fids from core.parcel where st_intersects(geom, st_setsrid(st_geomfromtext($1), 4326))', [shape]);
+        expect(fids(found), shape).toEqual(expected!.fids);
+      }
+    },
+    '/req/cql2-text/advanced-comparison-operators': async () => selects("label not in ('1', '2') and label not like '3%'", ({ label }) => !['1', '2'].includes(label) && !label.startsWith('3')),
+    '/req/cql2-text/escaping': async () => expect((await get<Page>(`/collections/parcels/items?${EVERYWHERE}&filter=${encodeURIComponent("label = 'it''s'")}`)).features).toEqual([]),
+    '/req/cql2-json/basic-cql2': async () => selects("kind = 'water' or kind = 'road'", ({ kind }) => kind !== 'land', { op: 'or', args: ['water', 'road'].map((kind) => ({ op: '=', args: [{ property: 'kind' }, kind] })) }),
+    '/req/cql2-json/advanced-comparison-operators': async () => selects("kind in ('land')", ({ kind }) => kind === 'land', { op: 'in', args: [{ property: 'kind' }, ['land']] }),
+  };
+
+  for (const [id, holds] of Object.entries({ ...REQUIREMENTS, ...FILTER_REQUIREMENTS })) it(id, holds);
+
+  it('refuses a filter that no index can answer, and names the conditions that have one', async () => {
+    for (const filter of ['area_m2 > 5', "municipality_code = 'Z001' or area_m2 > 5", "not municipality_code = 'Z001'", 'not S_INTERSECTS(geometry, POINT(14 42))', "kind = 'land'"]) {
+      const { status, body } = await ask(`/collections/parcels/items?filter=${encodeURIComponent(filter)}`);
+      expect([filter, status, body!['error'], (body!['details'] as Json)['indexed']]).toEqual([filter, 400, 'FILTER_NOT_INDEXED', INDEXED]);
+    }
+  });
+
+  it('pages through a filter on the comune, which no parameter names', async () => {
+    const { belfiore } = all[0]!;
+    const found = await pages(`/collections/parcels/items?limit=7&filter=${encodeURIComponent(`municipality_code = '${belfiore}' and area_m2 > ${median()}`)}`);
+    expect(found.length).toBeGreaterThan(2);
+    expect(sorted(fids(found))).toEqual(all.filter((each) => each.belfiore === belfiore && each.area > median()).map(({ fid }) => fid));
+  });
 
   it('lists in its page exactly the requirements that are tested here', () => {
-    expect(NAMED.length).toBe(37);
-    expect(Object.keys(REQUIREMENTS)).toEqual(NAMED);
+    expect(NAMED.length).toBe(61);
+    expect([...Object.keys(REQUIREMENTS), ...Object.keys(FILTER_REQUIREMENTS)]).toEqual(NAMED);
   });
 
   it('reaches every parcel once by pages, for every kind of query, and never by an offset', async () => {
@@ -258,9 +387,24 @@ describeDatabase('OGC API - Features', (engine) => {
     }
   });
 
+  it('shows the landing page, conformance, collections and queryables to browsers without a key', async () => {
+    for (const [path, shown] of [
+      ['', 'Conformance classes'], ['/conformance', 'conf/geojson'], ['/collections', 'valuation_history'], ['/collections/risk', 'risk/items'], ['/collections/parcels/queryables', 'cadastral_reference'],
+    ] as const) {
+      const page = await service.ask(`/ogc${path}`, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } });
+      expect([page.status, page.headers['content-type'], page.headers['vary']], path).toEqual([200, 'text/html; charset=utf-8', expect.stringContaining('Accept')]);
+      expect(page.headers['content-security-policy']).toContain("default-src 'none'");
+      expect(page.text).toContain(shown);
+      expect(page.text).not.toContain('<script');
+      const again = await service.ask(`/ogc${path}`, { headers: { accept: 'text/html', 'if-none-match': page.headers['etag']! } });
+      const json = await service.ask(`/ogc${path}`, { headers: { accept: '*/*', 'if-none-match': page.headers['etag']! } });
+      expect([again.status, json.status, json.headers['content-type']]).toEqual([304, 200, expect.stringContaining('json')]);
+    }
+  });
+
   it('accepts the parameters in its queryables, and builds links from the requested host', async () => {
     const { properties } = await get<{ properties: Json }>('/collections/parcels/queryables');
-    expect(Object.keys(properties)).toEqual(['region_code', 'municipality_code', 'cadastral_reference', 'kind']);
+    expect(Object.keys(properties).filter((name) => parameter(name) !== undefined).sort()).toEqual(['cadastral_reference', 'kind', 'municipality_code', 'region_code']);
     const response = await service.app.inject({ method: 'GET', url: `${BASE}/ogc`, headers: { 'x-api-key': key, host: 'maps.example:8443' } });
     for (const { href } of response.json<{ links: Link[] }>().links) expect(href.startsWith(`http://maps.example:8443${BASE}/`)).toBe(true);
   });

@@ -58,6 +58,11 @@ describeEngines('the plans of the read interface', (engine) => {
       suggestions: addresses.map(({ text }, index) => `/map/suggestions?q=${encodeURIComponent(index % 2 === 0 ? text.replace(/\w{2} \d+$/, '') : `${text}, Cas`)}`),
       'features of a small box': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=20&bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map((side) => side.toFixed(7)).join(',')}`),
       'features of a comune': parcels.map(({ belfiore }) => `/ogc/collections/parcels/items?limit=20&municipality_code=${belfiore}`),
+      // Requests of QGIS: the box of the canvas with the filter of the layer, and the filter alone.
+      'features of a box and a filter': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=20&filter-lang=cql2-text&filter=${encodeURIComponent("(area_m2 > 100) AND (kind = 'land')")}&bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map((side) => side.toFixed(7)).join(',')}`),
+      'features of a filter on the comune': parcels.map(({ belfiore }) => `/ogc/collections/parcels/items?limit=20&filter=${encodeURIComponent(`(municipality_code = '${belfiore}') AND (label LIKE '1%')`)}`),
+      'features of a filter on the reference': parcels.map(({ reference }) => `/ogc/collections/parcels/items?filter=${encodeURIComponent(`cadastral_reference = '${reference}'`)}`),
+      'features of a filter on the geometry': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=20&filter=${encodeURIComponent(`S_INTERSECTS(geometry, POLYGON((${lng} ${lat}, ${lng + 0.001} ${lat}, ${lng} ${lat + 0.001}, ${lng} ${lat}))) AND area_m2 BETWEEN 1 AND 1000000`)}`),
       'features after a fid': parcels.map(({ fid }) => `/ogc/collections/parcels/items?limit=20&after=${fid}`),
       'tile of parcels': tilesOf(parcels, 'parcels'),
       'tile of a section': SECTION_LAYERS.flatMap((layer) => tilesOf(parcels.slice(0, 3), layer)),
@@ -91,7 +96,7 @@ describeEngines('the plans of the read interface', (engine) => {
     );
   }
 
-  it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'locate by polygon', 'neighbours', 'search of a sheet', 'search of a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'suggestions', 'features of a small box', 'features of a comune', 'features after a fid', 'tile of parcels', 'tile of a section', 'quality of a comune', 'lists'])('%s reads no large table through', async (name) => {
+  it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'locate by polygon', 'neighbours', 'search of a sheet', 'search of a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'suggestions', 'features of a small box', 'features of a comune', 'features of a box and a filter', 'features of a filter on the comune', 'features of a filter on the reference', 'features of a filter on the geometry', 'features after a fid', 'tile of parcels', 'tile of a section', 'quality of a comune', 'lists'])('%s reads no large table through', async (name) => {
     const paths = questions[name]!;
     const scans = await scansOf(paths);
     // Connections that loaded the region may still report a few scans. A plan with such a scan would show the scan in every request.

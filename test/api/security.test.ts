@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints.ts';
-import { SCOPES } from '../../api/access.ts';
+import { OPEN_QUOTA, SCOPES } from '../../api/access.ts';
 import { hashOf } from '../../api/access.ts';
 import { listTokens, revokeToken } from '../../cli/token.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
@@ -41,10 +41,25 @@ describeDatabase('access', (engine) => {
           const path = PATHS[endpoint.path]!;
           const answered = await service.ask(path, { key });
           expect(violationsOf(path, answered)).toEqual([]);
-          if (endpoint.scope === scope) expect([path, [200, 404].includes(answered.status)]).toEqual([path, true]);
+          if (endpoint.scope === scope || endpoint.scope === null) expect([path, [200, 404].includes(answered.status)]).toEqual([path, true]);
           else expect([path, answered.status, answered.body!['error']]).toEqual([path, 403, 'INSUFFICIENT_SCOPE']);
         }
       }
+    });
+
+    it('are not needed for open endpoints, whose requests are counted for each network instead', async () => {
+      const open = ENDPOINTS.filter(({ scope }) => scope === null).map(({ path }) => PATHS[path]!);
+      const from = '2001:db8:0:7::1';
+      for (const path of open) {
+        for (const key of [undefined, 'mpl_no']) expect([path, (await service.ask(path, { from, ...(key === undefined ? {} : { key }) })).status]).toEqual([path, 200]);
+      }
+      const { headers } = await service.ask('/ogc', { from: '2001:db8:0:7:ffff::2' });
+      expect([headers['x-ratelimit-limit'], headers['x-ratelimit-remaining']]).toEqual([String(OPEN_QUOTA), String(OPEN_QUOTA - 2 * open.length - 1)]);
+      for (let left = Number(headers['x-ratelimit-remaining']); left > 0; left -= 1) await service.ask('/ogc/conformance', { from });
+      const refused = await service.ask('/ogc', { from });
+      expect([refused.status, refused.body!['error'], Number(refused.headers['retry-after']) > 0]).toEqual([429, 'RATE_LIMITED', true]);
+      expect((await service.ask('/ogc', { from: '2001:db8:0:8::1' })).status).toBe(200);
+      expect((await service.ask('/ogc/collections/parcels/items', { from })).status).toBe(401);
     });
 
     it('keys that are unknown, malformed, expired, revoked or huge are refused with the same answer', async () => {

@@ -1,7 +1,7 @@
 /** Promises of the API, statement by statement, each with its check over HTTP on a served region. */
 import { expect } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints.ts';
-import { SCOPES, type Scope } from '../../api/access.ts';
+import { OPEN_QUOTA, SCOPES, type Scope } from '../../api/access.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { BASE, DOCUMENT, violationsOf, VERSION, type Answered } from './harness.ts';
 import { PARCELS } from './statements-parcels.ts';
@@ -54,9 +54,14 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   ...ENDPOINTS.map(({ path, scope }, index): Statement => ({
-    about: 'the interface', says: `${path} needs a key with ${scope}, and no other scope`,
+    about: 'the interface', says: scope === null ? `${path} needs no key` : `${path} needs a key with ${scope}, and no other scope`,
     holds: async (trial) => {
       const question = (await questions(trial))[index]!;
+      if (scope === null) {
+        const answered = await trial.service.ask(question);
+        expect([answered.status, violationsOf(question, answered)]).toEqual([200, []]);
+        return;
+      }
       expect((await trial.service.ask(question)).status).toBe(401);
       for (const each of SCOPES) {
         const { status } = await trial.service.ask(question, { key: await trial.service.token([each]) });
@@ -440,11 +445,16 @@ export const STATEMENTS: readonly Statement[] = [
       const spent = await service.token();
       await service.database.query('insert into access.rate_window (token_id, started_at, used) select max(token_id), now(), 1000 from access.token');
       for (let count = 0; count < 21; count += 1) await service.ask('/admin/regions', { key: `mpl_${String(count).padStart(43, 'c')}`, from: '192.0.2.64' });
+      for (let count = 0; count < OPEN_QUOTA; count += 1) await service.ask('/ogc/conformance', { from: '192.0.2.66' });
       const unable = async (error: Error): Promise<Answered> => (await answersWith(async () => Promise.reject(error), ['/admin/regions']))[0]!;
       for (const { path, scope, refused } of ENDPOINTS) {
         const other = SCOPES.find((each) => each !== scope)!;
         const plain = path.replace('{id}', '1499999996').replace('{code}', 'H501').replace('{collectionId}', 'roads').replace('{featureId}', '1');
-        const answers: readonly Answered[] = [
+        const answers: readonly Answered[] = scope === null ? [
+          await service.ask(plain, { method: 'POST' }), await service.ask(plain, { from: '192.0.2.66' }), await trial.ask(`${plain}?${query(refused)}`),
+          await unable(new Error('a bug')), await unable(new MappaleError('gone', { code: 'SQL_57P01', kind: 'database' })),
+          ...(path.includes('{') ? [await trial.ask(plain)] : []),
+        ] : [
           await service.ask(plain), await service.ask(plain, { key: 'mpl_no', from: '192.0.2.65' }), await service.ask(plain, { key: await service.token([other]) }), await service.ask(plain, { method: 'POST' }),
           await service.ask(plain, { key: spent }), await service.ask(plain, { key: 'mpl_no', from: '192.0.2.64' }), await trial.ask(`${plain}?${query(refused)}`),
           await unable(new Error('a bug')), await unable(new MappaleError('gone', { code: 'SQL_57P01', kind: 'database' })),
