@@ -58,7 +58,7 @@ export function isSpace(byte: number | undefined): boolean {
  */
 class Run {
   readonly #tags: readonly Uint8Array[];
-  /** What may come before the first tag. */
+  /** Content that is allowed before the first tag. */
   readonly #before: 'nothing' | 'space';
   words: Float64Array = new Float64Array(0);
   /** The last eight bytes, for lengths that are not a multiple of eight. */
