@@ -11,7 +11,7 @@ import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { describeEngines } from '../harness/database.ts';
 import { BASE, DOCUMENT, violationsOf, regionService, VERSION, type Answered } from './harness.ts';
 import { STATEMENTS } from './statements.ts';
-import { Trial } from './trial.ts';
+import { Trial } from '../harness/api-trial.ts';
 
 type Service = Awaited<ReturnType<typeof regionService>>;
 type Json = Record<string, unknown>;

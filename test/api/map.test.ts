@@ -24,7 +24,7 @@ import { describeEngines } from '../harness/database.ts';
 import { PROGRAM } from '../harness/program.ts';
 import { BASE, regionService, VERSION } from './harness.ts';
 import { CHROMIUM, coloured, openMapBrowser, PHONE, PICTURES, SOON, WIDE, type MapBrowser } from './map-browser.ts';
-import { auditOf, countsOf, markupOf, writeMarkup } from './markup.ts';
+import { auditOf, countsOf, markupOf, writeMarkup } from '../harness/markup.ts';
 
 /** Sections that have values for every land parcel. */
 const EVERYWHERE = ['terrain', 'land_cover', 'nightlights'];

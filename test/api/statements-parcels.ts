@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { regionOfFid } from '../../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { daysGoBy, onOneDay } from '../harness/days.ts';
-import { ascending, cornersOf, edgeMetres, edgesOf, fids, meetings, metaOf, query, roughArea, some, type Basic, type Json, type Statement } from './trial.ts';
+import { ascending, cornersOf, edgeMetres, edgesOf, fids, meetings, metaOf, query, roughArea, some, type Basic, type Json, type Statement } from '../harness/api-trial.ts';
 
 const OF_LOCATE = 'locating parcels';
 const OF_NEIGHBOURS = 'neighbours';

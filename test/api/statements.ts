@@ -5,7 +5,7 @@ import { OPEN_QUOTA, SCOPES, type Scope } from '../../api/access.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { BASE, DOCUMENT, violationsOf, VERSION, type Answered } from './harness.ts';
 import { PARCELS } from './statements-parcels.ts';
-import { answersWith, metaOf, query, type Json, type Statement, type Trial } from './trial.ts';
+import { answersWith, metaOf, query, type Json, type Statement, type Trial } from '../harness/api-trial.ts';
 
 const OF_SEARCH = 'searching addresses';
 const OF_REVERSE = 'addresses around a point';

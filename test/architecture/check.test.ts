@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { ROOT } from './project.ts';
+import { ROOT } from '../harness/architecture/project.ts';
 
 /** Runs a script of package.json, and returns its lines. @throws Error if it fails without a line */
 async function linesOf(script: string): Promise<string[]> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { describeState } from '../../pipelines/operate/metrics.ts';
-import { read, ROOT } from './project.ts';
+import { read, ROOT } from '../harness/architecture/project.ts';
 
 const UNITS = ['mappale-watch.service', 'mappale-serve.service'] as const;
 const ANALYZE = '/usr/bin/systemd-analyze';

@@ -6,7 +6,7 @@ import { SETTINGS } from '../../pipelines/config.ts';
 import { program } from '../../cli/main.ts';
 import { serverAddress } from '../../pipelines/db/server-address.ts';
 import { refusal, words } from '../harness/typed.ts';
-import { FILES, isData, read, SECTION_FOLDERS } from './project.ts';
+import { FILES, isData, read, SECTION_FOLDERS } from '../harness/architecture/project.ts';
 
 const DOCUMENTS = FILES.filter((file) => file.endsWith('.md') && !isData(file));
 const MAKEFILE = read('Makefile');

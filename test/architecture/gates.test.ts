@@ -8,7 +8,7 @@ import { loadSources } from '../../pipelines/contract/registry.ts';
 import type { Relation } from '../../pipelines/contract/sql-files.ts';
 import { productFiles } from '../../pipelines/plan/products.ts';
 import { describeEngines } from '../harness/database.ts';
-import { FILES } from './project.ts';
+import { FILES } from '../harness/architecture/project.ts';
 
 const ANY_REGION = 14;
 /** Columns with the place where a row was read, and with the partition of the row. */

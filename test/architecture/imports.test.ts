@@ -2,8 +2,8 @@
 import { posix } from 'node:path';
 import { builtinModules } from 'node:module';
 import { describe, expect, it } from 'vitest';
-import { FILES, read, SECTION_FOLDERS, SOURCES, TYPESCRIPT } from './project.ts';
-import { builtStatements, environmentReads, importsOf, writtenStatements, type Import } from './syntax.ts';
+import { FILES, read, SECTION_FOLDERS, SOURCES, TYPESCRIPT } from '../harness/architecture/project.ts';
+import { builtStatements, environmentReads, importsOf, writtenStatements, type Import } from '../harness/architecture/syntax.ts';
 
 interface Room {
   /** Pattern of the room's files. A file belongs to the first room whose pattern matches. */
@@ -147,7 +147,7 @@ describe('imports', () => {
     const files = ['pg', 'pg-copy-streams', '@electric-sql/pglite', '@electric-sql/pglite-postgis'].flatMap(importers);
     expect(files.length).toBeGreaterThanOrEqual(3);
     // Tests of faults have their own connection to the server that they disturb.
-    expect(files.filter((file) => !file.startsWith('pipelines/db/') && !file.startsWith('test/faults/'))).toEqual([]);
+    expect(files.filter((file) => !file.startsWith('pipelines/db/') && !file.startsWith('test/faults/') && !file.startsWith('test/harness/faults/'))).toEqual([]);
   });
 
   it('imports of the plan include nothing that needs a database, a file or a clock', () => {

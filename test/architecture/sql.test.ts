@@ -6,8 +6,8 @@ import { incrementalOf, parseSqlFile } from '../../pipelines/contract/sql-files.
 import { expectedObjects } from '../../pipelines/db/objects.ts';
 import { partsOf } from '../../pipelines/db/state.ts';
 import stations from '../stations/source.ts';
-import { lineAt, read, SQL } from './project.ts';
-import { code, created, header, headerValues, qualified, relations, shouted } from './sql-text.ts';
+import { lineAt, read, SQL } from '../harness/architecture/project.ts';
+import { code, created, header, headerValues, qualified, relations, shouted } from '../harness/architecture/sql-text.ts';
 
 const KEYS = ['purpose', 'reads', 'writes', 'grain', 'crs'] as const;
 

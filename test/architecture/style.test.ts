@@ -1,8 +1,8 @@
 /** Tests names, sizes, and that no part is unfinished. */
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FILES, isData, lineAt, read, SECTION_FOLDERS, SOURCES, TYPESCRIPT } from './project.ts';
-import { hintsOf } from './syntax.ts';
+import { FILES, isData, lineAt, read, SECTION_FOLDERS, SOURCES, TYPESCRIPT } from '../harness/architecture/project.ts';
+import { hintsOf } from '../harness/architecture/syntax.ts';
 
 /** Maximum number of lines of a file. Split a longer file. */
 const MOST_LINES = 750;

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FILES, read, ROOT } from './project.ts';
+import { FILES, read, ROOT } from '../harness/architecture/project.ts';
 
 interface Locked {
   /** Name of a package that is installed under an alias. */

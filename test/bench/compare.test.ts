@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compareLines, describeComparison, slowerOf } from '../../scripts/bench/compare.ts';
-import { lineOf } from './lines.ts';
+import { lineOf } from '../harness/bench-lines.ts';
 
 const OTHER = 'b'.repeat(40);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findState, latestOf, parseHistory, rateOf, readHistory, stateOf, stepOf } from '../../scripts/bench/history.ts';
-import { COMMIT, lineOf } from './lines.ts';
+import { COMMIT, lineOf } from '../harness/bench-lines.ts';
 
 describe('the history of benchmarks', () => {
   it('has the required form in the committed file', () => {

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { SECTION_FOLDER, sectionFolders, sha256, tableFiles } from '../../pipelines/contract/sql-files.ts';
-import { ROOT } from '../architecture/project.ts';
+import { ROOT } from '../harness/architecture/project.ts';
 import { goldenOf } from '../harness/golden.ts';
 
 /** Version of the synthetic region behind the golden files of tables. Raise this version when the synthetic files change without a change of rules. */

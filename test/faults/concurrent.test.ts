@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeEngines } from '../harness/database.ts';
 import { syntheticFiles } from '../harness/region.ts';
-import { Gate } from './gate.ts';
-import { Machine, mappale, succeeded, outcomeOf } from './machine.ts';
-import { currentContent, orphans, recount, withDatabase } from './published.ts';
+import { Gate } from '../harness/faults/gate.ts';
+import { Machine, mappale, succeeded, outcomeOf } from '../harness/faults/machine.ts';
+import { currentContent, orphans, recount, withDatabase } from '../harness/published.ts';
 
 /** Names of cadastre files. Without a list of comuni, the regions may share the same comuni. */
 const REGIONS: Readonly<Record<string, number>> = {

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeEngines } from '../harness/database.ts';
-import { Machine, mappale, succeeded, outcomeOf, type Ended } from './machine.ts';
-import { currentContent, orphans, recount, withDatabase } from './published.ts';
-import { smallRegion, type Region } from './region.ts';
+import { Machine, mappale, succeeded, outcomeOf, type Ended } from '../harness/faults/machine.ts';
+import { currentContent, orphans, recount, withDatabase } from '../harness/published.ts';
+import { smallRegion, type Region } from '../harness/faults/region.ts';
 
 /** Advisory lock that the other session holds, and that a trigger of the command's transaction waits for. */
 const LOCK = 4712;

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, it, type TestContext } from 'vitest';
 import { describeEngines } from '../harness/database.ts';
-import { Machine, mappale, scratch, succeeded, outcomeOf, type Ended } from './machine.ts';
-import { currentContent, orphans, recount, withDatabase } from './published.ts';
-import { smallRegion, type Region } from './region.ts';
-import { SmallDisk } from './small-disk.ts';
+import { Machine, mappale, scratch, succeeded, outcomeOf, type Ended } from '../harness/faults/machine.ts';
+import { currentContent, orphans, recount, withDatabase } from '../harness/published.ts';
+import { smallRegion, type Region } from '../harness/faults/region.ts';
+import { SmallDisk } from '../harness/faults/small-disk.ts';
 
 const FORMATS = ['geoparquet', 'flatgeobuf', 'geopackage', 'pmtiles', 'csv'] as const;
 

@@ -1,4 +1,4 @@
 /** Kills runs on the embedded database: see `kills.ts`. */
-import { killRuns } from './kills.ts';
+import { killRuns } from '../harness/faults/kills.ts';
 
 killRuns('pglite');

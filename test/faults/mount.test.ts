@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, type TestContext } from 'vitest';
 import { describeEngines } from '../harness/database.ts';
-import { Gate, nameOf } from './gate.ts';
-import { Machine, mappale, scratch, succeeded, outcomeOf } from './machine.ts';
-import { currentContent, orphans, recount, withDatabase } from './published.ts';
-import { smallRegion, type Region } from './region.ts';
-import { SmallDisk } from './small-disk.ts';
+import { Gate, nameOf } from '../harness/faults/gate.ts';
+import { Machine, mappale, scratch, succeeded, outcomeOf } from '../harness/faults/machine.ts';
+import { currentContent, orphans, recount, withDatabase } from '../harness/published.ts';
+import { smallRegion, type Region } from '../harness/faults/region.ts';
+import { SmallDisk } from '../harness/faults/small-disk.ts';
 
 const run = promisify(execFile);
 

@@ -14,8 +14,8 @@ import { describeDatabase } from '../harness/database.ts';
 import { childEnvironment } from '../harness/environment.ts';
 import { PROGRAM } from '../harness/program.ts';
 import { syntheticFiles } from '../harness/region.ts';
-import { mappale, scratch, succeeded } from './machine.ts';
-import { withDatabase } from './published.ts';
+import { mappale, scratch, succeeded } from '../harness/faults/machine.ts';
+import { withDatabase } from '../harness/published.ts';
 
 /** A device on which every write fails with ENOSPC. */
 const FULL = '/dev/full';

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
-import { currentContent, orphans, recount } from './published.ts';
-import { REGION, smallRegion, type Region } from './region.ts';
+import { currentContent, orphans, recount } from '../harness/published.ts';
+import { REGION, smallRegion, type Region } from '../harness/faults/region.ts';
 
 describeEngines('releases and regions processed in parallel', (engine) => {
   let region: Region;

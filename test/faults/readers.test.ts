@@ -6,7 +6,7 @@ import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
-import { FEW_SOURCES, raisePrices, REGION, seismicZones, smallRegion, type Region } from './region.ts';
+import { FEW_SOURCES, raisePrices, REGION, seismicZones, smallRegion, type Region } from '../harness/faults/region.ts';
 
 const PUBLICATIONS = 20;
 const PARCELS = 100;

@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vit
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { installations } from '../harness/postgres.ts';
-import { Gate, IN_COPY, nameOf } from './gate.ts';
-import { Machine, mappale, succeeded, outcomeOf, type Ended } from './machine.ts';
-import { Wire } from './proxy.ts';
-import { currentContent, orphans, recount, withDatabase } from './published.ts';
-import { FEW_SOURCES, smallRegion, type Region } from './region.ts';
-import { Server } from './server.ts';
-import { SmallDisk } from './small-disk.ts';
+import { Gate, IN_COPY, nameOf } from '../harness/faults/gate.ts';
+import { Machine, mappale, succeeded, outcomeOf, type Ended } from '../harness/faults/machine.ts';
+import { Wire } from '../harness/faults/proxy.ts';
+import { currentContent, orphans, recount, withDatabase } from '../harness/published.ts';
+import { FEW_SOURCES, smallRegion, type Region } from '../harness/faults/region.ts';
+import { Server } from '../harness/faults/server.ts';
+import { SmallDisk } from '../harness/faults/small-disk.ts';
 
 const { seed, engines, kills } = testEnvironment();
 const missing = !engines.includes('postgres') ? 'left out by MAPPALE_TEST_ENGINES' : (await installations(testEnvironment().path)).some(({ version }) => version >= 15) ? null : 'no PostgreSQL ≥ 15 on this machine';

@@ -8,8 +8,8 @@ import { exitCodeOf, refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
-import { currentContent, orphans, recount } from './published.ts';
-import { REGION, smallRegion, type Region } from './region.ts';
+import { currentContent, orphans, recount } from '../harness/published.ts';
+import { REGION, smallRegion, type Region } from '../harness/faults/region.ts';
 
 const { seed } = testEnvironment();
 /** Formats whose end is recognised. In a text file only the last line can reveal the truncation. */

@@ -7,7 +7,7 @@ import type { MappaleError } from '../../pipelines/errors.ts';
 import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { parseSqlFile } from '../../pipelines/contract/sql-files.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contentOf, FIXTURES, fixture, shapeOf } from './fixture.ts';
+import { contentOf, FIXTURES, fixture, shapeOf } from '../harness/migration-fixture.ts';
 
 /** Any source would do, because the test changes the source's file. */
 const ID = 'dpc_seismic';

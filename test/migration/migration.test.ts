@@ -11,7 +11,7 @@ import { preview, refresh } from '../../pipelines/run/refresh.ts';
 import { serviceOn } from '../api/harness.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
-import { contentOf, differences, FIXTURES, fixture, publishedByReference, shapeOf, type Shape } from './fixture.ts';
+import { contentOf, differences, FIXTURES, fixture, publishedByReference, shapeOf, type Shape } from '../harness/migration-fixture.ts';
 
 /** Removes the licences of empty sections, which are no longer cited, and the mandatory licences, which then replace them. */
 function shown<T>(answer: T): T {

@@ -15,7 +15,7 @@ import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { serviceOn } from '../api/harness.ts';
 import { describeEngines } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
-import { contentOf, FIXTURES, fixture, shapeOf } from './fixture.ts';
+import { contentOf, FIXTURES, fixture, shapeOf } from '../harness/migration-fixture.ts';
 
 const PARCEL = '1400000000';
 

@@ -26,7 +26,7 @@ import { testEnvironment } from '../harness/environment.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
-import { contentOf } from './arrival.ts';
+import { contentOf } from '../harness/arrival.ts';
 
 const MOLISE = findRegion(14)!;
 const { seed } = testEnvironment();

@@ -6,11 +6,11 @@ import { forget } from '../../pipelines/operate/forget.ts';
 import { releaseHold } from '../../pipelines/ledger/hold.ts';
 import { rollback } from '../../pipelines/build/publish.ts';
 import { exitCodeOf } from '../../pipelines/run/refresh.ts';
-import { Machine } from '../faults/machine.ts';
+import { Machine } from '../harness/faults/machine.ts';
 import { describeEngines } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { openRun } from '../harness/run.ts';
-import { ACCEPTED, contentOf, REGION, smallStart, Story, type Happening, type Start } from './arrival.ts';
+import { ACCEPTED, contentOf, REGION, smallStart, Story, type Happening, type Start } from '../harness/arrival.ts';
 
 const pick = fc.nat({ max: 1000 });
 const happening: fc.Arbitrary<Happening> = fc.oneof(

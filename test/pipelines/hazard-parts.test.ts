@@ -13,7 +13,7 @@ import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import type { Log } from '../../pipelines/log.ts';
 import { explain } from '../../pipelines/operate/explain.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
-import { currentContent, recount } from '../faults/published.ts';
+import { currentContent, recount } from '../harness/published.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { syntheticFiles, loadOptions } from '../harness/region.ts';

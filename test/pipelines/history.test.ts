@@ -10,7 +10,7 @@ import { prune } from '../../pipelines/operate/prune.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
-import { FEW_SOURCES, raisePrices, REGION, seismicZones, smallRegion, type Region } from '../faults/region.ts';
+import { FEW_SOURCES, raisePrices, REGION, seismicZones, smallRegion, type Region } from '../harness/faults/region.ts';
 import { describeEngines } from '../harness/database.ts';
 import { daysGoBy, onOneDay, today } from '../harness/days.ts';
 import { testEnvironment } from '../harness/environment.ts';

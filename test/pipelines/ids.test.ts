@@ -9,7 +9,7 @@ import { firstFid, regionOfFid } from '../../pipelines/contract/regions.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { serviceOn, violationsOf, type Answered, type Service } from '../api/harness.ts';
-import { recount, currentContent } from '../faults/published.ts';
+import { recount, currentContent } from '../harness/published.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { daysGoBy, onOneDay } from '../harness/days.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';

@@ -10,7 +10,7 @@ import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { SILENT, type Log } from '../../pipelines/log.ts';
 import type { SyntheticComuneCatastale, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { serviceOn, violationsOf, type Service } from '../api/harness.ts';
-import { recount, currentContent } from '../faults/published.ts';
+import { recount, currentContent } from '../harness/published.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { libpqSettings, type LibpqSettings } from '../../pipelines/config.ts';
 import { serverAddress } from '../../pipelines/db/server-address.ts';
-import { ROOT } from '../architecture/project.ts';
+import { ROOT } from '../harness/architecture/project.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { freePort } from '../harness/postgres.ts';
 import { PROGRAM } from '../harness/program.ts';

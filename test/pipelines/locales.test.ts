@@ -4,7 +4,7 @@ import { openDatabase } from '../../pipelines/db/index.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
-import { publishedByReference } from '../migration/fixture.ts';
+import { publishedByReference } from '../harness/migration-fixture.ts';
 
 /** Names of the locales for `create database`. The operating system may lack the last two. */
 const LOCALES = {

@@ -20,7 +20,7 @@ import { partsOf } from '../../pipelines/db/state.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { regionService, serviceOn, type Service } from '../api/harness.ts';
-import { mappale } from '../faults/machine.ts';
+import { mappale } from '../harness/faults/machine.ts';
 import { describeDatabase, describeEngines } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';

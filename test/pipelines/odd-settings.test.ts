@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { tileAt } from '../../pipelines/formats/vector-tile.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { DOCUMENT, serviceOn, type Service } from '../api/harness.ts';
-import { currentContent } from '../faults/published.ts';
+import { currentContent } from '../harness/published.ts';
 import { describeEngines } from '../harness/database.ts';
 import { today } from '../harness/days.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';

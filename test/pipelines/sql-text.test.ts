@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { effectiveSql, normalSql } from '../../pipelines/contract/sql-text.ts';
-import { ROOT, SQL } from '../architecture/project.ts';
+import { ROOT, SQL } from '../harness/architecture/project.ts';
 
 const SAME: readonly (readonly [string, string, string])[] = [
   ['a comment to the end of the line', 'select 1 -- one\n, 2', 'select 1, 2'],

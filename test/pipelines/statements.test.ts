@@ -1,7 +1,7 @@
 /** Statements of `sql/statements`: their placeholders, and that each is used. */
 import { describe, expect, it } from 'vitest';
 import { statementsOf } from '../../pipelines/db/statements.ts';
-import { read, SQL, TYPESCRIPT } from '../architecture/project.ts';
+import { read, SQL, TYPESCRIPT } from '../harness/architecture/project.ts';
 
 const workspace = statementsOf('workspace');
 

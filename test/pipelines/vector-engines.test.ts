@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { VECTOR_ENGINES, type VectorEngine } from '../../pipelines/formats/gdal.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { writeShapefile } from '../../pipelines/synthetic/shapefile-writer.ts';
-import { SOURCES } from '../architecture/project.ts';
+import { SOURCES } from '../harness/architecture/project.ts';
 import { childEnvironment } from '../harness/environment.ts';
 import { realData } from '../harness/real-data.ts';
 import type { LayerDigest } from '../harness/vector-digests.ts';

@@ -18,7 +18,7 @@ import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
-import { contentOf } from './arrival.ts';
+import { contentOf } from '../harness/arrival.ts';
 
 const MOLISE = 14;
 const { seed } = testEnvironment();

@@ -9,7 +9,7 @@ import { expect, it } from 'vitest';
 import { WASM_VERSION } from '../../pipelines/formats/gdal-wasm.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { childEnvironment } from '../harness/environment.ts';
-import { SOURCES } from '../architecture/project.ts';
+import { SOURCES } from '../harness/architecture/project.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PRELOAD = fileURLToPath(new URL('../harness/without-gdal.mjs', import.meta.url));

@@ -11,7 +11,7 @@ import { readSectionFiles } from '../../pipelines/contract/sql-files.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { syntheticFiles, loadOptions } from '../harness/region.ts';
-import { sentencesOf } from './evidence-sentences.ts';
+import { sentencesOf } from '../harness/evidence-sentences.ts';
 
 /** Conditions for rows worth explaining. */
 const WHERE: Readonly<Record<string, string>> = {

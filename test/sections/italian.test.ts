@@ -6,7 +6,7 @@ import type { MapLayer } from '../../pipelines/contract/section.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { readSectionFiles } from '../../pipelines/contract/sql-files.ts';
 import { LEGENDS } from '../../pipelines/deliver/tiles.ts';
-import { sentencesOf, type Sentences } from './evidence-sentences.ts';
+import { sentencesOf, type Sentences } from '../harness/evidence-sentences.ts';
 
 /** Units that are the same in both languages. */
 const SYMBOLS = ['m', 'm2', 'm²', 'g', '€', '€/m²', 'euro/m2', 'nW cm⁻² sr⁻¹'];

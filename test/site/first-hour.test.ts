@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { read, ROOT } from '../architecture/project.ts';
+import { read, ROOT } from '../harness/architecture/project.ts';
 import { childEnvironment, testEnvironment } from '../harness/environment.ts';
 
 const run = promisify(execFile);

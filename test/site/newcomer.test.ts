@@ -17,7 +17,7 @@ import { MappaleError } from '../../pipelines/errors.ts';
 import { chooseEngine } from '../../pipelines/formats/gdal-engine.ts';
 import { writeAtomically } from '../../pipelines/formats/atomic-write.ts';
 import { documentedErrors } from '../../scripts/site/errors.ts';
-import { read, ROOT } from '../architecture/project.ts';
+import { read, ROOT } from '../harness/architecture/project.ts';
 import { describeEngines } from '../harness/database.ts';
 import { childEnvironment } from '../harness/environment.ts';
 import { refusal, statementIn, words } from '../harness/typed.ts';

@@ -16,7 +16,7 @@ import { buildSite } from '../../scripts/site/build.ts';
 import { pageOf } from '../../scripts/site/documents.ts';
 import { documentedErrors } from '../../scripts/site/errors.ts';
 import { tablesOf } from '../../scripts/site/tables.ts';
-import { FILES, isData, read, TYPESCRIPT } from '../architecture/project.ts';
+import { FILES, isData, read, TYPESCRIPT } from '../harness/architecture/project.ts';
 import { describeDatabase } from '../harness/database.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));

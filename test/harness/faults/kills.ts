@@ -4,13 +4,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
-import { randomOf } from '../../pipelines/synthetic/random.ts';
-import { describeEngines, type TestEngine } from '../harness/database.ts';
-import { testEnvironment, type EngineName } from '../harness/environment.ts';
+import type { Database } from '../../../pipelines/db/index.ts';
+import { randomOf } from '../../../pipelines/synthetic/random.ts';
+import { describeEngines, type TestEngine } from '../database.ts';
+import { testEnvironment, type EngineName } from '../environment.ts';
 import { Gate, nameOf, type Boundary } from './gate.ts';
 import { Machine, mappale, succeeded } from './machine.ts';
-import { everPublished, currentContent, orphans, recount, withDatabase } from './published.ts';
+import { everPublished, currentContent, orphans, recount, withDatabase } from '../published.ts';
 import { FEW_SOURCES, smallRegion, type Region } from './region.ts';
 
 const { kills: WANTED, seed } = testEnvironment();

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { childEnvironment } from '../harness/environment.ts';
-import { PROGRAM } from '../harness/program.ts';
+import { childEnvironment } from '../environment.ts';
+import { PROGRAM } from '../program.ts';
 
 export interface Ended {
   /** Null if the process was killed. */

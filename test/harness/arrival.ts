@@ -16,9 +16,9 @@ import { schemaOf } from '../../pipelines/contract/sql-files.ts';
 import { Inventory } from '../../pipelines/ledger/inventory.ts';
 import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
-import { raisePrices, seismicZones } from '../faults/region.ts';
-import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
-import { rewriteZip } from '../harness/rewrite-zip.ts';
+import { raisePrices, seismicZones } from './faults/region.ts';
+import { contextOn, syntheticFiles, loadOptions } from './region.ts';
+import { rewriteZip } from './rewrite-zip.ts';
 
 export const REGION = 14;
 /** The tests check which files are current, not the metrics of the quality gate. */

@@ -1,8 +1,8 @@
 /** Creates a small synthetic region, and versions of its files in which three sources differ. */
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syntheticFiles } from '../harness/region.ts';
-import { rewriteZip } from '../harness/rewrite-zip.ts';
+import { syntheticFiles } from '../region.ts';
+import { rewriteZip } from '../rewrite-zip.ts';
 
 export const REGION = 14;
 

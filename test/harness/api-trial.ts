@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { buildServer } from '../../api/server.ts';
 import { SILENT } from '../../pipelines/log.ts';
-import { BASE, violationsOf, VERSION, type Answered, type regionService } from './harness.ts';
+import { BASE, violationsOf, VERSION, type Answered, type regionService } from '../api/harness.ts';
 
 export type Json = Record<string, unknown>;
 type Service = Awaited<ReturnType<typeof regionService>>;

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { openDatabase } from '../../pipelines/db/index.ts';
-import { answers, databaseUrl, EXTENSIONS, freePort, installations, unprivileged } from '../harness/postgres.ts';
-import { testEnvironment } from '../harness/environment.ts';
+import { openDatabase } from '../../../pipelines/db/index.ts';
+import { answers, databaseUrl, EXTENSIONS, freePort, installations, unprivileged } from '../postgres.ts';
+import { testEnvironment } from '../environment.ts';
 
 const run = promisify(execFile);
 

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { ident, openDatabase, type Database, type Session } from '../../pipelines/db/index.ts';
-import { ROOT } from '../architecture/project.ts';
-import type { TestEngine } from '../harness/database.ts';
+import { ROOT } from './architecture/project.ts';
+import type { TestEngine } from './database.ts';
 
 const FOLDER = join(ROOT, 'test/migration/fixture');
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export const ROOT: string = fileURLToPath(new URL('../../', import.meta.url));
+export const ROOT: string = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** Folders outside the project: packages, history, databases. */
 const FOREIGN = new Set(['node_modules', '.git', '.mappale', 'dist']);
