@@ -4,8 +4,8 @@
  */
 import { patchedContent, sameRows } from '../db/comparing.ts';
 import {
-  findChanged, findMeeting, findNear, findSharing, keepReached, makePatch, pairMembers, provideFresh, providePatched, repeatsInFiles,
-  type Patch, type Reach, type Replaced,
+  findChanged, findMeeting, findNear, findSharing, findWith, keepReached, makePatch, newRows, pairMembers, provideFresh, provideNew, providePatched,
+  provideRowsOf, repeatsInFiles, type Patch, type Reach, type Replaced,
 } from '../db/copying.ts';
 import { analyze, dropOthers, dropTable, lookIn, renameTable } from '../db/ddl.ts';
 import { provideParcelsOf, providePublished } from '../db/layers.ts';
@@ -49,13 +49,15 @@ export class IncrementalBuild {
   readonly #published: ReadonlyMap<Relation, PublishedTable>;
   readonly #log: Log;
   /** Tables of the schema that later steps need. */
-  readonly #kept = new Set<string>(['copied_member', 'changed_fid', 'changed_parcel', 'near_fid', 'near_parcel', 'sharing_fid', 'sharing_parcel', 'meeting_fid', 'meeting_parcel']);
+  readonly #kept = new Set<string>(['copied_member', 'changed_fid', 'changed_parcel']);
   /** Number of rows of copied members; null until they are determined. */
   #paired: number | null = null;
   /** Number of changed, new and removed parcels; null until they are determined. */
   #changed: number | null = null;
-  /** Sets of parcels whose rows also change with other parcels. The key is the distance or the column that connects them. */
-  readonly #reached = new Map<string, string>();
+  /** Sets of parcels whose rows also change with other rows, with the distance, the layers, the column or the table that connects them. */
+  readonly #reached = new Map<Reach, string>();
+  /** Set of parcels for which each table was built. */
+  readonly #reaches = new Map<Relation, Reach>();
 
   constructor(region: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>, log: Log) {
     this.#region = region;
@@ -109,6 +111,7 @@ export class IncrementalBuild {
     if (this.#changed === null || this.#changed === 0) return false;
     await dropOthers(session, this.schema, this.#kept);
     await provideParcelsOf(session, this.schema, 'changed_parcel');
+    for (const relation of this.#reaches.keys()) if (this.results.get(relation)?.patch != null) await provideNew(session, this.schema, tableOf(relation));
     return true;
   }
 
@@ -142,10 +145,12 @@ export class IncrementalBuild {
     if (changed === 0) return this.#reused(session, relation);
     const table = tableOf(relation);
     const reach = await this.#reachOf(session, product);
-    await this.#run(session, product, () => provideParcelsOf(session, this.schema, `${reach}_parcel`));
+    await this.#runFor(session, product, reach);
     const fids = `${reach}_fid`;
     await keepReached(session, this.schema, table, fids);
-    return this.#patch(session, product, table, { fids });
+    await renameTable(session, this.schema, table, newRows(table));
+    this.#reaches.set(relation, reach);
+    return this.#patch(session, product, newRows(table), { fids });
   }
 
   /** Returns false if another input was built whole, so that its changed rows are unknown. */
@@ -175,6 +180,18 @@ export class IncrementalBuild {
     await lookIn(session, [this.#build]);
   }
 
+  /** Runs the table's SQL for the parcels of a set. It reads the rows that other tables have for these parcels now. */
+  async #runFor(session: Session, product: Product, reach: Reach): Promise<void> {
+    await this.#run(session, product, async () => {
+      await provideParcelsOf(session, this.schema, `${reach}_parcel`);
+      for (const read of product.file.reads) {
+        if (this.results.get(read)?.patch == null || read === PARCELS) continue;
+        if (this.#reaches.get(read) === reach) await provideNew(session, this.schema, tableOf(read));
+        else await provideRowsOf(session, this.schema, { schema: this.#build, table: tableOf(read) }, `${reach}_parcel`);
+      }
+    });
+  }
+
   /** Compares new rows with the published ones, and provides the whole table in the workspace. @param from table with the new rows */
   async #patch(session: Session, product: Product, from: string, replaced: Replaced): Promise<Result> {
     const { relation, file } = product;
@@ -202,22 +219,37 @@ export class IncrementalBuild {
 
   /** Finds parcels whose rows the changes affect. @returns the prefix of the names of their tables, `_fid` and `_parcel` */
   async #reachOf(session: Session, product: Product): Promise<Reach> {
-    const { incremental: how, file } = product.file;
-    if (how?.by !== 'near' && how?.by !== 'sharing' && how?.by !== 'meeting') return 'changed';
-    // Files with the same distance or the same layers share one set of parcels.
-    const key = how.by === 'near' ? `${how.withinM} m` : how.by === 'sharing' ? how.column : how.layers.join(', ');
-    if (how.by !== 'sharing' && this.#reached.get(how.by) === key) return how.by;
-    if (this.#reached.has(how.by)) throw new Error(`${file}: another file also copies rows by ${how.by}; their tables would have the same names`);
-    this.#reached.set(how.by, key);
-    if (how.by === 'near') await findNear(session, this.schema, await this.#was(session, PARCELS), how.withinM);
-    else if (how.by === 'meeting') await findMeeting(session, this.schema, await this.#was(session, PARCELS), this.#inBuild(how.layers));
-    else {
-      // Runs once for the changed parcels, to find the parcels that share a feature with them.
-      await this.#run(session, product, () => provideParcelsOf(session, this.schema, 'changed_parcel'));
-      const [parcels, rows] = [await this.#was(session, PARCELS), await this.#was(session, product.relation)];
-      await findSharing(session, this.schema, parcels, rows, { table: tableOf(product.relation), column: how.column });
+    const { relation, file: { incremental: how, file, reads } } = product;
+    if (how === null || how.by === 'members' || how.by === 'content') throw new Error(`${file} does not state which parcels its rows depend on`);
+    const table = tableOf(relation);
+    // Rows of other tables that changed with other parcels change the rows of their own parcels here.
+    const others = reads.flatMap((read) => ((this.#reaches.get(read) ?? 'changed') === 'changed' ? [] : this.results.get(read)?.patch?.fids ?? []));
+    const parcels = await this.#was(session, PARCELS);
+    if (how.by === 'parcels' || how.by === 'sharing') {
+      const start = others.length === 0 ? 'changed' : this.#name(`${table}_start`, file, table);
+      if (start !== 'changed') await findWith(session, this.schema, start, parcels, others);
+      if (how.by === 'parcels') return start;
+      // Runs once for these parcels, to find the parcels that share a feature with them.
+      await this.#runFor(session, product, start);
+      const reach = this.#name(`${table}_sharing`, file, how.column);
+      await findSharing(session, this.schema, { reach, start, parcels, was: await this.#was(session, relation), table, column: how.column });
+      return reach;
     }
+    // Files with the same distance or the same layers share one set of parcels.
+    const key = how.by === 'near' ? `${how.withinM} m` : how.layers.join(', ');
+    if (this.#reached.get(how.by) === key) return how.by;
+    this.#name(how.by, file, key);
+    if (how.by === 'near') await findNear(session, this.schema, parcels, how.withinM);
+    else await findMeeting(session, this.schema, parcels, this.#inBuild(how.layers));
     return how.by;
+  }
+
+  /** Names a set of parcels, and keeps its tables. @param key what connects the parcels */
+  #name(reach: Reach, file: string, key: string): Reach {
+    if (this.#reached.has(reach)) throw new Error(`${file}: another file also has the set of parcels ${reach}; their tables would have the same names`);
+    this.#reached.set(reach, key);
+    for (const name of [`${reach}_fid`, `${reach}_parcel`]) this.#kept.add(name);
+    return reach;
   }
 
   /** Finds members whose rows are copied. @param layers of these members; null: none */

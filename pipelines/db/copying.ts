@@ -53,8 +53,8 @@ export async function provideFresh(session: Session, schema: string, from: Place
   await provide(session, schema, from.table, 'fresh_rows', { schema, from });
 }
 
-/** Kind of a set of parcels that a change affects. The kind is also the prefix of the table names `…_fid` and `…_parcel`. */
-export type Reach = 'changed' | 'near' | 'sharing' | 'meeting';
+/** Set of parcels that a change affects, such as `changed`, `near` or `meeting`: the prefix of the table names `…_fid` and `…_parcel`. */
+export type Reach = string;
 
 async function makeFids(session: Session, schema: string, which: Reach, statement: string, names: Names): Promise<void> {
   const fids = `${which}_fid`;
@@ -111,16 +111,45 @@ export async function findNear(session: Session, schema: string, was: Place, wit
   await findReached(session, schema, was, { which: 'near', statement: 'within', names: { east: withinM / M_OF_LONGITUDE, north: withinM / M_OF_LATITUDE } });
 }
 
-/**
- * Creates `sharing_fid`: changed parcels, and parcels that share a value of a column with one of them, before or after the
- * change. Also creates `sharing_parcel`, the current rows of these parcels.
- * @param table current rows of the changed parcels
- */
-export async function findSharing(
-  session: Session, schema: string, parcels: Place, was: Place, { table, column }: { readonly table: string; readonly column: string },
-): Promise<void> {
-  await makeFids(session, schema, 'sharing', 'sharing_fid', { was, table, column });
-  await makeParcels(session, schema, 'sharing', 'reached_parcel', { parcels, found: 'sharing_fid' });
+/** Creates the set of changed parcels and further parcels. @param others tables of their fids */
+export async function findWith(session: Session, schema: string, reach: Reach, parcels: Place, others: readonly Place[]): Promise<void> {
+  await makeFids(session, schema, reach, 'with_others', { others: { sql: others.map((table) => copiedRows('fids_of', { table })).join('\nunion\n') } });
+  await makeParcels(session, schema, reach, 'reached_parcel', { parcels, found: `${reach}_fid` });
+}
+
+/** Parcels that share a value of a column. */
+interface Sharing {
+  readonly reach: Reach;
+  /** Set of parcels to start from. */
+  readonly start: Reach;
+  /** Published parcels. */
+  readonly parcels: Place;
+  /** Published rows. */
+  readonly was: Place;
+  /** Current rows of the parcels to start from. */
+  readonly table: string;
+  readonly column: string;
+}
+
+/** Creates the set of the parcels of a set and of those that share a value of a column with one of them, before or after the change. */
+export async function findSharing(session: Session, schema: string, { reach, start, parcels, was, table, column }: Sharing): Promise<void> {
+  await makeFids(session, schema, reach, 'sharing_fid', { was, table, column, start: `${start}_fid` });
+  await makeParcels(session, schema, reach, 'reached_parcel', { parcels, found: `${reach}_fid` });
+}
+
+/** Name of the table with the new rows of some parcels. */
+export function newRows(table: string): string {
+  return `${table}_new`;
+}
+
+/** Provides the new rows of some parcels under the table's name. */
+export async function provideNew(session: Session, schema: string, table: string): Promise<void> {
+  await provide(session, schema, table, 'all_rows', { from: { schema, table: newRows(table) } });
+}
+
+/** Provides the rows of some parcels under the table's name. @param parcels table of the parcels, in the schema */
+export async function provideRowsOf(session: Session, schema: string, from: Place, parcels: string): Promise<void> {
+  await provide(session, schema, from.table, 'rows_of_some_parcels', { from, parcels: { schema, table: parcels } });
 }
 
 /**

@@ -166,8 +166,8 @@ function mayDiffer(file: SqlFile, sources: readonly RegisteredSource[], made: Re
   return (input) => {
     if (input === 'core.parcel' || isCompared(input)) return true;
     const read = made.get(input as Relation);
-    // Both tables are rebuilt for the same parcels.
-    return how.by === 'parcels' && read?.incremental === true && read.file.incremental?.by === 'parcels';
+    // The rows that change there are known.
+    return (how.by === 'parcels' || how.by === 'sharing') && read?.incremental === true;
   };
 }
 

@@ -119,7 +119,7 @@ analyze :"schema".:"found";
 -- statement: sharing_fid
 create table :"schema".:"fids" as
 select fid
-from :"schema".changed_fid
+from :"schema".:"start"
 union
 select w.fid
 from :"was" w
@@ -129,8 +129,20 @@ where :"w.column" in (
   union
   select :"c.column"
   from :"was" c
-  join :"schema".changed_fid using (fid)
+  join :"schema".:"start" using (fid)
 );
+
+-- statement: with_others
+create table :"schema".:"fids" as
+select fid
+from :"schema".changed_fid
+union
+:"others";
+
+-- statement: fids_of
+select fid
+from :"table"
+
 
 -- statement: features
 select geom

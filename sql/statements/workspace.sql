@@ -86,6 +86,14 @@ select *
 from :"from"
 where fid = any (array[:'fids']::int4[])
 
+-- statement: rows_of_some_parcels
+select t.*
+from :"from" t
+where t.fid in (
+  select fid
+  from :"parcels"
+)
+
 -- statement: parcels_of_comuni
 select *
 from :"from"

@@ -2,7 +2,7 @@
 -- version: 1
 -- reads: core.parcel, core.comune_register, core.census_figures, core.building_coverage, layer.census_indicator, section.demographics, section.buildings
 -- writes: section.population
--- incremental: content
+-- incremental: rows of parcels without a change of the same section_id
 -- grain: one row per land parcel in a census section with published numbers
 -- crs: none; areas are from core.parcel and section.buildings, EPSG:3035
 

@@ -2,6 +2,7 @@
 -- version: 1
 -- reads: core.parcel, section.buildings, layer.pvout_tile
 -- writes: section.solar
+-- incremental: rows of parcels
 -- grain: one row per land parcel with a building of at least 10 m²
 -- crs: points are transformed to the CRS of the rasters
 
