@@ -5,7 +5,7 @@
 import { invalidParameter, type ApiError } from './errors.ts';
 
 export const FILTER_LANGUAGES = ['cql2-text', 'cql2-json'] as const;
-export type FilterLanguage = (typeof FILTER_LANGUAGES)[number];
+type FilterLanguage = (typeof FILTER_LANGUAGES)[number];
 
 /** Bounds of a filter. */
 export const FILTER_BOUNDS = { bytes: 8_192, conditions: 50, depth: 10 } as const;

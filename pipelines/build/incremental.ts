@@ -34,6 +34,8 @@ const PARCELS: Relation = 'core.parcel';
 interface Result {
   /** Rows to replace in the published table; null if no row changed. */
   readonly patch: Patch | null;
+  /** Name of the published content. */
+  readonly base: string;
   readonly rows: number;
   readonly digest: string;
 }
@@ -92,11 +94,6 @@ export class IncrementalBuild {
     });
     await this.#reused(session, relation);
     this.#log.debug(`  ${relation}: nothing changed`);
-  }
-
-  /** Returns the table of changed, new and removed parcels; null if the changes are unknown. */
-  get changed(): Place | null {
-    return this.#changed === null ? null : { schema: this.schema, table: 'changed_fid' };
   }
 
   /** Returns comuni in which rows of a patched table may differ from the published ones. */
@@ -161,8 +158,8 @@ export class IncrementalBuild {
 
   /** Keeps the published table, which other tables read. */
   async #reused(session: Session, relation: Relation): Promise<Result> {
-    const { rows, digest, currentTable } = this.#oldTable(relation);
-    const result = { patch: null, rows, digest };
+    const { rows, digest, currentTable, partition } = this.#oldTable(relation);
+    const result = { patch: null, base: partition, rows, digest };
     this.results.set(relation, result);
     await providePublished(session, this.#build, relation, currentTable);
     return result;
@@ -199,9 +196,10 @@ export class IncrementalBuild {
     const patch = await makePatch(session, this.schema, from, was, replaced);
     for (const name of [from, `${from}_patch`, `${from}_gone`, `${from}_came`]) this.#kept.add(name);
     if (patch === null) return this.#reused(session, relation);
-    const content = await patchedContent(session, patch, this.#oldTable(relation));
+    const old = this.#oldTable(relation);
+    const content = await patchedContent(session, patch, old);
     if (content.rows < 0) throw new Error(`${file.file}: more rows are replaced than ${relation} has: its -- incremental: line may be wrong`);
-    const result = { patch, ...content };
+    const result = { patch, base: old.partition, ...content };
     this.results.set(relation, result);
     await providePatched(session, { schema: this.#build, table: tableOf(relation) }, was, patch);
     return result;

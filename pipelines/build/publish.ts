@@ -62,6 +62,8 @@ interface ProvenTable extends Content {
 /** A published table whose changed rows are replaced in place. */
 interface PatchedTable extends Content {
   readonly patch: Patch;
+  /** Name of the published content that the patch replaces. */
+  readonly base: string;
 }
 
 type MadeTable = ProvenTable | PatchedTable;
@@ -73,7 +75,7 @@ async function proveTables(
 ): Promise<ReadonlyMap<Relation, MadeTable>> {
   return new Map(await inParallel(Math.min(parallel, database.parallel), built, ({ relation }) => database.session(async (session): Promise<MadeEntry> => {
     const result = incremental?.results.get(relation);
-    if (result?.patch) return [relation, { patch: result.patch, rows: result.rows, digest: result.digest }];
+    if (result?.patch) return [relation, { ...result, patch: result.patch }];
     const split = await splitOf(session, relation);
     const table = { schema, table: tableOf(relation) };
     await proveBound(session, table, relation, { split, key: region });
@@ -119,43 +121,60 @@ export async function publish(database: Database, joined: Joined, gated: Gated, 
     await attribute(session, publicationId, citations);
     const exchanges = [...made].map(([relation, content]) => exchangeOf(relation, lasting.get(relation) ?? null, content));
     const swap = await noteSwap(session, region, publicationId, exchanges);
-    for (const [relation, content] of made) {
-      const old = before.get(relation);
-      if (!('patch' in content) || old === undefined) continue;
-      await patchRows(session, { schema: schemaOf(relation), table: old.currentTable }, old.partition, content.patch);
-    }
+    await applyPatches(session, made, before);
     return { before, lasting, publicationId, swap };
   }, async (session, { before, lasting, publicationId, swap }) => {
     const parcels: Parcels = { made: made.get('core.parcel'), before: before.get('core.parcel'), lasting: lasting.get('core.parcel') };
     await retire(session, { swap, region }, parcels);
-    const tables: Omit<PublishedTable, 'currentTable'>[] = [];
     await holdReaders(session, region);
     await swapHappens(session, swap);
-    for (const { relation, fingerprint, inputs } of [...joined.products].sort((a, b) => (a.relation < b.relation ? -1 : 1))) {
-      const old = before.get(relation);
-      const content = made.get(relation);
-      if (content === undefined) {
-        // Tables that were not built, or have equal rows, stay.
-        if (old !== undefined) tables.push({ ...old, fingerprint, inputs });
-        continue;
-      }
-      const { rows, digest } = content;
-      const partition = `${tableOf(relation)}_${region}_${publicationId}`;
-      if ('place' in content) {
-        const { place, split } = content;
-        if (old !== undefined) await detach(session, relation, old.heldIn, split);
-        else if (split === 'whole') await dropTable(session, schemaOf(relation), tableOf(relation));
-        await attach(session, place, relation, partition, { split, key: region });
-      }
-      await addFigures(session, relation, partition, gated.figures.get(relation) ?? []);
-      tables.push({ relation, partition, heldIn: 'place' in content ? partition : old?.heldIn ?? partition, fingerprint, inputs, rows, digest });
-    }
+    const tables = await exchangeTables(session, joined, gated, { publicationId, before, made });
     await recordPublication(session, joined, publicationId, tables);
     if ([...made.values()].some((content) => 'place' in content)) await followRegion(session, region);
     return { publicationId, tables };
   });
   await dropBuild(database, region);
   return published;
+}
+
+/** Replaces the changed rows of published tables. @throws Error if a table is not the one that its patch was made for: a bug of the locks */
+async function applyPatches(session: Session, made: ReadonlyMap<Relation, MadeTable>, before: ReadonlyMap<Relation, PublishedTable>): Promise<void> {
+  for (const [relation, content] of made) {
+    if (!('patch' in content)) continue;
+    const old = before.get(relation);
+    if (old?.partition !== content.base) throw new Error(`${relation} was published again during the build: expected ${content.base}, found ${old?.partition ?? 'none'}`);
+    await patchRows(session, { schema: schemaOf(relation), table: old.currentTable }, old.partition, content.patch);
+  }
+}
+
+/** Attaches the tables that were built whole. @returns all tables of the publication */
+async function exchangeTables(
+  session: Session, { region, products }: Joined, { figures }: Gated,
+  { publicationId, before, made }: {
+    readonly publicationId: number; readonly before: ReadonlyMap<Relation, PublishedTable>; readonly made: ReadonlyMap<Relation, MadeTable>;
+  },
+): Promise<Published['tables']> {
+  const tables: Published['tables'][number][] = [];
+  for (const { relation, fingerprint, inputs } of [...products].sort((a, b) => (a.relation < b.relation ? -1 : 1))) {
+    const old = before.get(relation);
+    const content = made.get(relation);
+    if (content === undefined) {
+      // Tables that were not built, or have equal rows, stay.
+      if (old !== undefined) tables.push({ ...old, fingerprint, inputs });
+      continue;
+    }
+    const { rows, digest } = content;
+    const partition = `${tableOf(relation)}_${region}_${publicationId}`;
+    if ('place' in content) {
+      const { place, split } = content;
+      if (old !== undefined) await detach(session, relation, old.heldIn, split);
+      else if (split === 'whole') await dropTable(session, schemaOf(relation), tableOf(relation));
+      await attach(session, place, relation, partition, { split, key: region });
+    }
+    await addFigures(session, relation, partition, figures.get(relation) ?? []);
+    tables.push({ relation, partition, heldIn: 'place' in content ? partition : old?.heldIn ?? partition, fingerprint, inputs, rows, digest });
+  }
+  return tables;
 }
 
 /** Returns the change of a table: all its rows, or the replaced ones. */

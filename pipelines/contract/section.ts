@@ -67,7 +67,7 @@ export interface Column {
 }
 
 /** Groups of the map's list of layers, in their order. */
-export const LAYER_GROUPS = ['hazards', 'value', 'people', 'land', 'places'] as const;
+const LAYER_GROUPS = ['hazards', 'value', 'people', 'land', 'places'] as const;
 
 /** English texts with which the map shows the block. */
 interface MapPanel {

@@ -55,7 +55,7 @@ export interface Staged {
 }
 
 /** A member with the same bytes as a member of an earlier release. */
-export interface ReusedMember {
+interface ReusedMember {
   /** Number in the ledger. */
   readonly memberId: number;
   readonly path: string;

@@ -57,7 +57,10 @@ export async function forget(context: Context, file: string, { undo = false, rea
   const [before, after] = undo ? ['forgotten', 'loaded'] as const : ['loaded', 'forgotten'] as const;
   await withRun(database, { command: 'forget', arguments: { file: first.name, undo }, version: VERSION, host: context.config.host }, () => mark(after));
   // Checks all published regions. Regions without the file are not stale, so they are not rebuilt.
-  const report = await refresh(context, { command: 'forget', data: null, regions: null, parallel: 2, accept, force: true });
+  const report = await refresh(context, { command: 'forget', data: null, regions: null, parallel: 2, accept, force: true }).catch(async (error: unknown) => {
+    await mark(before);
+    throw error;
+  });
   // If the gate refuses the result, the file stays in use.
   if (report.failures.length > 0) await mark(before);
   return { files: matches.map(({ name, source, vintage, sha256 }) => ({ name, source, vintage, sha256 })), report };

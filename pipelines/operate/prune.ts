@@ -48,8 +48,11 @@ export async function prune(database: Database, sources: readonly RegisteredSour
       for (const partition of partitions) await dropTable(session, 'previous', partition);
       for (const { releaseId, sourceId } of releases) {
         const layers = sources.find(({ id }) => id === sourceId)?.layer.writes ?? [];
-        for (const layer of layers) await dropTable(session, 'layer', `${tableOf(layer)}_${releaseId}`);
-        await session.query(statement('forget_release'), [releaseId]);
+        // A release that the ledger lists always has its layers, even after an interruption.
+        await session.transaction(async () => {
+          for (const layer of layers) await dropTable(session, 'layer', `${tableOf(layer)}_${releaseId}`);
+          await session.query(statement('forget_release'), [releaseId]);
+        });
       }
       for (const schema of workspaces) await dropSchema(session, schema);
       await session.query(statement('forget_built'));
