@@ -238,7 +238,7 @@ export function admitter(counter: Counter, takeSlot: TakeSlot, signIn: SignIn | 
 }
 
 /** @param client what the slots are counted for @throws ApiError 429, 503 */
-function requireSlot(slot: Slot, client: 'token' | 'address', { perToken, patienceMs }: Pick<Queue, 'perToken' | 'patienceMs'>): void {
+function requireSlot(slot: Slot, client: 'token' | 'caller', { perToken, patienceMs }: Pick<Queue, 'perToken' | 'patienceMs'>): void {
   if (slot === 'own') {
     const problem = `${perToken} requests of this ${client} are in progress, and no slot became free within ${patienceMs / 1000} seconds; ask again in 1 second`;
     throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: perToken }, { 'retry-after': '1' }, 'token_busy');
@@ -257,7 +257,7 @@ export function openAdmitter(count: Count, takeSlot: TakeSlot): AdmitOpen {
       const [remaining, seconds] = [Math.max(0, OPEN_QUOTA - used), secondsUntil(endsAt)];
       identified({ tokenId: null, headers: rateHeaders({ quota: OPEN_QUOTA, remaining, resets_at: Math.ceil(endsAt / 1000) }) });
       if (over) throw refusal.RATE_LIMITED(OPEN_QUOTA, seconds);
-      requireSlot(slot, 'address', REQUESTS);
+      requireSlot(slot, 'caller', REQUESTS);
       return await work();
     } finally {
       if (typeof slot === 'function') slot();

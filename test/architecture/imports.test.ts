@@ -43,7 +43,10 @@ const ROOMS: Readonly<Record<string, Room>> = {
   'a test': { files: /^test\/|\.test\.ts$/, local: [''], packages: null },
   'a source\'s synthetic file': { files: /^sources\/([^/]+)\/synthetic[^/]*\.ts$/, local: ['sources/$1/', ...['formats', 'contract', 'readers', 'address', 'synthetic'].map(roomPath)], packages: [] },
   'a source': { files: /^sources\/([^/]+)\//, local: ['sources/$1/(?!synthetic)', 'pipelines/mask-tax-code.ts', ...['formats', 'contract', 'readers', 'address'].map(roomPath)], packages: ['zod'] },
-  'a section': { files: /^sql\/sections\/([^/]+)\/(?:section|italian)\.ts$/, local: ['pipelines/contract/(gate|schemas|section)\\.ts$'], packages: ['zod'] },
+  'a section': {
+    files: /^sql\/sections\/([^/]+)\/(?:section|italian|class-names)\.ts$/,
+    local: ['pipelines/contract/(gate|schemas|section)\\.ts$', 'sql/sections/$1/class-names\\.ts$'], packages: ['zod'],
+  },
   'a sweep of a section': { files: /^sql\/sections\/([^/]+)\/sweep\.ts$/, local: ['pipelines/contract/sweep\\.ts$'], packages: [] },
   'gates of the core': { files: /^sql\/core\/gates\.ts$/, local: ['pipelines/contract/'], packages: [] },
   ...Object.fromEntries(ORDER.map((room, index) => [room, {

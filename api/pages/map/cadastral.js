@@ -8,7 +8,7 @@
 
 const REFERENCE = /^(?:CadastralParcel\.IT\.AGE\.PLA\.)?[A-Z]\d{3}[A-Z_]\d{4}[0-9A-Z]{2}\.\S+$|^IT\.(?:TN|BZ)\.[0-9A-Z]+\.\S+$/i;
 /** Cadastral code, sheet and number: `H833 13 594`. */
-const SHORT = /^([A-Z]\d{3})[\s/,]+(\d{1,4})[\s/,]+(\S+)$/i;
+const SHORT = /^([A-Z]\d{3})[\s/,]+(\d{1,4})[\s/,]+([^\s/,]\S*)$/i;
 const FOGLIO = /(?<![\p{L}\d])(?:foglio|fg\.?|f\.)\s*(\d{1,4})(?![\p{L}\d])/iu;
 const LABEL = /(?<![\p{L}\d])(?:particella|p\.lla|part\.|mappale|mapp\.?|p\.)\s*(\.?\d[^\s,;]*)/iu;
 const SEZIONE = /(?<![\p{L}\d])(?:sezione|sez\.?)\s*([A-Z])(?![\p{L}\d])/iu;
