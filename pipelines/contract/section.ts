@@ -66,8 +66,8 @@ export interface Column {
   readonly gate?: FieldGate | string;
 }
 
-/** Groups of the map's list of layers, in their order. */
-const LAYER_GROUPS = ['hazards', 'value', 'people', 'land', 'places'] as const;
+/** Groups of the map's list of layers. */
+type LayerGroup = 'hazards' | 'value' | 'people' | 'land' | 'places';
 
 /** English texts with which the map shows the block. */
 interface MapPanel {
@@ -129,7 +129,7 @@ export interface Italian {
  */
 export interface MapLayer {
   /** Group in the map's list of layers. */
-  readonly group: (typeof LAYER_GROUPS)[number];
+  readonly group: LayerGroup;
   /** Title of the drawn value. */
   readonly title: string;
   /** Column of `flat` that has the value. */

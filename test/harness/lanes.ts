@@ -15,8 +15,8 @@ const SLOW = /^(test\/(architecture\/check|citus\/|site\/|contract\/(evidence|ho
 /** Long tests on randomly drawn cases: sequences of arrivals, edited and mutated files, kills. */
 const RANDOM = /^test\/(pipelines\/arrival|contract\/(columns|fuzz-)|faults\/kills-)/;
 
-/** Matches the text of a test that changes its process. Later files in the same process would see the change. */
-const CHANGES_PROCESS = /\bvi\.|\bprocess\.(argv|exitCode) = |\bprocess\.(on|once)\(/;
+/** Matches the text of a test that changes its process or loads the compiled program into it. Later files in the same process would see the change. */
+const CHANGES_PROCESS = /\bvi\.|\bprocess\.(argv|exitCode) = |\bprocess\.(on|once)\(|\bimport\(pathToFileURL\(/;
 
 /** Folders that have not been run in a shared process yet. */
 const NOT_TRIED = /^test\/(citus|site)\//;

@@ -56,7 +56,7 @@ describeEngines('a database with unusual session settings', (engine) => {
       const { z, x, y } = tileAt(zoom, lng, lat);
       return `${z}/${x}/${y}`;
     };
-    const examples = Object.entries(DOCUMENT.paths).filter(([path, { get }]) => !path.includes('{') && get.security.length > 0).map(([path, { get }]) => {
+    const examples = Object.entries(DOCUMENT.paths).filter(([path, { get }]) => !path.includes('{') && (get.security.length > 0 || path.startsWith('/ogc'))).map(([path, { get }]) => {
       const given = get.parameters.filter((parameter) => parameter.example !== undefined).map((parameter) => `${parameter.name}=${encodeURIComponent(String(parameter.example))}`);
       return `${path}?${given.join('&')}`;
     });

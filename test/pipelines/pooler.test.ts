@@ -201,7 +201,7 @@ function suite(engine: TestEngine): void {
       const { z, x, y } = tileAt(zoom, lng, lat);
       return `/tiles/${z}/${x}/${y}?layer=parcels`;
     };
-    const examples = Object.entries(DOCUMENT.paths).filter(([path, { get }]) => !path.includes('{') && get.security.length > 0).map(([path, { get }]) =>
+    const examples = Object.entries(DOCUMENT.paths).filter(([path, { get }]) => !path.includes('{') && (get.security.length > 0 || path.startsWith('/ogc'))).map(([path, { get }]) =>
       `${path}?${get.parameters.filter(({ example }) => example !== undefined).map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`).join('&')}`);
     const found = ['/health', `/parcels/${fid}`, `/parcels/locate?lat=${lat}&lng=${lng}`, '/geocode/search?q=via%20roma%201', '/ogc/collections/parcels/items?limit=5', tile(14), tile(16)];
     const paths = [...found, '/parcels/1', ...examples];
