@@ -6,7 +6,7 @@ import { patchedContent, sameRows } from '../db/comparing.ts';
 import {
   findChanged, findMeeting, findNear, findSharing, findWith, keepReached, makePatch, newRows, pairMembers, provideFresh, provideNew, providePatched,
   provideRowsOf, repeatsInFiles, type Patch, type Reach, type Replaced,
-} from '../db/copying.ts';
+} from '../db/changed-rows.ts';
 import { analyze, dropOthers, dropTable, lookIn, renameTable } from '../db/ddl.ts';
 import { provideParcelsOf, providePublished } from '../db/layers.ts';
 import { atHand } from '../db/at-hand.ts';
@@ -194,8 +194,9 @@ export class IncrementalBuild {
     const { relation, file } = product;
     const was = await this.#was(session, relation);
     const patch = await makePatch(session, this.schema, from, was, replaced);
-    for (const name of [from, `${from}_patch`, `${from}_gone`, `${from}_came`]) this.#kept.add(name);
+    this.#kept.add(from);
     if (patch === null) return this.#reused(session, relation);
+    for (const { table } of [patch.fids, patch.gone, patch.came]) this.#kept.add(table);
     const old = this.#oldTable(relation);
     const content = await patchedContent(session, patch, old);
     if (content.rows < 0) throw new Error(`${file.file}: more rows are replaced than ${relation} has: its -- incremental: line may be wrong`);
@@ -271,9 +272,4 @@ export class IncrementalBuild {
     if (found === undefined) throw new Error(`${relation} is built incrementally, but it is not published`);
     return found;
   }
-}
-
-/** Runs inside the transaction that completes a table. */
-export async function noteBuilt(session: Session, region: number, { relation, fingerprint }: Product): Promise<void> {
-  await session.query(publication('note_built'), [region, relation, fingerprint]);
 }

@@ -14,7 +14,7 @@ import { barLine, duration, secondsSince } from '../progress.ts';
 import { inParallel } from '../parallel.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { readSectionFiles, schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
-import { IncrementalBuild, noteBuilt } from './incremental.ts';
+import { IncrementalBuild } from './incremental.ts';
 import { runTableFile } from './sweep.ts';
 import { tableSeconds } from '../ledger/experience.ts';
 import { rankFiles, currentRows } from '../ledger/current-files.ts';
@@ -147,7 +147,7 @@ async function buildTable({ region, schema, nodes, seconds, log }: Build, produc
     else await runTableFile(session, lane, file, product.published);
     await giveTable(session, { schema: lane, table }, schema);
     await dropOthers(session, lane, new Set());
-    await noteBuilt(session, region, product);
+    await session.query(publication('note_built'), [region, relation, product.fingerprint]);
   });
   await analyze(session, schema, table);
   const took = secondsSince(startedAt);

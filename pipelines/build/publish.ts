@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { one, type Database, type Row, type Session } from '../db/index.ts';
 import { digestOf } from '../db/comparing.ts';
 import { copyComments, dropTable } from '../db/ddl.ts';
-import type { Patch } from '../db/copying.ts';
+import type { Patch } from '../db/changed-rows.ts';
 import { attach, detach, formerRows, patchRows, proveBound, splitOf, type Split } from '../db/partitions.ts';
 import { modifySequentially, isDistributed } from '../db/distributed.ts';
 import { dropPastOfItaly, noteSwap, swapHappens, type Exchange, type TableState } from '../db/history.ts';
@@ -307,10 +307,7 @@ export async function rollback(
       await retireParcels(session, { swap, region }, { schema: 'previous', table: then.heldIn }, now === undefined ? null : { schema: 'core', table: now.heldIn }, 'whole');
     }
     const tables = await exchange(session, region, current, previous);
-    for (const relation of patched.keys()) {
-      const former = formerRows(previous.get(relation)?.partition ?? '');
-      for (const { schema, table } of [former.rows, former.fids]) await dropTable(session, schema, table);
-    }
+    for (const { came, fids } of patched.values()) for (const { schema, table } of [came, fids]) await dropTable(session, schema, table);
     await swapHappens(session, swap);
     // A region has at most one publication of each state.
     for (const [id, state] of [[from, 'past'], [to, 'current'], [from, 'previous']] as const) {
@@ -331,14 +328,14 @@ export async function rollback(
  */
 async function unpatch(
   session: Session, current: ReadonlyMap<Relation, PublishedTable>, previous: ReadonlyMap<Relation, PublishedTable>,
-): Promise<ReadonlyMap<Relation, Readonly<Record<'gone' | 'came', Place>>>> {
-  const patched = new Map<Relation, Readonly<Record<'gone' | 'came', Place>>>();
+): Promise<ReadonlyMap<Relation, Patch>> {
+  const patched = new Map<Relation, Patch>();
   for (const relation of changedTables(current, previous)) {
     const [now, then] = [current.get(relation), previous.get(relation)];
     if (now === undefined || then === undefined || now.heldIn !== then.heldIn) continue;
     const { rows: came, fids } = formerRows(then.partition);
     await patchRows(session, { schema: schemaOf(relation), table: now.currentTable }, now.partition, { fids, came });
-    patched.set(relation, { gone: formerRows(now.partition).rows, came });
+    patched.set(relation, { fids, gone: formerRows(now.partition).rows, came });
   }
   return patched;
 }

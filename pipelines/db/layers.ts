@@ -155,9 +155,10 @@ interface RankedFile {
 }
 
 /**
- * Creates the table `member_in_force (member_id, release_id, file_id, rank, vintage, may_be_cut)` in a region's workspace: the members that rows of
- * layers name, with the current release and file. The table ranks overlapping files that do not name comuni. Also creates the table `place_in_force`,
- * which the views of layers read, and the view `file_place` with the places of these files, as in `ledger.file_place`.
+ * Creates the table `member_in_force (member_id, current_member_id, release_id, file_id, rank, vintage, may_be_cut)` in a region's workspace:
+ * the members that rows of layers name, with the current member, release and file. The table ranks overlapping files that do not name comuni.
+ * Also creates the table `place_in_force`, which the views of layers read, and the view `file_place` with the places of these files, as in
+ * `ledger.file_place`.
  */
 export async function provideMembers(session: Session, schema: string, files: readonly RankedFile[]): Promise<void> {
   await session.script(workspace('files_in_force', { schema }), 'sql/statements/workspace.sql, files_in_force');

@@ -1,6 +1,6 @@
 /** Steps 3 and 4a: moves staged rows to the layers of one release, accounts for every record, checks the layers and attaches them as partitions. */
 import type { Database, Session } from '../db/index.ts';
-import { copyMembers } from '../db/copying.ts';
+import { copyMembers } from '../db/changed-rows.ts';
 import { analyze, analyzeRoughly, countRows, createSchema, dropSchema, lookIn, renameIndexes, tablesIn } from '../db/ddl.ts';
 import { countByMember, inWorkspace, provide, provideRelease, provideWithReferred, recordPlaces, recordWholeFiles, repeatingMembers } from '../db/layers.ts';
 import { attach, proveBound } from '../db/partitions.ts';

@@ -9,9 +9,9 @@ import { publishedTables, type PublishedTable } from '../ledger/published.ts';
 
 /** Returns a table of the current or the previous publication. A patched table of the previous publication is put together from its kept rows. */
 async function placeOfContent(session: Session, table: PublishedTable, now: PublishedTable | undefined): Promise<Place | Part> {
-  const published = { schema: schemaOf(table.relation), table: now?.currentTable ?? '' };
-  if (now?.partition === table.partition) return published;
-  return now?.heldIn === table.heldIn ? formerContent(session, published, formerRows(table.partition)) : { schema: 'previous', table: table.heldIn };
+  if (now?.heldIn !== table.heldIn) return { schema: 'previous', table: table.heldIn };
+  const published = { schema: schemaOf(table.relation), table: now.currentTable };
+  return now.partition === table.partition ? published : formerContent(session, published, formerRows(table.partition));
 }
 
 export interface Difference {

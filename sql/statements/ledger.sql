@@ -147,15 +147,17 @@ select
   f.present,
   coalesce(f.arrived_run, 0) as arrived,
   f.forgotten_at is not null as forgotten,
-  array(
-    select distinct m.row_release_id
-    from ledger.member m
-    where m.file_id = f.file_id
-      and m.row_release_id is not null
-    order by 1
-  ) as "refersTo"
+  coalesce(x.releases, '{}') as "refersTo"
 from ledger.file f
 join ledger.release r using (release_id)
+left join (
+  select
+    file_id,
+    array_agg(distinct row_release_id order by row_release_id) as releases
+  from ledger.member
+  where row_release_id is not null
+  group by file_id
+) x using (file_id)
 where r.state = 'loaded'
 order by f.file_id
 

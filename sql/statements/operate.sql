@@ -41,15 +41,7 @@ select
   e.position
 from evidence e
 left join member_in_force i on i.member_id = e.member_id
-join lateral (
-  select
-    t.path,
-    t.file_id
-  from ledger.member t
-  where coalesce(t.row_member_id, t.member_id) = e.member_id
-  order by t.file_id = i.file_id desc nulls last, t.member_id = e.member_id desc
-  limit 1
-) m on true
+join ledger.member m on m.member_id = coalesce(i.current_member_id, e.member_id)
 join ledger.file f on f.file_id = m.file_id
 join ledger.release r on r.release_id = f.release_id
 where e.fid = any ($1::int4[])

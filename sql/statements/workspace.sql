@@ -138,6 +138,7 @@ from unnest($1::int4[], $2::int4[], $3::text[])
 create table :"schema".member_in_force as
 select distinct on (1)
   coalesce(m.row_member_id, m.member_id) as member_id,
+  m.member_id as current_member_id,
   m.release_id,
   m.file_id,
   f.rank,

@@ -1,7 +1,7 @@
 /** The parcels that a change reaches are found by location, not by comparing all with all: a region has millions of them. */
 import { expect, it } from 'vitest';
 import type { Session } from '../../pipelines/db/index.ts';
-import { findMeeting, findNear } from '../../pipelines/db/copying.ts';
+import { findMeeting, findNear } from '../../pipelines/db/changed-rows.ts';
 import { describeEngines } from '../harness/database.ts';
 
 /** Parcels on each side of a square, each a thousandth of a degree wide, numbered row by row; every second parcel of every second row has a building. */

@@ -1,4 +1,4 @@
--- purpose: rows that a build copies from the publication, and the parcels whose rows it builds
+-- purpose: the parcels whose rows an incremental build makes, the rows that it replaces, and the rows of reused members
 -- reads: ledger.member
 -- writes: none
 -- grain: a table of a workspace, or the one row of a query

@@ -6,7 +6,7 @@ import { provide } from './layers.ts';
 import { placeOf, statementsOf, type Names, type Place } from './statements.ts';
 import { one, type Session } from './types.ts';
 
-const copiedRows = statementsOf('copied_rows');
+const changedRows = statementsOf('changed_rows');
 
 /** Copies the layer rows of members that another release already contains. */
 export async function copyMembers(
@@ -19,14 +19,14 @@ export async function copyMembers(
   const from = placeOf(layer);
   const columns = await columnNames(session, from, ['release_id', 'member_id']);
   await session.query(
-    copiedRows('members', { schema, layer: tableOf(layer), from, columns }),
+    changedRows('members', { schema, layer: tableOf(layer), from, columns }),
     [releaseId, members.map((m) => m.memberId), members.map((m) => m.fromMemberId), members.map((m) => m.fromReleaseId)],
   );
 }
 
-/** Runs statements of `copied_rows.sql` that create tables. */
+/** Runs statements of `changed_rows.sql` that create tables. */
 async function make(session: Session, statement: string, names: Names): Promise<void> {
-  await session.script(copiedRows(statement, names), `sql/statements/copied_rows.sql, ${statement}`);
+  await session.script(changedRows(statement, names), `sql/statements/changed_rows.sql, ${statement}`);
 }
 
 /**
@@ -37,15 +37,15 @@ async function make(session: Session, statement: string, names: Names): Promise<
 export async function pairMembers(
   session: Session, schema: string, published: Place, layers: readonly Place[] | null, releaseIds: readonly number[],
 ): Promise<number> {
-  const counted = (...tables: readonly Place[]): { sql: string } => ({ sql: tables.map((table) => copiedRows('counted_members', { table })).join('\nunion all\n') });
-  const inCurrentFiles = layers === null ? '' : copiedRows('in_force', { counted: counted(...layers) });
+  const counted = (...tables: readonly Place[]): { sql: string } => ({ sql: tables.map((table) => changedRows('counted_members', { table })).join('\nunion all\n') });
+  const inCurrentFiles = layers === null ? '' : changedRows('in_force', { counted: counted(...layers) });
   await make(session, 'pair_members', { schema, published: counted(published), layer: { sql: inCurrentFiles }, releases: releaseIds });
-  return (await one<{ rows: number }>(session, copiedRows('paired_rows', { schema }))).rows;
+  return (await one<{ rows: number }>(session, changedRows('paired_rows', { schema }))).rows;
 }
 
 /** Returns whether current rows of a layer from several files have the same reference. */
 export async function repeatsInFiles(session: Session, layer: Place): Promise<boolean> {
-  return (await one<{ repeats: boolean }>(session, copiedRows('repeats_in_files', { schema: layer.schema, layer }))).repeats;
+  return (await one<{ repeats: boolean }>(session, changedRows('repeats_in_files', { schema: layer.schema, layer }))).repeats;
 }
 
 /** Creates the view of a layer without members whose rows are copied. */
@@ -64,7 +64,7 @@ async function makeFids(session: Session, schema: string, which: Reach, statemen
 
 /** @param statement statement that selects the parcels */
 async function makeParcels(session: Session, schema: string, which: Reach, statement: string, names: Names): Promise<void> {
-  await make(session, 'parcels', { schema, table: `${which}_parcel`, rows: { sql: copiedRows(statement, { schema, ...names }) } });
+  await make(session, 'parcels', { schema, table: `${which}_parcel`, rows: { sql: changedRows(statement, { schema, ...names }) } });
 }
 
 /** A statement that finds the parcels around given parcels. */
@@ -79,7 +79,7 @@ interface Reached {
 async function findReached(session: Session, schema: string, was: Place, { which, statement, names }: Reached): Promise<void> {
   const find = async (around: Reach): Promise<{ found: string }> => {
     const found = `${statement}_${around}`;
-    const shapes = { sql: copiedRows('shapes', { schema, was, fids: `${around}_fid` }) };
+    const shapes = { sql: changedRows('shapes', { schema, was, fids: `${around}_fid` }) };
     await make(session, statement, { schema, was, shapes, found, shape: `shape_${around}`, feature: `feature_${around}`, ...names });
     return { found };
   };
@@ -113,7 +113,7 @@ export async function findNear(session: Session, schema: string, was: Place, wit
 
 /** Creates the set of changed parcels and further parcels. @param others tables of their fids */
 export async function findWith(session: Session, schema: string, reach: Reach, parcels: Place, others: readonly Place[]): Promise<void> {
-  await makeFids(session, schema, reach, 'with_others', { others: { sql: others.map((table) => copiedRows('fids_of', { table })).join('\nunion\n') } });
+  await makeFids(session, schema, reach, 'with_others', { others: { sql: others.map((table) => changedRows('fids_of', { table })).join('\nunion\n') } });
   await makeParcels(session, schema, reach, 'reached_parcel', { parcels, found: `${reach}_fid` });
 }
 
@@ -157,7 +157,7 @@ export async function provideRowsOf(session: Session, schema: string, from: Plac
  * parcels under any feature that one of these is under. Bounding boxes decide, so the sets can only be too large.
  */
 export async function findMeeting(session: Session, schema: string, was: Place, layers: readonly Place[]): Promise<void> {
-  const features = layers.map((table) => copiedRows('features', { table })).join('\nunion all\n');
+  const features = layers.map((table) => changedRows('features', { table })).join('\nunion all\n');
   await findReached(session, schema, was, { which: 'meeting', statement: 'under', names: { features: { sql: features } } });
 }
 
@@ -187,9 +187,9 @@ export type Replaced = { readonly fids: string } | 'members';
 export async function makePatch(session: Session, schema: string, table: string, was: Place, replaced: Replaced): Promise<Patch | null> {
   const columns = await columnNames(session, was);
   if (replaced === 'members') {
-    await session.query(copiedRows('moved_members', { schema, table, was, columns: columns.filter((name) => name !== 'release_id' && name !== 'member_id') }));
+    await session.query(changedRows('moved_members', { schema, table, was, columns: columns.filter((name) => name !== 'release_id' && name !== 'member_id') }));
   }
-  const published = { sql: replaced === 'members' ? copiedRows('rows_of_other_members', { schema, was }) : copiedRows('reached_rows', { schema, was, fids: replaced.fids }) };
+  const published = { sql: replaced === 'members' ? changedRows('rows_of_other_members', { schema, was }) : changedRows('reached_rows', { schema, was, fids: replaced.fids }) };
   const patch = { fids: `${table}_patch`, gone: `${table}_gone`, came: `${table}_came` };
   await make(session, 'patch', { schema, table, was, published, columns, ...patch });
   if ((await countRows(session, schema, patch.fids)) === 0) return null;
@@ -198,5 +198,5 @@ export async function makePatch(session: Session, schema: string, table: string,
 
 /** Creates the view of a whole table with the replaced rows. */
 export async function providePatched(session: Session, to: Place, was: Place, { fids, came }: Patch): Promise<void> {
-  await session.script(copiedRows('patched_view', { schema: to.schema, table: to.table, was, fids, came, columns: await columnNames(session, came) }), 'sql/statements/copied_rows.sql, patched_view');
+  await session.script(changedRows('patched_view', { schema: to.schema, table: to.table, was, fids, came, columns: await columnNames(session, came) }), 'sql/statements/changed_rows.sql, patched_view');
 }
