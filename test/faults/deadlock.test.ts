@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
 import { describeEngines } from '../harness/database.ts';
 import { Machine, mappale, succeeded, outcomeOf, type Ended } from '../harness/faults/machine.ts';
 import { currentContent, orphans, recount, withDatabase } from '../harness/published.ts';
@@ -9,6 +10,9 @@ import { smallRegion, type Region } from '../harness/faults/region.ts';
 
 /** Advisory lock that the other session holds, and that a trigger of the command's transaction waits for. */
 const LOCK = 4712;
+
+/** Accepts the loss of the seismic zones. */
+const FORGET = ['forget', 'classificazione-sismica-aggiornata-maggio-2025.csv', '--accept', 'a test'];
 
 describeEngines('a deadlock with another session', (engine) => {
   let region: Region;
@@ -30,10 +34,10 @@ describeEngines('a deadlock with another session', (engine) => {
   const refresh = (url: string): Promise<Ended> => mappale(url, 'refresh', 'molise', '--data', version1, '--accept', 'a test', '--parallel', '1');
 
   /**
-   * Runs a command against a session that holds what the command waits for, and then waits for a table that the command wrote.
+   * Runs a command until its transaction has written the table and waits for another session, which then does `work` and ends the wait.
    * The command's wait is checked for deadlocks before that of the other session.
    */
-  async function deadlocked(url: string, { table }: Writes, args: readonly string[]): Promise<Ended> {
+  async function halted(url: string, { table }: Writes, args: readonly string[], work: (other: pg.Client) => Promise<void>): Promise<Ended> {
     const other = new pg.Client({ connectionString: url, application_name: 'faults' });
     await other.connect();
     try {
@@ -47,17 +51,27 @@ describeEngines('a deadlock with another session', (engine) => {
         end $$;
         create trigger faults after insert or update or delete on ${table} for each row execute function public.faults_wait();
         select pg_advisory_lock(${LOCK});`);
-      await other.query('begin');
       const machine = new Machine(url, args);
       while (!machine.over && !(await waits(other))) await sleep(10);
       expect(machine.over, 'the command waits for the other session').toBe(false);
-      // Ends when the server has cancelled the command's statement.
-      await other.query(`lock table ${table} in share mode`);
-      await other.query(`rollback; select pg_advisory_unlock(${LOCK}); drop trigger faults on ${table}; drop function public.faults_wait()`);
-      return await machine.ended;
+      await work(other);
+      await other.query(`select pg_advisory_unlock(${LOCK})`);
+      const ended = await machine.ended;
+      await other.query(`drop trigger faults on ${table}; drop function public.faults_wait()`);
+      return ended;
     } finally {
       await other.end();
     }
+  }
+
+  /** Runs a command against a session that holds what the command waits for, and then waits for a table that the command wrote. */
+  function deadlocked(url: string, writes: Writes, args: readonly string[]): Promise<Ended> {
+    return halted(url, writes, args, async (other) => {
+      await other.query('begin');
+      // Ends when the server has cancelled the command's statement.
+      await other.query(`lock table ${writes.table} in share mode`);
+      await other.query('rollback');
+    });
   }
 
   async function waits(other: pg.Client): Promise<boolean> {
@@ -89,6 +103,7 @@ describeEngines('a deadlock with another session', (engine) => {
 
   it.each<[string, Writes]>([
     ['reads a file', { table: 'ledger.member' }],
+    ['builds a table', { table: 'ledger.built' }],
   ])('while refresh %s keeps a whole publication, and the next refresh succeeds', async (_when, writes) => {
     const url = await engine.copyDatabase(base);
     const before = await withDatabase(url, currentContent);
@@ -118,4 +133,76 @@ describeEngines('a deadlock with another session', (engine) => {
     await whole(url);
     if (args[0] === 'pin') succeeded(await mappale(url, 'unpin', 'molise'));
   });
+
+  it.each<[string, Writes]>([
+    ['marks the file', { table: 'ledger.file' }],
+    ['builds a table', { table: 'ledger.built' }],
+  ])('while forget %s keeps the file in use, and the same command then succeeds', async (_when, writes) => {
+    const url = await engine.copyDatabase(base);
+    const before = await whole(url);
+    const ended = await deadlocked(url, writes, FORGET);
+    expect(ended.code, outcomeOf(ended)).toBe(6);
+    expectReported(ended);
+    expect(await whole(url)).toEqual(before);
+    expect(await withDatabase(url, forgottenFiles)).toEqual([]);
+    succeeded(await mappale(url, ...FORGET));
+    expect(await whole(url)).not.toEqual(before);
+    expect(await withDatabase(url, forgottenFiles)).toHaveLength(1);
+  });
+
+  it('while prune deletes a release keeps its ledger row and its layers, and the next prune deletes both', async () => {
+    const url = await engine.copyDatabase(base);
+    // Italy's tables still use the first version, the region only the last two.
+    succeeded(await refresh(url));
+    for (const number of [2, 3]) succeeded(await mappale(url, 'refresh', 'molise', '--data', await region.version(number), '--accept', 'a test'));
+    const before = await whole(url);
+    const listed = await withDatabase(url, releases);
+    const ended = await deadlocked(url, { table: 'ledger.release' }, ['prune']);
+    expect(ended.code, outcomeOf(ended)).toBe(6);
+    expectReported(ended);
+    expect(await whole(url)).toEqual(before);
+    expect(await withDatabase(url, releases)).toEqual(listed);
+    succeeded(await mappale(url, 'prune'));
+    const left = await withDatabase(url, releases);
+    expect(left.length).toBeLessThan(listed.length);
+    expect(left.filter(({ tables }) => tables === 0)).toEqual([]);
+    expect(await whole(url)).toEqual(before);
+  });
+
+  it('uses the file again if another run begins between the mark of forget and its refresh', async () => {
+    const url = await engine.copyDatabase(base);
+    const before = await whole(url);
+    const next = new pg.Client({ connectionString: url, application_name: 'faults' });
+    await next.connect();
+    try {
+      let taken: Promise<unknown> | undefined;
+      const ended = await halted(url, { table: 'ledger.file' }, FORGET, async (other) => {
+        // The server gives the lock to this session when the run that marks the file ends.
+        taken = next.query("select pg_advisory_lock(hashtextextended('mappale writer', 0))");
+        while (!(await isQueued(other))) await sleep(10);
+      });
+      await taken;
+      expect(ended.code, outcomeOf(ended)).toBe(7);
+      expect(await withDatabase(url, forgottenFiles)).toEqual([]);
+    } finally {
+      await next.end();
+    }
+    expect(await whole(url)).toEqual(before);
+  });
+
+  /** Returns the loaded releases with the number of their tables in the schema layer. */
+  function releases(database: Database): Promise<{ id: number; tables: number }[]> {
+    return database.query<{ id: number; tables: number }>(`
+      select r.release_id as id, (select count(*)::int4 from pg_class c where c.relnamespace = 'layer'::regnamespace and c.relkind = 'r' and c.relname ~ ('_' || r.release_id || '$')) as tables
+      from ledger.release r where r.state = 'loaded' order by 1`);
+  }
+
+  function forgottenFiles(database: Database): Promise<unknown[]> {
+    return database.query('select name from ledger.file where forgotten_at is not null');
+  }
+
+  async function isQueued(other: pg.Client): Promise<boolean> {
+    const { rows } = await other.query("select from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock' and not granted and objid <> $1", [LOCK]);
+    return rows.length > 0;
+  }
 }, ['postgres']);
