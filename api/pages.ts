@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { ROOT } from '../pipelines/config.ts';
-import { italianOf, SECTIONS } from '../pipelines/contract/sections.ts';
+import type { MapPanel } from '../pipelines/contract/section-map.ts';
+import { italianOf, mapOf } from '../pipelines/contract/section-maps.ts';
+import { SECTIONS } from '../pipelines/contract/sections.ts';
 import { IS_COMPILED } from '../pipelines/program.ts';
 import { LIBRARIES, LIBRARY_FOLDER } from './libraries.ts';
 import { BASE } from './openapi.ts';
@@ -59,9 +61,10 @@ const ELSEWHERE = ['source', 'geometry', 'municipality'];
 
 /** Returns how the map shows each section, with the descriptions of its fields by path. */
 export async function panels() {
-  return Promise.all(SECTIONS.map(async ({ name, title, map, block }) => ({
-    name, title, italian: await italianOf(name), ...map, fields: Object.fromEntries(fieldsOf(block, map)),
-  })));
+  return Promise.all(SECTIONS.map(async ({ name, title, block }) => {
+    const { panel } = mapOf(name);
+    return { name, title, italian: await italianOf(name), ...panel, fields: Object.fromEntries(fieldsOf(block, panel)) };
+  }));
 }
 
 async function sectionPanels(): Promise<Buffer> {
@@ -70,7 +73,7 @@ async function sectionPanels(): Promise<Buffer> {
 }
 
 /** Returns the columns of a list, or the fields of an object that are not shown elsewhere. */
-function fieldsOf(block: z.ZodType, { list }: (typeof SECTIONS)[number]['map']): [string, string][] {
+function fieldsOf(block: z.ZodType, { list }: MapPanel): [string, string][] {
   const columns = Object.keys(list?.columns ?? {}).map((column) => (list?.field === undefined ? column : `${list.field}.${column}`));
   return [...descriptionsOf(z.toJSONSchema(block))].filter(([path]) => {
     const [first = ''] = path.split('.');

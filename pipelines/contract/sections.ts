@@ -1,9 +1,6 @@
 /** The sections of a parcel's record, in its order: found by listing their folders, nothing is registered by hand. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { ROOT } from '../config.ts';
-import { loadModule, moduleFile } from '../program.ts';
-import type { Italian, Section } from './section.ts';
+import { loadModule } from '../program.ts';
+import type { Section } from './section.ts';
 import { MappaleError } from '../errors.ts';
 import { didYouMean, nearest, retyped, withWord } from '../typed.ts';
 import { SECTION_FOLDER, sectionFolders, type Relation } from './sql-files.ts';
@@ -17,12 +14,6 @@ async function loadSection(folder: string): Promise<Section> {
   const section = await loadModule<Section>(`${SECTION_FOLDER}/${folder}/section.ts`);
   if (section.name !== folder) throw new Error(`${SECTION_FOLDER}/${folder}: the section's name is ${section.name}`);
   return section;
-}
-
-/** Returns the Italian texts of a section; undefined if its folder has no `italian.ts`. */
-export async function italianOf(section: string): Promise<Italian | undefined> {
-  const file = `${SECTION_FOLDER}/${section}/italian.ts`;
-  return existsSync(moduleFile(join(ROOT, file))) ? loadModule<Italian>(file) : undefined;
 }
 
 /** Returns the table with the parcels that have a section; for `basic` all published parcels. */

@@ -3,7 +3,9 @@
  * for both engines. PGlite cannot write tiles, and PostgreSQL would not be much faster.
  */
 import { firstFid } from '../contract/regions.ts';
-import { KINDS, type MapLayer, type ParcelKind, type RangeClass, type Section, type ValueClass } from '../contract/section.ts';
+import { KINDS, type ParcelKind, type Section } from '../contract/section.ts';
+import type { MapLayer, RangeClass, ValueClass } from '../contract/section-map.ts';
+import { drawingsOf, mapOf } from '../contract/section-maps.ts';
 import { SECTIONS } from '../contract/sections.ts';
 import { boxOfTile, unitDegrees, vectorTile, type TileFeature, type TileNumber, type TileValue } from '../formats/vector-tile.ts';
 import { cellsOf, columnsOf, type Ask, type Cell, type OutputColumn } from './columns.ts';
@@ -57,10 +59,9 @@ function between([minzoom, maxzoom]: readonly [number, number]): Pick<TileLayer,
   return { minzoom, maxzoom };
 }
 
-function layersOf({ name: section, title, kinds, layer: main, otherLayers }: Section): TileLayer[] {
-  const layers = { ...(main === undefined ? {} : { [section]: main }), ...otherLayers };
-  return Object.entries(layers).map(([name, layer]) => ({
-    name, title: layer === main ? title : layer.title, ...between(ZOOMS.parcels), kinds, section: { name: section, layer },
+function layersOf({ name: section, title, kinds }: Section): TileLayer[] {
+  return Object.entries(drawingsOf(section)).map(([name, layer]) => ({
+    name, title: name === section ? title : layer.title, ...between(ZOOMS.parcels), kinds, section: { name: section, layer },
     fields: {
       fid: PARCEL_FIELDS.fid, value: layer.title, coverage: 'Coverage without a value: mapped, none here; partial, not all maps cover the place; not_mapped, not_loaded',
     },
@@ -108,10 +109,16 @@ export function drawnColumns(sections: readonly string[]): readonly OutputColumn
   return columnsOf(['basic', ...sections]).filter(({ name }) => names.has(name));
 }
 
+/** Returns those of the sections that the map draws. */
+function drawnSections(sections: readonly string[]): DrawnSection[] {
+  return SECTIONS.flatMap(({ name }) => {
+    const { layer } = mapOf(name);
+    return layer === undefined || !sections.includes(name) ? [] : [{ name, layer }];
+  });
+}
+
 function drawnNames(sections: readonly string[]): readonly { readonly value: string; readonly coverage: string }[] {
-  return SECTIONS.flatMap(({ name, layer }) => (layer === undefined || !sections.includes(name) ? [] : [
-    { value: `${name}_${layer.value}`, coverage: `${name}_${layer.coverage ?? 'coverage'}` },
-  ]));
+  return drawnSections(sections).map(({ name, layer }) => ({ value: `${name}_${layer.value}`, coverage: `${name}_${layer.coverage ?? 'coverage'}` }));
 }
 
 /** Returns a tile of one region with its comuni, and its parcels with the drawn values of sections. @throws MappaleError (kind `database`) */
@@ -120,7 +127,7 @@ export async function regionTile(ask: Ask, region: number, sections: readonly st
   const parts: Buffer[] = [];
   if (outlines.facts !== null && outlines.drawings !== null) parts.push(vectorTile(tile, 'comuni', comuni(outlines.facts), outlines.drawings));
   if (tile.z >= EXPORTED_ZOOMS.parcels) {
-    const drawn = SECTIONS.filter(({ name, layer }) => layer !== undefined && sections.includes(name)).map(({ name }) => name);
+    const drawn = drawnSections(sections).map(({ name }) => name);
     const { facts, drawings, told } = await drawnParcels(ask, tile, KINDS, drawn, [firstFid(region), firstFid(region + 1)]);
     if (facts !== null && drawings !== null) {
       const columns = columnsOf(drawn).map(({ name }) => name);

@@ -1,7 +1,8 @@
-/** The data dictionary: a page for each section, from its `section.ts`, and a page of the tables of the database, from their comments. */
+/** The data dictionary: a page for each section, from its `section.ts` and `map.ts`, and a page of the tables of the database, from their comments. */
 import { z } from 'zod';
 import type { RegisteredSource } from '../../pipelines/contract/registry.ts';
 import type { Column, Section } from '../../pipelines/contract/section.ts';
+import { mapOf } from '../../pipelines/contract/section-maps.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { columnsOf } from '../../pipelines/deliver/columns.ts';
 import { sourcesOf } from './feeds.ts';
@@ -55,10 +56,10 @@ export function fieldsOf(block: z.ZodType): Field[] {
 }
 
 /** Returns the units of fields, from the columns and the map of a section. */
-function unitsOf({ map, tables, flat }: Section): ReadonlyMap<string, string> {
+function unitsOf({ name: section, tables, flat }: Section): ReadonlyMap<string, string> {
   const columns = Object.values(tables).flatMap(({ columns: all }) => Object.entries(all));
   const ofColumns = columns.flatMap(([name, { unit }]): [string, string][] => (unit === undefined ? [] : [[flat[name]?.of ?? name, unit], [name, unit]]));
-  return new Map([...ofColumns, ...Object.entries(map.units ?? {})]);
+  return new Map([...ofColumns, ...Object.entries(mapOf(section).panel.units ?? {})]);
 }
 
 function columnTable(columns: Readonly<Record<string, Column>>): string {

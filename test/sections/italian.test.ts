@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { panels } from '../../api/pages.ts';
-import type { MapLayer } from '../../pipelines/contract/section.ts';
+import { drawingsOf } from '../../pipelines/contract/section-maps.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { readSectionFiles } from '../../pipelines/contract/sql-files.ts';
 import { LEGENDS } from '../../pipelines/deliver/tiles.ts';
@@ -54,12 +54,6 @@ function* numbersOf(schema: unknown): Generator<string> {
   if (schema === null || typeof schema !== 'object') return;
   for (const [field, each] of Object.entries('properties' in schema ? schema.properties as object : {})) if (JSON.stringify(each).includes('"type":"number"') && !JSON.stringify(each).includes('"object"')) yield field;
   for (const each of Object.values(schema)) yield* numbersOf(each);
-}
-
-/** Returns the drawings of a section. */
-function layersOf(section: string): readonly MapLayer[] {
-  const { layer, otherLayers = {} } = SECTIONS.find((each) => each.name === section)!;
-  return [...(layer === undefined ? [] : [layer]), ...Object.values(otherLayers)];
 }
 
 const missing = (wanted: Iterable<string>, words: Readonly<Record<string, string>> = {}): string[] => [...wanted].filter((each) => !Object.hasOwn(words, each) || words[each] === '');
@@ -116,7 +110,7 @@ describe.each(await panels())('in Italian the section $name', (panel) => {
 
   it('has a translation of each value that is a word', () => {
     const values = new Set([...valuesOf(block)].filter((each) => /[a-z]/.test(each) && ![...STATES, ...KINDS].includes(each)));
-    const layer = layersOf(name).flatMap(({ classes }) => classes.map((each) => String('value' in each ? each.value : '')));
+    const layer = Object.values(drawingsOf(name)).flatMap(({ classes }) => classes.map((each) => String('value' in each ? each.value : '')));
     // Types of geometries are not shown.
     const wanted = new Set([...values, ...panel.published ?? []].filter((each) => !['Polygon', 'MultiPolygon'].includes(each)));
     expect(missing(wanted, italian?.values), 'without words').toEqual([]);
@@ -125,7 +119,7 @@ describe.each(await panels())('in Italian the section $name', (panel) => {
 
   it('has a translation of its legend', () => {
     // Ranges are shown as numbers unless the section has words for them.
-    const layers = layersOf(name);
+    const layers = Object.values(drawingsOf(name));
     const labels = layers.flatMap(({ classes }) => classes.flatMap(({ label }) => label ?? [])).filter(hasLetters);
     const wanted = new Set([...layers.flatMap(({ title, none }) => [title, none]), ...labels]);
     expect(missing(wanted, italian?.legend), 'without words').toEqual([]);

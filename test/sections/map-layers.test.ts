@@ -1,5 +1,6 @@
 /** How sections are drawn on the map: columns that exist, classes without overlap, and colours that stay distinct with colour blindness. */
 import { describe, expect, it } from 'vitest';
+import { drawingsOf } from '../../pipelines/contract/section-maps.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { LEGENDS } from '../../pipelines/deliver/tiles.ts';
 
@@ -29,10 +30,9 @@ function labOf(color: string, matrix: Matrix): readonly number[] {
 }
 
 describe('a section on the map', () => {
-  const drawn = SECTIONS.flatMap(({ name: section, flat, layer: main, otherLayers }) => {
-    const layers = { ...(main === undefined ? {} : { [section]: main }), ...otherLayers };
-    return Object.entries(layers).map(([name, layer]) => ({ name, flat, layer, legend: LEGENDS.find((each) => each.name === name)! }));
-  });
+  const drawn = SECTIONS.flatMap(({ name: section, flat }) => (
+    Object.entries(drawingsOf(section)).map(([name, layer]) => ({ name, flat, layer, legend: LEGENDS.find((each) => each.name === name)! }))
+  ));
 
   it('exists for most sections', () => {
     expect(drawn.length).toBeGreaterThan(10);

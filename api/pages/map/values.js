@@ -1,5 +1,5 @@
 // @ts-check
-/** Formats names, values and units of a record. A section states them for each of its fields (`map` of its `section.ts`, and `italian.ts`). */
+/** Formats names, values and units of a record. A section states them for each of its fields (`map.ts` and `italian.ts` of its folder). */
 import { element } from './elements.js';
 import { SECTIONS } from './sections.js';
 import { STATES } from './view.js';

@@ -1,5 +1,5 @@
 /** Italian texts of section address on the map. */
-import { defineItalian } from '../../../pipelines/contract/section.ts';
+import { defineItalian } from '../../../pipelines/contract/section-map.ts';
 
 export default defineItalian({
   title: 'Indirizzi',

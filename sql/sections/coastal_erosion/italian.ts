@@ -1,5 +1,5 @@
 /** Italian texts of section coastal_erosion on the map. */
-import { defineItalian } from '../../../pipelines/contract/section.ts';
+import { defineItalian } from '../../../pipelines/contract/section-map.ts';
 
 export default defineItalian({
   title: 'Erosione costiera',

@@ -49,25 +49,8 @@ export default defineSection({
     },
   },
   flat: {
-    count: { type: 'int4', of: 'length' },
-    dynamic: { type: 'text', of: '0.dynamic' },
-    avg_change_m_year: { type: 'float8', of: '0.avg_change_m_year' },
-    severity_index: { type: 'int2', of: '0.severity_index' },
+    count: { type: 'int4', of: 'length' }, dynamic: { type: 'text', of: '0.dynamic' },
+    avg_change_m_year: { type: 'float8', of: '0.avg_change_m_year' }, severity_index: { type: 'int2', of: '0.severity_index' },
     distance_m: { type: 'float8', of: '0.distance_m' },
-  },
-  map: {
-    values: { erosion: 'erosion', accretion: 'accretion', stable: 'stable' },
-    list: { columns: { dynamic: 'Dynamic', avg_change_m_year: 'Change, m/year', severity_index: 'Severity index', distance_m: 'Distance, m' } },
-  },
-  layer: {
-    group: 'hazards',
-    title: 'Coast within 1,000 m',
-    value: 'dynamic',
-    classes: [
-      { value: 'erosion', label: 'Erosion', color: '#d55e00' },
-      { value: 'stable', label: 'Stable', color: '#f0e442' },
-      { value: 'accretion', label: 'Accretion', color: '#0072b2' },
-    ],
-    none: 'No low coast near',
   },
 });

@@ -1,5 +1,5 @@
 /** Italian texts of section land_cover on the map. */
-import { defineItalian } from '../../../pipelines/contract/section.ts';
+import { defineItalian } from '../../../pipelines/contract/section-map.ts';
 
 export default defineItalian({
   title: 'Copertura del suolo',

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { quantity } from '../../../pipelines/contract/gate.ts';
 import { nullable, share, source } from '../../../pipelines/contract/schemas.ts';
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';
-import { ENGLISH_CLASSES } from './class-names.ts';
 
 const landCover = z.strictObject({
   code: z.string().regex(/^[1-5]\d\d$/).describe('Class of CORINE Land Cover, third level, such as 112'),
@@ -29,41 +28,12 @@ export default defineSection({
         fid: FID,
         code: { type: 'text', description: 'Class of the third level, 3 digits. The first digit is the first level, the first two digits are the second level' },
         description: { type: 'text', description: 'Name of the class in the Italian nomenclature' },
-        share: {
-          type: 'float8',
-          description: "Share of the parcel's area under the class, 0–1, 6 decimals",
-          gate: quantity({ within: [0, 1] }),
-        },
+        share: { type: 'float8', description: "Share of the parcel's area under the class, 0–1, 6 decimals", gate: quantity({ within: [0, 1] }) },
       },
     },
   },
   usual: true,
   flat: {
-    code: { type: 'text' },
-    class: { type: 'text' },
-    subclass: { type: 'text' },
-    description: { type: 'text' },
-    share: { type: 'float8' },
-  },
-  map: {
-    summary: ['description'],
-    words: { description: 'Land cover', code: 'Code', share: 'Share of the parcel', subclass: 'Second level', class: 'First level' },
-    values: ENGLISH_CLASSES,
-    units: { share: 'share' },
-    codes: ['code', 'class', 'subclass'],
-    first: ['description', 'share', 'code', 'subclass', 'class'],
-  },
-  layer: {
-    group: 'land',
-    title: 'Land cover, first level',
-    value: 'class',
-    classes: [
-      { value: '1', label: '1, artificial', color: '#d55e00' },
-      { value: '2', label: '2, agricultural', color: '#f0e442' },
-      { value: '3', label: '3, forest and semi-natural', color: '#009e73' },
-      { value: '4', label: '4, wetlands', color: '#cc79a7' },
-      { value: '5', label: '5, water', color: '#0072b2' },
-    ],
-    none: 'No class',
+    code: { type: 'text' }, class: { type: 'text' }, subclass: { type: 'text' }, description: { type: 'text' }, share: { type: 'float8' },
   },
 });

@@ -1,5 +1,5 @@
 /** Italian texts of section land_use on the map. */
-import { defineItalian } from '../../../pipelines/contract/section.ts';
+import { defineItalian } from '../../../pipelines/contract/section-map.ts';
 import { ITALIAN_CLASSES } from './class-names.ts';
 
 export default defineItalian({

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { presence, quantity } from '../../../pipelines/contract/gate.ts';
 import { nullable, share, source } from '../../../pipelines/contract/schemas.ts';
 import { defineSection, FID } from '../../../pipelines/contract/section.ts';
-import { ITALIAN_CLASSES } from './class-names.ts';
 
 const landUse = z.strictObject({
   code: z.string().regex(/^[1-5]\d{4}$/).describe('Class of the Urban Atlas, such as 11210'),
@@ -30,39 +29,11 @@ export default defineSection({
         fid: FID,
         code: { type: 'text', description: 'Class, 5 digits. The first digit is the first level, the first two digits are the second level' },
         class: { type: 'text', description: 'Name of the class', null: 'the publisher does not name the class', gate: presence() },
-        share: {
-          type: 'float8',
-          description: "Share of the parcel's area under the class, 0–1, 6 decimals",
-          gate: quantity({ within: [0, 1] }),
-        },
+        share: { type: 'float8', description: "Share of the parcel's area under the class, 0–1, 6 decimals", gate: quantity({ within: [0, 1] }) },
       },
     },
   },
   flat: {
-    code: { type: 'text' },
-    class: { type: 'text' },
-    level1: { type: 'text' },
-    level2: { type: 'text' },
-    share: { type: 'float8' },
-  },
-  map: {
-    words: { class: 'Class', code: 'Code', share: 'Share of the parcel', level1: 'First level', level2: 'Second level' },
-    published: Object.keys(ITALIAN_CLASSES),
-    units: { share: 'share' },
-    codes: ['code', 'level1', 'level2'],
-    first: ['class', 'share', 'code', 'level2', 'level1'],
-  },
-  layer: {
-    group: 'land',
-    title: 'Urban land use, first level',
-    value: 'level1',
-    classes: [
-      { value: '1', label: '1, artificial', color: '#d55e00' },
-      { value: '2', label: '2, agricultural', color: '#f0e442' },
-      { value: '3', label: '3, forest and semi-natural', color: '#009e73' },
-      { value: '4', label: '4, wetlands', color: '#cc79a7' },
-      { value: '5', label: '5, water', color: '#0072b2' },
-    ],
-    none: 'No class',
+    code: { type: 'text' }, class: { type: 'text' }, level1: { type: 'text' }, level2: { type: 'text' }, share: { type: 'float8' },
   },
 });

@@ -40,25 +40,7 @@ export default defineSection({
     },
   },
   flat: {
-    count: { type: 'int4', of: 'length' },
-    id: { type: 'text', of: '0.id' },
-    name: { type: 'text', of: '0.name' },
+    count: { type: 'int4', of: 'length' }, id: { type: 'text', of: '0.id' }, name: { type: 'text', of: '0.name' },
     category: { type: 'text', of: '0.category' },
-  },
-  map: {
-    words: { placed_by: 'Placed by' },
-    values: { school: 'school', pharmacy: 'pharmacy', fuel: 'filling station', coordinates: 'coordinates', address: 'address' },
-    list: { columns: { category: 'Category', name: 'Name', categories: 'Kind', address: 'Address' } },
-  },
-  layer: {
-    group: 'places',
-    title: 'Schools, pharmacies, filling stations',
-    value: 'category',
-    classes: [
-      { value: 'school', label: 'School', color: '#0072b2' },
-      { value: 'pharmacy', label: 'Pharmacy', color: '#009e73' },
-      { value: 'fuel', label: 'Filling station', color: '#d55e00' },
-    ],
-    none: 'None of these',
   },
 });

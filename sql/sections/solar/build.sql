@@ -9,20 +9,7 @@
 create view yield_tile as
 select
   1 as model,
-  name,
-  release_id,
-  member_id,
-  position,
-  epsg,
-  width,
-  height,
-  west,
-  north,
-  cell_width,
-  cell_height,
-  block_width,
-  block_height,
-  geom
+  *
 from pvout_tile;
 
 create view roofed as

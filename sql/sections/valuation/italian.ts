@@ -1,5 +1,5 @@
 /** Italian texts of section valuation on the map. */
-import { defineItalian } from '../../../pipelines/contract/section.ts';
+import { defineItalian } from '../../../pipelines/contract/section-map.ts';
 
 export default defineItalian({
   title: 'Valori immobiliari (OMI)',

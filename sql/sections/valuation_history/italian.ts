@@ -1,5 +1,5 @@
 /** Italian texts of section valuation_history on the map. */
-import { defineItalian } from '../../../pipelines/contract/section.ts';
+import { defineItalian } from '../../../pipelines/contract/section-map.ts';
 
 export default defineItalian({
   title: 'Valori immobiliari dal 2015',

@@ -19,6 +19,8 @@ const valuationHistory = z.strictObject({
   source,
 }).meta({ id: 'ValuationHistory', description: 'Quotations of the OMI zone over 22 half-years' });
 
+const HALF_YEAR = 'it is a half-year, and different half-years are not compared';
+
 export default defineSection({
   name: 'valuation_history',
   position: 60,
@@ -32,17 +34,10 @@ export default defineSection({
       key: ['fid', 'since'],
       columns: {
         fid: FID,
-        since: {
-          type: 'int2',
-          description: 'First half-year of the run: year × 2 + (half − 1)',
-          gate: 'it is a half-year, and different half-years are not compared',
-        },
-        until: { type: 'int2', description: 'Last half-year of the run', gate: 'it is a half-year, and different half-years are not compared' },
+        since: { type: 'int2', description: 'First half-year of the run: year × 2 + (half − 1)', gate: HALF_YEAR },
+        until: { type: 'int2', description: 'Last half-year of the run', gate: HALF_YEAR },
         belfiore: { type: 'text', description: 'Comune of the current zone' },
-        zona: {
-          type: 'text',
-          description: 'Current zone, with its name in the half-year of the quotations. If that is unknown, with the name of its perimeter',
-        },
+        zona: { type: 'text', description: 'Current zone, with its name in the half-year of the quotations. If that is unknown, with the name of its perimeter' },
         then_belfiore: { type: 'text', description: 'Comune of the zone in this run', null: 'no zone', gate: 'there with then_zona' },
         then_zona: {
           type: 'text',
@@ -57,15 +52,14 @@ export default defineSection({
         perimeter_half_year: {
           type: 'int2',
           description: 'Half-year of the perimeter that contains the representative point now',
-          null: 'published by a version that did not store it', gate: 'it is a half-year, and different half-years are not compared',
+          null: 'published by a version that did not store it', gate: HALF_YEAR,
         },
       },
     },
   },
   usual: true,
   flat: {
-    zone_current: { type: 'text' },
-    semester: { type: 'text', of: 'semesters.21.semester' },
+    zone_current: { type: 'text' }, semester: { type: 'text', of: 'semesters.21.semester' },
     purchase_min_eur_m2: { type: 'float8', of: 'semesters.21.purchase.min_eur_m2' },
     purchase_max_eur_m2: { type: 'float8', of: 'semesters.21.purchase.max_eur_m2' },
     purchase_mid_eur_m2: { type: 'float8', of: 'semesters.21.purchase.mid_eur_m2' },
@@ -73,29 +67,5 @@ export default defineSection({
     rental_max_eur_m2_month: { type: 'float8', of: 'semesters.21.rental.max_eur_m2' },
     rental_mid_eur_m2_month: { type: 'float8', of: 'semesters.21.rental.mid_eur_m2' },
     gross_yield_pct: { type: 'float8', of: 'semesters.21.gross_yield_pct' },
-  },
-  map: {
-    summary: ['semesters.21.purchase.mid_eur_m2'],
-    words: { zone_current: 'Current zone', municipality_code: 'Comune', property_type: 'Property type', condition: 'Condition', zone: 'OMI zone', mid_eur_m2: 'Price of ordinary dwellings' },
-    units: { mid_eur_m2: '€/m²' },
-    values: { 'Abitazioni civili': 'ordinary dwellings' },
-    list: {
-      field: 'semesters', caption: 'Half-years, latest first', latestFirst: true,
-      columns: {
-        semester: 'Semester', zone: 'Zone', 'purchase.min_eur_m2': 'Sale from, €/m²', 'purchase.max_eur_m2': 'to', 'rental.min_eur_m2': 'Rent from, €/m² month',
-        'rental.max_eur_m2': 'to', gross_yield_pct: 'Yield, %',
-      },
-    },
-  },
-  layer: {
-    group: 'value',
-    title: 'Price of ordinary dwellings, latest half-year',
-    value: 'purchase_mid_eur_m2',
-    unit: '€/m²',
-    classes: [
-      { color: '#f3f99b' }, { from: 500, color: '#c7e9b4' }, { from: 1000, color: '#7fcdbb' }, { from: 1500, color: '#41b6c4' }, { from: 2500, color: '#2c7fb8' },
-      { from: 4000, color: '#253494' },
-    ],
-    none: 'Not quoted',
   },
 });

@@ -38,8 +38,4 @@ export default defineSection({
     ag_max_g: { type: 'float8', of: 'ag_max' },
     corners: { type: 'int2' },
   },
-  map: {
-    words: { ag_min: 'Least acceleration', ag_max: 'Greatest acceleration', corners: 'Corners' },
-    units: { ag_min: 'g', ag_max: 'g' },
-  },
 });

@@ -1,0 +1,31 @@
+/** Reads how the map shows the sections: `map.ts` and `italian.ts` of their folders. Only the map, its tiles and the data dictionary need them. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../config.ts';
+import { loadModule, moduleFile } from '../program.ts';
+import type { Italian, MapLayer, SectionMap } from './section-map.ts';
+import { SECTIONS } from './sections.ts';
+import { SECTION_FOLDER } from './sql-files.ts';
+
+const MAPS: ReadonlyMap<string, SectionMap> = new Map(await Promise.all(
+  SECTIONS.map(async ({ name }) => [name, await loadModule<SectionMap>(`${SECTION_FOLDER}/${name}/map.ts`)] as const),
+));
+
+/** Returns the texts and drawings of a section. */
+export function mapOf(section: string): SectionMap {
+  const map = MAPS.get(section);
+  if (map === undefined) throw new Error(`there is no section ${section}`);
+  return map;
+}
+
+/** Returns the drawings of a section by name of the layer. The drawing with the section's name comes first. */
+export function drawingsOf(section: string): Readonly<Record<string, MapLayer>> {
+  const { layer, otherLayers } = mapOf(section);
+  return { ...(layer === undefined ? {} : { [section]: layer }), ...otherLayers };
+}
+
+/** Returns the Italian texts of a section; undefined if its folder has no `italian.ts`. */
+export async function italianOf(section: string): Promise<Italian | undefined> {
+  const file = `${SECTION_FOLDER}/${section}/italian.ts`;
+  return existsSync(moduleFile(join(ROOT, file))) ? loadModule<Italian>(file) : undefined;
+}
