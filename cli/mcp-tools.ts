@@ -16,6 +16,8 @@ import { MappaleError } from '../pipelines/errors.ts';
 import { explain } from '../pipelines/operate/explain.ts';
 import { VERSION } from '../pipelines/program.ts';
 import type { Context } from '../pipelines/run/context.ts';
+import { compactRecord, DEFAULT_SECTIONS, licencesOnce } from './mcp-compact.ts';
+import { DICTIONARY, dictionaryOf } from './mcp-dictionary.ts';
 import { findParcel } from './parcel-id.ts';
 import { readPassport } from './quality-report.ts';
 
@@ -61,7 +63,7 @@ async function answerOf(
 /** Returns the attributions of sections in these regions and in the regions of these comuni. */
 async function licensesOf({ reader }: Asked, regions: readonly number[], comuni: readonly string[], sections: readonly string[]): Promise<unknown> {
   const { licenses } = await reader.call<{ licenses: string }>('select licenses_of as licenses from api.licenses_of($1, $2, $3)', [regions, comuni, sections]);
-  return JSON.parse(licenses);
+  return licencesOnce(JSON.parse(licenses) as Parameters<typeof licencesOnce>[0]);
 }
 
 /** Returns the sections that show rows of a published table. */
@@ -113,13 +115,21 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   tool({
     name: 'parcel',
     title: 'Record of a parcel',
-    description: 'All data on one parcel, in sections. meta.coverage distinguishes "nothing there" (mapped) from "no data" (not_mapped, not_loaded). not_applicable: the section does not exist for this kind of parcel (road, water).',
+    description: 'Data on one parcel, in sections. Fields without a value are left out. coverage distinguishes "nothing there" (mapped) from "no data" (not_mapped, not_loaded). '
+      + 'not_applicable: the section does not exist for this kind of parcel (road, water). The resources mappale://dictionary/SECTION describe the fields.',
     scope: 'parcels:read',
-    input: { id: parcelId, sections: z.array(z.enum(SECTION_NAMES)).optional().describe('Only these sections; basic is always included; default: all') },
-    answer: async (asked, { id, sections }) => {
-      const { meta, ...record } = await answerOf(asked, 'getParcel', { include: sections?.join(',') }, { id: await findParcel(asked.context, String(id)) });
+    input: {
+      id: parcelId,
+      sections: z.array(z.enum(SECTION_NAMES)).optional().describe(`Only these sections; basic is always included; default: ${DEFAULT_SECTIONS.join(', ')}; with detail full: all`),
+      detail: z.enum(['compact', 'full']).optional().describe('compact: labels and values as text, lists as tables, no outline; full: the record of the API with all fields; default: compact'),
+    },
+    answer: async (asked, { id, sections, detail = 'compact' }) => {
+      const include = sections ?? (detail === 'full' ? SECTION_NAMES : DEFAULT_SECTIONS);
+      const record = await answerOf(asked, 'getParcel', { include: include.join(',') }, { id: await findParcel(asked.context, String(id)) });
+      if (detail === 'compact') return compactRecord(record);
+      const { meta, ...blocks } = record;
       const { licenses, ...rest } = meta as Readonly<Record<string, unknown>>;
-      return { ...record, meta: rest, licenses };
+      return { ...blocks, meta: rest, licenses };
     },
   }),
   tool({
@@ -146,30 +156,51 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   }),
 ];
 
-/** Creates an MCP server with all tools, for one connection. */
-export function mcpServer(asked: Asked): McpServer {
+/** First version of the protocol with structured content. */
+const STRUCTURED_SINCE = '2025-06-18';
+
+/** Asks for the answer as text, for clients that do not show structured content to the model. */
+const answerAs = z.literal('text').optional().describe('text: the answer as text. Use it if the answer was empty');
+
+/**
+ * Creates an MCP server with all tools, for one connection.
+ * @param protocol returns the version of the protocol that the client uses, or null if it names none
+ */
+export function mcpServer(asked: Asked, protocol: () => string | null): McpServer {
   const server = new McpServer({ name: 'mappale', version: VERSION }, {
     instructions: 'Data of Italian public bodies for each cadastral parcel. Attributions in licenses must be shown with the data. '
       + 'Risk data is official data for analysis and screening and has no evidentiary value.',
   });
   for (const { name, title, description, input, answer } of TOOLS) {
     // A strict schema rejects unknown arguments instead of ignoring them.
-    const facts = { title, description, inputSchema: z.strictObject(input), annotations: { readOnlyHint: true, openWorldHint: false } };
-    server.registerTool(name, facts, async (given) => {
+    const inputSchema = z.strictObject({ ...input, answer_as: answerAs });
+    const facts = { title, description, inputSchema, annotations: { readOnlyHint: true, openWorldHint: false } };
+    server.registerTool(name, facts, async ({ answer_as: form, ...given }) => {
       try {
-        return toolResult(await answer(asked, given));
+        const value = await answer(asked, given);
+        return form !== 'text' && (protocol() ?? '') >= STRUCTURED_SINCE ? structured(value) : asText(value);
       } catch (error) {
         // Expected errors are returned to the model, which can correct its request. The protocol reports all other errors.
-        if (error instanceof ApiError || error instanceof MappaleError) return { ...toolResult(error.toJSON()), isError: true };
+        if (error instanceof ApiError || error instanceof MappaleError) return { ...asText(error.toJSON()), isError: true };
         throw error;
       }
     });
   }
-  // The list of tools never changes.
-  server.server.registerCapabilities({ tools: { listChanged: false } });
+  for (const { name, uri, title, description } of DICTIONARY) {
+    server.registerResource(name, uri, { title, description, mimeType: 'application/json' }, () => ({
+      contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(dictionaryOf(name)) }],
+    }));
+  }
+  // The lists never change.
+  server.server.registerCapabilities({ tools: { listChanged: false }, resources: { listChanged: false } });
   return server;
 }
 
-function toolResult(value: Readonly<Record<string, unknown>>): CallToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: { ...value } };
+function asText(value: Readonly<Record<string, unknown>>): CallToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(value) }] };
+}
+
+/** Returns the answer as structured content only, because the same values as text would cost the model twice. */
+function structured(value: Readonly<Record<string, unknown>>): CallToolResult {
+  return { content: [{ type: 'text', text: 'The answer is in structuredContent. If it is not shown, call again with answer_as: text.' }], structuredContent: { ...value } };
 }

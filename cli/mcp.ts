@@ -4,7 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { CancelledNotificationSchema, isJSONRPCRequest, type JSONRPCMessage, type RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { CancelledNotificationSchema, isInitializeRequest, isJSONRPCRequest, type JSONRPCMessage, type RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Command } from 'commander';
 import { memoryCount } from '../api/counts.ts';
 import { admitter, identifier, queueFor, type Admit, type Scope } from '../api/access.ts';
@@ -51,9 +51,9 @@ export function mcpCommand(): Command {
 
 /** Serves until standard input ends and every request has its answer. Only protocol messages are written to standard output. */
 async function overStdio(asked: Asked): Promise<void> {
-  const server = mcpServer(asked);
-  const ended = new Promise((resolve) => process.stdin.once('end', resolve).once('close', resolve));
   const transport = new AnsweringTransport();
+  const server = mcpServer(asked, () => transport.protocol);
+  const ended = new Promise((resolve) => process.stdin.once('end', resolve).once('close', resolve));
   await server.connect(transport);
   await Promise.race([ended.then(() => transport.answered()), stopSignal()]);
   await server.close();
@@ -63,10 +63,13 @@ async function overStdio(asked: Asked): Promise<void> {
 class AnsweringTransport extends StdioServerTransport {
   readonly #open = new Set<RequestId>();
   #whenAnswered: (() => void) | null = null;
+  /** Version of the protocol that the client named; null: it named none yet. */
+  protocol: string | null = null;
 
   // The MCP server reads each message after this handler.
   override onmessage = (message: JSONRPCMessage): void => {
     if (isJSONRPCRequest(message)) this.#open.add(message.id);
+    if (isInitializeRequest(message)) this.protocol = message.params.protocolVersion;
     // A cancelled request gets no answer.
     const { data } = CancelledNotificationSchema.safeParse(message);
     if (data?.params.requestId !== undefined) this.#close(data.params.requestId);
@@ -165,7 +168,7 @@ async function answer(asked: Asked, { admit, receive }: Door, request: IncomingM
   }, async () => {
     const done = new Promise((resolve) => response.once('close', resolve));
     const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
-    const server = mcpServer(asked);
+    const server = mcpServer(asked, () => protocolOf(request));
     try {
       await server.connect(transport);
       await transport.handleRequest(request, response, message);
@@ -196,6 +199,11 @@ function messageOf(body: Buffer): object {
     // The error below covers both.
   }
   throw new ApiError('INVALID_PARAMS', 'the body is not a JSON-RPC 2.0 message; expected one object');
+}
+
+/** Returns the version of the protocol, which clients name from version 2025-06-18 on. */
+function protocolOf({ headers }: IncomingMessage): string | null {
+  return [headers['mcp-protocol-version']].flat()[0] ?? null;
 }
 
 /** Reads the token from X-API-Key or from a Bearer header. */

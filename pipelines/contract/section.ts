@@ -27,6 +27,8 @@ export interface Section {
   readonly tables: Readonly<Record<Relation, Table>>;
   /** True if the section is in tables for which no sections were requested. */
   readonly usual?: true;
+  /** True if shortened records have the section although no sections were requested. */
+  readonly brief?: true;
   /** Columns of the block in a table: column name without the section's name → position of the value in the block. In the order of `columns.sql`. */
   readonly flat: Readonly<Record<string, FlatColumn>>;
 }

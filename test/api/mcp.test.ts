@@ -9,6 +9,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../../pipelines/config.ts';
+import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { describeEngines } from '../harness/database.ts';
 import { PROGRAM } from '../harness/program.ts';
 import { regionService } from './harness.ts';
@@ -52,10 +53,10 @@ describeEngines('the Model Context Protocol', (engine) => {
   };
   const call = async (client: Client, name: string, arguments_: Json): Promise<Called> => {
     const { isError = false, content, structuredContent } = await client.callTool({ name, arguments: arguments_ });
-    const [{ type, text }] = content as [{ type: string; text: string }];
-    // The structured content equals the text, for models that read only text.
-    if (structuredContent !== undefined) expect([type, JSON.parse(text)]).toEqual(['text', structuredContent]);
-    return { isError: isError === true, value: (structuredContent ?? { text }) as Json };
+    const [{ type, text }, ...more] = content as [{ type: string; text: string }];
+    expect([type, more]).toEqual(['text', []]);
+    if (structuredContent !== undefined) expect(text).toContain('answer_as');
+    return { isError: isError === true, value: (structuredContent ?? (text.startsWith('{') ? JSON.parse(text) : { text })) as Json };
   };
 
   beforeAll(async () => {
@@ -93,6 +94,18 @@ describeEngines('the Model Context Protocol', (engine) => {
     expect(answers.find(({ id }) => id === 2)).toMatchObject({ result: { structuredContent: { fid: parcel.fid, section: 'basic' } } });
   });
 
+  it('answers a client of an earlier protocol as text', async () => {
+    const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'pipe', version: '1.0.0' } } };
+    const ask_ = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'parcel', arguments: { id: parcel.fid } } };
+    const child = spawn(process.execPath, [PROGRAM, 'mcp'], { cwd: ROOT, env: environment, stdio: ['pipe', 'pipe', 'ignore'] });
+    child.stdin.end([initialize, { jsonrpc: '2.0', method: 'notifications/initialized' }, ask_].map((message) => `${JSON.stringify(message)}\n`).join(''));
+    const answers: Json[] = [];
+    for await (const line of createInterface({ input: child.stdout })) answers.push(JSON.parse(line) as Json);
+    const { result } = answers.find(({ id }) => id === 2) as { result: { content: [{ text: string }] } };
+    expect(result).not.toHaveProperty('structuredContent');
+    expect(JSON.parse(result.content[0].text)).toMatchObject({ fid: parcel.fid });
+  });
+
   describe.each([
     { way: 'over standard input and output', open: overStdio },
     { way: 'over HTTP with a token', open: async () => overHttp({ 'x-api-key': await service.token() }) },
@@ -119,9 +132,13 @@ describeEngines('the Model Context Protocol', (engine) => {
       expect((found['data'] as Json[]).length).toBeGreaterThan(0);
       const { value: located } = await call(client, 'locate', { lat: parcel.lat, lng: parcel.lng });
       expect(located).toMatchObject(await api(`/parcels/locate?lat=${parcel.lat}&lng=${parcel.lng}`));
-      const { value: record } = await call(client, 'parcel', { id: `IT.AGE.PLA.${parcel.reference}`, sections: ['risk'] });
+      const { value: record } = await call(client, 'parcel', { id: `IT.AGE.PLA.${parcel.reference}`, sections: ['risk'], detail: 'full' });
       const stated = await api(`/parcels/${parcel.fid}?include=risk`);
-      expect([record['fid'], record['risk'], record['licenses']]).toEqual([parcel.fid, stated['risk'], (stated['meta'] as Json)['licenses']]);
+      expect([record['fid'], record['basic'], record['risk'], record['licenses']]).toEqual([parcel.fid, stated['basic'], stated['risk'], (stated['meta'] as Json)['licenses']]);
+      const { value: full } = await call(client, 'parcel', { id: parcel.fid, detail: 'full' });
+      const { meta, ...all } = await api(`/parcels/${parcel.fid}`);
+      expect(full).toMatchObject(all);
+      expect((full['meta'] as Json)['coverage']).toEqual((meta as Json)['coverage']);
       const { value: explained } = await call(client, 'explain', { id: parcel.fid, section: 'basic' });
       expect(explained).toMatchObject({ fid: parcel.fid, section: 'basic', reproduced: true });
       expect((explained['evidence'] as Json[]).map(({ source }) => source)).toContain('ade_cadastre');
@@ -131,7 +148,7 @@ describeEngines('the Model Context Protocol', (engine) => {
         const licenses = value['licenses'] as Json[];
         expect([name, licenses.length > 0 && licenses.every(({ attribution, license }) => String(attribution) !== '' && String(license) !== '')]).toEqual([name, true]);
       }
-      expect((found['licenses'] as Json[]).map(({ section }) => section)).toContain('address');
+      expect((found['licenses'] as Json[]).flatMap(({ sections }) => sections)).toContain('address');
     });
 
     it('reports requests that cannot be answered, and continues', async () => {
@@ -151,8 +168,28 @@ describeEngines('the Model Context Protocol', (engine) => {
       expect((await call(client, 'locate', { lat: parcel.lat, lng: parcel.lng })).isError).toBe(false);
     });
 
+    it('sends an answer once: structured, or as text on request', async () => {
+      const arguments_ = { id: parcel.fid, section: 'basic' };
+      const once = await client.callTool({ name: 'explain', arguments: arguments_ });
+      expect(once.structuredContent).toMatchObject({ fid: parcel.fid });
+      expect(JSON.stringify(once.content)).not.toContain(String(parcel.fid));
+      const asText = await client.callTool({ name: 'explain', arguments: { ...arguments_, answer_as: 'text' } });
+      expect(asText).not.toHaveProperty('structuredContent');
+      expect(JSON.parse((asText.content as [{ text: string }])[0].text)).toEqual(once.structuredContent);
+    });
+
+    it('offers the data dictionary of each section as a resource', async () => {
+      const { resources } = await client.listResources();
+      expect(resources.map(({ uri }) => uri)).toEqual(SECTION_NAMES.map((name) => `mappale://dictionary/${name}`));
+      const { contents: [risk] } = await client.readResource({ uri: 'mappale://dictionary/risk' });
+      const { fields } = JSON.parse((risk as { text: string }).text) as { fields: Record<string, Json> };
+      expect(fields['flood_level']).toEqual({ description: expect.stringContaining('Worst class'), values: expect.objectContaining({ P3: 'P3, high' }) });
+      expect(fields['coverage.flood']).toBeDefined();
+      expect(fields['pga']).toMatchObject({ unit: 'g' });
+    });
+
     it('declares only capabilities that it has', () => {
-      expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
+      expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: false }, resources: { listChanged: false } });
     });
   });
 

@@ -43,6 +43,7 @@ export default defineSection({
     },
   },
   usual: true,
+  brief: true,
   flat: {
     fid: { type: 'int4' }, cadastral_reference: { type: 'text' }, label: { type: 'text' }, kind: { type: 'text' }, area_m2: { type: 'float8' },
     centroid_lat: { type: 'float8', of: 'centroid.lat' }, centroid_lng: { type: 'float8', of: 'centroid.lng' },

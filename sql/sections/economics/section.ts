@@ -49,6 +49,7 @@ export default defineSection({
       },
     },
   },
+  brief: true,
   flat: {
     average_income_eur: { type: 'float8', of: 'average_income' }, taxpayers: { type: 'int4' }, earners: { type: 'int4' },
     total_income_eur: { type: 'float8', of: 'total_income' }, net_tax_eur: { type: 'float8', of: 'net_tax' }, tax_year: { type: 'int4' },

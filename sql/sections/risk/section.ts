@@ -98,6 +98,7 @@ export default defineSection({
     },
   },
   usual: true,
+  brief: true,
   flat: {
     seismic_zone: { type: 'int2' }, seismic_zone_label: { type: 'text' }, seismic_zone_exact: { type: 'bool' }, pga_g: { type: 'float8', of: 'pga' },
     flood_level: { type: 'text' }, flood_share: { type: 'float8' }, landslide_level: { type: 'text' }, landslide_share: { type: 'float8' },

@@ -52,6 +52,7 @@ export default defineSection({
       },
     },
   },
+  brief: true,
   flat: {
     count: { type: 'int4', of: 'length' }, zone: { type: 'text', of: '0.zone' }, fascia: { type: 'text', of: '0.fascia' },
     zone_description: { type: 'text', of: '0.zone_description' }, semester: { type: 'text', of: '0.semester' },
