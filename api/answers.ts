@@ -3,6 +3,7 @@
  * passes the database's JSON on without parsing it.
  */
 import { z } from 'zod';
+import { FINDING_KINDS } from '../pipelines/contract/finding.ts';
 import { addressFacts, belfiore, COVERAGE_MEANING, coverageWord, geometry, kind, latitude, longitude, municipality, nullable, parcelFacts, whole } from '../pipelines/contract/schemas.ts';
 import { SECTIONS } from '../pipelines/contract/sections.ts';
 import { STATUS, type ErrorCode } from './errors.ts';
@@ -251,6 +252,23 @@ export const municipalityQuality = z.strictObject({
       message: z.string().describe('expected … found …'),
     })).describe('At most three examples'),
   })).describe("Rejected records whose file, member or bytes contain the comune's codes. Other rejects cannot be assigned to a comune"),
+  address_register: z.strictObject({
+    addresses: nullable(whole.min(0), 'Published addresses; null: no file of addresses is loaded for the comune'),
+    compared_with: nullable(
+      z.strictObject({ file: z.string().describe('Name of the file'), vintage: z.string().describe('Vintage; sorts as text') }),
+      'The earlier file of addresses; null: the database has no earlier file, so `moved`, `new` and `missing` are unknown',
+    ),
+    findings: z.array(z.strictObject({
+      kind: z.enum(FINDING_KINDS).describe(
+        'outside: outside the boundary of the comune; same_point: two or more different numbers on one point; grid_10m: on multiples of 10 m in UTM, if 20 or more addresses are; '
+        + 'no_numbers: a street of which no address has a number; out_of_order: 500 m or more from both neighbours of its parity, which are at most 200 m apart; '
+        + 'moved: more than 20 m from its earlier point; new, missing: compared with the earlier file',
+      ),
+      from_m: nullable(z.number(), 'Least distance of the class; null: not counted by distance'),
+      below_m: nullable(z.number(), 'Distance at which the class ends; null: no end, or not counted by distance'),
+      count: nullable(whole.min(0), 'How many; null: unknown, because the file or the boundary that it needs is not loaded'),
+    })).describe('Findings by kind, and by distance from the comune'),
+  }).describe('Findings about the addresses of the comune. `mappale findings` lists each of them'),
   meta: z.strictObject({ licenses, attribution_required: z.literal(true).describe('Always') }).describe('Attributions that must be shown'),
 }).meta({ id: 'MunicipalityQuality', description: 'The quality report of a comune' });
 

@@ -36,6 +36,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     purpose: 'Write an HTML report on the content and quality of a region, or the quality passport of one comune.',
     load: async () => (await import('./quality-report.ts')).reportCommand(),
   },
+  findings: {
+    purpose: 'Count or list findings about the addresses of a comune: outside the comune, on one point, out of order, moved, missing.',
+    load: async () => (await import('./findings.ts')).findingsCommand(),
+  },
   enrich: {
     purpose: 'Add parcel data to each row of a CSV, by coordinates, address, fid or cadastral reference.',
     load: async () => (await import('./enrich.ts')).enrichCommand(),

@@ -3,7 +3,9 @@ import type { z } from 'zod';
 import type { municipalityQuality } from '../answers.ts';
 import { GATES } from '../../pipelines/contract/gates.ts';
 import { sliceName } from '../../pipelines/contract/gate.ts';
+import type { FindingKind } from '../../pipelines/contract/finding.ts';
 import type { Relation } from '../../pipelines/contract/sql-files.ts';
+import type { FindingCount } from '../../pipelines/operate/findings.ts';
 import type {
   CoverageState, Distribution, Moment, Outline, Publication, RegionReport, ReportedFile, ReportedLicense, ReportedRejects, ReportedRelease, SectionCoverage,
 } from '../../pipelines/operate/region-report.ts';
@@ -46,6 +48,7 @@ export function regionPage(report: RegionReport, outlines: readonly Outline[]): 
     ['published', 'Published data', published(report)],
     ['records', 'Records: rows + rejects + duplicates', accounting(report.releases)],
     ['coverage', 'Coverage', coverage(report, outlines)],
+    ['addresses', 'Address registers', addressRegisters(report)],
     ['distributions', 'Distributions compared with the previous publication', distributions(report)],
     ['rejects', 'Rejects', rejects(report.rejects)],
     ['checks', 'Checks and accepted differences', checks(report)],
@@ -118,6 +121,33 @@ function coverage({ coverage: comuni }: RegionReport, outlines: readonly Outline
   return html`<p>Coverage in the records of ${group(asked)} land parcels: for each comune, the outermost parcels in eight directions and four random ones.
 <em>Mapped, nothing there</em> is a result; <em>not mapped</em> means that there is no data.${ground.known.size === 0 || outlines.length === 0 ? ' No boundaries are loaded, so comuni are drawn as squares, sorted by name.' : ''}</p>
 ${mapKey()}${ground.definitions}<div class="maps">${maps}</div>`;
+}
+
+/** Heads of the columns that count findings; `outside` has one for each class of distances. */
+function findingHeads(findings: readonly FindingCount[]): string[] {
+  return findings.map(({ kind, from_m: from, below_m: below }) => {
+    if (from === null) return FINDING_WORDS[kind];
+    return below === null ? `outside by ${group(from)} m or more` : `outside by less than ${group(below)} m`;
+  });
+}
+
+const FINDING_WORDS: Readonly<Record<FindingKind, string>> = {
+  outside: 'outside', same_point: 'on one point', grid_10m: 'on a 10 m grid', no_numbers: 'streets without numbers', out_of_order: 'out of order', moved: 'moved', new: 'new', missing: 'missing',
+};
+
+function findingCells(findings: readonly FindingCount[]): Filling[] {
+  return findings.map(({ count }) => count ?? html`<span class="soft">unknown</span>`);
+}
+
+function addressRegisters({ address_registers: all }: RegionReport): Html {
+  const found = all.filter(({ addresses }) => addresses !== null);
+  const [first] = found;
+  if (first === undefined) return html`<p>No addresses are loaded, so nothing is known about them.</p>`;
+  return html`<p>Findings about the addresses of ${group(found.length)} of ${group(all.length)} comuni. <em>Unknown</em> means that the boundary of the comune, or an earlier file of its
+addresses, is not loaded. <code>mappale findings --comune CODE --format csv</code> lists each address.</p>
+${htmlTable('Findings about addresses, by comune', ['comune', 'addresses', 'compared with', ...findingHeads(first.findings)], found.map(({ belfiore, name, addresses, compared_with: earlier, findings }): Filling[] => [
+  `${name ?? belfiore} (${belfiore})`, addresses, earlier?.file ?? html`<span class="soft">no earlier file</span>`, ...findingCells(findings),
+]))}`;
 }
 
 /** Draws the medians of the comuni: quartiles, and the range from the 10th to the 90th percentile. Top: before. Bottom: now. */
@@ -260,9 +290,19 @@ ${passport.figures.map(figuresOfTable)}</section>
 <section><h2>Rejects</h2>
 <p>Rejects whose file, member or content contains a code of the comune. Other rejects cannot be assigned to a comune.</p>
 ${rejects(passport.rejects)}</section>
+<section><h2>Address register</h2>
+${addressRegister(passport)}</section>
 <section><h2>Licences</h2>
 <p>Show these attributions with the data.</p>
 ${passport.meta.licenses.map((license) => html`<p>${license.attribution} <span class="soft">(${license.section}: ${license.source}; ${license.license}, ${link(license.url)})</span></p>`)}</section></main>`);
+}
+
+function addressRegister({ municipality: { code }, address_register: { addresses, compared_with: earlier, findings } }: Passport): Html {
+  if (addresses === null) return html`<p>No addresses are loaded, so nothing is known about them.</p>`;
+  const cells = findingCells(findings);
+  return html`<p>${group(addresses)} addresses, ${earlier === null ? 'without an earlier file to compare with' : `compared with ${earlier.file}`}.
+<code>mappale findings --comune ${code} --format csv</code> lists each address.</p>
+${htmlTable('Findings about addresses', ['finding', 'count'], findingHeads(findings).map((head, index): Filling[] => [head, cells[index] ?? null]))}`;
 }
 
 function stateCell(state: CoverageState): Html {

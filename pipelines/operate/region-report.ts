@@ -13,6 +13,7 @@ import { holds, type Hold } from '../ledger/hold.ts';
 import { schemaWarnings, withoutSamples, type FileWarning } from '../ledger/ledger.ts';
 import { mustBePublished } from '../ledger/published.ts';
 import type { Context } from '../run/context.ts';
+import { countFindings, type AddressRegister } from './findings.ts';
 
 const report = statementsOf('report');
 
@@ -160,6 +161,8 @@ export interface RegionReport {
   readonly held: Hold | null;
   readonly releases: readonly ReportedRelease[];
   readonly coverage: readonly ComuneCoverage[];
+  /** Findings about the addresses of each comune. */
+  readonly address_registers: readonly (AddressRegister & Pick<ComuneCoverage, 'belfiore' | 'name'>)[];
   readonly distributions: readonly Distribution[];
   readonly rejects: readonly ReportedRejects[];
   readonly checks: {
@@ -191,12 +194,16 @@ export async function readRegionReport({ database, log }: Context, region: Regio
   const size = { sql: report((await isDistributed(database)) ? 'size_on_nodes' : 'size') };
   const tables = await database.query<Omit<ReportedTable, 'seconds'> & Record<string, unknown>>(report('tables', { size }), [code]);
   const warnings = withoutSamples((await schemaWarnings(database)).filter(({ units }) => units.includes(0) || units.includes(code)));
+  const coverage = await readCoverage({ database, log }, code);
+  log.progress('addresses of comuni');
+  const registerOf = await countFindings(database, code, coverage.map(({ belfiore }) => belfiore));
   return {
     region: { code, name },
     publications,
     held: (await holds(database)).get(code) ?? null,
     releases: await readReleases(database, code),
-    coverage: await readCoverage({ database, log }, code),
+    coverage,
+    address_registers: coverage.map(({ belfiore, name: comune }) => ({ belfiore, name: comune, ...registerOf(belfiore) })),
     distributions: await readDistributions(database, code),
     rejects: await database.query<ReportedRejects & Record<string, unknown>>(report('rejects'), [code]),
     checks: checksOf(steps.find(({ step }) => step === 'check')?.detail ?? null),

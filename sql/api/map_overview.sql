@@ -1,5 +1,5 @@
 -- purpose: an overview of the published regions and comuni for the opening map
--- reads: core.comune, core.comune_catastale, core.comune_found, core.comune_register, core.parcel, core.region, core.region_box, core.sheet, layer.boundary, ledger.figure, ledger.publication, ledger.publication_table
+-- reads: core.comune, core.comune_catastale, core.comune_found, core.parcel, core.region, core.region_box, core.sheet, ledger.figure, ledger.publication, ledger.publication_table
 -- writes: api.map_publication, api.map_regions, api.map_comuni, api.map_samples
 -- grain: one call per publication and region
 -- crs: EPSG:4326, longitude latitude
@@ -83,38 +83,18 @@ begin
       where f.region_code = p_region
         and not exists (select from core.comune c where c.belfiore = f.belfiore)
     ),
-    meaning as (
-      select
-        c.istat_code as code,
-        c.belfiore
-      from core.comune c
-      where c.region_code = p_region
-      union
-      select
-        r.old_istat_code,
-        r.belfiore
-      from core.comune_register r
-      where r.region_code = p_region
-        and not r.divided
-    ),
     drawn as (
       select
-        coalesce(b.belfiore, m.belfiore) as belfiore,
+        c.belfiore,
         -- Neighbours must share their corners: the server removes the same corners of a border from both.
-        st_snaptogrid(b.geom, 0.0001) as geom,
-        dense_rank() over (partition by coalesce(b.belfiore, m.belfiore) order by b.vintage desc, b.release_id desc) as edition
-      from meaning m
-      join layer.boundary b
-        on b.kind = 'comune'
-        and b.code = m.code
-        and b.release_id = any (v_releases)
+        st_snaptogrid(c.geom, 0.0001) as geom
+      from api.comune_pieces(p_region, v_releases) c
     ),
     outline as (
       select
         d.belfiore,
         st_multi(st_collectionextract(st_collect(d.geom), 3)) as geom
       from drawn d
-      where d.edition = 1
       group by d.belfiore
     ),
     sheets as (

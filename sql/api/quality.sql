@@ -1,4 +1,4 @@
--- purpose: the quality report of a comune: its coverage, the files that cover it, its metrics compared with the province, and its rejects
+-- purpose: the quality report of a comune: its coverage, the files that cover it, its metrics compared with the province, its rejects, and findings about its addresses
 -- reads: core.comune, core.comune_catastale, core.comune_found, core.comune_register, core.parcel, core.region, ledger.figure, ledger.file, ledger.file_place, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release
 -- writes: api.quality_place, api.quality_parcels, api.quality_answers, api.quality_rows, api.quality_coverage, api.quality_files, api.quality_figures, api.quality_rejects, api.municipality_quality
 -- grain: one call per comune
@@ -390,6 +390,7 @@ begin
     'files', api.quality_files(v_place.region, v_place.names),
     'figures', api.quality_figures(v_place.region, v_place.belfiore, v_place.istat_code, v_place.province_code),
     'rejects', api.quality_rejects(v_place.region, v_place.belfiore, v_place.istat_code),
+    'address_register', (select q.answer from api.address_quality(v_place.region, array[v_place.belfiore]) q),
     'meta', json_build_object(
       'licenses', api.licenses(v_place.region, array(select s.name from api.known_sections() as s (name))),
       'attribution_required', true

@@ -1,6 +1,6 @@
 -- purpose: content of a map tile
 -- reads: core.comune, core.comune_register, core.parcel, layer.boundary, ledger.file, ledger.publication, ledger.publication_file
--- writes: api.boundary_releases, api.tile_parcels, api.tile_comuni
+-- writes: api.boundary_releases, api.comune_pieces, api.tile_parcels, api.tile_comuni
 -- grain: one call per tile
 -- crs: EPSG:4326, longitude latitude; drawings are TWKB with 7 decimals, one after the other, cut at the box
 
@@ -62,6 +62,41 @@ language sql stable as $$
   where u.state = 'current'
 $$;
 comment on function api.boundary_releases() is 'Releases with current files; boundaries are among them';
+
+create or replace function api.comune_pieces(p_region int4, p_releases int4[]) returns table (belfiore text, geom geometry)
+language sql stable as $$
+  with meaning as (
+    select
+      c.istat_code as code,
+      c.belfiore
+    from core.comune c
+    where c.region_code = p_region
+    union
+    select
+      r.old_istat_code,
+      r.belfiore
+    from core.comune_register r
+    where r.region_code = p_region
+      and not r.divided
+  ),
+  drawn as (
+    select
+      coalesce(b.belfiore, m.belfiore) as belfiore,
+      b.geom,
+      dense_rank() over (partition by coalesce(b.belfiore, m.belfiore) order by b.vintage desc, b.release_id desc) as edition
+    from meaning m
+    join layer.boundary b
+      on b.kind = 'comune'
+      and b.code = m.code
+      and b.release_id = any (p_releases)
+  )
+  select
+    d.belfiore,
+    d.geom
+  from drawn d
+  where d.edition = 1
+$$;
+comment on function api.comune_pieces(int4, int4[]) is 'Boundaries of the comuni of a region in the newest of some releases; several rows for a comune that is drawn as the comuni that it was merged from';
 
 create or replace function api.tile_comuni(p_box float8[], p_step_deg float8, p_region int4, out publication text, out facts text, out drawings bytea)
 language plpgsql volatile security definer

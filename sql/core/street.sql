@@ -80,3 +80,5 @@ alter table street alter column located set not null;
 alter table street alter column release_id set not null;
 alter table street alter column member_id set not null;
 alter table street alter column position set not null;
+-- serves: addresses of a comune
+create index on street (belfiore);

@@ -123,6 +123,21 @@ describeEngines('a region that was published twice', (engine) => {
     expect(report.distributions.find(({ relation, field }) => relation === 'core.parcel' && field === 'area_m2')!.now!.medians.length).toBeGreaterThan(0);
   });
 
+  it('compares the addresses with the earlier file, and reports kinds that are unknown before there is one', async () => {
+    const { addresses, compared_with: earlier, findings } = passport.address_register;
+    const [loaded] = await context.database.query<{ n: number }>("select count(*)::int4 as n from core.access_point where belfiore = 'Z001'");
+    expect([addresses, earlier]).toEqual([loaded!.n, expect.objectContaining({ file: expect.stringMatching(/^indirizzario/) as string })]);
+    const counts = (found: typeof findings): Record<string, number | null> => Object.fromEntries(found.map(({ kind, count }) => [kind, count]));
+    // The second file has the same addresses without points.
+    expect(counts(findings)).toMatchObject({ outside: 0, same_point: 0, moved: 0, new: 0, missing: 0 });
+    const before = initial.address_registers.find(({ belfiore }) => belfiore === 'Z001')!;
+    expect([before.compared_with, counts(before.findings)]).toMatchObject([null, { moved: null, new: null, missing: null }]);
+    expect(page).toContain('compared with');
+    expect(regionPage(initial, [])).toContain('no earlier file');
+    const same = report.address_registers.find(({ belfiore }) => belfiore === 'Z001')!;
+    expect({ addresses: same.addresses, compared_with: same.compared_with, findings: same.findings }).toEqual(passport.address_register);
+  });
+
   it('lists rejects with file and line, checks, times, sizes and licences', async () => {
     const [kept] = await context.database.query<{ n: number }>(
       'select count(*)::int4 as n from ledger.reject where release_id = any ($1)', [report.releases.map(({ release }) => release)],

@@ -1,0 +1,70 @@
+/** Lists findings about the addresses of a comune. */
+import { writeFile } from 'node:fs/promises';
+import { Option, type Command } from 'commander';
+import { expandPath } from '../pipelines/config.ts';
+import { mustBePlace, writeAtomically } from '../pipelines/formats/atomic-write.ts';
+import { countFindings, findingsCsv, findingsGeojson, listFindings, unknownFindings, type AddressRegister, type FindingCount } from '../pipelines/operate/findings.ts';
+import { group } from '../pipelines/progress.ts';
+import { withContext, type Context } from '../pipelines/run/context.ts';
+import { textTable } from '../pipelines/text-table.ts';
+import { command, print } from './command.ts';
+import { comunePlace, onReader } from './comune.ts';
+
+interface Options {
+  readonly comune: string;
+  readonly format?: 'csv' | 'geojson';
+  readonly out?: string;
+  readonly json?: boolean;
+}
+
+export function findingsCommand(): Command {
+  return command('findings', ['mappale findings --comune H833', 'mappale findings --comune Campobasso --format csv > findings.csv', 'mappale findings --comune H833 --format geojson --out h833.geojson'])
+    .requiredOption('--comune <comune>', 'cadastral code, ISTAT code or name')
+    .addOption(new Option('--format <format>', 'list each finding; the default is to count them').choices(['csv', 'geojson']))
+    .option('--out <file>', 'write the list to a file')
+    .option('--json', 'print the counts as JSON')
+    .action(async (options: Options) => {
+      const out = options.out === undefined ? null : expandPath(options.out);
+      if (out !== null) await mustBePlace(out);
+      await withContext({ access: 'read' }, async (context) => {
+        const { region, belfiore } = await onReader(context, (reader) => comunePlace(reader, options.comune, (code) => `npx mappale findings --comune ${code}`));
+        const register = (await countFindings(context.database, region, [belfiore]))(belfiore);
+        const format = options.format ?? (out === null ? null : 'csv');
+        if (format === null) {
+          print(options.json, { comune: belfiore, ...register }, () => describeRegister(belfiore, register));
+          return;
+        }
+        await write(await listed(context, { region, belfiore, register, format }), out);
+      });
+    });
+}
+
+/** Returns the list as text. Warns of kinds that are unknown, because an empty list would look like a good result. */
+async function listed(
+  { database, log }: Context, { region, belfiore, register, format }: { readonly region: number; readonly belfiore: string; readonly register: AddressRegister; readonly format: 'csv' | 'geojson' },
+): Promise<string> {
+  const unknown = unknownFindings(register);
+  for (const sentence of unknown) log.warn(sentence);
+  const findings = await listFindings(database, region, belfiore);
+  return format === 'csv' ? findingsCsv(findings) : findingsGeojson(findings, unknown);
+}
+
+async function write(text: string, out: string | null): Promise<void> {
+  if (out === null) process.stdout.write(text);
+  else await writeAtomically(out, (unfinished) => writeFile(unfinished, text));
+}
+
+function describeRegister(belfiore: string, register: AddressRegister): string {
+  const { addresses, compared_with: earlier, findings } = register;
+  return [
+    `${belfiore}: ${addresses === null ? 'no addresses' : `${group(addresses)} addresses`}${earlier === null ? '' : `, compared with ${earlier.file}`}`,
+    textTable(findings.map((finding) => [`  ${findingName(finding)}`, finding.count === null ? 'unknown' : group(finding.count)]), ['  finding', 'count']),
+    ...unknownFindings(register),
+  ].join('\n');
+}
+
+/** Returns the kind with its class of distances. */
+function findingName({ kind, from_m: from, below_m: below }: FindingCount): string {
+  if (from === null) return kind;
+  return below === null ? `${kind} by ${from} m or more` : `${kind} by ${from === 0 ? '' : `${from} m to `}less than ${below} m`;
+}

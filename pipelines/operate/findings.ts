@@ -1,0 +1,83 @@
+/** Findings about the addresses of a comune, by which the comune can correct its register. */
+import { FINDING_KINDS, type FindingKind } from '../contract/finding.ts';
+import { csvLine, guardedCells } from '../deliver/table.ts';
+import type { Database } from '../db/index.ts';
+import { statementsOf } from '../db/statements.ts';
+
+const statement = statementsOf('findings');
+
+const COLUMNS = ['kind', 'address_id', 'street', 'number', 'value', 'unit', 'lat', 'lng', 'other_id'] as const;
+
+export interface Finding extends Record<(typeof COLUMNS)[number], string | number | null> {
+  readonly kind: FindingKind;
+  /** Null: the finding is about a street. */
+  readonly address_id: number | null;
+  readonly street: string | null;
+  /** Null: the finding is about a street. */
+  readonly number: string | null;
+  readonly value: number | null;
+  readonly unit: string | null;
+  /** Degrees, EPSG:4326; null: the address has no point. */
+  readonly lat: number | null;
+  readonly lng: number | null;
+  /** The other address of the finding, or the street for `no_numbers`. */
+  readonly other_id: number | null;
+}
+
+/** Number of findings of a kind, for `outside` of a class of distances. */
+export interface FindingCount {
+  readonly kind: FindingKind;
+  readonly from_m: number | null;
+  readonly below_m: number | null;
+  /** Null: unknown, because a file that the finding needs is not loaded. */
+  readonly count: number | null;
+}
+
+export interface AddressRegister {
+  /** Published addresses of the comune; null: no file of addresses is loaded for the comune. */
+  readonly addresses: number | null;
+  /** The earlier file of addresses; null: the database has none, so `moved`, `new` and `missing` are unknown. */
+  readonly compared_with: { readonly file: string; readonly vintage: string } | null;
+  readonly findings: readonly FindingCount[];
+}
+
+interface Counted extends Record<string, unknown> {
+  readonly belfiore: string;
+  readonly answer: AddressRegister;
+}
+
+/** @param comuni cadastral codes, all of one region. @returns the findings of each of them, by code */
+export async function countFindings(database: Database, region: number, comuni: readonly string[]): Promise<(comune: string) => AddressRegister> {
+  const counted = new Map((await database.query<Counted>(statement('counts'), [region, comuni])).map(({ belfiore, answer }) => [belfiore, answer]));
+  return (comune) => {
+    const register = counted.get(comune);
+    if (register === undefined) throw new Error(`api.address_quality has no row for ${comune}`);
+    return register;
+  };
+}
+
+export function listFindings(database: Database, region: number, comune: string): Promise<Finding[]> {
+  return database.query<Finding & Record<string, unknown>>(statement('list'), [region, comune, FINDING_KINDS]);
+}
+
+/** Returns a sentence for each group of findings that cannot be known. */
+export function unknownFindings({ addresses, compared_with: earlier, findings }: AddressRegister): string[] {
+  if (addresses === null) return ['no file of addresses is loaded for this comune, so nothing is known about its addresses'];
+  return [
+    ...(findings.some(({ kind, count }) => kind === 'outside' && count === null) ? ['no boundary of this comune is loaded, so addresses outside the comune are unknown'] : []),
+    ...(earlier === null ? ['the database has no earlier file of addresses of this comune, so moved, new and missing addresses are unknown'] : []),
+  ];
+}
+
+/** Returns findings as CSV. Text that a spreadsheet would run as a formula gets an apostrophe in front. */
+export function findingsCsv(findings: readonly Finding[]): string {
+  return [COLUMNS, ...findings.map((finding) => guardedCells(COLUMNS.map((column) => finding[column]), 0))].map((cells) => csvLine(cells, ',')).join('');
+}
+
+/** Returns findings as a GeoJSON FeatureCollection in CRS84. `unknown` lists what the database cannot tell. */
+export function findingsGeojson(findings: readonly Finding[], unknown: readonly string[]): string {
+  const features = findings.map(({ lat, lng, ...properties }) => ({
+    type: 'Feature', geometry: lat === null || lng === null ? null : { type: 'Point', coordinates: [lng, lat] }, properties,
+  }));
+  return `${JSON.stringify({ type: 'FeatureCollection', features, unknown })}\n`;
+}

@@ -1,0 +1,440 @@
+-- purpose: findings about the addresses of comuni, by which a comune can correct its register
+-- reads: core.access_point, core.street, layer.accesso, layer.odonimo_indir, ledger.file, ledger.file_place, ledger.member, ledger.publication, ledger.publication_file, ledger.release
+-- writes: api.address_files, api.address_points, api.findings_by_place, api.findings_by_street, api.findings_by_release, api.address_findings, api.address_quality
+-- grain: one row per finding
+-- crs: EPSG:4326; distances are geodesic (geography) and rounded to centimetres before they are compared, grids are in EPSG:32632 and 32633
+
+create or replace function api.address_files(p_region int4, p_comuni text[])
+returns table (belfiore text, is_current bool, file_id int4, file text, vintage text)
+language plpgsql stable as $$
+begin
+  return query
+  with held as (
+    select
+      c.place,
+      f.file_id,
+      f.name,
+      f.vintage,
+      f.sha256,
+      exists (
+        select
+        from ledger.publication u
+        join ledger.publication_file x using (publication_id)
+        where u.unit_code = p_region
+          and u.state = 'current'
+          and x.file_id = f.file_id
+      ) as is_used,
+      row_number() over (
+        partition by c.place
+        order by f.vintage collate "C" desc, coalesce(p.dated, f.dated, '') collate "C" desc, coalesce(f.arrived_run, 0) desc, f.file_id desc
+      ) as turn
+    from ledger.file_place p
+    cross join lateral unnest(p.places) as c (place)
+    join ledger.file f on f.file_id = p.file_id
+    join ledger.release r on r.release_id = f.release_id
+    where p.layer = 'accesso'
+      and c.place = any (p_comuni)
+      and f.forgotten_at is null
+      and r.state = 'loaded'
+  ),
+  used as (
+    select distinct on (h.place)
+      h.*
+    from held h
+    where h.is_used
+    order by h.place, h.turn
+  ),
+  before as (
+    select distinct on (h.place)
+      h.*
+    from held h
+    join used u on u.place = h.place
+    where h.turn > u.turn
+      -- The same bytes may have been read twice, by two versions of the program.
+      and h.sha256 <> u.sha256
+    order by h.place, h.turn
+  )
+  select
+    u.place,
+    true,
+    u.file_id,
+    u.name,
+    u.vintage
+  from used u
+  union all
+  select
+    b.place,
+    false,
+    b.file_id,
+    b.name,
+    b.vintage
+  from before b;
+end
+$$;
+comment on function api.address_files(int4, text[]) is 'For each comune, the current file of its addresses (is_current), and the newest older file whose rows are still in the database';
+
+create or replace function api.address_points(p_region int4, p_comuni text[])
+returns table (belfiore text, address_id int8, street_id int8, street text, civic int4, exponent text, colour text, metric_m int4, geom geometry)
+language sql stable as $$
+  select
+    a.belfiore,
+    a.address_id,
+    a.street_id,
+    s.name,
+    a.number,
+    a.exponent,
+    a.colour,
+    a.metric_m,
+    a.geom
+  from core.street s
+  join core.access_point a on a.region_code = s.region_code
+    and a.street_id = s.street_id
+  where s.region_code = p_region
+    and s.belfiore = any (p_comuni)
+    and a.belfiore = any (p_comuni)
+$$;
+comment on function api.address_points(int4, text[]) is 'Published addresses of comuni with the names of their streets';
+
+create or replace function api.findings_by_place(p_region int4, p_comuni text[])
+returns table (belfiore text, kind text, address_id int8, street text, number text, value float8, unit text, geom geometry, other_id int8)
+language plpgsql stable as $$
+begin
+  return query
+  with point as materialized (
+    select
+      p.*,
+      -- The point at 7 decimals.
+      (st_x(p.geom) * 1e7)::int8 as x,
+      (st_y(p.geom) * 1e7)::int8 as y
+    from api.address_points(p_region, p_comuni) p
+    where p.geom is not null
+  ),
+  area as materialized (
+    select
+      c.belfiore,
+      st_union(c.geom) as geom
+    from api.comune_pieces(p_region, api.boundary_releases()) c
+    where c.belfiore = any (p_comuni)
+    group by c.belfiore
+  ),
+  outside as (
+    select
+      p.*,
+      round(st_distance(p.geom::geography, a.geom::geography)::numeric, 2)::float8 as distance_m
+    from area a
+    join point p on p.belfiore = a.belfiore
+    where not st_covers(a.geom, p.geom)
+  ),
+  numbered as (
+    select *
+    from point p
+    where p.civic is not null
+      or p.metric_m is not null
+  ),
+  ranked as (
+    select
+      n.*,
+      dense_rank() over (partition by n.belfiore, n.x, n.y order by n.street_id, n.civic, n.exponent, n.colour, n.metric_m) as place
+    from numbered n
+    join (
+      select
+        b.belfiore,
+        b.x,
+        b.y
+      from numbered b
+      group by b.belfiore, b.x, b.y
+      having count(*) > 1
+    ) s on s.belfiore = n.belfiore and s.x = n.x and s.y = n.y
+  ),
+  crowded as (
+    select
+      r.*,
+      max(r.place) over w as numbers,
+      min(r.address_id) filter (where r.place = 1) over w as of_first,
+      min(r.address_id) filter (where r.place = 2) over w as of_second
+    from ranked r
+    window w as (partition by r.belfiore, r.x, r.y)
+  ),
+  gridded as (
+    select
+      p.*,
+      count(*) over (partition by p.belfiore, z.zone) as points
+    from point p
+    cross join (values (32632), (32633)) as z (zone)
+    cross join lateral (select st_transform(p.geom, z.zone) as geom offset 0) t
+    where abs(st_x(t.geom) - 10 * round(st_x(t.geom) / 10)) <= 0.01
+      and abs(st_y(t.geom) - 10 * round(st_y(t.geom) / 10)) <= 0.01
+  )
+  select
+    f.belfiore,
+    f.kind,
+    f.address_id,
+    f.street,
+    api.street_number(f.civic, f.exponent, f.colour, f.metric_m),
+    f.value,
+    f.unit,
+    f.geom,
+    f.other_id
+  from (
+    select
+      o.belfiore, 'outside' as kind, o.address_id, o.street, o.civic, o.exponent, o.colour, o.metric_m,
+      o.distance_m as value, 'm' as unit, o.geom, null::int8 as other_id
+    from outside o
+    union all
+    select
+      c.belfiore, 'same_point', c.address_id, c.street, c.civic, c.exponent, c.colour, c.metric_m,
+      c.numbers, 'numbers', c.geom, case c.place when 1 then c.of_second else c.of_first end
+    from crowded c
+    where c.numbers > 1
+    union all
+    select
+      g.belfiore, 'grid_10m', g.address_id, g.street, g.civic, g.exponent, g.colour, g.metric_m,
+      g.points, 'points', g.geom, null
+    from gridded g
+    where g.points >= 20
+  ) f;
+end
+$$;
+comment on function api.findings_by_place(int4, text[]) is 'Addresses outside the boundary of their comune, with different numbers on one point, or on a grid of 10 m';
+
+create or replace function api.findings_by_street(p_region int4, p_comuni text[])
+returns table (belfiore text, kind text, address_id int8, street text, number text, value float8, unit text, geom geometry, other_id int8)
+language plpgsql stable as $$
+begin
+  return query
+  with placed as (
+    select
+      p.*,
+      lag(p.geom) over w as geom_before,
+      lead(p.geom) over w as geom_after,
+      lag(p.address_id) over w as id_before
+    from api.address_points(p_region, p_comuni) p
+    where p.geom is not null
+      and p.civic is not null
+    window w as (partition by p.street_id, p.colour, p.civic % 2 order by p.civic, p.exponent collate "C" nulls first, p.address_id)
+  ),
+  measured as (
+    select
+      p.*,
+      round(st_distance(p.geom_before::geography, p.geom_after::geography)::numeric, 2) as gap_m,
+      round(least(st_distance(p.geom::geography, p.geom_before::geography), st_distance(p.geom::geography, p.geom_after::geography))::numeric, 2)::float8 as distance_m
+    from placed p
+    -- 500 m are more than 0.0044 degrees everywhere. This bound is cheap, and excludes most addresses.
+    where st_distance(p.geom, p.geom_before) > 0.0044
+      and st_distance(p.geom, p.geom_after) > 0.0044
+  )
+  select
+    m.belfiore,
+    'out_of_order',
+    m.address_id,
+    m.street,
+    api.street_number(m.civic, m.exponent, m.colour, m.metric_m),
+    m.distance_m,
+    'm',
+    m.geom,
+    m.id_before
+  from measured m
+  where m.gap_m <= 200
+    and m.distance_m >= 500
+  union all
+  select
+    s.belfiore,
+    'no_numbers',
+    null,
+    s.name,
+    null,
+    s.accesses,
+    'addresses',
+    null,
+    s.street_id
+  from core.street s
+  join api.address_files(p_region, p_comuni) f on f.is_current
+    and f.belfiore = s.belfiore
+  where s.region_code = p_region
+    and s.belfiore = any (p_comuni)
+    and not exists (
+      select
+      from core.access_point a
+      where a.region_code = s.region_code
+        and a.street_id = s.street_id
+        and (a.number is not null or a.metric_m is not null)
+    );
+end
+$$;
+comment on function api.findings_by_street(int4, text[]) is 'Addresses far from both neighbours of their parity, and streets of which no address has a number (other_id: the street)';
+
+create or replace function api.findings_by_release(p_region int4, p_comuni text[])
+returns table (belfiore text, kind text, address_id int8, street text, number text, value float8, unit text, geom geometry, other_id int8)
+language plpgsql stable as $$
+declare
+  -- Known before the query is planned, so that only the partitions of these releases are read.
+  v_releases constant int4[] := array(
+    select distinct coalesce(m.row_release_id, m.release_id)
+    from api.address_files(p_region, p_comuni) f
+    join ledger.member m on m.file_id = f.file_id
+    where not f.is_current
+  );
+begin
+  return query
+  with before as materialized (
+    select
+      a.belfiore,
+      a.release_id,
+      a.progressivo_accesso as address_id,
+      a.progressivo_nazionale as street_id,
+      case when a.progressivo_snc is null then a.civico end as civic,
+      case when a.progressivo_snc is null then nullif(core.upper_case(trim(a.esponente)), '') end as exponent,
+      nullif(core.upper_case(trim(a.specificita)), '') as colour,
+      case when a.progressivo_snc is null and a.civico is null then a.metrico end as metric_m,
+      a.geom
+    from api.address_files(p_region, p_comuni) f
+    join ledger.member m on m.file_id = f.file_id
+    join layer.accesso a on a.release_id = coalesce(m.row_release_id, m.release_id)
+      and a.member_id = coalesce(m.row_member_id, m.member_id)
+      and a.belfiore = f.belfiore
+    where not f.is_current
+      and a.release_id = any (v_releases)
+      and a.belfiore = any (p_comuni)
+  ),
+  now as materialized (
+    select p.*
+    from api.address_points(p_region, p_comuni) p
+    where p.belfiore in (select b.belfiore from before b)
+  )
+  select
+    n.belfiore,
+    case when b.address_id is null then 'new' else 'moved' end,
+    n.address_id,
+    n.street,
+    api.street_number(n.civic, n.exponent, n.colour, n.metric_m),
+    d.distance_m,
+    case when b.address_id is not null then 'm' end,
+    n.geom,
+    null::int8
+  from now n
+  left join before b on b.address_id = n.address_id
+    and b.belfiore = n.belfiore
+  cross join lateral (
+    select case
+      -- 20 m are more than 0.00017 degrees everywhere. This bound is cheap, and excludes most addresses.
+      when st_distance(n.geom, b.geom) > 0.00017 then round(st_distance(n.geom::geography, b.geom::geography)::numeric, 2)::float8
+    end as distance_m
+    offset 0
+  ) d
+  where b.address_id is null
+    or d.distance_m > 20
+  union all
+  select
+    b.belfiore,
+    'missing',
+    b.address_id,
+    coalesce(s.name, i.display_name),
+    api.street_number(b.civic, b.exponent, b.colour, b.metric_m),
+    null,
+    null,
+    b.geom,
+    null
+  from before b
+  left join core.street s on s.region_code = p_region
+    and s.street_id = b.street_id
+  left join layer.odonimo_indir i on i.release_id = b.release_id
+    and i.release_id = any (v_releases)
+    and i.progressivo_nazionale = b.street_id
+    and s.street_id is null
+  where not exists (
+    select
+    from now n
+    where n.address_id = b.address_id
+      and n.belfiore = b.belfiore
+  );
+end
+$$;
+comment on function api.findings_by_release(int4, text[]) is 'Addresses that moved by more than 20 m, are new, or are missing, compared with the earlier file of the comune; none if there is no earlier file';
+
+create or replace function api.address_findings(p_region int4, p_comuni text[])
+returns table (belfiore text, kind text, address_id int8, street text, number text, value float8, unit text, geom geometry, other_id int8)
+language sql stable as $$
+  select * from api.findings_by_place(p_region, p_comuni)
+  union all
+  select * from api.findings_by_street(p_region, p_comuni)
+  union all
+  select * from api.findings_by_release(p_region, p_comuni)
+$$;
+comment on function api.address_findings(int4, text[]) is 'Findings about the published addresses of comuni';
+
+create or replace function api.address_quality(p_region int4, p_comuni text[])
+returns table (belfiore text, answer json)
+language plpgsql stable as $$
+begin
+  return query
+  with kind as (
+    select *
+    from (
+      values
+        (1, 'outside', 0, 50), (2, 'outside', 50, 200), (3, 'outside', 200, 1000), (4, 'outside', 1000, null),
+        (5, 'same_point', null, null), (6, 'grid_10m', null, null), (7, 'no_numbers', null, null), (8, 'out_of_order', null, null),
+        (9, 'moved', null, null), (10, 'new', null, null), (11, 'missing', null, null)
+    ) as k (turn, kind, from_m, below_m)
+  ),
+  found as (
+    select
+      f.belfiore,
+      k.turn,
+      count(*) as findings
+    from api.address_findings(p_region, p_comuni) f
+    join kind k on k.kind = f.kind
+      and (k.from_m is null or f.value >= k.from_m)
+      and (k.below_m is null or f.value < k.below_m)
+    group by f.belfiore, k.turn
+  ),
+  counted as (
+    select
+      p.belfiore,
+      count(*) as addresses
+    from api.address_points(p_region, p_comuni) p
+    group by p.belfiore
+  ),
+  file as (
+    select *
+    from api.address_files(p_region, p_comuni)
+  ),
+  bounded as (
+    select distinct c.belfiore
+    from api.comune_pieces(p_region, api.boundary_releases()) c
+    where c.belfiore = any (p_comuni)
+  )
+  select
+    c.belfiore,
+    json_build_object(
+      'addresses', case when now.belfiore is not null then coalesce(n.addresses, 0) end,
+      'compared_with', case when before.belfiore is not null then json_build_object('file', before.file, 'vintage', before.vintage) end,
+      'findings', (
+        select json_agg(
+          json_build_object(
+            'kind', k.kind,
+            'from_m', k.from_m,
+            'below_m', k.below_m,
+            'count', case
+              when now.belfiore is null then null
+              when k.kind = 'outside' and d.belfiore is null then null
+              when k.kind in ('moved', 'new', 'missing') and before.belfiore is null then null
+              else coalesce(f.findings, 0)
+            end
+          )
+          order by k.turn
+        )
+        from kind k
+        left join found f on f.belfiore = c.belfiore
+          and f.turn = k.turn
+      )
+    )
+  from unnest(p_comuni) as c (belfiore)
+  left join counted n on n.belfiore = c.belfiore
+  left join file now on now.belfiore = c.belfiore
+    and now.is_current
+  left join file before on before.belfiore = c.belfiore
+    and not before.is_current
+  left join bounded d on d.belfiore = c.belfiore;
+end
+$$;
+comment on function api.address_quality(int4, text[]) is 'Findings about the addresses of comuni, counted by kind. addresses null: no file of addresses is loaded for the comune. compared_with null: the database has no earlier file. count null: unknown, because the file or the boundary that it needs is not loaded';
