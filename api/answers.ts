@@ -261,7 +261,7 @@ export const municipalityQuality = z.strictObject({
     findings: z.array(z.strictObject({
       kind: z.enum(FINDING_KINDS).describe(
         'outside: outside the boundary of the comune; same_point: two or more different numbers on one point; grid_10m: on multiples of 10 m in UTM, if 20 or more addresses are; '
-        + 'no_numbers: a street of which no address has a number; out_of_order: 500 m or more from both neighbours of its parity, which are at most 200 m apart; '
+        + 'no_numbers: a street without any number; out_of_order: 500 m or more from both neighbours of its parity, which are at most 200 m apart; '
         + 'moved: more than 20 m from its earlier point; new, missing: compared with the earlier file',
       ),
       from_m: nullable(z.number(), 'Least distance of the class; null: not counted by distance'),

@@ -36,6 +36,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     purpose: 'Write an HTML report on the content and quality of a region, or the quality passport of one comune.',
     load: async () => (await import('./quality-report.ts')).reportCommand(),
   },
+  dossier: {
+    purpose: 'Write one page on a parcel: map, values with units, sources, dates and neighbours.',
+    load: async () => (await import('./dossier.ts')).dossierCommand(),
+  },
   findings: {
     purpose: 'Count or list findings about the addresses of a comune: outside the comune, on one point, out of order, moved, missing.',
     load: async () => (await import('./findings.ts')).findingsCommand(),

@@ -3,7 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { Option, type Command } from 'commander';
 import { expandPath } from '../pipelines/config.ts';
 import { mustBePlace, writeAtomically } from '../pipelines/formats/atomic-write.ts';
-import { countFindings, findingsCsv, findingsGeojson, listFindings, unknownFindings, type AddressRegister, type FindingCount } from '../pipelines/operate/findings.ts';
+import {
+  countFindings, findingsCsv, findingsGeojson, listFindings, unknownFindings, type AddressRegister, type FindingCount,
+} from '../pipelines/operate/findings.ts';
 import { group } from '../pipelines/progress.ts';
 import { withContext, type Context } from '../pipelines/run/context.ts';
 import { textTable } from '../pipelines/text-table.ts';
@@ -18,7 +20,9 @@ interface Options {
 }
 
 export function findingsCommand(): Command {
-  return command('findings', ['mappale findings --comune H833', 'mappale findings --comune Campobasso --format csv > findings.csv', 'mappale findings --comune H833 --format geojson --out h833.geojson'])
+  return command('findings', [
+    'mappale findings --comune H833', 'mappale findings --comune Campobasso --format csv > findings.csv', 'mappale findings --comune H833 --format geojson --out h833.geojson',
+  ])
     .requiredOption('--comune <comune>', 'cadastral code, ISTAT code or name')
     .addOption(new Option('--format <format>', 'list each finding; the default is to count them').choices(['csv', 'geojson']))
     .option('--out <file>', 'write the list to a file')
@@ -39,10 +43,15 @@ export function findingsCommand(): Command {
     });
 }
 
+interface List {
+  readonly region: number;
+  readonly belfiore: string;
+  readonly register: AddressRegister;
+  readonly format: 'csv' | 'geojson';
+}
+
 /** Returns the list as text. Warns of kinds that are unknown, because an empty list would look like a good result. */
-async function listed(
-  { database, log }: Context, { region, belfiore, register, format }: { readonly region: number; readonly belfiore: string; readonly register: AddressRegister; readonly format: 'csv' | 'geojson' },
-): Promise<string> {
+async function listed({ database, log }: Context, { region, belfiore, register, format }: List): Promise<string> {
   const unknown = unknownFindings(register);
   for (const sentence of unknown) log.warn(sentence);
   const findings = await listFindings(database, region, belfiore);

@@ -29,6 +29,8 @@ export interface Ground {
   readonly definitions: Html;
   readonly viewBox: string;
   readonly known: ReadonlySet<string>;
+  /** True if no boundaries are loaded, so that comuni are squares. */
+  readonly isTiled: boolean;
 }
 
 /** Draws every comune of a region. Without loaded boundaries, comuni are squares in rows, sorted by name. */
@@ -42,6 +44,7 @@ export function groundOf(comuni: readonly ComuneCoverage[], outlines: readonly O
   return {
     viewBox: `0 0 ${drawn.width} ${drawn.height}`,
     known: new Set(shown.map(({ belfiore }) => belfiore)),
+    isTiled: points.length === 0 || shown.length === 0,
     definitions: html`<svg width="0" height="0" style="position:absolute" aria-hidden="true"><defs>
 <pattern id="dots" width="8" height="8" patternUnits="userSpaceOnUse"><rect width="8" height="8" class="tone-none"/><circle cx="4" cy="4" r="1.5" class="tile-dot"/></pattern>
 <pattern id="stripes" width="8" height="8" patternUnits="userSpaceOnUse"><rect width="8" height="8" class="tone-partial"/><path d="M-2 2l4-4M0 8l8-8M6 10l4-4" class="tile-ink"/></pattern>
@@ -113,6 +116,35 @@ export function coverageMap(name: string, comuni: readonly ComuneCoverage[], sta
   const said = counts.map((count, index) => html`${index === 0 ? '' : ', '}${count}`);
   return html`<figure><svg class="map" viewBox="${ground.viewBox}" role="img" aria-label="${name}">${layers}</svg>
 <figcaption><strong>${name}</strong>: ${said}${unusual(byState, comuni.length)}</figcaption></figure>`;
+}
+
+/** Classes of the share of mapped sections, lowest first; brightness distinguishes them without colour vision. */
+const SHARES: readonly { readonly from: number; readonly label: string; readonly color: string }[] = [
+  { from: 0, label: 'less than half', color: '#f7fbff' }, { from: 0.5, label: 'half to three quarters', color: '#9ecae1' },
+  { from: 0.75, label: 'three quarters or more', color: '#4292c6' }, { from: 1, label: 'all', color: '#084594' },
+];
+
+/** Returns the share of the sections of a comune that are mapped; null: the comune has no parcels. Sections that do not apply to its parcels do not count. */
+function mappedShare({ sections, parcels_asked: parcels }: ComuneCoverage): number | null {
+  const counted = sections.filter(({ state }) => state !== 'not_applicable');
+  return parcels === 0 || counted.length === 0 ? null : counted.filter(({ state }) => state === 'mapped' || state === 'none').length / counted.length;
+}
+
+/** Draws the share of mapped sections of each comune, with its key. */
+export function shareMap(name: string, comuni: readonly ComuneCoverage[], ground: Ground): Html {
+  const classed = SHARES.map((each, index) => ({
+    ...each,
+    found: comuni.filter((comune) => {
+      const share = mappedShare(comune);
+      return share !== null && share >= each.from && share < (SHARES[index + 1]?.from ?? Infinity);
+    }),
+  }));
+  const unknown = comuni.filter((comune) => mappedShare(comune) === null);
+  const drawn = (found: readonly ComuneCoverage[]): Html[] => found.filter(({ belfiore }) => ground.known.has(belfiore)).map(({ belfiore }) => html`<use href="#c-${belfiore}"/>`);
+  return html`<figure><svg class="map" viewBox="${ground.viewBox}" role="img" aria-label="${name}"><g class="unknown">${drawn(unknown)}</g>${
+    classed.map(({ color, found }) => html`<g fill="${color}">${drawn(found)}</g>`)}</svg>
+<figcaption>${name}<ul class="key">${classed.filter(({ found }) => found.length > 0).map(({ color, label, found }) => html`<li><svg viewBox="0 0 32 22" class="map" aria-hidden="true"><g fill="${color}"><path d="M1 1h30v20h-30z"/></g></svg>${label}: ${found.length} comuni</li>`)}${
+  unknown.length === 0 ? null : html`<li>without parcels: ${unknown.length} comuni</li>`}</ul></figcaption></figure>`;
 }
 
 /** Lists the comuni that are not mapped, so that readers need not compare the fills of the map. */

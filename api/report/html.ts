@@ -40,10 +40,15 @@ export function htmlTable(caption: string, header: readonly string[], rows: read
 
 const GROUPED = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 8 });
 
+/** Returns a link if the address is a web address, else its text. */
+export function link(url: string): Html {
+  return /^https?:\/\//.test(url) ? html`<a href="${url}" rel="noreferrer">${url}</a>` : html`${url}`;
+}
+
 /** Returns a complete page without scripts or external resources. */
-export function htmlPage(title: string, style: string, body: Html): string {
+export function htmlPage(title: string, style: string, body: Html, language = 'en'): string {
   return html`<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -11,55 +11,70 @@ import type {
 } from '../../pipelines/operate/region-report.ts';
 import { duration, group } from '../../pipelines/progress.ts';
 import { vintageText } from '../../pipelines/contract/vintage.ts';
-import { coverageMap, groundOf, mapKey, mapName, MAP_STYLE, STATE_WORDS } from './coverage-map.ts';
-import { html, htmlPage, htmlTable, type Filling, type Html } from './html.ts';
+import { coverageMap, groundOf, mapKey, mapName, MAP_STYLE, shareMap, STATE_WORDS, type Ground } from './coverage-map.ts';
+import { html, htmlPage, htmlTable, link, type Filling, type Html } from './html.ts';
+import { STYLE } from './style.ts';
 
 export type Passport = z.output<typeof municipalityQuality>;
 
-const STYLE = `
-:root{color-scheme:light dark;--paper:#fff;--ink:#1b1b1b;--soft:#555;--line:#c8c8c8;--bad:#a30000;--badpaper:#ffecec;--good:#00558c}
-@media (prefers-color-scheme:dark){:root{--paper:#15181c;--ink:#ececec;--soft:#b0b0b0;--line:#454b52;--bad:#ff9a9a;--badpaper:#3a1d1d;--good:#7cc4f5}}
-*{box-sizing:border-box}
-body{margin:0 auto;padding:1rem;max-width:70rem;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
-h1{font-size:1.6rem;line-height:1.2}h2{font-size:1.25rem;margin-top:2.2rem;border-bottom:2px solid var(--line)}h3{font-size:1rem;margin-bottom:.3rem}
-nav ul{display:flex;flex-wrap:wrap;gap:.3rem 1rem;list-style:none;padding:0}
-a{color:var(--good)}
-.scroll{overflow-x:auto;max-width:100%}
-table{border-collapse:collapse;font-size:.85rem;width:100%}
-caption{text-align:left;font-weight:600;padding:.3rem 0}
-th,td{border-bottom:1px solid var(--line);padding:.2rem .5rem;text-align:left;vertical-align:top;overflow-wrap:normal}
-td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-code{font-size:.8rem}
-.bad{color:var(--bad);background:var(--badpaper);font-weight:600}
-.soft{color:var(--soft)}
-.strip{width:9rem;height:1.6rem}.strip line,.strip rect{stroke:var(--ink);fill:none;stroke-width:1}.strip .was{stroke-dasharray:2 2;opacity:.75}.strip .mid{stroke-width:2.4}
-details{margin:.3rem 0}summary{cursor:pointer}
-dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem}dt{color:var(--soft)}dd{margin:0}
-@media (max-width:34rem){dl{grid-template-columns:1fr}dd{margin-bottom:.4rem}}
-@media print{:root{--paper:#fff;--ink:#000;--soft:#333;--line:#999;--bad:#a30000;--badpaper:#fff;--good:#000;color-scheme:light}
-body{max-width:none;font-size:10pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}nav,summary{display:none}.scroll{overflow:visible}tr,figure{break-inside:avoid}thead{display:table-header-group}
-details::details-content{content-visibility:visible;block-size:auto}}
-${MAP_STYLE}`;
+const PAGE_STYLE = `${STYLE}${MAP_STYLE}
+.overview{display:grid;grid-template-columns:1fr 1fr;gap:1rem}.overview .map{max-height:24rem}@media (max-width:40rem){.overview{grid-template-columns:1fr}}
+`;
 
 /** @param outlines outlines of the comuni; empty: comuni are drawn as squares */
 export function regionPage(report: RegionReport, outlines: readonly Outline[]): string {
   const { region } = report;
+  const ground = groundOf(report.coverage, outlines);
   const parts: readonly (readonly [id: string, title: string, body: Html])[] = [
-    ['published', 'Published data', published(report)],
+    ['overview', 'Overview', overview(report, ground)],
     ['records', 'Records: rows + rejects + duplicates', accounting(report.releases)],
-    ['coverage', 'Coverage', coverage(report, outlines)],
+    ['coverage', 'Coverage', coverage(report, ground)],
     ['addresses', 'Address registers', addressRegisters(report)],
     ['distributions', 'Distributions compared with the previous publication', distributions(report)],
     ['rejects', 'Rejects', rejects(report.rejects)],
     ['checks', 'Checks and accepted differences', checks(report)],
     ['time', 'Time and size', timeAndSize(report)],
     ['licences', 'Licences', licences(report.licenses)],
+    ['published', 'Publications, files and digests', published(report)],
   ];
-  return htmlPage(`${region.name}: quality report`, STYLE, html`<h1>${region.name}: content and quality of the published data</h1>
+  return htmlPage(`${region.name}: quality report`, PAGE_STYLE, html`<h1>${region.name}: content and quality of the published data</h1>
 <nav aria-label="Parts"><ul>${parts.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></nav>
 <main>${parts.map(([id, title, body]) => html`<section id="${id}"><h2>${title}</h2>
 ${body}</section>
 `)}</main>`);
+}
+
+/** The first screen: the map, the numbers and the changes since the previous publication. */
+function overview(report: RegionReport, ground: Ground): Html {
+  const { region, publications, coverage: comuni, rejects: refused, releases, tables } = report;
+  const now = publications.find(({ unit, state }) => unit === region.code && state === 'current');
+  const rowsOf = (relation: Relation): number => tables.find((table) => table.unit === region.code && table.relation === relation)?.rows ?? 0;
+  const numbers: readonly (readonly [string, number])[] = [
+    ['comuni', comuni.length], ['parcels', rowsOf('core.parcel')], ['addresses', rowsOf('core.access_point')], ['files', releases.reduce((sum, { files }) => sum + files.length, 0)],
+    ['records read', releases.reduce((sum, { records }) => sum + records, 0)], ['records refused', refused.reduce((sum, { records }) => sum + records, 0)],
+  ];
+  return html`${ground.definitions}<p>Published on ${now?.published_at ?? ''}.</p>
+<div class="overview"><div>${shareMap('Sections that are mapped, by comune', comuni, ground)}</div>
+<div>${htmlTable('Numbers', ['what', 'number'], numbers)}
+${changes(report)}</div></div>`;
+}
+
+/** Tables whose number of rows differs from the previous publication, and the number of changed statistics. */
+function changes({ region, publications, tables, distributions: all }: RegionReport): Html {
+  const before = publications.find(({ unit, state }) => unit === region.code && state === 'previous');
+  if (before === undefined) return html`<p>This is the first publication of the region, so there is nothing to compare with.</p>`;
+  const own = tables.filter(({ unit }) => unit === region.code);
+  const moved = own.flatMap(({ relation, rows, rows_before: was }): Filling[][] => {
+    const changed = all.filter((each) => each.relation === relation && isChanged(each)).length;
+    return rows === was && changed === 0 ? [] : [[html`<code>${relation}</code>`, was ?? html`<span class="soft">new</span>`, rows, changed]];
+  });
+  if (moved.length === 0) return html`<p>No number of rows and no statistic changed since the publication of ${before.published_at}. ${group(own.filter(({ stands }) => stands).length)} of ${group(own.length)} tables are unchanged.</p>`;
+  return htmlTable(`Changes since the publication of ${before.published_at}; all other tables have the same numbers`, ['table', 'rows before', 'rows now', 'changed statistics'], moved);
+}
+
+function isChanged({ before, now }: Distribution): boolean {
+  const valuesOf = (moment: Moment | null): string => JSON.stringify([moment?.values, moment?.median, moment?.p95]);
+  return before !== null && valuesOf(before) !== valuesOf(now);
 }
 
 function published({ region, publications, held, releases }: RegionReport): Html {
@@ -111,16 +126,15 @@ function sumOf(release: ReportedRelease): Html {
   return html`<span class="bad">does not hold: ${why.join('; ')}</span>`;
 }
 
-function coverage({ coverage: comuni }: RegionReport, outlines: readonly Outline[]): Html {
-  const ground = groundOf(comuni, outlines);
+function coverage({ coverage: comuni }: RegionReport, ground: Ground): Html {
   const names = [...new Map(comuni.flatMap(({ sections }) => sections).map((section) => [mapName(section), section])).keys()];
   const asked = comuni.reduce((sum, { parcels_asked: parcels }) => sum + parcels, 0);
   const maps = names.map((name) => coverageMap(
     name, comuni, ({ sections }) => sections.find((section) => mapName(section) === name)?.state ?? null, ground,
   ));
   return html`<p>Coverage in the records of ${group(asked)} land parcels: for each comune, the outermost parcels in eight directions and four random ones.
-<em>Mapped, nothing there</em> is a result; <em>not mapped</em> means that there is no data.${ground.known.size === 0 || outlines.length === 0 ? ' No boundaries are loaded, so comuni are drawn as squares, sorted by name.' : ''}</p>
-${mapKey()}${ground.definitions}<div class="maps">${maps}</div>`;
+<em>Mapped, nothing there</em> is a result; <em>not mapped</em> means that there is no data.${ground.isTiled ? ' No boundaries are loaded, so comuni are drawn as squares, sorted by name.' : ''}</p>
+${mapKey()}<div class="maps">${maps}</div>`;
 }
 
 /** Heads of the columns that count findings; `outside` has one for each class of distances. */
@@ -189,8 +203,7 @@ ${[...byRelation].map(([relation, found]) => tableOf(relation, found, unchanged.
 function tableOf(relation: Relation, found: readonly Distribution[], state: 'kept' | 'rebuilt'): Html {
   const gate = GATES[relation];
   const slice = (value: string): string => (gate === undefined || 'unwatched' in gate ? value : sliceName(gate, value));
-  const valuesText = (moment: Moment | null): string => JSON.stringify([moment?.values, moment?.median, moment?.p95]);
-  const moved = found.filter(({ before, now }) => before !== null && valuesText(before) !== valuesText(now));
+  const moved = found.filter(isChanged);
   const note = state === 'kept' ? 'unchanged table of the previous publication' : moved.length > 0 ? `${group(moved.length)} of ${group(found.length)} statistics changed` : '';
   const rows = found.map(({ province, slice: of, field, before, now }): Filling[] => [
     province === '' ? 'not listed' : province, slice(of), field, pair(before?.rows, now?.rows), pair(before?.values, now?.values), pair(before?.median, now?.median),
@@ -262,16 +275,11 @@ ${all.map((license) => html`<h3>${license.source}</h3>
 `)}`;
 }
 
-/** Only web addresses become links. */
-function link(url: string): Html {
-  return /^https?:\/\//.test(url) ? html`<a href="${url}" rel="noreferrer">${url}</a>` : html`${url}`;
-}
-
 /** @param passport answer of `/admin/municipalities/{code}/quality` */
 export function comunePage(passport: Passport): string {
   const { municipality: { code, name, province, region }, istat_code: istat } = passport;
   const title = `${name ?? code} (${code})`;
-  return htmlPage(`${title}: quality passport`, STYLE, html`<h1>${title}: quality passport</h1>
+  return htmlPage(`${title}: quality passport`, PAGE_STYLE, html`<h1>${title}: quality passport</h1>
 <dl><dt>Province, region</dt><dd>${province ?? 'not listed'}, ${region ?? 'not listed'}</dd><dt>ISTAT code</dt><dd>${istat ?? 'not listed'}</dd>
 <dt>Published</dt><dd>${passport.published_at}</dd></dl>
 <main><section><h2>Coverage</h2>

@@ -134,7 +134,7 @@ begin
   ranked as (
     select
       n.*,
-      dense_rank() over (partition by n.belfiore, n.x, n.y order by n.street_id, n.civic, n.exponent, n.colour, n.metric_m) as place
+      dense_rank() over (partition by n.belfiore, n.x, n.y order by n.street_id, n.civic, n.exponent collate "C" nulls first, n.colour collate "C" nulls first, n.metric_m) as place
     from numbered n
     join (
       select
@@ -261,7 +261,7 @@ begin
     );
 end
 $$;
-comment on function api.findings_by_street(int4, text[]) is 'Addresses far from both neighbours of their parity, and streets of which no address has a number (other_id: the street)';
+comment on function api.findings_by_street(int4, text[]) is 'Addresses far from both neighbours of their parity, and streets without any number (other_id: the street)';
 
 create or replace function api.findings_by_release(p_region int4, p_comuni text[])
 returns table (belfiore text, kind text, address_id int8, street text, number text, value float8, unit text, geom geometry, other_id int8)

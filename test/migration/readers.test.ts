@@ -36,6 +36,7 @@ const COMMANDS: Readonly<Record<string, Case>> = {
   completion: { typed: () => [['completion', 'bash']], alone: true },
   parcel: { typed: () => [['parcel', PARCEL], ['parcel', PARCEL, '--include', 'basic,risk']] },
   report: { typed: () => [['report', 'molise', '--json'], ['report', '--comune', 'Z001', '--json']] },
+  dossier: { typed: ({ scratch }) => [['dossier', PARCEL, '--out', join(scratch, 'dossier.html')]] },
   findings: { typed: () => [['findings', '--comune', 'Z001'], ['findings', '--comune', 'Z001', '--format', 'csv']] },
   enrich: {
     typed: ({ scratch }) => {

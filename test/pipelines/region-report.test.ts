@@ -9,6 +9,7 @@ import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { openReader, type Reader } from '../../pipelines/db/reader.ts';
 import type { MappaleError } from '../../pipelines/errors.ts';
+import type { FindingCount } from '../../pipelines/operate/findings.ts';
 import { readOutlines, readRegionReport, type RegionReport } from '../../pipelines/operate/region-report.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
@@ -123,13 +124,30 @@ describeEngines('a region that was published twice', (engine) => {
     expect(report.distributions.find(({ relation, field }) => relation === 'core.parcel' && field === 'area_m2')!.now!.medians.length).toBeGreaterThan(0);
   });
 
+  it('begins with the map, the numbers and the changes, and ends with files and digests', () => {
+    const parts = [...page.matchAll(/<section id="(\w+)">/g)].map(([, id]) => id);
+    expect([parts[0], parts.at(-1)]).toEqual(['overview', 'published']);
+    const [overview] = /<section id="overview">.*?<\/section>/s.exec(page)!;
+    expect(overview).toMatch(/<svg class="map".*<use href="#c-Z001"\/>.*4 comuni/s);
+    const addresses = report.tables.find(({ unit, relation }) => unit === MOLISE.code && relation === 'core.access_point')!;
+    expect(overview).toContain(html`<td>addresses</td><td class="n">${addresses.rows.toLocaleString('en-US')}</td>`.text);
+    expect(overview).toMatch(/Changes since the publication of .*<code>core\.access_point<\/code>/s);
+    expect(overview).not.toContain(report.publications.find(({ unit, state }) => unit === MOLISE.code && state === 'current')!.digest);
+    expect(/[0-9a-f]{16}/.exec(page.slice(0, page.indexOf('<section id="published">')))).toBe(null);
+    expect(regionPage(initial, [])).toContain('This is the first publication');
+  });
+
   it('compares the addresses with the earlier file, and reports kinds that are unknown before there is one', async () => {
     const { addresses, compared_with: earlier, findings } = passport.address_register;
     const [loaded] = await context.database.query<{ n: number }>("select count(*)::int4 as n from core.access_point where belfiore = 'Z001'");
     expect([addresses, earlier]).toEqual([loaded!.n, expect.objectContaining({ file: expect.stringMatching(/^indirizzario/) as string })]);
-    const counts = (found: typeof findings): Record<string, number | null> => Object.fromEntries(found.map(({ kind, count }) => [kind, count]));
-    // The second file has the same addresses without points.
-    expect(counts(findings)).toMatchObject({ outside: 0, same_point: 0, moved: 0, new: 0, missing: 0 });
+    const counts = (found: readonly FindingCount[]): Record<string, number | null> => Object.fromEntries(found.map(({ kind, count }) => [kind, count]));
+    // The second file has the addresses without points, and keeps lines that were rejected because of their points.
+    const [added] = await context.database.query<{ n: number }>(
+      `select count(*)::int4 as n from core.access_point where belfiore = 'Z001' and address_id not in (
+         select progressivo_accesso from layer.accesso where release_id = (select min(release_id) from ledger.release where source_id = 'anncsu_addresses'))`,
+    );
+    expect(counts(findings)).toMatchObject({ outside: 0, same_point: 0, moved: 0, new: added!.n, missing: 0 });
     const before = initial.address_registers.find(({ belfiore }) => belfiore === 'Z001')!;
     expect([before.compared_with, counts(before.findings)]).toMatchObject([null, { moved: null, new: null, missing: null }]);
     expect(page).toContain('compared with');

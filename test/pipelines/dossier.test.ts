@@ -1,0 +1,109 @@
+/** The dossier of a parcel shows its values with the texts of the sections, in both languages, on a page without other files. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { dossierPage } from '../../api/report/dossier.ts';
+import { html } from '../../api/report/html.ts';
+import { labelOf, LANGUAGES, panelsIn, valueOf } from '../../api/report/record-values.ts';
+import { dossierCommand } from '../../cli/dossier.ts';
+import { SECTIONS } from '../../pipelines/contract/sections.ts';
+import type { Database } from '../../pipelines/db/index.ts';
+import { readDossier, type Dossier } from '../../pipelines/operate/dossier.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
+import { describeDatabase } from '../harness/database.ts';
+import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
+
+/** Markup that would make a browser fetch, run or send something. */
+const REACHING = /<(?:script|link|img|iframe|object|embed|form|base)\b|<[^>]*\s(?:src|on[a-z]+)=|@import|url\((?!#)/i;
+
+const HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>\u202e';
+
+/** Replaces every text of a dossier, except words that select something, by a hostile one. */
+function hostile(dossier: Dossier): Dossier {
+  const kept = new Set(['type', 'section', 'published_at', 'sections_included']);
+  return JSON.parse(JSON.stringify(dossier), function (this: unknown, key, value: unknown) {
+    return typeof value !== 'string' || kept.has(key) || (Array.isArray(this) && SECTIONS.some(({ name }) => name === value)) ? value : HOSTILE;
+  }) as Dossier;
+}
+
+describeDatabase('the dossier of a parcel', (engine) => {
+  let database: Database;
+  let dossier: Dossier;
+  let files: Awaited<ReturnType<typeof syntheticFiles>>;
+
+  beforeAll(async () => {
+    files = await syntheticFiles(200, 4, { comuni: 2 });
+    const context = await contextOn(await engine.openDatabase());
+    ({ database } = context);
+    const { failures } = await refresh(context, loadOptions([files.folder], [14]));
+    if (failures.length > 0) throw failures[0]!;
+    // A parcel with addresses, which most sections know.
+    const [parcel] = await database.query<{ fid: number }>("select p.fid from core.parcel p join section.address a using (fid) where p.kind = 'land' order by p.fid limit 1");
+    dossier = (await readDossier(database, parcel!.fid))!;
+  });
+  afterAll(() => files.remove());
+
+  const pageIn = async (language: (typeof LANGUAGES)[number], shown = dossier): Promise<string> => dossierPage(shown, await panelsIn(language), language);
+
+  it.each(LANGUAGES)('shows each section with its title, labels, values and units (%s)', async (language) => {
+    const page = await pageIn(language);
+    expect(page).toContain(`<html lang="${language}">`);
+    for (const panel of await panelsIn(language)) {
+      expect(page).toContain(html`<h2>${panel.title}</h2>`.text);
+      const block = dossier.record[panel.name];
+      if (block === null || Array.isArray(block)) continue;
+      for (const [field, value] of Object.entries(block as Record<string, unknown>)) {
+        if (typeof value !== 'number' || panel.map.list?.field === field) continue;
+        expect(page).toContain(html`<td>${labelOf(field, panel)}</td><td>${valueOf(field, value, panel)}</td>`.text);
+      }
+    }
+  });
+
+  it('takes labels, units and words from the statements of the section', async () => {
+    const [english, italian] = await Promise.all(LANGUAGES.map(async (language) => (await panelsIn(language)).find(({ name }) => name === 'economics')!));
+    expect([labelOf('average_income', english!), valueOf('average_income', 21_345.67, english!)]).toEqual(['Average income', '21,346 €']);
+    expect([labelOf('average_income', italian!), valueOf('average_income', 21_345.67, italian!)]).toEqual(['Reddito medio', '21.346 €']);
+    expect([valueOf('affordability_index', 6.789, english!), valueOf('affordability_index', 6.789, italian!)]).toEqual(['6.79 years', '6,79 anni']);
+    expect([valueOf('level', 'cap', english!), valueOf('level', 'cap', italian!)]).toEqual(['postal code', 'CAP']);
+    expect([valueOf('tax_year', 2023, english!), valueOf('tax_year', null, english!)]).toEqual(['2023', '–']);
+  });
+
+  it('names the parcel, its sources with their periods, the publication and its neighbours', async () => {
+    const page = await pageIn('en');
+    const { basic, meta } = dossier.record;
+    for (const text of [basic.cadastral_reference, dossier.published_at.slice(0, 10), ...meta.licenses.flatMap(({ source, reference_period: period, attribution }) => [source, period ?? 'not stated', attribution])]) {
+      expect(page).toContain(html`${text}`.text);
+    }
+    expect(dossier.neighbours.length).toBeGreaterThan(0);
+    for (const { cadastral_reference: reference } of dossier.neighbours) expect(page).toContain(html`<td>${reference}</td>`.text);
+  });
+
+  it('draws the parcel, the parcels around it, and their labels inside the map', async () => {
+    const page = await pageIn('en');
+    const [, width, height] = /viewBox="0 0 (\d+) (\d+)"/.exec(page)!.map(Number);
+    const map = /<svg class="lots".*?<\/svg>/s.exec(page)![0];
+    expect(map.match(/<path /g)).toHaveLength(dossier.around.length);
+    expect(map.match(/class="own"/g)).toHaveLength(1);
+    const [, corner] = /class="own" d="M([^L]+)L/.exec(map)!;
+    const [x, y] = corner!.split(' ').map(Number);
+    expect([x! > 0, x! < width!, y! > 0, y! < height!]).toEqual([true, true, true, true]);
+    expect(map).toContain(html`class="name">${dossier.record.basic.label}</text>`.text);
+  });
+
+  it('is a page without scripts or requests, with a style for paper, whatever the texts are', async () => {
+    for (const shown of [dossier, hostile(dossier)]) {
+      const page = await pageIn('it', shown);
+      expect(REACHING.exec(page)).toBe(null);
+      expect(page).toContain('@media print');
+      expect(page).not.toContain('\u202e');
+    }
+    expect(await pageIn('it', hostile(dossier))).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+  });
+
+  it('does not exist for a fid without a parcel', async () => {
+    expect(await readDossier(database, 1_499_999_999)).toBe(null);
+  });
+
+  it.each([['x.pdf', 'does not write PDF'], ['x.txt', 'HTML only']])('is refused as %s with the reason', async (out, reason) => {
+    const refused = await dossierCommand().parseAsync(['H833_001300.594', '--out', out], { from: 'user' }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'DOSSIER_FORMAT', kind: 'usage', message: expect.stringContaining(reason) as string });
+  });
+});
