@@ -3,8 +3,9 @@
  * passes the database's JSON on without parsing it.
  */
 import { z } from 'zod';
-import { FINDING_KINDS } from '../pipelines/contract/finding.ts';
-import { addressFacts, belfiore, COVERAGE_MEANING, coverageWord, geometry, kind, latitude, longitude, municipality, nullable, parcelFacts, whole } from '../pipelines/contract/schemas.ts';
+import {
+  addressFacts, belfiore, COVERAGE_MEANING, coverageWord, FINDING_KINDS, geometry, kind, latitude, longitude, municipality, nullable, parcelFacts, whole,
+} from '../pipelines/contract/schemas.ts';
 import { SECTIONS } from '../pipelines/contract/sections.ts';
 import { STATUS, type ErrorCode } from './errors.ts';
 

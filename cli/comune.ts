@@ -1,5 +1,6 @@
 /** Finds a comune that a user names. */
 import { comuniNamed } from '../api/geocoding.ts';
+import { one } from '../pipelines/db/index.ts';
 import { openReader, type Reader } from '../pipelines/db/reader.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import type { Context } from '../pipelines/run/context.ts';
@@ -40,10 +41,11 @@ export async function comuneCode(reader: Reader, comune: string, fixWith: (code:
  * @throws MappaleError `COMUNE_UNKNOWN`, `COMUNE_AMBIGUOUS` (exit 2)
  */
 export async function comunePlace(
-  reader: Reader, comune: string, fixWith: (code: string) => string,
+  context: Context, comune: string, fixWith: (code: string) => string,
 ): Promise<{ readonly region: number; readonly belfiore: string }> {
-  const code = await comuneCode(reader, comune, fixWith);
-  const { region, belfiore } = await reader.call<{ region: number | null; belfiore: string | null }>('select region, belfiore from api.quality_place($1)', [code]);
+  const code = await onReader(context, (reader) => comuneCode(reader, comune, fixWith));
+  // The role of the server may not execute this function.
+  const { region, belfiore } = await one<{ region: number | null; belfiore: string | null }>(context.database, 'select region, belfiore from api.quality_place($1)', [code]);
   if (region === null || belfiore === null) {
     throw new MappaleError(`nothing is loaded for ${comune}`, { code: 'COMUNE_UNKNOWN', kind: 'usage', hint: 'See what is published.', fix: 'npx mappale status' });
   }

@@ -5,7 +5,7 @@ import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
 import { parseSections } from '../pipelines/deliver/columns.ts';
 import { areaName, boxArea, polygonArea, type Area } from '../pipelines/deliver/area.ts';
 import { exportRegion, type Exported, type Format } from '../pipelines/deliver/export.ts';
-import { FORMATS } from '../pipelines/deliver/formats.ts';
+import { FORMATS, GEOPARQUET } from '../pipelines/deliver/formats.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import { mustBePlace } from '../pipelines/formats/atomic-write.ts';
 import { mustBePublished } from '../pipelines/ledger/published.ts';
@@ -13,7 +13,7 @@ import { group } from '../pipelines/progress.ts';
 import { VERSION } from '../pipelines/program.ts';
 import { withContext, type Context } from '../pipelines/run/context.ts';
 import { command, parseRegion, print } from './command.ts';
-import { comunePlace, onReader } from './comune.ts';
+import { comunePlace } from './comune.ts';
 import { nearest, retyped, withOption } from '../pipelines/typed.ts';
 
 interface Options {
@@ -24,6 +24,7 @@ interface Options {
   readonly out?: string;
   readonly sections?: string;
   readonly verbatim?: boolean;
+  readonly geoparquet?: '1' | '2';
   readonly json?: boolean;
 }
 
@@ -42,11 +43,12 @@ export function exportCommand(): Command {
     .option('--sections <sections>', 'comma-separated names; default: all')
     .option('--out <file>', 'output file; default: named after the region and the area, in the working folder')
     .option('--verbatim', 'CSV: keep text that a spreadsheet would run as a formula; the default is to put an apostrophe before it')
+    .addOption(new Option('--geoparquet <version>', 'version of GeoParquet: 1 (1.1, geometries as bytes; default) or 2 (2.0, geometries in the type GEOMETRY of Parquet)').choices(['1', '2']))
     .option('--json', 'print the summary as JSON')
     .action(async (region: Region, options: Options) => {
       const { verbatim = false, json } = options;
       const sections = parseSections(options.sections ?? 'all');
-      const format = formatNamed(options.format);
+      const format = chosenFormat(options);
       if (options.out !== undefined) await mustBePlace(expandPath(options.out));
       await withContext({ access: 'read' }, async (context) => {
         const { database, log } = context;
@@ -59,6 +61,19 @@ export function exportCommand(): Command {
         print(json, exported, () => describe(exported));
       });
     });
+}
+
+/** @throws MappaleError `FORMAT_UNKNOWN`, `GEOPARQUET_ONLY` (exit 2) */
+function chosenFormat({ format: name, geoparquet: version }: Options): Format {
+  const format = formatNamed(name);
+  if (version === undefined) return format;
+  if (format !== FORMATS['geoparquet']) {
+    throw new MappaleError('this format has no version', {
+      code: 'GEOPARQUET_ONLY', kind: 'usage', detail: `expected --format geoparquet with --geoparquet, found ${name}`, hint: 'Leave --geoparquet out.',
+      fix: retyped(withOption('--format', 'geoparquet'), 'npx mappale export REGION --geoparquet 2'),
+    });
+  }
+  return GEOPARQUET[version];
 }
 
 /** @throws MappaleError `FORMAT_UNKNOWN` (exit 2) */
@@ -90,7 +105,7 @@ async function areaOf(context: Context, region: Region, { comune, bbox, polygon 
   if (polygon !== undefined) return polygonArea(context.database, expandPath(polygon));
   if (comune === undefined) return { kind: 'region' };
   const fixWith = (code: string): string => `npx mappale export ${region.slug} --comune ${code}`;
-  const place = await onReader(context, (reader) => comunePlace(reader, comune, fixWith));
+  const place = await comunePlace(context, comune, fixWith);
   if (place.region !== region.code) {
     const other = findRegion(place.region);
     throw new MappaleError(`${comune} is not in ${region.name}`, {

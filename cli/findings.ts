@@ -10,7 +10,7 @@ import { group } from '../pipelines/progress.ts';
 import { withContext, type Context } from '../pipelines/run/context.ts';
 import { textTable } from '../pipelines/text-table.ts';
 import { command, print } from './command.ts';
-import { comunePlace, onReader } from './comune.ts';
+import { comunePlace } from './comune.ts';
 
 interface Options {
   readonly comune: string;
@@ -31,7 +31,7 @@ export function findingsCommand(): Command {
       const out = options.out === undefined ? null : expandPath(options.out);
       if (out !== null) await mustBePlace(out);
       await withContext({ access: 'read' }, async (context) => {
-        const { region, belfiore } = await onReader(context, (reader) => comunePlace(reader, options.comune, (code) => `npx mappale findings --comune ${code}`));
+        const { region, belfiore } = await comunePlace(context, options.comune, (code) => `npx mappale findings --comune ${code}`);
         const register = (await countFindings(context.database, region, [belfiore]))(belfiore);
         const format = options.format ?? (out === null ? null : 'csv');
         if (format === null) {

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { municipalityQuality } from '../answers.ts';
 import { GATES } from '../../pipelines/contract/gates.ts';
 import { sliceName } from '../../pipelines/contract/gate.ts';
-import type { FindingKind } from '../../pipelines/contract/finding.ts';
+import type { FindingKind } from '../../pipelines/contract/schemas.ts';
 import type { Relation } from '../../pipelines/contract/sql-files.ts';
 import type { FindingCount } from '../../pipelines/operate/findings.ts';
 import type {

@@ -88,7 +88,7 @@ function textOf(field: string, value: unknown, panel: Panel): string {
     if (map.codes?.includes(field) === true) return String(value);
     return own(map.units, field) === SHARE ? `${measured(value * 100, language)} %` : measured(value, language);
   }
-  const text = String(value);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
   return own(language === 'it' ? italian?.values : map.values, text) ?? own(SHARED[language], text) ?? halfYear(text);
 }
 
@@ -134,7 +134,10 @@ export function listOf(rows: readonly Block[], panel: Panel): { readonly table: 
       return typeof values.get(path) === 'number' ? html`<span class="n">${text}</span>` : text;
     });
   });
-  const note = (italian?.note ?? list?.note ?? '').replace(/\{(\w+)\}/g, (_, field: string) => halfYear(String(rows[0]?.[field] ?? '')));
+  const note = (italian?.note ?? list?.note ?? '').replace(/\{(\w+)\}/g, (_, field: string) => {
+    const value = rows[0]?.[field] ?? '';
+    return typeof value === 'string' ? halfYear(value) : JSON.stringify(value);
+  });
   const caption = italian?.caption ?? list?.caption ?? panel.title;
   return {
     table: htmlTable(caption, Object.entries(columns).map(([path, heading]) => own(italian?.columns, path) ?? heading), cells),

@@ -1,13 +1,13 @@
 /** Export formats. */
 import { createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { MappaleError } from '../errors.ts';
-import { GeoParquetFile, PARQUET_CODEC } from '../formats/parquet-writer.ts';
+import { GeoParquetFile, PARQUET_CODEC, type GeoParquetVersion } from '../formats/parquet-writer.ts';
 import { PmtilesFile } from '../formats/pmtiles-writer.ts';
-import { gdal } from '../formats/vector.ts';
+import { gdal, type VectorValue } from '../formats/vector.ts';
 import type { GeoPackageLayer, WrittenFormat } from '../formats/gdal.ts';
 import { writeAtomically } from '../formats/atomic-write.ts';
 import { notWritten } from '../formats/file-error.ts';
@@ -15,6 +15,7 @@ import { areaName } from './area.ts';
 import type { OutputColumn } from './columns.ts';
 import { csvMetadata, metadataPath } from './csvw.ts';
 import type { ExportFacts, Format } from './export.ts';
+import { qgisAliases, qgisProject, qgisStyleDocument, qgisStyles } from './qgis.ts';
 import { csvLine, guardedCells } from './table.ts';
 import { drawnColumns, EXPORTED_ZOOMS, MOST_FEATURES, TILE_LAYERS } from './tiles.ts';
 
@@ -27,7 +28,7 @@ function about({ title, region, area, publishedAt, digest, licences, createdBy }
   return JSON.stringify({ title, region: region.name, ...(part === '' ? {} : { area: part }), published_at: publishedAt, digest, created_by: createdBy, ...more, licences });
 }
 
-const geoparquet: Format = {
+const geoparquetOf = (version: GeoParquetVersion): Format => ({
   ending: 'parquet',
   mediaType: 'application/vnd.apache.parquet',
   geometry: 'geometry',
@@ -36,12 +37,12 @@ const geoparquet: Format = {
     const { columns, extent, createdBy } = facts;
     const descriptions = Object.fromEntries(columns.map(({ name, description }) => [name, description]));
     const metadata = { mappale: about(facts, { compression: PARQUET_CODEC.toLowerCase() }), 'mappale:columns': JSON.stringify(descriptions) };
-    const file = new GeoParquetFile(path, { columns, extent, createdBy, metadata });
+    const file = new GeoParquetFile(path, { columns, extent, createdBy, metadata, version });
     for await (const batch of rows) await file.add(batch);
     await file.close();
     return PARQUET_CODEC === 'ZSTD' ? null : 'compressed with snappy: zstd needs Node 22.15';
   },
-};
+});
 
 const csv: Format = {
   ending: 'csv',
@@ -69,12 +70,28 @@ const GDAL_TYPES: Readonly<Record<OutputColumn['type'], GeoPackageLayer['fields'
   int2: 'integer', int4: 'integer', int8: 'integer', float8: 'real', text: 'string', bool: 'integer',
 };
 
-/** Returns a format that GDAL writes in its thread. @param described names of the layer's options for title and description */
-function byGdal(format: WrittenFormat, described: readonly [title: string, about: string]): Format['write'] {
+/** Name of the layer in GDAL's formats. */
+const LAYER = 'parcels';
+
+interface GdalFormat {
+  readonly format: WrittenFormat;
+  /** Names of the layer's options for title and description. */
+  readonly described: readonly [title: string, about: string];
+  /** Tables to write after the parcels. */
+  readonly tables?: (facts: ExportFacts) => readonly WrittenTable[];
+}
+
+interface WrittenTable {
+  readonly layer: GeoPackageLayer;
+  readonly rows: readonly (readonly VectorValue[])[];
+}
+
+/** Returns a format that GDAL writes in its thread. */
+function byGdal({ format, described, tables }: GdalFormat): Format['write'] {
   return async (path, facts, rows) => {
     const { columns, title } = facts;
     const at = basename(path);
-    const name = 'parcels';
+    const name = LAYER;
     const written = <T>(work: Promise<T>): Promise<T> => work.catch((error: unknown) => {
       throw error instanceof MappaleError ? error : notWritten(path, format, error as Error);
     });
@@ -93,6 +110,11 @@ function byGdal(format: WrittenFormat, described: readonly [title: string, about
         }
       }
       await written(gdal(at, 'flush', dataset, name));
+      for (const { layer, rows: values } of tables?.(facts) ?? []) {
+        await written(gdal(at, 'addLayer', dataset, layer));
+        await written(gdal(at, 'addFeatures', dataset, layer.name, values.map((row) => ({ values: row, geometry: null }))));
+        await written(gdal(at, 'flush', dataset, layer.name));
+      }
     } catch (error) {
       await gdal(at, 'close', dataset).catch(() => undefined);
       throw error;
@@ -107,8 +129,39 @@ function layerField(name: string): string {
   return name === 'fid' ? 'parcel_fid' : name;
 }
 
-const flatgeobuf: Format = { ending: 'fgb', mediaType: 'application/vnd.flatgeobuf', geometry: 'geometry', writes: 'parts', write: byGdal('FlatGeobuf', ['TITLE', 'DESCRIPTION']) };
-const geopackage: Format = { ending: 'gpkg', mediaType: 'application/geopackage+sqlite3', geometry: 'geom', writes: 'parts', write: byGdal('GPKG', ['IDENTIFIER', 'DESCRIPTION']) };
+const flatgeobuf: Format = {
+  ending: 'fgb', mediaType: 'application/vnd.flatgeobuf', geometry: 'geometry', writes: 'parts', write: byGdal({ format: 'FlatGeobuf', described: ['TITLE', 'DESCRIPTION'] }),
+};
+
+const geopackage: Format = {
+  ending: 'gpkg',
+  mediaType: 'application/geopackage+sqlite3',
+  geometry: 'geom',
+  writes: 'parts',
+  write: byGdal({ format: 'GPKG', described: ['IDENTIFIER', 'DESCRIPTION'], tables: (facts) => [layerStyles(facts)] }),
+  async writeMetadata(path, facts) {
+    const project = `${path.slice(0, path.length - extname(path).length)}-project.qgs`;
+    const styles = qgisStyles(facts.columns, layerField);
+    const aliases = qgisAliases(facts.columns, layerField);
+    await writeAtomically(project, (unfinished) => writeFile(unfinished, qgisProject(facts, { file: basename(path), table: LAYER, styles, aliases })));
+    return project;
+  },
+};
+
+/** Returns the table in which QGIS finds the styles of a layer. The first style is applied when the layer is opened. */
+function layerStyles({ columns, publishedAt }: ExportFacts): WrittenTable {
+  const names = ['f_table_catalog', 'f_table_schema', 'f_table_name', 'f_geometry_column', 'styleName', 'styleQML', 'styleSLD', 'useAsDefault', 'description', 'owner', 'ui', 'update_time'];
+  const aliases = qgisAliases(columns, layerField);
+  return {
+    layer: {
+      name: 'layer_styles', srid: 4326, geometry: 'None', options: ['FID=id'],
+      fields: names.map((name) => ({ name, type: name === 'useAsDefault' ? 'integer' : 'string' })),
+    },
+    rows: qgisStyles(columns, layerField).map((style, index) => [
+      '', '', LAYER, geopackage.geometry, style.title, qgisStyleDocument(style, aliases), '', index === 0 ? 1 : 0, '', '', null, publishedAt,
+    ]),
+  };
+}
 
 const pmtiles: Format = {
   ending: 'pmtiles',
@@ -141,4 +194,7 @@ const pmtiles: Format = {
   },
 };
 
-export const FORMATS: Readonly<Record<string, Format>> = { geoparquet, flatgeobuf, geopackage, pmtiles, csv };
+export const FORMATS: Readonly<Record<string, Format>> = { geoparquet: geoparquetOf('1.1.0'), flatgeobuf, geopackage, pmtiles, csv };
+
+/** GeoParquet by the major version that a user names. */
+export const GEOPARQUET: Readonly<Record<'1' | '2', Format>> = { 1: geoparquetOf('1.1.0'), 2: geoparquetOf('2.0.0') };

@@ -136,7 +136,7 @@ const calls: GdalCalls = {
     const types = { string: gdal.OFTString, integer: gdal.OFTInteger64, real: gdal.OFTReal, date: gdal.OFTDate };
     let system = gdal.SpatialReference.fromEPSG(srid);
     while (!isOf(system, dataset)) system = gdal.SpatialReference.fromEPSG(srid);
-    const layer = datasetOf(dataset).layers.create(name, system, gdal[`wkb${geometry}`], [...options]);
+    const layer = datasetOf(dataset).layers.create(name, geometry === 'None' ? null : system, gdal[`wkb${geometry}`], [...options]);
     for (const field of fields) layer.fields.add(new gdal.FieldDefn(field.name, types[field.type]));
   },
 

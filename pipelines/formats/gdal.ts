@@ -49,7 +49,8 @@ export interface GeoPackageFeature {
 export interface GeoPackageLayer {
   readonly name: string;
   readonly srid: number;
-  readonly geometry: 'Point' | 'LineString' | 'MultiLineString' | 'Polygon' | 'MultiPolygon' | 'MultiPolygon25D' | 'Unknown';
+  /** `None`: a table without geometries. */
+  readonly geometry: 'None' | 'Point' | 'LineString' | 'MultiLineString' | 'Polygon' | 'MultiPolygon' | 'MultiPolygon25D' | 'Unknown';
   /** Options of the format for the layer, `XYSCALE=1e8`. */
   readonly options?: readonly string[];
   readonly fields: readonly { readonly name: string; readonly type: 'string' | 'integer' | 'real' | 'date' }[];

@@ -1,9 +1,11 @@
 /**
- * Writes GeoParquet 1.1 by row groups: geometries as WKB, a column with their boxes, and metadata. Each row group is written to disk at once, and only its
+ * Writes GeoParquet by row groups: geometries, a column with their boxes, and metadata. Version 1.1 has geometries as bytes (WKB), version 2.0 in Parquet's own
+ * type GEOMETRY with statistics. Each row group is written to disk at once, and only its
  * position is kept in memory.
  */
 import * as zlib from 'node:zlib';
 import { ParquetWriter, fileWriter } from 'hyparquet-writer';
+import { multiPolygonOf } from './wkb.ts';
 
 type WriterOptions = ConstructorParameters<typeof ParquetWriter>[0];
 type SchemaElement = WriterOptions['schema'][number];
@@ -34,7 +36,10 @@ interface ParquetFacts {
   readonly metadata: Readonly<Record<string, string>>;
   /** Name and version of the program. */
   readonly createdBy: string;
+  readonly version: GeoParquetVersion;
 }
+
+export type GeoParquetVersion = '1.1.0' | '2.0.0';
 
 const TYPES: Readonly<Record<ParquetType, Omit<SchemaElement, 'name'>>> = {
   int2: { type: 'INT32' }, int4: { type: 'INT32' }, int8: { type: 'INT64' }, float8: { type: 'DOUBLE' },
@@ -57,25 +62,27 @@ const COMPRESSORS: NonNullable<WriterOptions['compressors']> = zstd === undefine
 export class GeoParquetFile {
   readonly #writer: ParquetWriter;
   readonly #columns: readonly ParquetColumn[];
+  readonly #version: GeoParquetVersion;
   /** By column. */
   #cells: (ParquetRow['cells'][number] | bigint)[][];
   #boxes: object[] = [];
   #geometries: Uint8Array[] = [];
 
   /** @param path is created or overwritten */
-  constructor(path: string, { columns, extent, metadata, createdBy }: ParquetFacts) {
+  constructor(path: string, { columns, extent, metadata, createdBy, version }: ParquetFacts) {
     this.#columns = columns;
+    this.#version = version;
     this.#cells = columns.map(() => []);
     const schema: SchemaElement[] = [
       { name: 'schema', num_children: columns.length + 2 },
       ...columns.map(({ name, type }) => ({ ...TYPES[type], name, repetition_type: 'OPTIONAL' as const })),
       { name: 'bbox', num_children: SIDES.length, repetition_type: 'REQUIRED' },
       ...SIDES.map((name) => ({ name, type: 'DOUBLE' as const, repetition_type: 'REQUIRED' as const })),
-      { name: 'geometry', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED' },
+      { name: 'geometry', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED', ...(version === '2.0.0' ? { logical_type: { type: 'GEOMETRY' as const } } : {}) },
     ];
-    // Without a CRS it is OGC:CRS84: longitude and latitude on WGS 84.
+    // Without a CRS it is OGC:CRS84 in both versions: longitude and latitude on WGS 84.
     const geo = {
-      version: '1.1.0',
+      version,
       primary_column: 'geometry',
       columns: {
         geometry: {
@@ -115,8 +122,10 @@ export class GeoParquetFile {
       columnData: [
         ...this.#columns.map(({ name }, index) => ({ name, data: cells[index] ?? [] })),
         { name: 'bbox', data: boxes },
-        // Geometries are all different, so they get no dictionary.
-        { name: 'geometry', data: geometries, encoding: 'PLAIN', statistics: false },
+        // Geometries are all different, so they get no dictionary. The statistics of bytes would be useless.
+        this.#version === '2.0.0'
+          ? { name: 'geometry', data: geometries.map(multiPolygonOf), encoding: 'PLAIN' }
+          : { name: 'geometry', data: geometries, encoding: 'PLAIN', statistics: false },
       ],
     });
   }

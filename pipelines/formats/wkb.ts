@@ -133,3 +133,26 @@ function positionsOf(positions: readonly unknown[]): Buffer {
   });
   return bytes;
 }
+
+type MultiPolygon = { readonly type: 'MultiPolygon'; readonly coordinates: number[][][][] };
+
+/** Returns a multipolygon in little-endian WKB as GeoJSON. The coordinates are unchanged. */
+export function multiPolygonOf(wkb: Uint8Array): MultiPolygon {
+  const bytes = Buffer.from(wkb.buffer, wkb.byteOffset, wkb.byteLength);
+  let at = 5;
+  const counted = <T>(each: () => T): T[] => {
+    const count = bytes.readUInt32LE(at);
+    at += 4;
+    return Array.from({ length: count }, each);
+  };
+  const position = (): number[] => {
+    at += 16;
+    return [bytes.readDoubleLE(at - 16), bytes.readDoubleLE(at - 8)];
+  };
+  const polygon = (): number[][][] => {
+    // Byte order and type of the member.
+    at += 5;
+    return counted(() => counted(position));
+  };
+  return { type: 'MultiPolygon', coordinates: counted(polygon) };
+}

@@ -96,7 +96,8 @@ function boxAround(shape: Shape): Dossier['box'] {
 export async function readDossier(database: Database, fid: number): Promise<Dossier | null> {
   return database.session((session) => session.transaction(async () => {
     await session.query(statement('hold'));
-    const { record, published_at: publishedAt } = await one<{ record: ParcelRecord | null; published_at: string | null }>(session, statement('record'), [fid, SECTION_NAMES]);
+    const found = await one<{ record: ParcelRecord | null; published_at: string | null }>(session, statement('record'), [fid, SECTION_NAMES]);
+    const { record, published_at: publishedAt } = found;
     if (record === null || publishedAt === null) return null;
     const box = boxAround(record.basic.geometry);
     const near = await one<{ answer: { data: readonly Neighbour[]; meta: { truncated: boolean } } }>(session, statement('neighbours'), [fid, NEIGHBOURS]);

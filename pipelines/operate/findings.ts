@@ -1,5 +1,5 @@
 /** Findings about the addresses of a comune, by which the comune can correct its register. */
-import { FINDING_KINDS, type FindingKind } from '../contract/finding.ts';
+import { FINDING_KINDS, type FindingKind } from '../contract/schemas.ts';
 import { csvLine, guardedCells } from '../deliver/table.ts';
 import type { Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';

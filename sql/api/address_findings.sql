@@ -87,8 +87,14 @@ language sql stable as $$
     a.metric_m,
     a.geom
   from core.street s
-  join core.access_point a on a.region_code = s.region_code
-    and a.street_id = s.street_id
+  -- Reads the addresses street by street, because a scan of the region would read the addresses of all comuni.
+  cross join lateral (
+    select *
+    from core.access_point x
+    where x.region_code = s.region_code
+      and x.street_id = s.street_id
+    offset 0
+  ) a
   where s.region_code = p_region
     and s.belfiore = any (p_comuni)
     and a.belfiore = any (p_comuni)
@@ -103,9 +109,8 @@ begin
   with point as materialized (
     select
       p.*,
-      -- The point at 7 decimals.
-      (st_x(p.geom) * 1e7)::int8 as x,
-      (st_y(p.geom) * 1e7)::int8 as y
+      -- The point at 7 decimals, as one number: longitude, then latitude in 9 digits.
+      (st_x(p.geom) * 1e7)::int8 * 1000000000 + (st_y(p.geom) * 1e7)::int8 as spot
     from api.address_points(p_region, p_comuni) p
     where p.geom is not null
   ),
@@ -134,17 +139,16 @@ begin
   ranked as (
     select
       n.*,
-      dense_rank() over (partition by n.belfiore, n.x, n.y order by n.street_id, n.civic, n.exponent collate "C" nulls first, n.colour collate "C" nulls first, n.metric_m) as place
+      dense_rank() over (partition by n.belfiore, n.spot order by n.street_id, n.civic, n.exponent collate "C" nulls first, n.colour collate "C" nulls first, n.metric_m) as place
     from numbered n
     join (
       select
         b.belfiore,
-        b.x,
-        b.y
+        b.spot
       from numbered b
-      group by b.belfiore, b.x, b.y
+      group by b.belfiore, b.spot
       having count(*) > 1
-    ) s on s.belfiore = n.belfiore and s.x = n.x and s.y = n.y
+    ) s on s.belfiore = n.belfiore and s.spot = n.spot
   ),
   crowded as (
     select
@@ -153,14 +157,15 @@ begin
       min(r.address_id) filter (where r.place = 1) over w as of_first,
       min(r.address_id) filter (where r.place = 2) over w as of_second
     from ranked r
-    window w as (partition by r.belfiore, r.x, r.y)
+    window w as (partition by r.belfiore, r.spot)
   ),
   gridded as (
     select
       p.*,
       count(*) over (partition by p.belfiore, z.zone) as points
     from point p
-    cross join (values (32632), (32633)) as z (zone)
+    -- Around 12 degrees, comuni use either zone.
+    join (values (32632, 0, 13), (32633, 11, 90)) as z (zone, west, east) on st_x(p.geom) between z.west and z.east
     cross join lateral (select st_transform(p.geom, z.zone) as geom offset 0) t
     where abs(st_x(t.geom) - 10 * round(st_x(t.geom) / 10)) <= 0.01
       and abs(st_y(t.geom) - 10 * round(st_y(t.geom) / 10)) <= 0.01
@@ -205,23 +210,38 @@ begin
   with placed as (
     select
       p.*,
-      lag(p.geom) over w as geom_before,
-      lead(p.geom) over w as geom_after,
-      lag(p.address_id) over w as id_before
+      st_x(p.geom) as x,
+      st_y(p.geom) as y
     from api.address_points(p_region, p_comuni) p
     where p.geom is not null
       and p.civic is not null
-    window w as (partition by p.street_id, p.colour, p.civic % 2 order by p.civic, p.exponent collate "C" nulls first, p.address_id)
+  ),
+  between_two as (
+    select
+      p.*,
+      lag(p.x) over w as x_before,
+      lag(p.y) over w as y_before,
+      lead(p.x) over w as x_after,
+      lead(p.y) over w as y_after,
+      lag(p.address_id) over w as id_before
+    from placed p
+    window w as (partition by p.street_id, p.civic % 2, p.colour order by p.civic, p.exponent collate "C" nulls first, p.address_id)
   ),
   measured as (
     select
-      p.*,
-      round(st_distance(p.geom_before::geography, p.geom_after::geography)::numeric, 2) as gap_m,
-      round(least(st_distance(p.geom::geography, p.geom_before::geography), st_distance(p.geom::geography, p.geom_after::geography))::numeric, 2)::float8 as distance_m
-    from placed p
+      b.*,
+      round(st_distance(st_makepoint(b.x_before, b.y_before)::geography, st_makepoint(b.x_after, b.y_after)::geography)::numeric, 2) as gap_m,
+      round(
+        least(
+          st_distance(b.geom::geography, st_makepoint(b.x_before, b.y_before)::geography),
+          st_distance(b.geom::geography, st_makepoint(b.x_after, b.y_after)::geography)
+        )::numeric,
+        2
+      )::float8 as distance_m
+    from between_two b
     -- 500 m are more than 0.0044 degrees everywhere. This bound is cheap, and excludes most addresses.
-    where st_distance(p.geom, p.geom_before) > 0.0044
-      and st_distance(p.geom, p.geom_after) > 0.0044
+    where (b.x - b.x_before) ^ 2 + (b.y - b.y_before) ^ 2 > 0.0044 ^ 2
+      and (b.x - b.x_after) ^ 2 + (b.y - b.y_after) ^ 2 > 0.0044 ^ 2
   )
   select
     m.belfiore,
@@ -252,12 +272,13 @@ begin
     and f.belfiore = s.belfiore
   where s.region_code = p_region
     and s.belfiore = any (p_comuni)
-    and not exists (
-      select
+    and s.accesses = (
+      select count(*)
       from core.access_point a
       where a.region_code = s.region_code
         and a.street_id = s.street_id
-        and (a.number is not null or a.metric_m is not null)
+        and a.number is null
+        and a.metric_m is null
     );
 end
 $$;
@@ -275,6 +296,9 @@ declare
     where not f.is_current
   );
 begin
+  if cardinality(v_releases) = 0 then
+    return;
+  end if;
   return query
   with before as materialized (
     select
@@ -389,10 +413,12 @@ begin
   ),
   counted as (
     select
-      p.belfiore,
-      count(*) as addresses
-    from api.address_points(p_region, p_comuni) p
-    group by p.belfiore
+      s.belfiore,
+      sum(s.accesses)::int8 as addresses
+    from core.street s
+    where s.region_code = p_region
+      and s.belfiore = any (p_comuni)
+    group by s.belfiore
   ),
   file as (
     select *

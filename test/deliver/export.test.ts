@@ -8,15 +8,17 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { VectorTile } from '@mapbox/vector-tile';
 import { parse } from 'csv-parse/sync';
 import { PbfReader } from 'pbf';
+import { SaxesParser } from 'saxes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { columnsOf, rowsOf, type Cell } from '../../pipelines/deliver/columns.ts';
 import { boxArea, polygonArea, type Area } from '../../pipelines/deliver/area.ts';
 import { exportRegion, type Exported } from '../../pipelines/deliver/export.ts';
-import { FORMATS } from '../../pipelines/deliver/formats.ts';
+import { FORMATS, GEOPARQUET } from '../../pipelines/deliver/formats.ts';
 import { one, type Database } from '../../pipelines/db/index.ts';
 import { PARQUET_CODEC } from '../../pipelines/formats/parquet-writer.ts';
+import { LEGENDS } from '../../pipelines/deliver/tiles.ts';
 import { tileAt } from '../../pipelines/formats/vector-tile.ts';
 import { gdal } from '../../pipelines/formats/vector.ts';
 import { SILENT } from '../../pipelines/log.ts';
@@ -103,6 +105,25 @@ describeDatabase('exporting a region', (engine) => {
     expect(differing.slice(0, 10)).toEqual([]);
   });
 
+  it('an export to GeoParquet 2 has geometries in the type GEOMETRY with their boxes, read with DuckDB, and the same cells', async () => {
+    const [old, path] = [join(folder, 'one.parquet'), join(folder, 'two.parquet')];
+    await write('geoparquet', 'one.parquet');
+    await exportRegion(database, SILENT, { region: MOLISE, area: { kind: 'region' }, sections: SECTION_NAMES, format: GEOPARQUET['2'], out: path, createdBy: 'mappale test', verbatim: false });
+    const [column] = await ask(`select logical_type as type from parquet_schema('${path}') where name = 'geometry'`);
+    expect(String(column!['type'])).toMatch(/^GeometryType/);
+    const [key] = await ask(`select decode(value) as value from parquet_kv_metadata('${path}') where decode(key) = 'geo'`);
+    expect(JSON.parse(String(key!['value']))).toMatchObject({ version: '2.0.0', columns: { geometry: { encoding: 'WKB', geometry_types: ['MultiPolygon'] } } });
+    await ask('set enable_geoparquet_conversion = true');
+    // Compares bytes of the geometries.
+    expect(await ask(`select distinct typeof(geometry) as type from read_parquet('${path}')`)).toEqual([{ type: "GEOMETRY('OGC:CRS84')" }]);
+    expect(await ask(`(from read_parquet('${path}') except from read_parquet('${old}')) union all (from read_parquet('${old}') except from read_parquet('${path}'))`)).toEqual([]);
+    expect(await ask(`select count(*)::int as n from read_parquet('${path}')`)).toEqual([{ n: parcels.length }]);
+    const [{ box, types }] = await ask(`select geo_bbox as box, geo_types as types from parquet_metadata('${path}') where path_in_schema = 'geometry'`) as [{ box: Record<string, number>; types: unknown }];
+    const [extent] = await ask(`select min(bbox.xmin) as xmin, max(bbox.xmax) as xmax, min(bbox.ymin) as ymin, max(bbox.ymax) as ymax from read_parquet('${old}')`);
+    expect(box).toMatchObject(extent!);
+    expect(JSON.stringify(types)).toContain('multipolygon');
+  });
+
   it('an export to GeoParquet winds outer rings counter-clockwise and holes clockwise, as declared', async () => {
     await write('geoparquet', 'wound.parquet');
     const drawn = await ask(`select st.fid, hex(st.geometry) as wkb from read_parquet('${join(folder, 'wound.parquet')}') st`);
@@ -150,6 +171,50 @@ describeDatabase('exporting a region', (engine) => {
     expect(new Map(rows.map((row) => [Number(row['fid']), Object.values(row)]))).toEqual(new Map(parcels.map(({ fid }) => [fid, cells.get(fid)!.map((cell) => String(cell ?? ''))])));
     const { tableSchema } = JSON.parse(await readFile(companions[1]!, 'utf8')) as { tableSchema: { columns: { titles: string }[] } };
     expect(tableSchema.columns.map(({ titles }) => titles)).toEqual(Object.keys(rows[0]!));
+  });
+
+  it('an export to GeoPackage has a QGIS style for each drawn section, with the colours of the map and fields that exist', async () => {
+    await write('geopackage', 'styled.gpkg');
+    const { dataset, layers } = await gdal('styled.gpkg', 'open', join(folder, 'styled.gpkg'), ['GPKG'], null);
+    const fieldsOf = (name: string): string[] => layers.find((layer) => layer.name === name)!.fields.map((field) => field.name);
+    const styles = layers.findIndex(({ name }) => name === 'layer_styles');
+    const { features } = await gdal('styled.gpkg', 'read', dataset, styles, 4326, 'first');
+    await gdal('styled.gpkg', 'close', dataset);
+    const rows = features.map(({ values }) => Object.fromEntries(fieldsOf('layer_styles').map((name, index) => [name, values[index]])));
+    const drawn = LEGENDS.filter(({ section }) => section !== null);
+    expect(rows.map(({ f_table_name: table, f_geometry_column: column, useAsDefault: first }) => [table, column, first])).toEqual(drawn.map((_, index) => ['parcels', 'geom', index === 0 ? 1 : 0]));
+    expect(new Set(rows.map(({ styleName }) => styleName)).size).toBe(drawn.length);
+    const fields = new Set(fieldsOf('parcels'));
+    for (const [index, { styleQML: qml }] of rows.entries()) {
+      const { classes, none, not_mapped: notMapped } = drawn[index]!;
+      const colours = [...String(qml).matchAll(/name="color" value="(\d+),(\d+),(\d+),255"/g)].map(([, ...rgb]) => `#${rgb.map((each) => Number(each).toString(16).padStart(2, '0')).join('')}`);
+      for (const { color } of [...classes, none!, notMapped!]) expect(colours).toContain(color);
+      const named = [...String(qml).matchAll(/&quot;(\w+)&quot;| field="(\w+)"/g)].map(([, one, other]) => one ?? other!);
+      expect(named.length).toBeGreaterThan(20);
+      expect(named.filter((name) => !fields.has(name))).toEqual([]);
+      expect([...String(qml).matchAll(/<rule /g)].length).toBe([...String(qml).matchAll(/<symbol /g)].length);
+    }
+    expect(String(rows[0]!['styleQML'])).toContain('field="economics_average_income_eur" name="Declared incomes: Average income (€)"');
+    expect(String(rows[0]!['styleQML'])).toContain('field="parcel_fid"');
+  });
+
+  it('an export to GeoPackage has a QGIS project next to it, whose layers are in the file', async () => {
+    const { companions } = await write('geopackage', 'project.gpkg');
+    const project = await readFile(companions.find((path) => path.endsWith('project-project.qgs'))!, 'utf8');
+    expect([...project.matchAll(/<datasource>(.*?)<\/datasource>/g)].map(([, source]) => source)).toEqual(LEGENDS.filter(({ section }) => section !== null).map(() => './project.gpkg|layername=parcels'));
+    expect([...project.matchAll(/<layer-tree-layer id="(\w+)"/g)].map(([, id]) => id)).toEqual([...project.matchAll(/<id>(\w+)<\/id>/g)].map(([, id]) => id));
+    expect(project.match(/checked="Qt::Checked"/g)).toHaveLength(1);
+    // Throws if the document is not well-formed.
+    new SaxesParser().write(project).close();
+  });
+
+  it('the DuckDB examples of docs/notebooks.md run on an export and return rows', async () => {
+    await write('geoparquet', 'molise.parquet');
+    const page = await readFile(join(ROOT, 'docs/notebooks.md'), 'utf8');
+    const examples = [...page.matchAll(/^```sql\n(.*?)^```$/gms)].map(([, text]) => text!);
+    expect(examples.length).toBeGreaterThan(3);
+    await ask(`set file_search_path = '${folder}'`);
+    for (const example of examples) expect([example, (await ask(example)).length > 0]).toEqual([example, true]);
   });
 
   it.each([['geopackage', 'GPKG'], ['flatgeobuf', 'FlatGeobuf']])('an export to %s has every parcel, read with GDAL', async (name, driver) => {

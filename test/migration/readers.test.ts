@@ -44,7 +44,9 @@ const COMMANDS: Readonly<Record<string, Case>> = {
       return [['enrich', join(scratch, 'fids.csv'), '--out', join(scratch, 'enriched.csv')]];
     },
   },
-  export: { typed: ({ scratch }) => [['export', 'molise', '--format', 'csv', '--out', join(scratch, 'molise.csv')]] },
+  export: { typed: ({ scratch }) => [
+    ['export', 'molise', '--format', 'csv', '--out', join(scratch, 'molise.csv')], ['export', 'molise', '--comune', 'Z001', '--format', 'csv', '--out', join(scratch, 'z001.csv')],
+  ] },
   // A source with manual download: no publisher is contacted.
   fetch: { typed: ({ scratch }) => [['fetch', 'molise', '--sources', 'salute_pharmacies', '--data', join(scratch, 'data')]], alone: true },
   watch: { typed: null },

@@ -1,6 +1,6 @@
 /** Findings about addresses, on addresses written by hand: each kind on both sides of its limits. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { FindingKind } from '../../pipelines/contract/finding.ts';
+import type { FindingKind } from '../../pipelines/contract/schemas.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 import {
   countFindings, findingsCsv, findingsGeojson, listFindings, unknownFindings, type AddressRegister, type Finding,
@@ -43,7 +43,8 @@ describeEngines('findings about the addresses of a comune', (engine) => {
 
   it('counts addresses outside the exact boundary by distance, each limit in the farther class', async () => {
     const distances = [0.1, 49.9, 50, 199.9, 200, 999.9, 1000, 5000];
-    const addresses = await Promise.all(distances.map(async (metres, index) => ({ id: index + 1, street: 1, number: index + 1, at: await moved(EAST, metres) })));
+    const points = await Promise.all(distances.map((metres) => moved(EAST, metres)));
+    const addresses = points.map((at, index) => ({ id: index + 1, street: 1, number: index + 1, at }));
     const covered = [{ id: 90, street: 1, number: 90, at: INSIDE }, { id: 91, street: 1, number: 91, at: EAST }, { id: 92, street: 1, number: 92 }];
     const listed = await found('outside', [...addresses, ...covered]);
     expect(listed.map(({ address_id: id, value, unit }) => [id, value, unit])).toEqual(distances.map((metres, index) => [index + 1, metres, 'm']));
@@ -64,7 +65,8 @@ describeEngines('findings about the addresses of a comune', (engine) => {
       // The seventh decimal differs.
       { id: 3, street: 1, number: 5, at: [14.0100001, 42.01] },
       // The same number twice, and addresses without number, are not different numbers.
-      { id: 4, street: 1, number: 7, at: [14.02, 42.02] }, { id: 5, street: 1, number: 7, at: [14.02, 42.02] }, { id: 6, street: 1, number: null, at: [14.02, 42.02] },
+      { id: 4, street: 1, number: 7, at: [14.02, 42.02] }, { id: 5, street: 1, number: 7, at: [14.02, 42.02] },
+      { id: 6, street: 1, number: null, at: [14.02, 42.02] },
       // An exponent, a colour and another street make another number.
       { id: 7, street: 1, number: 9, at: [14.03, 42.03] }, { id: 8, street: 1, number: 9, exponent: 'A', at: [14.03, 42.03] },
       { id: 9, street: 1, number: 9, colour: 'ROSSO', at: [14.03, 42.03] }, { id: 10, street: 2, number: 9, at: [14.03, 42.03] },
