@@ -50,7 +50,9 @@ export function qgisStyles(columns: readonly OutputColumn[], fieldOf: (column: s
 }
 
 /** Returns the classes as rules. Exactly one rule selects each parcel. */
-function rulesOf({ kind, classes, none, not_mapped: notMapped }: (typeof LEGENDS)[number], { value, coverage }: { readonly value: string; readonly coverage: string }): Rule[] {
+function rulesOf(
+  { kind, classes, none, not_mapped: notMapped }: (typeof LEGENDS)[number], { value, coverage }: { readonly value: string; readonly coverage: string },
+): Rule[] {
   // A GeoPackage has true and false as 1 and 0.
   const category = (of: unknown): string => textLiteral(of === true ? '1' : of === false ? '0' : String(of));
   const categories = classes.flatMap((each) => ('value' in each ? [category(each.value)] : []));

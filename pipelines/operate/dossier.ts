@@ -58,6 +58,11 @@ interface Neighbour {
   readonly shared_m: number;
 }
 
+interface NearParcels {
+  readonly data: readonly Neighbour[];
+  readonly meta: { readonly truncated: boolean };
+}
+
 interface Around {
   readonly id: number;
   readonly geometry: Shape;
@@ -100,8 +105,9 @@ export async function readDossier(database: Database, fid: number): Promise<Doss
     const { record, published_at: publishedAt } = found;
     if (record === null || publishedAt === null) return null;
     const box = boxAround(record.basic.geometry);
-    const near = await one<{ answer: { data: readonly Neighbour[]; meta: { truncated: boolean } } }>(session, statement('neighbours'), [fid, NEIGHBOURS]);
+    const near = await one<{ answer: NearParcels }>(session, statement('neighbours'), [fid, NEIGHBOURS]);
     const around = await one<{ answer: { features: readonly Around[] } }>(session, statement('around'), [...box, DRAWN]);
-    return { record, published_at: publishedAt, neighbours: near.answer.data, has_more_neighbours: near.answer.meta.truncated, box, around: around.answer.features };
+    const { data: neighbours, meta } = near.answer;
+    return { record, published_at: publishedAt, neighbours, has_more_neighbours: meta.truncated, box, around: around.answer.features };
   }));
 }
