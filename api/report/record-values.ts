@@ -1,6 +1,7 @@
 /** Shows values of a record with the labels, units and texts that its sections state, as the map's panel does. */
-import { italianOf, SECTIONS } from '../../pipelines/contract/sections.ts';
-import type { Italian, Section } from '../../pipelines/contract/section.ts';
+import type { Italian, MapPanel } from '../../pipelines/contract/section-map.ts';
+import { italianOf, mapOf } from '../../pipelines/contract/section-maps.ts';
+import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { html, htmlTable, type Filling, type Html } from './html.ts';
 
 export const LANGUAGES = ['en', 'it'] as const;
@@ -12,7 +13,7 @@ export interface Panel {
   readonly name: string;
   readonly title: string;
   readonly language: Language;
-  readonly map: Section['map'];
+  readonly map: MapPanel;
   readonly italian: Italian | undefined;
 }
 
@@ -41,9 +42,9 @@ const SHOWN_ROWS = 8;
 
 /** Returns the panels of the sections in the order of the record. */
 export async function panelsIn(language: Language): Promise<Panel[]> {
-  return Promise.all(SECTIONS.map(async ({ name, title, map }) => {
+  return Promise.all(SECTIONS.map(async ({ name, title }) => {
     const italian = language === 'it' ? await italianOf(name) : undefined;
-    return { name, title: italian?.title ?? title, language, map, italian };
+    return { name, title: italian?.title ?? title, language, map: mapOf(name).panel, italian };
   }));
 }
 

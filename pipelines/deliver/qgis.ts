@@ -1,6 +1,7 @@
 /** Styles, field aliases and the project with which QGIS shows an exported GeoPackage as the map does. */
 import { escapedXml } from '../formats/xml-text.ts';
 import type { Section } from '../contract/section.ts';
+import { mapOf } from '../contract/section-maps.ts';
 import { SECTIONS } from '../contract/sections.ts';
 import type { OutputColumn } from './columns.ts';
 import type { ExportFacts } from './export.ts';
@@ -110,7 +111,8 @@ export function qgisAliases(columns: readonly OutputColumn[], fieldOf: (column: 
 }
 
 /** Returns the label of a value with the title of its section and its unit; undefined if the section states none. @param path path of the value in the block */
-function labelOf({ name, title, map: { words = {}, units = {}, list } }: Section, path: string): string | undefined {
+function labelOf({ name, title }: Section, path: string): string | undefined {
+  const { words = {}, units = {}, list } = mapOf(name).panel;
   const prefix = name === 'basic' ? '' : `${title}: `;
   // The first element of a list is `0`.
   const steps = path.split('.').filter((step) => !/^\d+$/.test(step));
