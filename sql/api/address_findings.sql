@@ -306,10 +306,11 @@ begin
       a.release_id,
       a.progressivo_accesso as address_id,
       a.progressivo_nazionale as street_id,
-      case when a.progressivo_snc is null then a.civico end as civic,
-      case when a.progressivo_snc is null then nullif(core.upper_case(trim(a.esponente)), '') end as exponent,
-      nullif(core.upper_case(trim(a.specificita)), '') as colour,
-      case when a.progressivo_snc is null and a.civico is null then a.metrico end as metric_m,
+      a.progressivo_snc,
+      a.civico,
+      a.esponente,
+      a.specificita,
+      a.metrico,
       a.geom
     from api.address_files(p_region, p_comuni) f
     join ledger.member m on m.file_id = f.file_id
@@ -353,7 +354,13 @@ begin
     'missing',
     b.address_id,
     coalesce(s.name, i.display_name),
-    api.street_number(b.civic, b.exponent, b.colour, b.metric_m),
+    -- As core.access_point has them.
+    case
+      when b.progressivo_snc is not null then api.street_number(null, null, null, null)
+      else api.street_number(
+        b.civico, nullif(core.upper_case(trim(b.esponente)), ''), nullif(core.upper_case(trim(b.specificita)), ''), case when b.civico is null then b.metrico end
+      )
+    end,
     null,
     null,
     b.geom,
@@ -386,9 +393,18 @@ language sql stable as $$
 $$;
 comment on function api.address_findings(int4, text[]) is 'Findings about the published addresses of comuni';
 
-create or replace function api.address_quality(p_region int4, p_comuni text[])
+create or replace function api.address_quality(p_region int4, p_comuni text[], p_most int8 default null)
 returns table (belfiore text, answer json)
 language plpgsql stable as $$
+declare
+  v_large constant text[] := array(
+    select s.belfiore
+    from core.street s
+    where s.region_code = p_region
+      and s.belfiore = any (p_comuni)
+    group by s.belfiore
+    having sum(s.accesses) > p_most
+  );
 begin
   return query
   with kind as (
@@ -405,7 +421,7 @@ begin
       f.belfiore,
       k.turn,
       count(*) as findings
-    from api.address_findings(p_region, p_comuni) f
+    from api.address_findings(p_region, array(select c.belfiore from unnest(p_comuni) as c (belfiore) where c.belfiore <> all (v_large))) f
     join kind k on k.kind = f.kind
       and (k.from_m is null or f.value >= k.from_m)
       and (k.below_m is null or f.value < k.below_m)
@@ -441,7 +457,7 @@ begin
             'from_m', k.from_m,
             'below_m', k.below_m,
             'count', case
-              when now.belfiore is null then null
+              when now.belfiore is null or c.belfiore = any (v_large) then null
               when k.kind = 'outside' and d.belfiore is null then null
               when k.kind in ('moved', 'new', 'missing') and before.belfiore is null then null
               else coalesce(f.findings, 0)
@@ -463,4 +479,4 @@ begin
   left join bounded d on d.belfiore = c.belfiore;
 end
 $$;
-comment on function api.address_quality(int4, text[]) is 'Findings about the addresses of comuni, counted by kind. addresses null: no file of addresses is loaded for the comune. compared_with null: the database has no earlier file. count null: unknown, because the file or the boundary that it needs is not loaded';
+comment on function api.address_quality(int4, text[], int8) is 'Findings about the addresses of comuni, counted by kind. addresses null: no file of addresses is loaded for the comune. compared_with null: the database has no earlier file. count null: unknown, because the file or the boundary that it needs is not loaded, or because the comune has more than p_most addresses';
