@@ -46,6 +46,9 @@ const TYPES: Readonly<Record<ParquetType, Omit<SchemaElement, 'name'>>> = {
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } }, bool: { type: 'BOOLEAN' },
 };
 
+/** Parquet's own type of geometries. Its default CRS is OGC:CRS84, which DuckDB shows only if it is named. */
+const NATIVE = { logical_type: { type: 'GEOMETRY', crs: 'OGC:CRS84' } } as const;
+
 /** Rows of a row group: some megabytes, which readers of a box read or skip as a whole. */
 const ROW_GROUP = 20_000;
 
@@ -78,9 +81,9 @@ export class GeoParquetFile {
       ...columns.map(({ name, type }) => ({ ...TYPES[type], name, repetition_type: 'OPTIONAL' as const })),
       { name: 'bbox', num_children: SIDES.length, repetition_type: 'REQUIRED' },
       ...SIDES.map((name) => ({ name, type: 'DOUBLE' as const, repetition_type: 'REQUIRED' as const })),
-      { name: 'geometry', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED', ...(version === '2.0.0' ? { logical_type: { type: 'GEOMETRY' as const } } : {}) },
+      { name: 'geometry', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED', ...(version === '2.0.0' ? NATIVE : {}) },
     ];
-    // Without a CRS it is OGC:CRS84 in both versions: longitude and latitude on WGS 84.
+    // Without a CRS it is OGC:CRS84: longitude and latitude on WGS 84.
     const geo = {
       version,
       primary_column: 'geometry',
