@@ -267,7 +267,7 @@ export const municipalityQuality = z.strictObject({
       ),
       from_m: nullable(z.number(), 'Least distance of the class; null: not counted by distance'),
       below_m: nullable(z.number(), 'Distance at which the class ends; null: no end, or not counted by distance'),
-      count: nullable(whole.min(0), 'How many; null: unknown, because the file or the boundary that it needs is not loaded, or the comune has more than 200,000 addresses'),
+      count: nullable(whole.min(0), 'How many; null: unknown, because the file or the boundary that it needs is not loaded, or the comune has more than 100,000 addresses'),
     })).describe('Findings by kind, and by distance from the comune'),
   }).describe('Findings about the addresses of the comune. `mappale findings` lists each of them'),
   meta: z.strictObject({ licenses, attribution_required: z.literal(true).describe('Always') }).describe('Attributions that must be shown'),

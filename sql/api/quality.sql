@@ -391,7 +391,7 @@ begin
     'figures', api.quality_figures(v_place.region, v_place.belfiore, v_place.istat_code, v_place.province_code),
     'rejects', api.quality_rejects(v_place.region, v_place.belfiore, v_place.istat_code),
     -- Larger comuni would exceed the time limit of the server.
-    'address_register', (select q.answer from api.address_quality(v_place.region, array[v_place.belfiore], 200000) q),
+    'address_register', (select q.answer from api.address_quality(v_place.region, array[v_place.belfiore], 100000) q),
     'meta', json_build_object(
       'licenses', api.licenses(v_place.region, array(select s.name from api.known_sections() as s (name))),
       'attribution_required', true

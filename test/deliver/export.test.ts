@@ -122,6 +122,7 @@ describeDatabase('exporting a region', (engine) => {
     const [extent] = await ask(`select min(bbox.xmin) as xmin, max(bbox.xmax) as xmax, min(bbox.ymin) as ymin, max(bbox.ymax) as ymax from read_parquet('${old}')`);
     expect(box).toMatchObject(extent!);
     expect(JSON.stringify(types)).toContain('multipolygon');
+    await ask('set enable_geoparquet_conversion = false');
   });
 
   it('an export to GeoParquet winds outer rings counter-clockwise and holes clockwise, as declared', async () => {
