@@ -30,9 +30,9 @@ async function takePicture(link: string, { fid, lat, lng }: { fid: number; lat: 
     await page.goto(link);
     await page.locator('body[data-ready]').waitFor();
     await page.evaluate(`location.hash = '#map=15.6/${lat}/${lng}&layer=${LAYER}&parcel=${fid}'`);
-    await page.locator('#told h2').first().waitFor();
+    await page.locator('#content h2').first().waitFor();
     await page.waitForTimeout(5_000);
-    await page.evaluate("[...document.querySelectorAll('#told h3')].find((each) => each.textContent.startsWith('Risk'))?.scrollIntoView()");
+    await page.evaluate("[...document.querySelectorAll('#content h3')].find((each) => each.textContent.startsWith('Risk'))?.scrollIntoView()");
     await page.screenshot({ path: PICTURE, type: 'jpeg', quality: 65 });
   } finally {
     await browser.close();

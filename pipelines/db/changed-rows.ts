@@ -38,7 +38,7 @@ export async function pairMembers(
   session: Session, schema: string, published: Place, layers: readonly Place[] | null, releaseIds: readonly number[],
 ): Promise<number> {
   const counted = (...tables: readonly Place[]): { sql: string } => ({ sql: tables.map((table) => changedRows('counted_members', { table })).join('\nunion all\n') });
-  const inCurrentFiles = layers === null ? '' : changedRows('in_force', { counted: counted(...layers) });
+  const inCurrentFiles = layers === null ? '' : changedRows('in_current_files', { counted: counted(...layers) });
   await make(session, 'pair_members', { schema, published: counted(published), layer: { sql: inCurrentFiles }, releases: releaseIds });
   return (await one<{ rows: number }>(session, changedRows('paired_rows', { schema }))).rows;
 }

@@ -16,12 +16,12 @@ export const PROVENANCE: readonly string[] = ['release_id', 'member_id', 'positi
 interface FileOfRows {
   readonly fileId: number;
   readonly releaseId: number;
-  readonly refersTo?: readonly number[];
+  readonly refersTo: readonly number[];
 }
 
 /** Returns the digest of a file's rows for some places of a layer, independent of their position in the file. */
 export async function digestOfPlaces(
-  session: Session, relation: Relation, { fileId, releaseId, refersTo = [] }: FileOfRows, columns: PlaceColumns, places: readonly SeriesPlace[],
+  session: Session, relation: Relation, { fileId, releaseId, refersTo }: FileOfRows, columns: PlaceColumns, places: readonly SeriesPlace[],
 ): Promise<string> {
   const table = placeOf(relation);
   const names = { table, columns: await contentColumns(session, table), series: columns.series ?? [], place: columns.place };

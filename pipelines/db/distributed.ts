@@ -120,7 +120,7 @@ export class OnNodes {
     const parcels = await this.place(PARCELS);
     const seen = new Map<string, Place>();
     for (const read of file.reads) seen.set(tableOf(read), await this.#input(session, read));
-    if (/\bmember_in_force\b/.test(file.text)) seen.set('member_in_force', await this.#copy('member_in_force', { schema: this.#build, table: 'member_in_force' }));
+    if (/\bcurrent_member\b/.test(file.text)) seen.set('current_member', await this.#copy('current_member', { schema: this.#build, table: 'current_member' }));
     const into = await this.#once(table, (own, to) => this.#makeDistributed(own, to, relation));
     const tables = [...seen, [INTO, into] as const];
     const { shards } = await one<{ shards: unknown }>(session, statement('shards'), [nameOf(parcels), tables.map(([seenAs]) => seenAs), tables.map(([, place]) => nameOf(place))]);

@@ -61,7 +61,7 @@ function distinct(values: readonly number[]): number[] {
   return [...new Set(values)];
 }
 
-/** Creates the view of a layer's current rows in a workspace. Needs `member_in_force` and `place_in_force`. */
+/** Creates the view of a layer's current rows in a workspace. Needs `current_member` and `current_place`. */
 export async function provideLayer(session: Session, schema: string, relation: Relation, { releases, files, parts, columns }: LayerRows): Promise<void> {
   const layer = tableOf(relation);
   const names = { schema, layer, from: placeOf(relation) };
@@ -155,15 +155,15 @@ interface RankedFile {
 }
 
 /**
- * Creates the table `member_in_force (member_id, current_member_id, release_id, file_id, rank, vintage, may_be_cut)` in a region's workspace:
+ * Creates the table `current_member (member_id, current_member_id, release_id, file_id, rank, vintage, may_be_cut)` in a region's workspace:
  * the members that rows of layers name, with the current member, release and file. The table ranks overlapping files that do not name comuni.
- * Also creates the table `place_in_force`, which the views of layers read, and the view `file_place` with the places of these files, as in
+ * Also creates the table `current_place`, which the views of layers read, and the view `file_place` with the places of these files, as in
  * `ledger.file_place`.
  */
 export async function provideMembers(session: Session, schema: string, files: readonly RankedFile[]): Promise<void> {
-  await session.script(workspace('files_in_force', { schema }), 'sql/statements/workspace.sql, files_in_force');
+  await session.script(workspace('current_files', { schema }), 'sql/statements/workspace.sql, current_files');
   await session.query(workspace('note_files', { schema }), [files.map(({ fileId }) => fileId), files.map(({ rank }) => rank), files.map(({ vintage }) => vintage)]);
-  await session.script(workspace('members_in_force', { schema }), 'sql/statements/workspace.sql, members_in_force');
+  await session.script(workspace('current_members', { schema }), 'sql/statements/workspace.sql, current_members');
 }
 
 /** Counts the rows of a staged table per member, and its distinct positions. */

@@ -79,7 +79,7 @@ export async function detach(session: Session, parent: Relation, partition: stri
   await giveTable(session, { schema, table: partition }, 'previous');
 }
 
-/** Names of the tables in `previous` from which a patched table becomes a former one again: its rows of some parcels, and these parcels. */
+/** Returns the tables in `previous` that restore a patched table: the replaced rows, and the fids of their parcels. */
 export function formerRows(partition: string): { readonly rows: Place; readonly fids: Place } {
   return { rows: { schema: 'previous', table: `${partition}_rows` }, fids: { schema: 'previous', table: `${partition}_fids` } };
 }

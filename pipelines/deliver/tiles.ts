@@ -76,7 +76,7 @@ export interface Tile {
   readonly bytes: Buffer | null;
 }
 
-type Drawn = { readonly publication: string; readonly facts: string | null; readonly drawings: Uint8Array | null; readonly told?: string | null };
+type Drawn = { readonly publication: string; readonly facts: string | null; readonly drawings: Uint8Array | null; readonly values?: string | null };
 
 /** fids of all regions. */
 const ALL_FIDS = [0, 2_147_483_647] as const;
@@ -85,9 +85,10 @@ const ALL_FIDS = [0, 2_147_483_647] as const;
 export async function tileOf(ask: Ask, layer: TileLayer, tile: TileNumber): Promise<Tile> {
   const { name, kinds, section } = layer;
   const sections = section === null ? [] : [section.name];
-  const { publication, facts, drawings, told } = kinds === null ? await drawnComuni(ask, tile, null) : await drawnParcels(ask, tile, kinds, sections, ALL_FIDS);
+  const drawn = kinds === null ? await drawnComuni(ask, tile, null) : await drawnParcels(ask, tile, kinds, sections, ALL_FIDS);
+  const { publication, facts, drawings, values } = drawn;
   if (facts === null || drawings === null) return { publication, bytes: null };
-  const features = kinds === null ? comuni(facts) : section === null ? parcels(facts, name === 'parcels' ? 'all' : 'without label') : valued(facts, told ?? null, section);
+  const features = kinds === null ? comuni(facts) : section === null ? parcels(facts, name === 'parcels' ? 'all' : 'without label') : valued(facts, values ?? null, section);
   return { publication, bytes: vectorTile(tile, name, features, drawings) };
 }
 
@@ -97,7 +98,7 @@ function drawnComuni(ask: Ask, tile: TileNumber, region: number | null): Promise
 
 function drawnParcels(ask: Ask, tile: TileNumber, kinds: readonly string[], sections: readonly string[], range: readonly [number, number]): Promise<Drawn> {
   const parameters = [boxOfTile(tile), kinds, sections, range, MOST_FEATURES];
-  return ask<Drawn>('select publication, facts, drawings, told from api.tile_parcels($1, $2, $3, $4, $5)', parameters);
+  return ask<Drawn>('select publication, facts, drawings, told as values from api.tile_parcels($1, $2, $3, $4, $5)', parameters);
 }
 
 /** Zooms of an exported file. Higher zooms are drawn from the last one. */
@@ -128,11 +129,11 @@ export async function regionTile(ask: Ask, region: number, sections: readonly st
   if (outlines.facts !== null && outlines.drawings !== null) parts.push(vectorTile(tile, 'comuni', comuni(outlines.facts), outlines.drawings));
   if (tile.z >= EXPORTED_ZOOMS.parcels) {
     const drawn = drawnSections(sections).map(({ name }) => name);
-    const { facts, drawings, told } = await drawnParcels(ask, tile, KINDS, drawn, [firstFid(region), firstFid(region + 1)]);
+    const { facts, drawings, values } = await drawnParcels(ask, tile, KINDS, drawn, [firstFid(region), firstFid(region + 1)]);
     if (facts !== null && drawings !== null) {
       const columns = columnsOf(drawn).map(({ name }) => name);
       const places = drawnNames(drawn).map(({ value, coverage }) => ({ value, at: columns.indexOf(value), coverage, coverageAt: columns.indexOf(coverage) }));
-      const cells = cellsOf(told ?? null, drawn);
+      const cells = cellsOf(values ?? null, drawn);
       const features = (JSON.parse(facts) as ParcelFacts[]).map(([fid, label, kind]): TileFeature => {
         const tags: Record<string, TileValue> = { fid, label, kind };
         for (const { value, at, coverage, coverageAt } of places) {

@@ -45,8 +45,8 @@ export interface LoadedFile {
   readonly present: boolean;
   readonly arrived: number;
   readonly forgotten: boolean;
-  /** Earlier releases whose rows members of the file refer to; absent: none. */
-  readonly refersTo?: readonly number[];
+  /** Earlier releases whose rows members of the file refer to. */
+  readonly refersTo: readonly number[];
   readonly held: readonly FilePlaces[];
 }
 
@@ -352,12 +352,12 @@ export function currentRows({ files }: CurrentFiles, all: readonly LoadedFile[],
   const whole: LayerRows['files'][number][] = [];
   const parts: FilePart[] = [];
   for (const [releaseId, mine] of byRelease) {
-    const isOwn = mine.every(({ file }) => (file.refersTo ?? []).length === 0);
+    const isOwn = mine.every(({ file }) => file.refersTo.length === 0);
     if (isOwn && mine.every((each) => each.whole) && mine.length === loaded.get(releaseId)?.length) {
       releases.push(Number(releaseId));
       continue;
     }
-    for (const { file: { fileId, refersTo = [] }, whole: isWhole, places } of mine) {
+    for (const { file: { fileId, refersTo }, whole: isWhole, places } of mine) {
       const releaseIds = [Number(releaseId), ...refersTo];
       if (isWhole) whole.push({ fileId, releaseIds });
       else parts.push({ fileId, releaseIds, places });

@@ -24,7 +24,7 @@ export interface Experience {
 }
 
 export async function readExperience(database: Database): Promise<Experience> {
-  const parcels = await database.query<{ region: number; parcels: number }>(ledger('parcels_in_force'));
+  const parcels = await database.query<{ region: number; parcels: number }>(ledger('published_parcels'));
   const rates = await database.query<Rate & { source: string } & Row>(ledger('loading_rates'));
   const [perParcel] = await database.query<{ seconds: number; bytes: number }>(ledger('building_rate'));
   const bySource = new Map(rates.map(({ source, bytesPerSecond, layerPerByte }) => [source, { bytesPerSecond, layerPerByte }]));

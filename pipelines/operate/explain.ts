@@ -39,7 +39,7 @@ export interface Evidence {
   readonly sha256: string;
   /** Path inside the file; empty: the file itself. */
   readonly member: string;
-  /** Line, byte offset or feature number. The notes of the source state which of the three. */
+  /** Line, byte offset or feature number, depending on the source. The source's notes state which. */
   readonly position: number;
 }
 

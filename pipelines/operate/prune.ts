@@ -39,7 +39,7 @@ export async function prune(database: Database, sources: readonly RegisteredSour
       ...inventory.files.filter(({ present }) => present).map(({ releaseId }) => releaseId),
       ...(await session.query<{ id: number }>(statement('cited_releases'))).map(({ id }) => id),
     ]);
-    for (const { releaseId, refersTo = [] } of inventory.files) if (used.has(releaseId)) for (const referred of refersTo) used.add(referred);
+    for (const { releaseId, refersTo } of inventory.files) if (used.has(releaseId)) for (const referred of refersTo) used.add(referred);
     const releases = [...inventory.releases.values()].filter(({ releaseId }) => !used.has(releaseId));
     const workspaces = [...(await schemasLike(session, 'staging_')), ...(await schemasLike(session, 'build_'))];
     const runs = keep === null ? [] : await session.query(statement(dry ? 'old_runs' : 'forget_runs'), [keep]);

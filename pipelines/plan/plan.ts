@@ -194,7 +194,7 @@ function whyRead(source: RegisteredSource, files: readonly LocatedFile[], invent
   return whyChanged(inventory.releases.get(before.releaseId)?.inputs ?? null, source.facts) ?? 'its reader changed';
 }
 
-/** Returns the number after all of these. */
+/** Returns the largest of the numbers plus 1; 1 if there are none. */
 function next(numbers: Iterable<number>): number {
   let last = 0;
   for (const each of numbers) last = Math.max(last, each);
@@ -212,7 +212,7 @@ function comingFiles(loads: readonly LoadJob[], inventory: Inventory, arrived: n
   const releases = loads.map(({ located: { source, vintage, region, complete }, fingerprint }, index): Release =>
     ({ releaseId: firstRelease + index, sourceId: source.id, vintage, region, complete, state: 'loaded', fingerprint, ...nothing }));
   const files = loads.flatMap(({ located: { source, files: own } }, index) => own.map((file) => ({
-    ...knownOf(source, file), releaseId: firstRelease + index, assigned: null, present: true, arrived, forgotten: false,
+    ...knownOf(source, file), releaseId: firstRelease + index, assigned: null, present: true, arrived, forgotten: false, refersTo: [],
     held: source.layer.writes.map((layer) => ({ layer: tableOf(layer), series: '', region: null, likelyRegion: null, dated: null, named: true, places: [''] })),
   })));
   return { files: files.map((file, index) => ({ ...file, fileId: firstFile + index })), releases };

@@ -395,7 +395,7 @@ const NODES_ACROSS = SHEET_COLUMNS + 1;
 
 /**
  * Rows are bent by at most an eightieth of a cell, so that no corner is exactly half-way up a parcel. The representative point is on the line through the
- * middle. In files in metres the last digit of a corner is rounded, and that digit would otherwise decide the place of the point.
+ * middle. Files in metres round the last digit of each corner. Without the bend, this rounding would decide where the point is.
  */
 const BOW = 20;
 

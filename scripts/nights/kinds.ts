@@ -397,13 +397,13 @@ function calendar(parcels: () => number): Readonly<Record<string, Kind>> {
   });
   // The list is named after the day of the request. It is requested on its day and each week of the next 35 days. Its content is the same under each name, so
   // these nights publish only the fuel stations.
-  const places = onDay('unchanged list of places of culture, on its day', (scene) => scene.offerStations());
+  const places = onDay('unchanged list of places of culture, as scheduled', (scene) => scene.offerStations());
   const dates = ['01-31', '07-31'].flatMap((day) => [0, 7, 14, 21, 28].map((late) => new Date(Date.parse(`2027-${day}`) + late * 86_400_000).toISOString().slice(5, 10)));
   return {
     ...Object.fromEntries(dates.map((date) => [date, places])),
-    ...Object.fromEntries(Array.from({ length: 12 }, (_, month) => [`${String(month + 1).padStart(2, '0')}-16`, onDay('addresses, on their day', (scene) => scene.offerCivics())])),
-    '03-10': onDay('parcels, on their day', (scene) => scene.offerParcels(parcels())), '09-10': onDay('parcels, on their day', (scene) => scene.offerParcels(parcels())),
-    ...Object.fromEntries(['05-15', '07-15', '10-15'].map((day) => [day, onDay('incomes, on their day', (scene) => scene.offerIncomes())])),
+    ...Object.fromEntries(Array.from({ length: 12 }, (_, month) => [`${String(month + 1).padStart(2, '0')}-16`, onDay('addresses, as scheduled', (scene) => scene.offerCivics())])),
+    '03-10': onDay('parcels, as scheduled', (scene) => scene.offerParcels(parcels())), '09-10': onDay('parcels, as scheduled', (scene) => scene.offerParcels(parcels())),
+    ...Object.fromEntries(['05-15', '07-15', '10-15'].map((day) => [day, onDay('incomes, as scheduled', (scene) => scene.offerIncomes())])),
   };
 }
 

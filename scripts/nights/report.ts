@@ -6,14 +6,14 @@ import type { Night } from './night.ts';
 const WARM = 45;
 /** Nights over which the size is compared with the later nights. */
 const WINDOW = 15;
-/** Largest growth of the catalogue after that. */
+/** Limit for the growth of the catalogue after that, as a factor. */
 const MORE_RELATIONS = 1.05;
-/** Largest growth of the database after that. */
+/** Limit for the growth of the database after that, as a factor. */
 const MORE_BYTES = 1.25;
-/** Largest growth of a short run, from the first publication on. */
+/** Limit for the growth in a short run, as a factor of the size after the first publication. */
 const MORE_AT_FIRST = 1.5;
 
-/** Longest violation in a line, in characters. The file of `--out` has the whole text. */
+/** Longer violations are cut to this number of characters. The file of `--out` has the whole text. */
 const LONGEST = 600;
 
 const mega = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;

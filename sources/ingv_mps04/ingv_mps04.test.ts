@@ -87,7 +87,7 @@ describe('the grid of ground acceleration', () => {
     // A part of the fine grid does not supersede. If both are complete, only the fine one is current.
     const loadedAs = (recognition: Recognition, fileId: number): LoadedFile => ({
       ...recognition, dated: recognition.dated ?? null, place: null, fileId, releaseId: 1, sourceId: 'ingv_mps04', assigned: null, name: String(fileId), sha256: String(fileId), reader: '',
-      present: true, arrived: fileId, forgotten: false,
+      present: true, arrived: fileId, forgotten: false, refersTo: [],
       held: [{ layer: 'pga_node', series: '', region: null, likelyRegion: null, dated: null, named: true, places: [''] }],
     });
     for (const each of fine) {

@@ -43,14 +43,14 @@ interface Declared {
   readonly taxable: readonly [number, number];
 }
 
-/** Withheld brackets by the number of the unit: none, a pair, another pair, four. Since 2023 a bracket is never withheld alone. */
+/** Withheld brackets of the comuni in rotation: none, a pair, none, another pair, four. Since 2023 a bracket is never withheld alone. */
 const WITHHELD: readonly (readonly number[])[] = [[], [0, 7], [], [6, 7], [0, 5, 6, 7]];
 const WITHHELD_BEFORE: readonly (readonly number[])[] = [[], [7], [0], []];
 
 function declared(random: Random, taxpayers: number, unit: number, year: number): Declared {
   const weights = [1, 22, 11, 26, 30, 5, 3, 2];
   const whole = weights.map((weight, bracket): readonly [number, number] => {
-    // The third unit has no taxpayers at zero: a true 0.
+    // One comune of five has no taxpayers in the lowest bracket: a true 0.
     const n = unit % WITHHELD.length === 2 && bracket === 0 ? 0 : Math.max(4, Math.round((taxpayers * weight * (70 + random.below(60))) / 10_400));
     const [low, high] = itemAt(MEANS, bracket);
     return [n, n * low + random.below(n * (high - low) + 1)];

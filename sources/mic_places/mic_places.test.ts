@@ -27,7 +27,7 @@ describe('the answer to the query and the ministry\'s list', () => {
     const { role, vintage, dated = null, region, complete } = recognition!;
     return {
       fileId, releaseId: fileId, sourceId: 'mic_places', role, vintage, dated, region, assigned: null, complete, place: null, name, sha256: name, reader: 'r', present: true, arrived: fileId,
-      forgotten: false, held: [{ layer: 'cultural_place', series: '', region: null, likelyRegion: null, dated: null, named: true, places }],
+      forgotten: false, refersTo: [], held: [{ layer: 'cultural_place', series: '', region: null, likelyRegion: null, dated: null, named: true, places }],
     };
   }
 

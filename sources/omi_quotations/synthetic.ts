@@ -187,7 +187,7 @@ function linkZona(comune: SyntheticComune, zona: string, halfYear: number): stri
 }
 
 function place(region: SyntheticRegion, comune: SyntheticComune, halfYear: number): string {
-  // The region's number before the old ISTAT code, and sometimes nothing at all.
+  // The column is the region's number followed by the old ISTAT code, and empty for every fifth comune.
   const istat = comune.index % 5 === 4 ? '' : `${region.code}${comune.istatCode}`;
   return `SUD;${region.name.toUpperCase()};${comune.province.sigla};${istat};${String.fromCharCode(65 + (comune.index % 26))}2AA; ;${codeOf(region, comune, halfYear)};${omiName(comune)}`;
 }

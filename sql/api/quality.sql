@@ -330,7 +330,7 @@ declare
   v_word constant text := '(^|[^[:alnum:]])(' || concat_ws('|', p_belfiore, p_istat) || ')([^[:alnum:]]|$)';
 begin
   return (
-    with told as (
+    with found as (
       select
         r.source_id,
         x.code,
@@ -360,7 +360,7 @@ begin
         code,
         count(*) as records,
         json_agg(json_build_object('file', file, 'member', nullif(member, ''), 'position', position, 'message', message) order by nth) filter (where nth <= 3) as examples
-      from told
+      from found
       group by source_id, code
     ) t
   );

@@ -11,7 +11,7 @@ select distinct on (a.progressivo_accesso)
   a.progressivo_accesso as address_id,
   m.file_id
 from accesso a
-join member_in_force m using (member_id)
+join current_member m using (member_id)
 where a.progressivo_accesso in (select progressivo_accesso from accesso group by progressivo_accesso having count(*) > 1)
 order by a.progressivo_accesso, m.rank, a.belfiore collate "C";
 
@@ -41,7 +41,7 @@ cross join region g
 -- If two files give an access to different comuni, the newer file is used.
 where not exists (
   select
-  from member_in_force m
+  from current_member m
   join access_twice t on t.address_id = a.progressivo_accesso and t.file_id <> m.file_id
   where m.member_id = a.member_id
 )

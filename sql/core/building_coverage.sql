@@ -47,7 +47,7 @@ select
   file.rank,
   place.belfiore
 from dbsn_extent as extent
-join member_in_force as file using (member_id)
+join current_member as file using (member_id)
 cross join place
 where extent.province is null
   or extent.province not in (select key from province_key)
@@ -194,7 +194,7 @@ with reached as (
     trento_met.member_id,
     trento_met.position
   from trento_met
-  join member_in_force as file using (member_id)
+  join current_member as file using (member_id)
   union all
   select
     dpc_met.belfiore,
@@ -205,7 +205,7 @@ with reached as (
     dpc_met.member_id,
     dpc_met.position
   from dpc_met
-  join member_in_force as file using (member_id)
+  join current_member as file using (member_id)
 ),
 speaker as (
   select distinct on (belfiore)

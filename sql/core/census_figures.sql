@@ -25,7 +25,7 @@ known as (
     i.*
   from census_indicator i
   join newest n on n.region_code = i.region_code and n.comune = left(i.section_id, -7) and n.reference_year = i.reference_year
-  join member_in_force m on m.member_id = i.member_id
+  join current_member m on m.member_id = i.member_id
   where right(i.section_id, 7) not in ('8888888', '9999999')
   order by i.section_id, m.rank
 ),
@@ -34,7 +34,7 @@ place as (
     s.*
   from census_section s
   join region r on r.code = s.region_code
-  join member_in_force m on m.member_id = s.member_id
+  join current_member m on m.member_id = s.member_id
   where not s.fictitious
   order by s.section_id, m.rank
 )

@@ -13,7 +13,7 @@ with italy as (
     min(coverage.member_id) as member_id,
     min(coverage.position) as position
   from shoreline_coverage as coverage
-  join member_in_force as file using (member_id)
+  join current_member as file using (member_id)
   left join lateral unnest(coverage.regions) as reached (region_code) on true
   group by file.file_id, file.rank
   having count(distinct reached.region_code) >= 15
@@ -34,7 +34,7 @@ shore as (
     shore_piece.member_id,
     shore_piece.position
   from shore_piece
-  join member_in_force as file using (member_id)
+  join current_member as file using (member_id)
   where dynamic is not null
     and not file.may_be_cut
     and belfiore is not null

@@ -17,7 +17,7 @@ called as (
     n.place as belfiore,
     n.name
   from ledger.file_place p
-  join (select distinct file_id, rank from member_in_force) f using (file_id)
+  join (select distinct file_id, rank from current_member) f using (file_id)
   cross join lateral unnest(p.places, p.names) as n (place, name)
   where n.name is not null
   order by n.place, f.rank, n.name collate "C"

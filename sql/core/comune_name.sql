@@ -45,7 +45,7 @@ postal_code as (
     join comune_register r on r.old_istat_code = n.istat_code
     where n.belfiore is null
       and not r.divided
-  ) told
+  ) n
 ),
 found as (
   select region_code, belfiore, 'name' as kind, name, core.comune_key(name) as key

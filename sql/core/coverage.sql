@@ -31,7 +31,7 @@ from (
     coverage.regions,
     coverage.missing_provinces
   from flood_coverage as coverage
-  join member_in_force as file using (member_id)
+  join current_member as file using (member_id)
   where coverage.class <> 'HPH'
   union all
   select
@@ -45,7 +45,7 @@ from (
     coverage.regions,
     '{}'::text[]
   from landslide_coverage as coverage
-  join member_in_force as file using (member_id)
+  join current_member as file using (member_id)
 ) as held
 left join lateral unnest(held.regions) as reached (region_code) on true
 group by held.theme, held.file_id;
@@ -103,7 +103,7 @@ select
   area.geom as area_geom
 from boundary_piece
 join area_piece as area on area.geom && boundary_piece.geom
-join member_in_force as file using (member_id)
+join current_member as file using (member_id)
 where (area.theme, file.file_id) in (select theme, file_id from source_file where not is_national and not may_be_cut);
 
 -- serves: the areas that meet a comune
@@ -175,7 +175,7 @@ select
   source_file.file_id,
   parcel.belfiore
 from source_file
-join member_in_force as file using (file_id)
+join current_member as file using (file_id)
 join area_piece as area
   on area.member_id = file.member_id
   and area.theme = source_file.theme

@@ -16,7 +16,7 @@ select
   (array_agg(reach.position order by reach.member_id))[1] as position,
   count(distinct reached.region_code) >= 15 as is_national
 from land_cover_reach as reach
-join member_in_force as file using (member_id)
+join current_member as file using (member_id)
 left join lateral unnest(reach.regions) as reached (region_code) on true
 group by file.file_id;
 
@@ -66,7 +66,7 @@ select
   ) as shared_m2
 from boundary_piece
 join land_cover_piece as cover on cover.geom && boundary_piece.geom
-join member_in_force as file using (member_id);
+join current_member as file using (member_id);
 
 -- One piece that shares a square metre is enough. Only without such a piece are the pieces of each polygon summed.
 create table met as
@@ -107,7 +107,7 @@ select
   source_file.file_id,
   parcel.belfiore
 from source_file
-join member_in_force as file using (file_id)
+join current_member as file using (file_id)
 join (
   select
     member_id,

@@ -14,8 +14,8 @@ select distinct on (n.reference)
   n.member_id,
   n.position
 from cadastral_parcel n
-join member_in_force m using (member_id)
-where (select count(distinct file_id) from member_in_force where member_id in (select member_id from cadastral_parcel)) > 1
+join current_member m using (member_id)
+where (select count(distinct file_id) from current_member where member_id in (select member_id from cadastral_parcel)) > 1
   and hashtextextended(n.reference, 0) in (
     select hashtextextended(reference, 0)
     from cadastral_parcel

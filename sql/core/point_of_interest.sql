@@ -7,7 +7,7 @@
 -- crs: EPSG:4326; distances geodesic, in metres
 
 -- All points of the current files. A school is in one list at a time. If several lists have it, the newest school year is used.
-create table told as
+create table listed as
 select
   x.category || ':' || x.code as id,
   x.*,
@@ -126,9 +126,9 @@ from (
     position
   from cultural_place
 ) x
-join member_in_force m using (member_id);
+join current_member m using (member_id);
 
-analyze told;
+analyze listed;
 
 create table published_point as
 select distinct on (t.id collate "C")
@@ -144,7 +144,7 @@ select distinct on (t.id collate "C")
       end
     else core.comune_key(t.province)
   end as province_key
-from told t
+from listed t
 order by t.id collate "C", t.edition collate "C" desc, t.rank, t.position;
 
 analyze published_point;
@@ -375,7 +375,7 @@ from (
     boundary.position,
     rank() over (partition by coalesce(meaning.belfiore, boundary.belfiore) order by file.rank) as edition
   from boundary
-  join member_in_force as file using (member_id)
+  join current_member as file using (member_id)
   left join (
     select
       old_istat_code as code,

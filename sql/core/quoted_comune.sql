@@ -14,9 +14,9 @@ with valori as (
     q.belfiore,
     m.file_id
   from omi_quotation q
-  join member_in_force m on m.member_id = q.member_id
+  join current_member m on m.member_id = q.member_id
 ),
-told as (
+published as (
   select
     half_year,
     belfiore
@@ -26,14 +26,14 @@ told as (
     z.half_year,
     z.belfiore
   from omi_zone z
-  join member_in_force m on m.member_id = z.member_id
+  join current_member m on m.member_id = z.member_id
   where (z.half_year, m.file_id) in (select half_year, file_id from valori)
 ),
 newest as (
   select
     belfiore,
     max(half_year) as half_year
-  from told
+  from published
   group by belfiore
 ),
 -- Perimeters name their zone, but not its LinkZona. Only a zone's row of the same half-year gives the LinkZona.

@@ -19,7 +19,7 @@ select distinct on (s.reference collate "C")
 from cadastral_sheet s
 cross join region g
 -- If files of different days have a sheet in the documents of two comuni, the newer file is used.
-join member_in_force m on m.member_id = s.member_id
+join current_member m on m.member_id = s.member_id
 order by s.reference collate "C", m.rank, s.file_belfiore is null desc, s.position;
 
 alter table sheet add primary key (region_code, reference);

@@ -13,7 +13,7 @@ select
   min(file.rank) as rank,
   count(distinct reached.region_code) >= 15 and not bool_or(file.may_be_cut) as is_national
 from shoreline_coverage as coverage
-join member_in_force as file using (member_id)
+join current_member as file using (member_id)
 left join lateral unnest(coverage.regions) as reached (region_code) on true
 group by file.file_id;
 
@@ -31,7 +31,7 @@ select
   st_linesubstring(line.geom, (n - 1) / cut.parts::float8, n / cut.parts::float8)::geometry(linestring, 4326) as geom,
   st_lineinterpolatepoint(line.geom, (n - 0.5) / cut.parts) as middle
 from shoreline_segment as segment
-join member_in_force as file using (member_id)
+join current_member as file using (member_id)
 cross join lateral st_dump(segment.geom) as line
 cross join lateral (select ceil(st_length(line.geom::geography) / 1000)::int4 as parts) as cut
 cross join lateral generate_series(1, cut.parts) as n
@@ -60,7 +60,7 @@ select
   boundary.position,
   rank() over (partition by coalesce(meaning.belfiore, boundary.belfiore, boundary.code) order by file.rank) as edition
 from boundary
-join member_in_force as file using (member_id)
+join current_member as file using (member_id)
 left join (
   select
     old_istat_code as code,

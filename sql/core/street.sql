@@ -25,7 +25,7 @@ with found as (
       1 as preference,
       m.rank
     from odonimo o
-    join member_in_force m using (member_id)
+    join current_member m using (member_id)
     union all
     select
       i.release_id,
@@ -41,7 +41,7 @@ with found as (
       2,
       m.rank
     from odonimo_indir i
-    join member_in_force m using (member_id)
+    join current_member m using (member_id)
   ) f
   order by f.progressivo_nazionale, f.vintage desc, f.preference, f.rank, f.belfiore collate "C"
 ),

@@ -9,7 +9,7 @@
 -- would not show.
 with present as (
   select m.member_id
-  from member_in_force m
+  from current_member m
   join ledger.file f on f.file_id = m.file_id
   where f.present
 ),

@@ -22,7 +22,7 @@ select
 from :"table"
 group by member_id
 
--- statement: in_force
+-- statement: in_current_files
 -- The current files must contain all rows of the member, and no others.
 join (:"counted") i on i.member_id = coalesce(n.row_member_id, n.member_id)
   and i.rows = p.rows
@@ -49,7 +49,7 @@ from :"schema".copied_member
 select
   (
     select count(distinct file_id)
-    from :"schema".member_in_force
+    from :"schema".current_member
     where member_id in (
       select member_id
       from :"layer"

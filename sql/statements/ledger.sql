@@ -416,7 +416,7 @@ left join core.comune_found f on f.region_code = $1
   and f.belfiore = c.belfiore
 order by 1
 
--- statement: parcels_in_force
+-- statement: published_parcels
 select
   p.unit_code::int4 as region,
   t.rows as parcels

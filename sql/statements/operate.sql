@@ -40,7 +40,7 @@ select
   m.path as member,
   e.position
 from evidence e
-left join member_in_force i on i.member_id = e.member_id
+left join current_member i on i.member_id = e.member_id
 join ledger.member m on m.member_id = coalesce(i.current_member_id, e.member_id)
 join ledger.file f on f.file_id = m.file_id
 join ledger.release r on r.release_id = f.release_id

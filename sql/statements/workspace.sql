@@ -37,18 +37,18 @@ from :"from" l
 where l.release_id in (:'releases')
   and l.member_id in (
     select m.member_id
-    from :"schema".member_in_force m
+    from :"schema".current_member m
     where m.file_id in (:'files')
   )
 
 -- statement: rows_of_places
 select l.*
 from :"from" l
-join :"schema".member_in_force m on m.member_id = l.member_id
+join :"schema".current_member m on m.member_id = l.member_id
 where l.release_id in (:'releases')
   and exists (
     select
-    from :"schema".place_in_force p
+    from :"schema".current_place p
     where p.layer = :'layer'
       and p.file_id = m.file_id
       and p.series = concat_ws(' ', :"l.series")
@@ -65,7 +65,7 @@ where l.release_id in (:'releases')
   and l.member_id in (:'members')
 
 -- statement: note_places
-insert into :"schema".place_in_force (layer, file_id, series, place)
+insert into :"schema".current_place (layer, file_id, series, place)
 select
   $1,
   *
@@ -108,17 +108,17 @@ select
   :'code'::int2 as code,
   :'name'::text as name
 
--- statement: files_in_force
-drop table if exists :"schema".place_in_force cascade;
-drop table if exists :"schema".file_in_force cascade;
-drop table if exists :"schema".member_in_force cascade;
-create table :"schema".place_in_force (
+-- statement: current_files
+drop table if exists :"schema".current_place cascade;
+drop table if exists :"schema".current_file cascade;
+drop table if exists :"schema".current_member cascade;
+create table :"schema".current_place (
   layer text not null,
   file_id int4 not null,
   series text not null,
   place text not null
 );
-create table :"schema".file_in_force (
+create table :"schema".current_file (
   file_id int4 not null,
   rank int4 not null,
   vintage text not null
@@ -126,16 +126,16 @@ create table :"schema".file_in_force (
 create view :"schema".file_place as
 select p.*
 from ledger.file_place p
-join :"schema".file_in_force f using (file_id);
+join :"schema".current_file f using (file_id);
 
 -- statement: note_files
-insert into :"schema".file_in_force
+insert into :"schema".current_file
 select *
 from unnest($1::int4[], $2::int4[], $3::text[])
 
--- statement: members_in_force
+-- statement: current_members
 -- Rows of layers name the member that was read first. If two current files contain it, its rows belong to the newer file.
-create table :"schema".member_in_force as
+create table :"schema".current_member as
 select distinct on (1)
   coalesce(m.row_member_id, m.member_id) as member_id,
   m.member_id as current_member_id,
@@ -145,13 +145,13 @@ select distinct on (1)
   f.vintage,
   l.may_be_cut
 from ledger.member m
-join :"schema".file_in_force f using (file_id)
+join :"schema".current_file f using (file_id)
 join ledger.file l using (file_id)
 order by
   1,
   f.rank,
   m.member_id desc;
-analyze :"schema".member_in_force;
+analyze :"schema".current_member;
 
 -- statement: note_whole_files
 insert into ledger.file_place (file_id, layer, series, named, places)

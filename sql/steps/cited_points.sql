@@ -18,7 +18,7 @@ with used as (
     m.vintage
   from shown_point s
   join point_of_interest p on p.id = s.id
-  join member_in_force m on m.member_id = p.member_id
+  join current_member m on m.member_id = p.member_id
   union
   select
     s.fid,
@@ -28,7 +28,7 @@ with used as (
   from shown_point s
   join point_of_interest p on p.id = s.id
   join access_point a on a.address_id = p.address_id
-  join member_in_force m on m.member_id = a.member_id
+  join current_member m on m.member_id = a.member_id
 ),
 of_parcel as (
   select

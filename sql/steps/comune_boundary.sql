@@ -31,7 +31,7 @@ drawn as (
     boundary.geom,
     rank() over (partition by place.belfiore order by file.rank) as edition
   from boundary
-  join member_in_force as file using (member_id)
+  join current_member as file using (member_id)
   left join meaning on meaning.code = boundary.code
   join place on place.belfiore = coalesce(meaning.belfiore, boundary.belfiore)
   where boundary.kind = 'comune'

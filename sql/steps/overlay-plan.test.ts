@@ -41,7 +41,7 @@ const SETUP = `
   cross join generate_series(0, 20) as n
   cross join lateral (select case when n = 0 then 14 else 7 + n * 0.3 end + x * 0.0037 as west, case when n = 0 then 41 else 43 + n * 0.1 end + y * 0.0027 as south) as corner;
   ${Object.values(SECTIONS).flatMap(({ layers }) => layers).map((layer) => `create table ${layer} as select * from square; create index on ${layer} using gist (geom);`).join('\n')}
-  create table member_in_force as select 1 as member_id, 1 as release_id, 1 as file_id, 1 as rank;
+  create table current_member as select 1 as member_id, 1 as release_id, 1 as file_id, 1 as rank;
   create table coverage as
   select
     theme,

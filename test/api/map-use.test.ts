@@ -44,10 +44,10 @@ describeEngines('the map in use', (engine) => {
         for (const text of [known.reference, `${beginning} foglio ${known.sheet} particella ${known.label}`, `${known.belfiore} fg. ${known.sheet} mapp. ${known.label}`]) {
           // A selection during the load is kept.
           await page.goto(page.url().replace(/#.*/, ''));
-          await expect.poll(() => page.locator('#told h2').first().textContent(), SOON).toBe('Published data');
+          await expect.poll(() => page.locator('#content h2').first().textContent(), SOON).toBe('Published data');
           await query.fill(text);
           await query.press('Enter');
-          await expect.poll(() => page.locator('#told h2').first().textContent(), { ...SOON, message: text }).toBe(`Parcel ${known.label}, sheet ${known.sheet}`);
+          await expect.poll(() => page.locator('#content h2').first().textContent(), { ...SOON, message: text }).toBe(`Parcel ${known.label}, sheet ${known.sheet}`);
           expect(page.url()).toContain(`parcel=${known.fid}`);
         }
         await query.fill(`${known.comune}, foglio ${known.sheet}`);
@@ -80,7 +80,7 @@ describeEngines('the map in use', (engine) => {
         await expect.poll(() => page.locator('#status').textContent(), SOON).toBe(message);
         await page.locator('#query').press('Enter');
         await expect.poll(() => page.locator('#status').textContent(), SOON).toBe(message);
-        expect(await page.locator('#told h2').first().textContent()).toBe('Published data');
+        expect(await page.locator('#content h2').first().textContent()).toBe('Published data');
         await page.context().close();
       });
     });
@@ -95,12 +95,12 @@ describeEngines('the map in use', (engine) => {
           await route.continue();
         });
         await page.reload();
-        await page.locator('#told [data-reading=reading]').waitFor();
-        expect(await page.locator('#told').textContent()).toContain('Reading the published data');
-        expect(await page.locator('#told').textContent()).not.toContain('Nothing is published');
+        await page.locator('#content [data-reading=reading]').waitFor();
+        expect(await page.locator('#content').textContent()).toContain('Reading the published data');
+        expect(await page.locator('#content').textContent()).not.toContain('Nothing is published');
         expect(await page.locator('#loading').textContent()).toBe('Reading the published data …');
         release();
-        await page.locator('#told [data-region]').waitFor();
+        await page.locator('#content [data-region]').waitFor();
         await page.locator('body[data-ready]').waitFor();
         await expect.poll(() => page.locator('#loading').isVisible(), SOON).toBe(false);
         await page.context().close();
@@ -126,8 +126,8 @@ describeEngines('the map in use', (engine) => {
         await page.locator('#query').press('Enter');
         await asked;
         expect(await page.locator('#record').getAttribute('aria-busy')).toBe('true');
-        await page.locator('#told [data-region] th button').first().press('Enter');
-        await page.locator('#told [data-section=coverage]').waitFor();
+        await page.locator('#content [data-region] th button').first().press('Enter');
+        await page.locator('#content [data-section=coverage]').waitFor();
         expect(await page.locator('#record').getAttribute('aria-busy')).toBeNull();
         await page.context().close();
       });
@@ -221,12 +221,12 @@ describeEngines('the map in use', (engine) => {
       await page.getByRole('button', { name: 'Compare' }).click();
       expect(await page.locator('#status').textContent()).toBe(`Choose the parcel to compare with parcel ${known.label}.`);
       await page.locator('[data-section=neighbours] button').first().click();
-      await expect.poll(() => page.locator('#told h2').textContent(), SOON).toBe('Comparison');
-      const named = await page.locator('#told > header td button').allTextContents();
+      await expect.poll(() => page.locator('#content h2').textContent(), SOON).toBe('Comparison');
+      const named = await page.locator('#content > header td button').allTextContents();
       expect([named[0], new Set(named).size]).toEqual([known.reference, 2]);
       expect(await page.locator('[data-section=terrain] tr:first-child td').count()).toBe(2);
-      await page.locator('#told > header td button').first().click();
-      await expect.poll(() => page.locator('#told h2').textContent(), SOON).toBe(`Parcel ${known.label}, sheet ${known.sheet}`);
+      await page.locator('#content > header td button').first().click();
+      await expect.poll(() => page.locator('#content h2').textContent(), SOON).toBe(`Parcel ${known.label}, sheet ${known.sheet}`);
       await page.context().close();
     });
 
@@ -251,7 +251,7 @@ describeEngines('the map in use', (engine) => {
       it('starts with a summary, ends its sections with identifiers, and rounds numbers without hiding their digits', async () => {
         const page = await map.open(`#parcel=${known.fid}`);
         await page.locator('[data-section=attributions]').waitFor();
-        const sections = await page.locator('#told [data-section]').evaluateAll((all) => all.map((each) => (each as unknown as { dataset: { section: string } }).dataset.section));
+        const sections = await page.locator('#content [data-section]').evaluateAll((all) => all.map((each) => (each as unknown as { dataset: { section: string } }).dataset.section));
         expect([sections[0], sections.indexOf('basic') > sections.indexOf('risk')]).toEqual(['summary', true]);
         const named = await page.locator('[data-summary] th').allTextContents();
         expect(named).toEqual(expect.arrayContaining(['Kind', 'Area', 'Flood hazard', 'Landslide hazard', 'Seismic zone', 'Average income', 'Residents, estimated']));

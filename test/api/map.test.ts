@@ -77,7 +77,7 @@ describeEngines('the web pages', (engine) => {
 
     const picture = (page: Page, name: string): Promise<unknown> => page.screenshot({ path: `${PICTURES}map-${name}.png` });
     const closeTo = ({ lat, lng }: { lat: number; lng: number }, more = ''): string => `#map=18/${lat}/${lng}${more}`;
-    const title = (page: Page): Promise<string | null> => page.locator('#told h2').first().textContent();
+    const title = (page: Page): Promise<string | null> => page.locator('#content h2').first().textContent();
 
     /** Returns the texts with a contrast to their background below 4.5. */
     async function pale(page: Page, within: string): Promise<string[]> {
@@ -117,8 +117,8 @@ describeEngines('the web pages', (engine) => {
 
     it('open with the published regions, coloured by coverage, without a token or a click', async () => {
       const page = await open('', { signed: false });
-      expect(await page.locator('#told [data-region] h3').allTextContents()).toEqual(['Molise']);
-      const comuni = await page.locator('#told [data-region] tbody th').allTextContents();
+      expect(await page.locator('#content [data-region] h3').allTextContents()).toEqual(['Molise']);
+      const comuni = await page.locator('#content [data-region] tbody th').allTextContents();
       expect(comuni.sort()).toEqual(service.region.comuni.map(({ italianName }) => italianName).sort());
       expect(await page.locator('#legend li').count()).toBe(4);
       await expect.poll(() => coloured(page, ['#2b7bba', '#79b1da', '#bcd7ec']), SOON).toBeGreaterThan(20_000);
@@ -127,9 +127,9 @@ describeEngines('the web pages', (engine) => {
       expect(await pale(page, 'body *')).toEqual([]);
       await picture(page, 'open');
       // Opens a comune with the keyboard, still without a token, and reads its coverage.
-      await page.locator('#told [data-region] th button').first().press('Enter');
-      await page.locator('#told [data-section=coverage] .state').first().waitFor();
-      expect(await page.locator('#told [data-section=coverage] tr').count()).toBeGreaterThanOrEqual(SECTIONS.length - 1);
+      await page.locator('#content [data-region] th button').first().press('Enter');
+      await page.locator('#content [data-section=coverage] .state').first().waitFor();
+      expect(await page.locator('#content [data-section=coverage] tr').count()).toBeGreaterThanOrEqual(SECTIONS.length - 1);
       expect(new URL(page.url()).hash).toMatch(/comune=\w{4}/);
       await page.goBack();
       await expect.poll(() => title(page), SOON).toBe('Published data');
@@ -278,9 +278,9 @@ describeEngines('the web pages', (engine) => {
       await expect.poll(() => page.locator('[data-section=files] tbody tr').count(), SOON).toBeGreaterThan(5);
       await risk.scrollIntoViewIfNeeded();
       await picture(page, 'record');
-      expect(await page.locator('#told .value, #told td.number').count()).toBeGreaterThan(20);
-      expect(await page.evaluate("[...document.querySelectorAll('#told .value, #told td.number')].filter((cell) => getComputedStyle(cell).whiteSpace !== 'nowrap').map((cell) => cell.textContent)")).toEqual([]);
-      expect(await pale(page, '#told *')).toEqual([]);
+      expect(await page.locator('#content .value, #content td.number').count()).toBeGreaterThan(20);
+      expect(await page.evaluate("[...document.querySelectorAll('#content .value, #content td.number')].filter((cell) => getComputedStyle(cell).whiteSpace !== 'nowrap').map((cell) => cell.textContent)")).toEqual([]);
+      expect(await pale(page, '#content *')).toEqual([]);
       // Returns the record as if a source did not cover the place, or covered it without a value.
       const states = ['mapped', 'not_mapped', 'not_loaded', 'not_applicable'];
       const looks = [];
@@ -348,13 +348,13 @@ describeEngines('the web pages', (engine) => {
       }
       // Text without a translation is marked as English.
       expect(await page.locator('.found').count()).toBeGreaterThan(SECTIONS.length);
-      expect(await page.locator('#told [lang=en]').allTextContents()).toEqual([]);
+      expect(await page.locator('#content [lang=en]').allTextContents()).toEqual([]);
       expect(await page.locator('.maplibregl-ctrl-zoom-in').getAttribute('aria-label')).toBe('Avvicina');
       let code = '';
-      await page.route(`**/parcels/${known.fid}`, (route) => route.fulfill({ status: STATUS[code as ErrorCode], json: { error: code, message: 'told in English', details: { id: known.fid } } }));
+      await page.route(`**/parcels/${known.fid}`, (route) => route.fulfill({ status: STATUS[code as ErrorCode], json: { error: code, message: 'a message in English', details: { id: known.fid } } }));
       for (code of Object.keys(STATUS)) {
         await ask();
-        await expect.poll(() => page.locator('#status.problem').textContent(), { ...SOON, message: code }).not.toMatch(/told in English|Lettura/);
+        await expect.poll(() => page.locator('#status.problem').textContent(), { ...SOON, message: code }).not.toMatch(/a message in English|Lettura/);
         await page.locator('#query').fill('1');
         await page.evaluate("document.querySelector('#status').classList.remove('problem')");
       }
@@ -385,7 +385,7 @@ describeEngines('the web pages', (engine) => {
       const page = await open(closeTo(known, `&layer=terrain&parcel=${known.fid}`), { colorScheme: 'dark' });
       await page.locator('[data-section=attributions]').waitFor();
       expect(await page.evaluate('getComputedStyle(document.querySelector("#record")).backgroundColor')).toBe('rgb(26, 33, 41)');
-      expect(await pale(page, '#told *, #legend *, #layers *, header *')).toEqual([]);
+      expect(await pale(page, '#content *, #legend *, #layers *, header *')).toEqual([]);
       await picture(page, 'dark');
       await page.context().close();
     });
@@ -418,7 +418,7 @@ describeEngines('the web pages', (engine) => {
         const { data } = copy.getImageData(0, 0, drawn.width, drawn.height);
         return data.reduce((sum, part) => sum + part, 0) / data.length;
       })()`);
-      const folded = await page.locator('#told details:not([open])').count();
+      const folded = await page.locator('#content details:not([open])').count();
       expect([await lightness() < 120, folded > 0]).toEqual([true, true]);
       const printed = picturesOf(await page.pdf({ printBackground: true }));
       expect([printed.length > 0, printed.filter((each) => each < 220)]).toEqual([true, []]);
@@ -427,20 +427,20 @@ describeEngines('the web pages', (engine) => {
       // The browser prints directly after this event.
       await page.evaluate("dispatchEvent(new Event('beforeprint'))");
       expect(await lightness()).toBeGreaterThan(220);
-      expect(await page.locator('#told details:not([open])').count()).toBe(0);
+      expect(await page.locator('#content details:not([open])').count()).toBe(0);
       // Explanations that were opened are printed. Neighbours and files are only for the screen.
-      const unseen = `[...document.querySelectorAll('#told tr')].filter((row) => row.closest('.rule, .rules, [data-section=neighbours], [data-section=files]') === null && !row.checkVisibility())`;
+      const unseen = `[...document.querySelectorAll('#content tr')].filter((row) => row.closest('.rule, .rules, [data-section=neighbours], [data-section=files]') === null && !row.checkVisibility())`;
       expect(await page.evaluate(`${unseen}.map((row) => row.textContent)`)).toEqual([]);
-      const grounds = await page.evaluate<string[]>("[...document.querySelectorAll('body, #view, #record, #legend, #told *')].filter((each) => each.checkVisibility()).map((each) => getComputedStyle(each).backgroundColor)");
+      const grounds = await page.evaluate<string[]>("[...document.querySelectorAll('body, #view, #record, #legend, #content *')].filter((each) => each.checkVisibility()).map((each) => getComputedStyle(each).backgroundColor)");
       const dark = [...new Set(grounds)].map((colour) => colour.match(/[\d.]+/g)!.map(Number)).filter(([r = 0, g = 0, b = 0, opaque = 1]) => opaque > 0 && r + g + b < 3 * 100);
       expect(dark).toEqual([]);
-      expect(await pale(page, '#told *, #legend *')).toEqual([]);
+      expect(await pale(page, '#content *, #legend *')).toEqual([]);
       expect(await page.evaluate("[...document.querySelectorAll('button, input, select, #view summary')].filter((each) => each.checkVisibility()).map((each) => each.outerHTML.slice(0, 80))")).toEqual([]);
-      expect(await page.evaluate("[...document.querySelectorAll('#told .wide')].filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => each.closest('section').dataset.section)")).toEqual([]);
+      expect(await page.evaluate("[...document.querySelectorAll('#content .wide')].filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => each.closest('section').dataset.section)")).toEqual([]);
       await page.screenshot({ path: `${PICTURES}map-dark-print.png`, fullPage: true });
       await page.evaluate("dispatchEvent(new Event('afterprint'))");
       await page.emulateMedia({ media: 'screen', colorScheme: 'dark' });
-      expect(await page.locator('#told details:not([open])').count()).toBe(folded);
+      expect(await page.locator('#content details:not([open])').count()).toBe(folded);
       await expect.poll(lightness, SOON).toBeLessThan(120);
       await page.context().close();
     });
@@ -519,8 +519,8 @@ describeEngines('the web pages', (engine) => {
         const always = ['core.comune.name', 'ledger.attribution.attribution'];
         expect(await auditOf(page, marked)).toEqual({ ...harmless, shown: always });
         await page.locator('#choices input[value=land_cover]').check();
-        await page.locator('#told [data-region] th button').first().click();
-        await page.locator('#told [data-section=coverage]').waitFor();
+        await page.locator('#content [data-region] th button').first().click();
+        await page.locator('#content [data-section=coverage]').waitFor();
         expect(await auditOf(page, marked)).toEqual({ ...harmless, shown: always });
         await page.locator('#query').fill(parcel.street);
         await page.locator('#suggestions [role=option]').first().waitFor();
@@ -536,10 +536,10 @@ describeEngines('the web pages', (engine) => {
         ];
         for (const language of ['en', 'it']) {
           expect(await page.locator('html').getAttribute('lang')).toBe(language);
-          for (const why of await page.locator('#told .why').all()) await why.click();
-          await expect.poll(() => page.locator('#told .ran').count(), SOON).toBe(SECTIONS.length);
-          await page.locator('#told [data-section=files] button').click();
-          await page.locator('#told [data-section=files] tbody tr').first().waitFor();
+          for (const why of await page.locator('#content .why').all()) await why.click();
+          await expect.poll(() => page.locator('#content .ran').count(), SOON).toBe(SECTIONS.length);
+          await page.locator('#content [data-section=files] button').click();
+          await page.locator('#content [data-section=files] tbody tr').first().waitFor();
           expect(await auditOf(page, marked), language).toEqual({ ...harmless, shown: expect.arrayContaining(inRecords) });
           await page.locator('#language').click();
         }

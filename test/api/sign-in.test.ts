@@ -35,7 +35,7 @@ async function page(link: SignInLink | null = new SignInLink(), explain: Explain
   const logged: string[] = [];
   const reader: Reader = {
     engine: 'postgres', restricted: true, login: 'ordinary', parallel: 4, pools: () => [], onEach: async () => undefined, close: async () => undefined,
-    call: (async () => ({ publication: '1', answer: '{"data":[],"meta":{"count":0}}', facts: null, drawings: null, told: null })) as unknown as Reader['call'],
+    call: (async () => ({ publication: '1', answer: '{"data":[],"meta":{"count":0}}', facts: null, drawings: null, values: null })) as unknown as Reader['call'],
     count: (async (statement: string) => {
       keys.push(statement);
       return { outcome: 'ADMITTED', token_id: 1, quota: 1000, remaining: 500, resets_at: 1, retry_after_seconds: null };

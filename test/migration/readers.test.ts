@@ -24,7 +24,7 @@ interface Case {
   readonly typed: ((place: { readonly data: string; readonly port: number; readonly scratch: string }) => readonly (readonly string[])[]) | null;
   /** True if the command opens no database. */
   readonly alone?: true;
-  /** Expected exit code. For this test, a server that reports its port as in use has started. */
+  /** Expected exit code. `serve` counts as started if it reports that its port is in use. */
   readonly exit?: number;
 }
 

@@ -121,7 +121,7 @@ describeDatabase('the licences of a record', (engine) => {
       await session.script(`
           create schema cases;
           set search_path to cases, public;
-          create table member_in_force as
+          create table current_member as
           select member_id, vintage, member_id as rank from (values (1, '2018_2022'), (2, '2019_2023'), (3, '2020_2024')) as v (member_id, vintage);
           ${setup}`, 'test');
       const text = readFileSync(new URL(`../../sql/sections/${file}/attribution.sql`, import.meta.url), 'utf8');

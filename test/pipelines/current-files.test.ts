@@ -15,7 +15,7 @@ function file(name: string, places: readonly string[], more: Partial<LoadedFile>
   next += 1;
   return {
     fileId: next, releaseId: next, sourceId: 'cadastre', role: 'zip', vintage: '2026-01-01', dated: null, region: 14, assigned: null, complete: false, place: null, name,
-    sha256: `sha of ${name}`, reader: 'r', present: true, arrived: 1, forgotten: false, held: [held(places)], ...more,
+    sha256: `sha of ${name}`, reader: 'r', present: true, arrived: 1, forgotten: false, refersTo: [], held: [held(places)], ...more,
   };
 }
 /** Maps places to the names of the files that cover them. */

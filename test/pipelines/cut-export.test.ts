@@ -82,7 +82,7 @@ describe(`an export of a service; seed ${seed}`, () => {
     const [layer] = source.manifest.layers as [string];
     const loaded = (fileId: number, vintage: string, complete: boolean, mayBeCut: boolean): LoadedFile => ({
       fileId, releaseId: fileId, sourceId: source.id, role: 'mosaic', vintage, dated: null, region: null, assigned: null, complete, mayBeCut, place: null, name: String(fileId),
-      sha256: String(fileId), reader: '', present: true, arrived: fileId, forgotten: false,
+      sha256: String(fileId), reader: '', present: true, arrived: fileId, forgotten: false, refersTo: [],
       held: [{ layer, series: '', region: null, likelyRegion: null, dated: null, named: true, places: [''] }],
     });
     const current = (...files: LoadedFile[]): number[] =>

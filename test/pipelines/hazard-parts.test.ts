@@ -154,7 +154,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     expect(await said('attention')).toEqual({ ...only([], 0, null), Z004: [false, true] });
     expect(await said('coast')).toEqual(only(['Z002'], 'mapped', 'not_mapped'));
     expect(await said('ground')).toEqual(only([], 0, 'not_loaded'));
-    // No level, and no value that looks like no hazard.
+    // The level is null, so it cannot be mistaken for a place without hazard.
     expect((await said('level'))['Z003']).toEqual([null]);
   });
 

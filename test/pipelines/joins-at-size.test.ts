@@ -61,9 +61,9 @@ const SETUP = `
 
   create table member as select i as member_id, i as file_id from generate_series(1, 700) as i;
   alter table member add primary key (member_id);
-  create table file_in_force (file_id int4, rank int4);
-  insert into file_in_force select i, i from generate_series(1, 20) as i;
-  create view member_in_force as select member_id, file_id, rank, false as may_be_cut from member join file_in_force using (file_id);
+  create table current_file (file_id int4, rank int4);
+  insert into current_file select i, i from generate_series(1, 20) as i;
+  create view current_member as select member_id, file_id, rank, false as may_be_cut from member join current_file using (file_id);
   create table source_file as select theme, 1 as file_id, 1 as rank, 1 as release_id, 1 as member_id, 1::int8 as position, false as is_national, false as may_be_cut from unnest(array['flood_P1', 'flood_P2', 'flood_P3', 'landslide']) as theme;
   create table boundary_piece as
   select 'Z' || lpad((x * 20 + y)::text, 3, '0') as belfiore, st_makeenvelope(14 + x * 0.05, 41 + y * 0.05, 14.05 + x * 0.05, 41.05 + y * 0.05, 4326)::geometry(polygon, 4326) as geom

@@ -50,6 +50,7 @@ function loaded(releases: readonly Located[], more: Partial<LoadedFile> = {}): I
       present: true,
       arrived: 1,
       forgotten: false,
+      refersTo: [],
       held: held(release),
       ...more,
     })),

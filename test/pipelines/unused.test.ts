@@ -31,7 +31,7 @@ const inventories = fc.constantFrom(...SOURCES).chain((source) => {
   });
   return fc.record({ files: fc.array(file, { minLength: 1, maxLength: 6 }), units: fc.subarray([0, 13, 14, 16]) }).map(({ files, units }) => ({
     units,
-    files: files.map((each, index): LoadedFile => ({ ...each, fileId: index + 1, releaseId: index + 1, sourceId: source.id, name: `made_${index + 1}.zip`, reader: 'r' })),
+    files: files.map((each, index): LoadedFile => ({ ...each, fileId: index + 1, releaseId: index + 1, sourceId: source.id, name: `made_${index + 1}.zip`, reader: 'r', refersTo: [] })),
   }));
 });
 

@@ -384,10 +384,10 @@ describe('a big file', () => {
       let thread;
       // The last worker: newer versions of Node also report the loader's thread.
       process.on('worker', (worker) => (thread = worker));
-      const told = (work) => work.then(() => null, ({ code, kind, at, detail, hint }) => ({ code, kind, at, detail, hint }));
+      const outcome = (work) => work.then(() => null, ({ code, kind, at, detail, hint }) => ({ code, kind, at, detail, hint }));
       const dataset = await openVector(${JSON.stringify(path)});
-      const reading = told((async () => { for await (const f of dataset.features(dataset.layer())) if (f.position === 1) await thread.terminate(); })());
-      console.log(JSON.stringify([await reading, await told(openVector(${JSON.stringify(path)}))]));`);
+      const reading = outcome((async () => { for await (const f of dataset.features(dataset.layer())) if (f.position === 1) await thread.terminate(); })());
+      console.log(JSON.stringify([await reading, await outcome(openVector(${JSON.stringify(path)}))]));`);
     const ended = { code: 'THREAD_ENDED', kind: 'bug', detail: 'expected the thread to read its whole input, found: exit code 1', hint: expect.stringMatching(/^Run the same command again/) as string };
     const stem = basename(path, '.shp');
     expect(errors).toEqual([{ ...ended, at: `${stem}.shp, layer ${stem}` }, { ...ended, at: `${stem}.shp` }]);

@@ -62,7 +62,7 @@ describeDatabase('real fuel stations in the regions of their comuni', (engine) =
           null::text as address, null::text as comune, null::text as province, null::int2 as region_code, null::float8 as lat, null::float8 as lon, null::text as comune_key,
           '{}'::text[] as street_types, '{}'::text[] as street_words, null::int4 as number, null::text as exponent, null::text as colour, 13::int2 as regions_reached limit 0;
         create table region (code int2, name text);
-        create table member_in_force as select 1 as member_id, 1 as file_id, 1 as rank;
+        create table current_member as select 1 as member_id, 1 as file_id, 1 as rank;
         create table school (school_id text, name text, type text, address text, comune text, comune_key text, province text, belfiore text, region_code int2, street_types text[], street_words text[],
           number int4, exponent text, colour text, regions_reached int2, school_year text, release_id int4, member_id int4, position int8);
         create table pharmacy (pharmacy_id text, name text, type text, address text, comune text, comune_key text, istat_code text, lon float8, lat float8, street_types text[], street_words text[],

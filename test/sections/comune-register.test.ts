@@ -204,7 +204,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
       create table parcel (fid int4, belfiore text, point geometry(point, 4326));
       insert into parcel select i, b, st_setsrid(st_point(14 + i, 41), 4326) from (values (1, 'Z101'), (2, 'Z102'), (3, 'Z103')) as v (i, b);
       ${NO_MERGERS}
-      create table member_in_force as select 1 as member_id, 1 as release_id, 1 as file_id, 1 as rank, '2025' as vintage;
+      create table current_member as select 1 as member_id, 1 as release_id, 1 as file_id, 1 as rank, '2025' as vintage;
       create table comune_postal_code (member_id int4 default 1, belfiore text, istat_code text, cap text, edition text);
       insert into comune_postal_code (belfiore, istat_code, cap, edition) values ('Z101', null, '86001', '2025'), (null, '094002', '86002', '2025'), (null, '070801', '86003', '2025'), (null, '094003', '86004', '2024');
       create table postal_code_area (member_id int4, position int8, cap text, edition text, geom geometry)`, async (session) => {

@@ -22,7 +22,7 @@ const PARCELS_EACH = 12;
 /** Tables that the section reads, in addition to the layers of one loaded source. */
 const SETUP = `
   create table parcel (fid int4, belfiore text, area_m2 float8, point geometry(point, 4326), geom geometry(multipolygon, 4326));
-  create table member_in_force as select 1 as member_id, 1 as release_id, 1 as file_id, 1 as rank;
+  create table current_member as select 1 as member_id, 1 as release_id, 1 as file_id, 1 as rank;
   create table coverage (theme text, belfiore text, mapped bool, release_id int4, member_id int4, position int8);
   create table comune_code (belfiore text);
   create table comune_register (belfiore text, old_istat_code text, istat_code text, divided bool);

@@ -192,8 +192,8 @@ async function prepare({ code, parcels, seed, dense }: typeof REGIONS[number]): 
   const roofs = new BuildingTruth(files.region);
   const known = new Map<string, JsonObject>();
   const compute = (parcel: SyntheticParcel): JsonObject => {
-    const told = parts.map((part) => part(parcel) as JsonObject).reduce(merge, {});
-    return { ...told, solar: solar(files.region, roofs, parcel, told['pvout_kwh_per_kwp']) };
+    const stated = parts.map((part) => part(parcel) as JsonObject).reduce(merge, {});
+    return { ...stated, solar: solar(files.region, roofs, parcel, stated['pvout_kwh_per_kwp']) };
   };
   const truth = (parcel: SyntheticParcel): JsonObject => {
     const found = known.get(parcel.reference) ?? compute(parcel);

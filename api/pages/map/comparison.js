@@ -15,9 +15,9 @@ function valuesIn(block) {
 }
 
 /**
- * @param {any} first record of a parcel @param {any} second @param {{ close: () => void, parcel: (fid: number) => void }} told
+ * @param {any} first record of a parcel @param {any} second @param {{ close: () => void, parcel: (fid: number) => void }} actions
  */
-export function tellComparison(first, second, told) {
+export function comparisonPanel(first, second, actions) {
   const both = [first, second];
   const sections = sectionsOf(first).flatMap((section) => {
     const panel = panelOf(section);
@@ -34,11 +34,11 @@ export function tellComparison(first, second, told) {
   });
   return [
     element('header', {}, [
-      button('×', told.close, { class: 'plain close', 'aria-label': t('close') }),
+      button('×', actions.close, { class: 'plain close', 'aria-label': t('close') }),
       element('h2', {}, [t('comparison')]),
       element('table', { class: 'compared' }, [element('tbody', {}, [element('tr', {}, [
         element('th', { scope: 'row' }, []), ...both.map(({ fid, basic, municipality }) => element('td', {}, [
-          button(basic.cadastral_reference, () => told.parcel(fid), { class: 'link' }), element('p', { class: 'quiet' }, [municipality.name ?? municipality.code]),
+          button(basic.cadastral_reference, () => actions.parcel(fid), { class: 'link' }), element('p', { class: 'quiet' }, [municipality.name ?? municipality.code]),
         ])),
       ])])]),
     ]),

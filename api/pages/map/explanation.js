@@ -55,7 +55,7 @@ function saidBy(value, panel) {
 }
 
 /** @param {string} unit @param {Panel} panel */
-const unitSaid = (unit, panel) => ((isItalian() ? evidenceInItalian(unit, panel) : undefined) ?? unitInLanguage(unit, panel)).replaceAll('m2', 'm²');
+const evidenceUnit = (unit, panel) => ((isItalian() ? evidenceInItalian(unit, panel) : undefined) ?? unitInLanguage(unit, panel)).replaceAll('m2', 'm²');
 
 /**
  * Shows one feature that contributed to a value: its value, weight and position in its file. @param {Evidence} found @param {string} field field of the
@@ -65,7 +65,7 @@ function evidenceOf({ value, measure, unit, source, vintage, file, member, posit
   const place = [file.slice(file.lastIndexOf('/') + 1), member, String(position)].filter((part) => part !== '');
   return element('li', {}, [
     element('span', {}, [...(field === '' ? [] : [`${field}: `]), element('strong', {}, [saidBy(value, panel)]), ...(measure === null ? [] : [
-      ` · ${numberOf(Number(measure.toPrecision(6)), { maximumFractionDigits: 8 })}`, ...(unit === null ? [] : [' ', unitSaid(unit, panel)]),
+      ` · ${numberOf(Number(measure.toPrecision(6)), { maximumFractionDigits: 8 })}`, ...(unit === null ? [] : [' ', evidenceUnit(unit, panel)]),
     ])]),
     element('span', { class: 'from', title: `${file}, sha256 ${sha256}` }, [`${source} ${vintage} · `, ...place.flatMap((part, index) => [...(index === 0 ? [] : [' · ']), breakable(part.replaceAll(/([_/])/g, '$1\u200b'))])]),
   ]);
@@ -99,12 +99,12 @@ function explanationOf({ not_applicable: notApplicable, rows, reproduced, empty,
 /**
  * Shows the origin of a section: its licences and the result of `mappale explain`. If the server does not answer `explain`, shows the
  * command instead.
- * @param {string} name @param {number} fid @param {any[]} cited licences of the section @param {import('./record.js').Told} told
+ * @param {string} name @param {number} fid @param {any[]} cited licences of the section @param {import('./record.js').Actions} actions
  */
-export function reasonsOf(name, fid, cited, told) {
+export function reasonsOf(name, fid, cited, actions) {
   const licences = cited.map(({ attribution, license, url, holder }) => element('p', {}, [`${attribution ?? holder} · `, link(url, license)]));
   const command = (/** @type {'whyHow' | 'whyAlso'} */ words) => element('p', {}, [t(words), ' ', element('code', {}, [`mappale explain ${fid} ${name}`])]);
-  const { explain } = told;
+  const { explain } = actions;
   const found = element('div', { 'aria-live': 'polite' }, explain === null ? [command('whyHow')] : []);
   let isAsked = false;
   return {

@@ -2,7 +2,7 @@
 /** The list of layers in folding groups, and the legend of the chosen layer. */
 import { $, element } from './elements.js';
 import { signedIn } from './interface.js';
-import { coverageLegend, legendOf, toldOf } from './legend.js';
+import { coverageLegend, legendOf, legendTextOf } from './legend.js';
 import { breaksChosen, classToggled, groupFolded, state } from './state.js';
 import { titleOf } from './values.js';
 import * as view from './view.js';
@@ -19,7 +19,7 @@ export const layerNames = () => [...Object.keys(GENERAL), ...sectionLayers().map
 /** Returns the title of a layer: its section, or the drawn value if the section has several layers. @param {view.Layer} layer */
 function layerTitle(layer) {
   const isOnly = sectionLayers().filter(({ section }) => section === layer.section).length === 1;
-  return isOnly ? titleOf(layer.name) : toldOf(layer, layer.value ?? layer.title);
+  return isOnly ? titleOf(layer.name) : legendTextOf(layer, layer.value ?? layer.title);
 }
 
 /** @param {(name: string) => void} choose */

@@ -33,28 +33,28 @@ function rangeOf({ from, to }) {
 }
 
 /** @param {import('./view.js').Layer} layer @param {string} text text of the layer @returns {string} */
-export function toldOf(layer, text) {
+export function legendTextOf(layer, text) {
   return (isItalian() ? panelOf(layer.section ?? layer.name).italian?.legend?.[text] : undefined) ?? text;
 }
 
 /**
  * Shows the classes of a layer. The swatches have the colours of the map.
- * @param {import('./view.js').Layer} layer @param {{ toggle: (index: number) => void, breaks: (isFromView: boolean) => void }} told
+ * @param {import('./view.js').Layer} layer @param {{ toggle: (index: number) => void, breaks: (isFromView: boolean) => void }} actions
  */
-export function legendOf(layer, told) {
+export function legendOf(layer, actions) {
   const { unit, none, kind, not_applicable: others } = layer;
   const rows = classesOf(layer).map((each, index) => {
-    const isRange = each.value === undefined && (each.label === '' || (isItalian() && /[a-z]/i.test(each.label) && toldOf(layer, each.label) === each.label));
-    return toggling(legendRow(drawnColour(each.color), isRange ? rangeOf(each) : toldOf(layer, each.label)), index, told.toggle);
+    const isRange = each.value === undefined && (each.label === '' || (isItalian() && /[a-z]/i.test(each.label) && legendTextOf(layer, each.label) === each.label));
+    return toggling(legendRow(drawnColour(each.color), isRange ? rangeOf(each) : legendTextOf(layer, each.label)), index, actions.toggle);
   });
-  if (none !== null) rows.push(legendRow(drawnColour(none.color), toldOf(layer, none.label)));
+  if (none !== null) rows.push(legendRow(drawnColour(none.color), legendTextOf(layer, none.label)));
   rows.push(legendRow('', t('not_mapped'), 'hatched'));
   if (others.length > 0) rows.push(legendRow(shade(GROUND), `${t('not_applicable')}: ${others.map((each) => t(each)).join(', ')}`));
   const isFromView = state.breaks !== null;
   return [
-    element('h2', {}, [[toldOf(layer, layer.value ?? layer.title), unit === null ? null : unitInLanguage(unit, panelOf(layer.section ?? layer.name))].filter(Boolean).join(', ')]),
+    element('h2', {}, [[legendTextOf(layer, layer.value ?? layer.title), unit === null ? null : unitInLanguage(unit, panelOf(layer.section ?? layer.name))].filter(Boolean).join(', ')]),
     element('ul', {}, rows),
-    ...(kind === 'number' ? [button(t(isFromView ? 'usualClasses' : 'classesFromView'), () => told.breaks(!isFromView), { class: 'link breaks' })] : []),
+    ...(kind === 'number' ? [button(t(isFromView ? 'usualClasses' : 'classesFromView'), () => actions.breaks(!isFromView), { class: 'link breaks' })] : []),
   ];
 }
 

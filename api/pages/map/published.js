@@ -9,16 +9,16 @@ import { dateOf, numberOf, t } from './words.js';
 /** Longer lists of comuni open on demand. */
 const LONG = 16;
 
-/** @param {import('./view.js').Comune} comune @param {{ close: () => void, zoom: () => void }} told */
-export function tellComune(comune, told) {
+/** @param {import('./view.js').Comune} comune @param {{ close: () => void, zoom: () => void }} actions */
+export function comunePanel(comune, actions) {
   const { name, belfiore, istat_code: istat, parcels, coverage } = comune;
   const sections = Object.entries(coverage).filter(([, state]) => state !== 'not_applicable');
   return [
     element('header', {}, [
-      button('×', told.close, { class: 'plain close', 'aria-label': t('close') }),
+      button('×', actions.close, { class: 'plain close', 'aria-label': t('close') }),
       element('h2', {}, [name ?? belfiore]),
       element('p', { class: 'place' }, [[belfiore, istat === null ? null : `ISTAT ${istat}`].filter(Boolean).join(' · ')]),
-      ...(!hasParcels(comune) ? [element('p', { class: 'quiet' }, [t('noParcelsWhy')])] : [element('p', { class: 'facts' }, [element('strong', {}, [numberOf(parcels ?? 0)]), ` ${t('parcels')} · `, t('covered', { n: sections.filter(([, state]) => state === 'mapped' || state === 'partial').length, all: sections.length })]), button(t('zoomIn'), told.zoom)]),
+      ...(!hasParcels(comune) ? [element('p', { class: 'quiet' }, [t('noParcelsWhy')])] : [element('p', { class: 'facts' }, [element('strong', {}, [numberOf(parcels ?? 0)]), ` ${t('parcels')} · `, t('covered', { n: sections.filter(([, state]) => state === 'mapped' || state === 'partial').length, all: sections.length })]), button(t('zoomIn'), actions.zoom)]),
     ]),
     ...(sections.length === 0 ? [] : [element('section', { 'data-section': 'coverage' }, [
       element('h3', {}, [t('coverage')]),
@@ -27,8 +27,8 @@ export function tellComune(comune, told) {
   ];
 }
 
-/** @param {{ region: (code: number) => void, comune: (belfiore: string) => void }} told */
-export function tellPublished(told) {
+/** @param {{ region: (code: number) => void, comune: (belfiore: string) => void }} actions */
+export function publishedPanel(actions) {
   const { regions, reading } = state;
   const comuni = [...state.comuni.values()];
   const parts = [element('header', {}, [
@@ -43,13 +43,13 @@ export function tellPublished(told) {
       const bar = element('i', { 'aria-hidden': 'true' });
       bar.style.width = `${share * 100}%`;
       return element('tr', {}, [
-        element('th', { scope: 'row' }, [button(comune.name ?? comune.belfiore, () => told.comune(comune.belfiore), { class: 'link' })]),
+        element('th', { scope: 'row' }, [button(comune.name ?? comune.belfiore, () => actions.comune(comune.belfiore), { class: 'link' })]),
         element('td', { class: 'bar' }, [bar]), element('td', { class: 'number' }, [numberOf(share, { style: 'percent' })]),
       ]);
     });
     const table = element('table', { 'aria-label': name }, [element('tbody', {}, rows)]);
     parts.push(element('section', { 'data-region': String(code) }, [
-      element('h3', {}, [button(name, () => told.region(code), { class: 'link' })]),
+      element('h3', {}, [button(name, () => actions.region(code), { class: 'link' })]),
       element('p', { class: 'quiet' }, [[
         parcels === 0 ? t('addressesOnly') : `${numberOf(parcels)} ${t('parcels')}`,
         ...(within.length === 0 ? [] : [within.length < all.length ? t('comuniOf', { n: numberOf(within.length), all: numberOf(all.length) }) : `${numberOf(all.length)} ${t('comuni')}`]),

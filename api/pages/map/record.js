@@ -88,8 +88,8 @@ function tableOf(rows, columns, panel, caption) {
 /** Fills a sentence with the values of a row. @param {string} note @param {any} row */
 const noteOf = (note, row) => note.replace(/\{(\w+)\}/g, (_, field) => halfYear(String(row[field] ?? '')));
 
-/** @param {string} name @param {any} block @param {any} record @param {Told} told */
-function sectionOf(name, block, record, told) {
+/** @param {string} name @param {any} block @param {any} record @param {Actions} actions */
+function sectionOf(name, block, record, actions) {
   const panel = panelOf(name);
   const { list } = panel;
   const { meta } = record;
@@ -98,7 +98,7 @@ function sectionOf(name, block, record, told) {
   const rows = list?.field === undefined ? block : block?.[list.field];
   const isEmpty = block === null || (Array.isArray(block) && block.length === 0);
   const cited = meta.licenses.filter((/** @type {any} */ license) => license.section === name);
-  const { reasons, ask } = reasonsOf(name, record.fid, cited, told);
+  const { reasons, ask } = reasonsOf(name, record.fid, cited, actions);
   const why = button(t('why'), () => {
     const isOpen = section.classList.toggle('explained');
     why.setAttribute('aria-expanded', String(isOpen));
@@ -149,13 +149,13 @@ function summaryOf(record) {
  * Callbacks of a record.
  * @typedef {{ parcel: (fid: number) => void, close: () => void, print: () => void, copy: () => void,
  *   save: (format: 'geojson' | 'csv') => void, compare: () => void, files: (code: string) => Promise<any>,
- *   explain: ((section: string) => Promise<any>) | null }} Told
+ *   explain: ((section: string) => Promise<any>) | null }} Actions
  */
 
 /**
- * @param {any} record answer of /parcels/{id} @param {any[]} neighbours answer of /parcels/locate, nearest first @param {Told} told @returns {HTMLElement[]}
+ * @param {any} record answer of /parcels/{id} @param {any[]} neighbours answer of /parcels/locate, nearest first @param {Actions} actions @returns {HTMLElement[]}
  */
-export function tellParcel(record, neighbours, told) {
+export function parcelPanel(record, neighbours, actions) {
   const { basic, municipality, meta } = record;
   const { sheet } = basic.cadastral;
   const name = municipality.name ?? municipality.code;
@@ -164,21 +164,21 @@ export function tellParcel(record, neighbours, told) {
   const files = element('div');
   const ask = button(t('loadFiles'), () => {
     ask.setAttribute('disabled', '');
-    told.files(municipality.code).then((found) => files.replaceChildren(filesOf(found)), () => ask.removeAttribute('disabled'));
+    actions.files(municipality.code).then((found) => files.replaceChildren(filesOf(found)), () => ask.removeAttribute('disabled'));
   });
   files.append(ask);
   return [
     element('header', {}, [
-      button('×', told.close, { class: 'plain close', 'aria-label': t('close') }),
+      button('×', actions.close, { class: 'plain close', 'aria-label': t('close') }),
       element('h2', {}, [sheet === null ? t('particella', { label: basic.label }) : t('particellaOf', { label: basic.label, sheet })]),
       element('p', { class: 'place' }, [`${place} · ${basic.cadastral_reference}`]),
-      element('div', { class: 'actions' }, [button(t('copy'), told.copy, { class: 'plain' }), button(t('print'), told.print, { class: 'plain' }),
-        button('GeoJSON', () => told.save('geojson'), { class: 'plain', 'aria-label': t('saveAs', { format: 'GeoJSON' }) }), button('CSV', () => told.save('csv'), { class: 'plain', 'aria-label': t('saveAs', { format: 'CSV' }) }),
-        button(t('compare'), told.compare, { class: 'plain' })]),
+      element('div', { class: 'actions' }, [button(t('copy'), actions.copy, { class: 'plain' }), button(t('print'), actions.print, { class: 'plain' }),
+        button('GeoJSON', () => actions.save('geojson'), { class: 'plain', 'aria-label': t('saveAs', { format: 'GeoJSON' }) }), button('CSV', () => actions.save('csv'), { class: 'plain', 'aria-label': t('saveAs', { format: 'CSV' }) }),
+        button(t('compare'), actions.compare, { class: 'plain' })]),
     ]),
     summaryOf(record),
-    ...sectionsOf(record).map((section) => sectionOf(section, record[section], record, told)),
-    neighboursOf(neighbours, told.parcel),
+    ...sectionsOf(record).map((section) => sectionOf(section, record[section], record, actions)),
+    neighboursOf(neighbours, actions.parcel),
     element('section', { 'data-section': 'files' }, [element('h3', {}, [t('files', { comune: name })]), element('p', { class: 'quiet' }, [t('filesHelp')]), files]),
     element('section', { 'data-section': 'attributions' }, [
       element('h3', {}, [t('attributions')]),

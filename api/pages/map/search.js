@@ -10,7 +10,7 @@ import { hasWord, numberOf, t } from './words.js';
  * @typedef {import('./state.js').Suggestion} Suggestion
  * @typedef {{ municipality: string, province: string, region: string | null }} UnloadedComune
  * @typedef {{ comune: (belfiore: string) => void, parcel: (id: number | string) => void, place: (lat: number, lng: number, name?: string) => void,
- *   street: (lat: number, lng: number, name: string) => void, say: (text: string, problem?: boolean) => void, failed: (error: unknown) => void }} Told
+ *   street: (lat: number, lng: number, name: string) => void, say: (text: string, problem?: boolean) => void, failed: (error: unknown) => void }} Actions
  */
 
 /** Pause after a keystroke in milliseconds. Each search counts against the hourly limit of the token. */
@@ -26,8 +26,8 @@ const list = $('suggestions');
 /** Removes case and accents. @param {string} text */
 export const plain = (text) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().trim();
 
-/** @param {Told} told */
-export function openSearch(told) {
+/** @param {Actions} actions */
+export function openSearch(actions) {
   let waiting = 0;
   let asking = new AbortController();
   field.addEventListener('input', () => {
@@ -35,7 +35,7 @@ export function openSearch(told) {
     asking.abort();
     const text = field.value.trim();
     if (text.length < 2) return close();
-    show(local(text, told));
+    show(local(text, actions));
     if (text.length >= SHORTEST && signedIn() && !isNumber(text)) waiting = setTimeout(() => {
       if (field.value.trim() === text) void suggest(text, false);
     }, PAUSE_MS);
@@ -66,9 +66,9 @@ export function openSearch(told) {
     const text = field.value.trim();
     if (chosen !== undefined && !list.hidden) return choose(chosen);
     if (text === '') return;
-    const [first] = local(text, told);
+    const [first] = local(text, actions);
     if (first !== undefined) return choose(first);
-    if (!signedIn()) return told.failed(null);
+    if (!signedIn()) return actions.failed(null);
     await suggest(text, true);
     // The name of a comune that is not loaded means the comune, and not a street with its name.
     const [best] = state.search.found;
@@ -81,34 +81,34 @@ export function openSearch(told) {
   async function suggest(text, isWhole) {
     asking = new AbortController();
     const { signal } = asking;
-    if (isWhole) told.say(t('searching'));
+    if (isWhole) actions.say(t('searching'));
     suggestionsFound([]);
     try {
       const question = readCadastral(text);
-      const { found, notLoaded } = question === null || 'reference' in question ? await addresses(text, told, signal) : await parcels(question, told, signal);
+      const { found, notLoaded } = question === null || 'reference' in question ? await addresses(text, actions, signal) : await parcels(question, actions, signal);
       if (signal.aborted || field.value.trim() !== text) return;
-      const all = [...local(text, told), ...found];
+      const all = [...local(text, actions), ...found];
       const wasExplained = state.search.isExplained;
       absenceExplained(notLoaded.length > 0);
       // The message about the earlier input no longer applies.
-      if (isWhole || wasExplained || notLoaded.length > 0) told.say(all.length === 0 || notLoaded.length > 0 ? absenceOf(text, notLoaded) : '', all.length === 0);
+      if (isWhole || wasExplained || notLoaded.length > 0) actions.say(all.length === 0 || notLoaded.length > 0 ? absenceOf(text, notLoaded) : '', all.length === 0);
       if (document.activeElement === field && !isWhole) show(all);
       else suggestionsFound(all);
     } catch (error) {
-      if (!signal.aborted) told.failed(error);
+      if (!signal.aborted) actions.failed(error);
     }
   }
 }
 
-/** Returns suggestions that need no server. @param {string} text @param {Told} told @returns {Suggestion[]} */
-function local(text, told) {
+/** Returns suggestions that need no server. @param {string} text @param {Actions} actions @returns {Suggestion[]} */
+function local(text, actions) {
   const coordinates = /^(-?\d+(?:\.\d+)?)[\s,;]+(-?\d+(?:\.\d+)?)$/.exec(text);
-  if (coordinates !== null) return [{ kind: 'address', name: text, what: t('coordinates'), choose: () => told.place(Number(coordinates[1]), Number(coordinates[2])) }];
+  if (coordinates !== null) return [{ kind: 'address', name: text, what: t('coordinates'), choose: () => actions.place(Number(coordinates[1]), Number(coordinates[2])) }];
   const question = readCadastral(text);
   const id = /^\d{9,10}$/.test(text) ? text : question !== null && 'reference' in question ? question.reference : null;
-  if (id !== null) return [{ kind: 'parcel', name: t('parcel', { name: id }), what: t('byNumber'), choose: () => told.parcel(id) }];
+  if (id !== null) return [{ kind: 'parcel', name: t('parcel', { name: id }), what: t('byNumber'), choose: () => actions.parcel(id) }];
   return comuniNamed(text).map(({ name, belfiore, parcels: count }) => (
-    { kind: 'comune', name: name ?? belfiore, what: t('ofComune', { parcels: numberOf(count ?? 0) }), choose: () => told.comune(belfiore) }
+    { kind: 'comune', name: name ?? belfiore, what: t('ofComune', { parcels: numberOf(count ?? 0) }), choose: () => actions.comune(belfiore) }
   ));
 }
 
@@ -121,15 +121,15 @@ function comuniNamed(text) {
 }
 
 /**
- * Finds parcels by comune, foglio and particella. @param {import('./cadastral.js').CadastralPlace} question @param {Told} told @param {AbortSignal} signal
+ * Finds parcels by comune, foglio and particella. @param {import('./cadastral.js').CadastralPlace} question @param {Actions} actions @param {AbortSignal} signal
  * @returns {Promise<{ found: Suggestion[], notLoaded: UnloadedComune[] }>}
  */
-async function parcels({ comune, ...place }, told, signal) {
+async function parcels({ comune, ...place }, actions, signal) {
   const known = comuniNamed(comune).map(({ belfiore }) => belfiore);
   const answers = await Promise.all((known.length > 0 ? known : [comune]).map((each) => ask('/parcels/search', { comune: each, ...place, limit: MOST }, signal)));
   const found = answers.flatMap(({ data }) => data).slice(0, MOST).map((/** @type {any} */ { fid, label, cadastral_reference: reference, municipality, area_m2: area }) => (/** @type {Suggestion} */ ({
     kind: 'parcel', name: t('parcel', { name: reference }), what: `${t('parcelIn', { label, comune: municipality.name ?? municipality.code })} · ${numberOf(area, { maximumFractionDigits: 0 })} m²`,
-    choose: () => told.parcel(fid),
+    choose: () => actions.parcel(fid),
   })));
   if (found.length > 0 || known.length > 0) return { found, notLoaded: [] };
   // A comune without parcels may be one that is not loaded.
@@ -137,14 +137,14 @@ async function parcels({ comune, ...place }, told, signal) {
   return { found, notLoaded: meta.not_loaded ?? [] };
 }
 
-/** @param {string} text @param {Told} told @param {AbortSignal} signal @returns {Promise<{ found: Suggestion[], notLoaded: UnloadedComune[] }>} */
-async function addresses(text, told, signal) {
+/** @param {string} text @param {Actions} actions @param {AbortSignal} signal @returns {Promise<{ found: Suggestion[], notLoaded: UnloadedComune[] }>} */
+async function addresses(text, actions, signal) {
   // The last word may be incomplete.
   const { data, meta } = await (/\p{L}$/u.test(text) ? ask('/map/suggestions', { q: text }, signal) : ask('/geocode/search', { q: text, limit: MOST }, signal));
   /** @type {Map<string, Suggestion>} */
   const found = new Map();
   for (const address of data) {
-    const suggestion = address.match_type === 'street' ? streetOf(address, told) : addressOf(address, told);
+    const suggestion = address.match_type === 'street' ? streetOf(address, actions) : addressOf(address, actions);
     const key = `${suggestion.name}\n${suggestion.what}`;
     // Several addresses may represent one street.
     if (!found.has(key)) found.set(key, suggestion);
@@ -152,15 +152,15 @@ async function addresses(text, told, signal) {
   return { found: [...found.values()], notLoaded: meta.not_loaded ?? [] };
 }
 
-/** Offers a street without the number of the address that represents it. @param {any} address @param {Told} told @returns {Suggestion} */
-function streetOf({ street_name: street, locality, municipality_name: comune, municipality_code: code, latitude, longitude }, told) {
+/** Offers a street without the number of the address that represents it. @param {any} address @param {Actions} actions @returns {Suggestion} */
+function streetOf({ street_name: street, locality, municipality_name: comune, municipality_code: code, latitude, longitude }, actions) {
   const name = [street, locality === '' ? comune ?? code : locality].join(', ');
-  return { kind: 'street', name, what: [comune ?? code, t('street')].join(' · '), choose: () => told.street(latitude, longitude, name) };
+  return { kind: 'street', name, what: [comune ?? code, t('street')].join(' · '), choose: () => actions.street(latitude, longitude, name) };
 }
 
-/** @param {any} address @param {Told} told @returns {Suggestion} */
-function addressOf({ formatted_address: name, municipality_name: comune, municipality_code: code, match_type: match, latitude, longitude }, told) {
-  return { kind: 'address', name, what: [comune ?? code, hasWord(match) ? t(match) : ''].filter(Boolean).join(' · '), choose: () => told.place(latitude, longitude, name) };
+/** @param {any} address @param {Actions} actions @returns {Suggestion} */
+function addressOf({ formatted_address: name, municipality_name: comune, municipality_code: code, match_type: match, latitude, longitude }, actions) {
+  return { kind: 'address', name, what: [comune ?? code, hasWord(match) ? t(match) : ''].filter(Boolean).join(' · '), choose: () => actions.place(latitude, longitude, name) };
 }
 
 /** Explains an empty result: the named comuni are not loaded, or nothing is similar. @param {string} text @param {UnloadedComune[]} notLoaded */

@@ -1,17 +1,17 @@
 // @ts-check
 /** Controls the page: answers what the user does by transitions of the state, and updates the other parts. */
 import { readAddress, writeAddress } from './url.js';
-import { tellComparison } from './comparison.js';
+import { comparisonPanel } from './comparison.js';
 import { saveRecord, saveView } from './downloads.js';
 import { $, button } from './elements.js';
 import { ask, canExplain, explain, open, openSession, Refusal, signedIn } from './interface.js';
 import { layerNames, showLayers, showLegend } from './layers.js';
 import { openSheet, sizeSheet } from './sheet.js';
-import { tellComune, tellPublished } from './published.js';
-import { neighboursOf, tellParcel } from './record.js';
+import { comunePanel, publishedPanel } from './published.js';
+import { neighboursOf, parcelPanel } from './record.js';
 import { openSearch } from './search.js';
 import {
-  addressRead, comparedChosen, comuneChosen, comuniRead, languageChanged, layerChosen, onScheme, opacityChanged, overviewRead, panelTold, parcelChosen, parcelsShown, placeMarked, readingEnded, requestBegun,
+  addressRead, comparedChosen, comuneChosen, comuniRead, languageChanged, layerChosen, onScheme, opacityChanged, overviewRead, panelShown, parcelChosen, parcelsShown, placeMarked, readingEnded, requestBegun,
   requestEnded, selectionCleared, state, tokenChanged,
 } from './state.js';
 import * as view from './view.js';
@@ -95,9 +95,9 @@ function showBusy() {
 }
 
 /** @param {() => HTMLElement[]} parts @param {string} size size of the panel on a small screen */
-function tell(parts, size) {
-  panelTold(parts);
-  $('told').replaceChildren(...parts());
+function showPanel(parts, size) {
+  panelShown(parts);
+  $('content').replaceChildren(...parts());
   showBusy();
   $('record').scrollTop = 0;
   sizeSheet(size);
@@ -123,7 +123,7 @@ async function showParcel(id, current, { step = true, move = true, around } = {}
     asking.catch(() => explanations.delete(section));
     return asking;
   };
-  const told = {
+  const actions = {
     parcel: (/** @type {number} */ each) => void run((now) => showParcel(each, now)), close: () => forget(true), print: () => print(), copy,
     save: (/** @type {'geojson' | 'csv'} */ format) => saveRecord(record, format), compare: () => compare(record),
     files: (/** @type {string} */ code) => ask(`/admin/municipalities/${code}/quality`), explain: canExplain() ? explainOnce : null,
@@ -131,8 +131,8 @@ async function showParcel(id, current, { step = true, move = true, around } = {}
   const first = state.compared;
   if (first !== null && first.fid !== fid) {
     comparedChosen(null);
-    tell(() => tellComparison(first, record, told), 'full');
-  } else tell(() => tellParcel(record, nearest(neighbours, basic), told), 'half');
+    showPanel(() => comparisonPanel(first, record, actions), 'full');
+  } else showPanel(() => parcelPanel(record, nearest(neighbours, basic), actions), 'half');
   view.redraw();
   const box = view.boxOf(basic.geometry);
   if (move) fit(box);
@@ -140,7 +140,7 @@ async function showParcel(id, current, { step = true, move = true, around } = {}
   announce(t('shown', { label: basic.label, comune: municipality.name ?? municipality.code }));
   if (around !== undefined) return;
   neighbours = await parcelsIn(box, false);
-  if (current()) document.querySelector('[data-section=neighbours]')?.replaceWith(neighboursOf(nearest(neighbours, basic), told.parcel));
+  if (current()) document.querySelector('[data-section=neighbours]')?.replaceWith(neighboursOf(nearest(neighbours, basic), actions.parcel));
 }
 
 /** @param {any[]} parcels @param {any} basic */
@@ -246,7 +246,7 @@ function showComune(belfiore, isStep = true, move = true) {
     const middle = bbox ?? box;
     if (middle !== null) view.goTo({ zoom: from + 1, lat: (middle[1] + middle[3]) / 2, lng: (middle[0] + middle[2]) / 2 });
   };
-  tell(() => tellComune(comune, { close: () => forget(true), zoom }), 'half');
+  showPanel(() => comunePanel(comune, { close: () => forget(true), zoom }), 'half');
   view.redraw();
   if (move && box !== null) fit(box, 13);
   say('');
@@ -263,10 +263,10 @@ function forget(isStep) {
   selectionCleared();
   if (isStep) writeAddress(true);
   view.redraw();
-  tell(published, 'peek');
+  showPanel(published, 'peek');
 }
 
-const published = () => tellPublished({ region: goToRegion, comune: showComune });
+const published = () => publishedPanel({ region: goToRegion, comune: showComune });
 
 /** @param {view.Comune[]} some @returns {[number, number, number, number] | null} */
 function boxAround(some) {
@@ -365,7 +365,7 @@ function fill() {
     if (isSmall.matches) $('layers').removeAttribute('open');
   });
   showSigned(false);
-  $('told').replaceChildren(...state.panel());
+  $('content').replaceChildren(...state.panel());
   const credits = /** @type {HTMLElement} */ ($('credits').querySelector('p'));
   credits.textContent = state.attribution.join(' · ');
   dispatchEvent(new Event('languagechosen'));
@@ -385,7 +385,7 @@ $('opacity').addEventListener('input', ({ target }) => {
 onScheme(showLegend);
 addEventListener('beforeprint', () => {
   $('printed').textContent = t('printedFrom', { date: dateOf(new Date()), url: location.href });
-  for (const each of $('told').querySelectorAll('details:not([open])')) {
+  for (const each of $('content').querySelectorAll('details:not([open])')) {
     each.setAttribute('open', '');
     each.setAttribute('data-unfolded', '');
   }
@@ -393,7 +393,7 @@ addEventListener('beforeprint', () => {
   showLegend();
 });
 addEventListener('afterprint', () => {
-  for (const each of $('told').querySelectorAll('[data-unfolded]')) {
+  for (const each of $('content').querySelectorAll('[data-unfolded]')) {
     each.removeAttribute('open');
     each.removeAttribute('data-unfolded');
   }
@@ -422,7 +422,7 @@ async function start() {
   if (first !== null) history.replaceState(null, '', location.pathname);
   if (isSmall.matches) $('layers').removeAttribute('open');
   openSheet();
-  panelTold(published);
+  panelShown(published);
   fill();
   openSearch({ comune: showComune, parcel: chooseParcel, place: choosePlace, street: showStreet, say, failed });
   const signing = openSession(first).catch((/** @type {unknown} */ error) => failed(error));

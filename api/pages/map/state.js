@@ -206,7 +206,7 @@ export function comparedChosen(record) {
 }
 
 /** @param {() => HTMLElement[]} panel */
-export function panelTold(panel) {
+export function panelShown(panel) {
   state.panel = panel;
 }
 

@@ -81,10 +81,10 @@ export const GROUND_LAYERS = ['comuni', 'ground', 'parcels'];
 export const sectionDrawn = () => state.layers.find(({ name }) => name === state.layer && !GROUND_LAYERS.includes(name)) ?? null;
 
 /**
- * @param {{ choose: (fid: number) => void, comune: (belfiore: string) => void, place: (lat: number, lng: number) => void, moved: () => void, loading: () => void, refused: (status: number) => void }} told
+ * @param {{ choose: (fid: number) => void, comune: (belfiore: string) => void, place: (lat: number, lng: number) => void, moved: () => void, loading: () => void, refused: (status: number) => void }} actions
  * @returns {Promise<boolean>} whether this browser supports WebGL
  */
-export async function openView(told) {
+export async function openView(actions) {
   try {
     mapOpened(new Drawing({
       container: 'map', style: styleOf(), center: [12.6, 42.3], zoom: 4.8, minZoom: 4, maxZoom: 21, attributionControl: false, dragRotate: false, pitchWithRotate: false,
@@ -101,20 +101,20 @@ export async function openView(told) {
   drawing.keyboard.disableRotation();
   drawing.addControl(new NavigationControl({ showCompass: false }), 'bottom-right');
   drawing.addControl(new ScaleControl({ unit: 'metric' }), 'bottom-right');
-  drawing.on('error', ({ error }) => told.refused(/** @type {{ status?: number }} */ (error).status ?? 0));
-  drawing.on('moveend', told.moved);
+  drawing.on('error', ({ error }) => actions.refused(/** @type {{ status?: number }} */ (error).status ?? 0));
+  drawing.on('moveend', actions.moved);
   drawing.on('dataloading', () => {
     if (state.view.isLoading) return;
     tilesAwaited(true);
-    told.loading();
+    actions.loading();
   });
   const answer = (/** @type {import('maplibre-gl').PointLike} */ point, /** @type {{ lat: number, lng: number }} */ { lat, lng }) => {
     const at = (/** @type {string} */ layer) => (drawing.getLayer(layer) === undefined ? undefined : drawing.queryRenderedFeatures(point, { layers: [layer] })[0]);
     const parcel = at('parcel-area');
-    if (parcel !== undefined) return told.choose(Number(parcel.id));
+    if (parcel !== undefined) return actions.choose(Number(parcel.id));
     const comune = at('comune-area');
-    if (draws('parcels')) told.place(Number(lat.toFixed(7)), Number(lng.toFixed(7)));
-    else if (comune !== undefined) told.comune(String(comune.properties['belfiore']));
+    if (draws('parcels')) actions.place(Number(lat.toFixed(7)), Number(lng.toFixed(7)));
+    else if (comune !== undefined) actions.comune(String(comune.properties['belfiore']));
   };
   drawing.on('click', ({ point, lngLat }) => answer(point, lngLat));
   drawing.getCanvas().addEventListener('keydown', ({ key }) => {
@@ -126,7 +126,7 @@ export async function openView(told) {
   });
   drawing.on('idle', () => {
     tilesAwaited(false);
-    told.loading();
+    actions.loading();
     nameParcels();
   });
   onScheme(() => {

@@ -1,10 +1,10 @@
 -- purpose: inputs of the plain scripts: current rows with a geometry and a GiST index each; not timed
 -- reads: ledger.publication, ledger.publication_file, ledger.member, layer.flood_hazard, layer.landslide_hazard, layer.pga_node, layer.shoreline_segment, layer.egms_cell, layer.census_section, layer.land_cover_polygon, layer.land_cover_class
--- writes: plain.in_force, plain.flood, plain.landslide, plain.node, plain.shore, plain.cell, plain.census, plain.land
+-- writes: plain.current_member, plain.flood, plain.landslide, plain.node, plain.shore, plain.cell, plain.census, plain.land
 -- grain: one row per published record
 -- crs: EPSG:4326; cells are squares of EPSG:3035
 
-create table plain.in_force as
+create table plain.current_member as
 select distinct
   member.member_id
 from ledger.publication
@@ -17,7 +17,7 @@ select
   class,
   geom
 from layer.flood_hazard
-where member_id in (select member_id from plain.in_force);
+where member_id in (select member_id from plain.current_member);
 
 -- serves: the join with parcels
 create index on plain.flood using gist (geom);
@@ -27,7 +27,7 @@ select
   class,
   geom
 from layer.landslide_hazard
-where member_id in (select member_id from plain.in_force);
+where member_id in (select member_id from plain.current_member);
 
 -- serves: the join with parcels
 create index on plain.landslide using gist (geom);
@@ -38,7 +38,7 @@ select
   spacing_deg,
   st_setsrid(st_makepoint(lon, lat), 4326) as geom
 from layer.pga_node
-where member_id in (select member_id from plain.in_force);
+where member_id in (select member_id from plain.current_member);
 
 -- serves: the nodes around a parcel's point
 create index on plain.node using gist (geom);
@@ -49,7 +49,7 @@ select
   avg_change_m_year,
   geom::geography as geog
 from layer.shoreline_segment
-where member_id in (select member_id from plain.in_force)
+where member_id in (select member_id from plain.current_member)
   and dynamic is not null;
 
 -- serves: the segments near a parcel
@@ -61,7 +61,7 @@ select distinct on (ix, iy)
   acceleration_mm_year2 as acceleration,
   st_makeenvelope(ix * 100, iy * 100, ix * 100 + 100, iy * 100 + 100, 3035) as geom
 from layer.egms_cell
-where member_id in (select member_id from plain.in_force)
+where member_id in (select member_id from plain.current_member)
 order by
   ix,
   iy,
@@ -77,7 +77,7 @@ select
   section_id,
   geom
 from layer.census_section
-where member_id in (select member_id from plain.in_force)
+where member_id in (select member_id from plain.current_member)
   and not fictitious;
 
 -- serves: the join with parcels' points
@@ -90,7 +90,7 @@ select
   polygon.geom
 from layer.land_cover_polygon as polygon
 join layer.land_cover_class as class using (release_id, code)
-where polygon.member_id in (select member_id from plain.in_force);
+where polygon.member_id in (select member_id from plain.current_member);
 
 -- serves: the join with parcels
 create index on plain.land using gist (geom);

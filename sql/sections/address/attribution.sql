@@ -10,7 +10,7 @@ with point as (
     a.address_id,
     m.vintage
   from access_point a
-  join member_in_force m on m.member_id = a.member_id
+  join current_member m on m.member_id = a.member_id
 ),
 edition as (
   select distinct vintage

@@ -21,7 +21,7 @@ select distinct
   case left(k.place, 6) when 'IT.TN.' then 'trento_cadastre' when 'IT.BZ.' then 'bolzano_cadastre' else 'ade_cadastre' end as source_id,
   m.vintage
 from kind k
-join member_in_force m on m.member_id = k.member_id
+join current_member m on m.member_id = k.member_id
 union
 select
   key,
@@ -41,4 +41,4 @@ join (
   union all
   select 'IT.BZ.' || ccat, 'bolzano_cadastre', member_id from bolzano_comune
 ) r on r.prefix = k.place
-join member_in_force m on m.member_id = r.member_id;
+join current_member m on m.member_id = r.member_id;

@@ -9,14 +9,14 @@
 -- If several editions have a comune, the newest is used. If several areas contain a place, the newest is used. An ISTAT code of any year leads to the
 -- current comune, which has the postal codes of all comuni merged into it.
 create table comune_cap as
-with told as (
+with stated as (
   select
     n.belfiore,
     n.cap,
     n.edition,
     m.rank
   from comune_postal_code n
-  join member_in_force m on m.member_id = n.member_id
+  join current_member m on m.member_id = n.member_id
   where n.belfiore is not null
   union
   select
@@ -25,7 +25,7 @@ with told as (
     n.edition,
     m.rank
   from comune_postal_code n
-  join member_in_force m on m.member_id = n.member_id
+  join current_member m on m.member_id = n.member_id
   join comune_register r on r.old_istat_code = n.istat_code
   where n.belfiore is null
     and not r.divided
@@ -36,7 +36,7 @@ ranked as (
     cap,
     edition,
     rank() over (partition by belfiore order by edition collate "C" desc, rank) as age
-  from told
+  from stated
 )
 select distinct
   belfiore,
@@ -54,7 +54,7 @@ select
   m.rank,
   st_subdivide(a.geom, 256) as geom
 from postal_code_area a
-join member_in_force m on m.member_id = a.member_id
+join current_member m on m.member_id = a.member_id
 where a.geom && (select st_setsrid(st_extent(point)::geometry, 4326) from parcel)
 order by a.cap collate "C", a.member_id, a.position;
 

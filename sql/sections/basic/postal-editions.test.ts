@@ -29,7 +29,7 @@ describeDatabase('a parcel\'s postal code and addresses', (engine) => {
     insert into comune_register values ('094001', '094001', 'Z001', false), ('094002', '094002', 'Z002', false), ('094099', '094002', 'Z002', false);
     create table comune_postal_code (member_id int4, edition text, belfiore text, istat_code text, cap text);
     create table postal_code_area (member_id int4, position int8, edition text, cap text, geom geometry(multipolygon, 4326));
-    create table member_in_force as select n::int4 as member_id, 1 as release_id, n::int4 as file_id, n::int4 as rank from generate_series(1, 9) as n;
+    create table current_member as select n::int4 as member_id, 1 as release_id, n::int4 as file_id, n::int4 as rank from generate_series(1, 9) as n;
     ${rows}`, 'sql/sections/basic/build_postal_code.sql', 'select fid, cap, edition from postal_code order by fid');
   const area = (member: number, edition: string, cap: string, fid: number): string =>
     `insert into postal_code_area values (${member}, 1, '${edition}', '${cap}', st_multi(st_expand(st_setsrid(st_point(14 + ${fid} * 0.01, 41), 4326), 0.001)));`;

@@ -10,4 +10,4 @@ select
   c.source as source_id,
   m.vintage
 from building_coverage c
-join member_in_force m on m.member_id = c.member_id;
+join current_member m on m.member_id = c.member_id;

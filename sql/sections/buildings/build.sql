@@ -72,7 +72,7 @@ from (
     group by source, drawing
     having count(*) > 1
   ) as drawn using (source, drawing)
-  join member_in_force as file using (member_id)
+  join current_member as file using (member_id)
 ) as ranked
 where nth > 1;
 

@@ -64,7 +64,7 @@ describeDatabase('the buildings of parcels', (engine) => {
         create index on parcel using gist (geom);
         create table building_coverage as
         select * from (values ('Z001', 'igm_dbsn'), ('Z002', 'dpc_buildings'), ('Z003', 'trento_cadastre'), ('Z004', null)) as v (belfiore, source);
-        create table member_in_force as select 1 as member_id, 1 as rank;
+        create table current_member as select 1 as member_id, 1 as rank;
         create table dbsn_building (counts bool, residential bool, position int8, geom geometry(multipolygon, 4326), area_m2 float8, drawing uuid, release_id int4, member_id int4);
         create table dpc_building (no_use bool, position int8, geom geometry(multipolygon, 4326), area_m2 float8, drawing uuid, release_id int4, member_id int4);
         create table trento_building (like dpc_building);

@@ -23,7 +23,7 @@ const SETUP = `
   alter table parcel add primary key (fid);
   create index on parcel using gist (geom);
   create table building_coverage as select distinct belfiore, 'igm_dbsn' as source from parcel;
-  create table member_in_force as select 1 as member_id, 1 as rank;
+  create table current_member as select 1 as member_id, 1 as rank;
   create table dbsn_building as
   select
     1 as release_id,

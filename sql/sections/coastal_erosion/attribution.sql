@@ -11,7 +11,7 @@ with piece as (
     s.geom,
     m.vintage
   from shore_piece s
-  join member_in_force m on m.member_id = s.member_id
+  join current_member m on m.member_id = s.member_id
   where s.dynamic is not null
 ),
 -- If all pieces have the same vintage, the parcels are not read. The vintage of a row comes from the piece at the same distance.

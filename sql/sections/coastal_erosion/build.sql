@@ -20,7 +20,7 @@ select
   file.may_be_cut,
   round(min(st_distance(parcel.geom::geography, piece.geom::geography))::numeric, 2)::float8 as distance_m
 from shore_piece as piece
-join member_in_force as file using (member_id)
+join current_member as file using (member_id)
 join parcel
   on parcel.geom && st_expand(piece.geom, 1000 / (111320 * cos(radians(st_ymax(piece.geom) + 0.1))), 1000 / 110900.0)
 where piece.dynamic is not null

@@ -19,7 +19,7 @@ const SETUP = `
   create schema cases;
   set search_path to cases, public;
   create table region as select 14::int2 as code, 'Molise' as name;
-  create table member_in_force (member_id int4, release_id int4, file_id int4, rank int4, may_be_cut bool default false);
+  create table current_member (member_id int4, release_id int4, file_id int4, rank int4, may_be_cut bool default false);
   create table parcel (fid int4, belfiore text, geom geometry(multipolygon, 4326));
   create table comune_code (belfiore text, istat_code text);
   create table comune_register (belfiore text, old_istat_code text, istat_code text, divided bool);
@@ -34,7 +34,7 @@ const SETUP = `
   select 1400000000 + right(belfiore, 1)::int4, belfiore, st_multi(st_makeenvelope(west + 0.025, north - 0.0003, west + 0.0253, north, 4326)) from ground where belfiore <> 'Z101';
   insert into comune_code select belfiore, istat_code from ground;
   insert into comune_register select belfiore, istat_code, istat_code, false from ground where belfiore <> 'Z101';
-  insert into member_in_force values (90, 9, 90, 1);
+  insert into current_member values (90, 9, 90, 1);
   insert into boundary select 90, row_number() over (), 'comune', istat_code, null, st_multi(st_makeenvelope(west, south, west + 0.05, north, 4326)) from ground;
 `;
 
@@ -58,7 +58,7 @@ function written(files: readonly File[]): string {
     const member = 50 - 3 * index;
     const regions = national ? [5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20] : [12, 13, 14, 15];
     return [
-      `insert into member_in_force values (${member}, ${member}, ${200 - index}, ${rank}); insert into shoreline_coverage values (${member}, ${member}, 1, '{${regions.join()}}');`,
+      `insert into current_member values (${member}, ${member}, ${200 - index}, ${rank}); insert into shoreline_coverage values (${member}, ${member}, 1, '{${regions.join()}}');`,
       ...segments.map(({ west, east, offshore = 30, dynamic = 'erosion', rate = -1 }, position) => {
         const lat = 42 + offshore / 111_000;
         return `insert into shoreline_segment values (${member}, ${member}, ${position + 1}, ${dynamic === null ? 'null' : `'${dynamic}'`}, ${rate ?? 'null'}, st_multi(st_setsrid(st_makeline(st_point(${west}, ${lat}), st_point(${east}, ${lat})), 4326)));`;

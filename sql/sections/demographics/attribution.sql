@@ -10,12 +10,12 @@ select distinct
   'istat_census' as source_id,
   m.vintage
 from census_figures f
-join member_in_force m on m.member_id = f.member_id
+join current_member m on m.member_id = f.member_id
 union
 select
   left(s.section_id, -7),
   'istat_census',
   m.vintage
 from census_section s
-join member_in_force m on m.member_id = s.member_id
+join current_member m on m.member_id = s.member_id
 where not s.fictitious;

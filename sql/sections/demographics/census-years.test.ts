@@ -37,7 +37,7 @@ describeDatabase("the year of a section's numbers", (engine) => {
         create view region as select 14::int2 as code, 'Molise'::text as name;
         create table census_section (like layer.census_section);
         create table census_indicator (like layer.census_indicator);
-        create table member_in_force as select n as member_id, n as rank from generate_series(1, 2) as n;`,
+        create table current_member as select n as member_id, n as rank from generate_series(1, 2) as n;`,
         'test',
       );
       for (const [index, section] of SECTIONS.entries()) {

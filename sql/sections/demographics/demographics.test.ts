@@ -98,7 +98,7 @@ describeDatabase('the section demographics', (engine) => {
       await session.query('create schema rule');
       await session.query('set search_path to rule, public');
       await session.query(`create view region as select ${region.code}::int2 as code, 'x'::text as name`);
-      await session.query('create view member_in_force as select member_id, 1 as rank from ledger.member');
+      await session.query('create view current_member as select member_id, 1 as rank from ledger.member');
       await session.query('create table census_section as select * from layer.census_section where not fictitious order by section_id limit 3');
       await session.query('update census_section set population = case when section_id = (select min(section_id) from census_section) then 0 else population end');
       const run = async (year: number): Promise<{ section_id: string; population_total: number; reference_year: number }[]> => {

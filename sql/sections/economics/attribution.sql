@@ -16,7 +16,7 @@ with kind as (
   from economics e
   join declared_income i on i.belfiore = e.belfiore
     and i.cap is not distinct from e.cap
-  join member_in_force m on m.member_id = i.member_id
+  join current_member m on m.member_id = i.member_id
   left join valuation v on v.fid = e.fid
     and e.avg_residential_price_m2 is not null
   left join postal_code c on c.fid = e.fid

@@ -46,7 +46,7 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
         set search_path to cases, public;
         create view region as select 14::int2 as code, 'Molise'::text as name;
         ${NO_MERGERS}
-        create table member_in_force (member_id int4, file_id int4, rank int4);
+        create table current_member (member_id int4, file_id int4, rank int4);
         create table comune_register (old_istat_code text, istat_code text, belfiore text, divided bool);
         create table comune_code (belfiore text, region_code int2);
         insert into comune_code values ('Z001', 14), ('Z002', 14), ('Z003', 14);

@@ -10,7 +10,7 @@ select
   'clc_land_cover' as source_id,
   m.vintage
 from land_coverage c
-join member_in_force m on m.member_id = c.member_id
+join current_member m on m.member_id = c.member_id
 where c.mapped
 union
 -- A parcel may extend beyond the border of its comune, into a map that does not cover the comune.
@@ -20,5 +20,5 @@ select
   m.vintage
 from land_coverage c
 cross join land_cover_reach r
-join member_in_force m on m.member_id = r.member_id
+join current_member m on m.member_id = r.member_id
 where not c.mapped;

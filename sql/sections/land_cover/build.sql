@@ -32,7 +32,7 @@ with held as (
     reach.member_id,
     file.file_id
   from land_cover_reach as reach
-  join member_in_force as file using (member_id)
+  join current_member as file using (member_id)
 )
 select
   'land_cover' as map,

@@ -26,8 +26,8 @@ join land_cover_piece as piece on st_covers(piece.geom, unclassed.geom)
 where not exists (
   select
   from land_coverage as coverage
-  join member_in_force as speaker on speaker.member_id = coverage.member_id
-  join member_in_force as own on own.member_id = piece.member_id
+  join current_member as speaker on speaker.member_id = coverage.member_id
+  join current_member as own on own.member_id = piece.member_id
   where coverage.belfiore = unclassed.belfiore
     and own.file_id <> speaker.file_id
 );

@@ -13,7 +13,7 @@ const SETUP = `
   create schema cases;
   set search_path to cases, public;
   create table parcel (fid int4, belfiore text default 'Z001', kind text default 'land', area_m2 float8, point geometry(point, 4326), geom geometry(multipolygon, 4326));
-  create table member_in_force (member_id int4, release_id int4, file_id int4, rank int4);
+  create table current_member (member_id int4, release_id int4, file_id int4, rank int4);
   create table land_coverage (region_code int2 default 14, belfiore text, mapped bool, release_id int4, member_id int4, position int8);
   create table land_cover_piece (release_id int4 default 1, member_id int4 default 1, position int8, code text, geom geometry(polygon, 4326));
   create table land_cover_class (release_id int4 default 1, member_id int4 default 1, position int8 default 1, code text, description text);
@@ -21,7 +21,7 @@ const SETUP = `
   create index on parcel using gist (geom);
   create index on land_cover_piece using gist (geom);
   insert into land_cover_class (code, description) values ('112', 'Rado'), ('211', 'Seminativi'), ('223', 'Oliveti'), ('311', 'Boschi'), ('512', 'Acqua');
-  insert into member_in_force values (1, 1, 1, 2), (2, 2, 2, 1);
+  insert into current_member values (1, 1, 1, 2), (2, 2, 2, 1);
   insert into land_cover_reach (member_id) values (1);
   insert into land_coverage (belfiore, mapped, member_id) values ('Z001', true, 1);
 `;

@@ -18,7 +18,7 @@ const SETUP = `
   create schema cases;
   set search_path to cases, public;
   create table region as select 14::int2 as code, 'Molise' as name;
-  create table member_in_force (member_id int4, release_id int4, file_id int4, rank int4);
+  create table current_member (member_id int4, release_id int4, file_id int4, rank int4);
   create table parcel (fid int4, belfiore text, point geometry(point, 4326));
   create table comune_code (belfiore text, istat_code text);
   create table comune_register (belfiore text, old_istat_code text, istat_code text, divided bool);
@@ -32,14 +32,14 @@ const SETUP = `
   insert into comune_register select belfiore, istat_code, istat_code, false from comune_code;
 `;
 
-const BOUNDARIES = `insert into member_in_force values (90, 9, 90, 1);
+const BOUNDARIES = `insert into current_member values (90, 9, 90, 1);
   insert into boundary select 90, fid, 'comune', '09490' || fid, case when fid = 4 then 'Z004' end, st_multi(st_makeenvelope(13.9 + fid / 10.0, 41, 14 + fid / 10.0, 41.1, 4326)) from parcel;`;
 
 const ITALY = Array.from({ length: 15 }, (_, i) => i + 1);
 
 /** A file with one member, whose polygon has these pieces. */
 function file(member: number, rank: number, boxes: readonly (readonly [number, number])[], regions: readonly number[] = [14]): string {
-  return `insert into member_in_force values (${member}, ${member}, ${member}, ${rank}); insert into land_cover_reach values (${member}, ${member}, 1, '{${regions.join()}}');
+  return `insert into current_member values (${member}, ${member}, ${member}, ${rank}); insert into land_cover_reach values (${member}, ${member}, 1, '{${regions.join()}}');
     ${boxes.map(([west, east]) => `insert into land_cover_piece values (${member}, 1, '211', st_makeenvelope(${west}, 41.02, ${east}, 41.08, 4326));`).join('\n')}`;
 }
 

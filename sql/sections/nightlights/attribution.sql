@@ -24,7 +24,7 @@ named as (
 raster as (
   select distinct m.vintage
   from raster_tile t
-  join member_in_force m on m.member_id = t.member_id
+  join current_member m on m.member_id = t.member_id
   where t.section = 'nightlights'
 ),
 -- As in build.sql: the newest file with the comune.
@@ -33,7 +33,7 @@ drawn as (
     place.belfiore,
     m.vintage
   from boundary b
-  join member_in_force m on m.member_id = b.member_id
+  join current_member m on m.member_id = b.member_id
   left join (
     select
       old_istat_code as code,

@@ -10,7 +10,7 @@ import { queryRecords } from '../../../test/harness/records.ts';
 const region = makeRegion({ parcels: 1_200, seed: 11 });
 /** Contents of a workspace that a build reads. */
 const KEPT = [
-  'region', 'published_parcel', 'member_in_force', 'file_in_force', 'place_in_force', 'parcel', 'comune_register', 'comune_code', 'comune_suppressed', 'boundary', 'radiance_tile', 'raster_tile',
+  'region', 'published_parcel', 'current_member', 'current_file', 'current_place', 'parcel', 'comune_register', 'comune_code', 'comune_suppressed', 'boundary', 'radiance_tile', 'raster_tile',
 ];
 const BUILD = 'sql/sections/nightlights/build.sql';
 

@@ -14,8 +14,8 @@ const SETUP = `
   create schema cases;
   set search_path to cases, public;
   create view region as select 14::int2 as code, 'Molise'::text as name;
-  create table member_in_force (member_id int4, file_id int4, rank int4);
-  insert into member_in_force values (1, 1, 1), (2, 2, 2);
+  create table current_member (member_id int4, file_id int4, rank int4);
+  insert into current_member values (1, 1, 1), (2, 2, 2);
   create table published (category text, code text, name text, type text, class text, catalog_code text, address text, comune text, province text, belfiore text, istat_code text, region_code int2,
     lon float8, lat float8, comune_key text, street_types text[], street_words text[], number int4, exponent text, colour text, school_year text, member_id int4);
   create table comune_code (belfiore text, istat_code text, name text, province_code text, province_historic_code text, province_name text, sigla text, region_code int2,

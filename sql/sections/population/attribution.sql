@@ -17,13 +17,13 @@ counted as (
     left(f.section_id, -7) as number,
     m.vintage
   from census_figures f
-  join member_in_force m on m.member_id = f.member_id
+  join current_member m on m.member_id = f.member_id
   union
   select
     left(s.section_id, -7),
     m.vintage
   from census_section s
-  join member_in_force m on m.member_id = s.member_id
+  join current_member m on m.member_id = s.member_id
   where not s.fictitious
 ),
 -- The current comune has the residents of all comuni of the bases that lead to it.
@@ -52,7 +52,7 @@ built as (
   from population p
   join parcel on parcel.fid = p.fid
   join building_coverage c on c.belfiore = parcel.belfiore
-  join member_in_force m on m.member_id = c.member_id
+  join current_member m on m.member_id = c.member_id
   where p.estimation_method = 'dasymetric'
 ),
 of_tract as (

@@ -38,7 +38,7 @@ published as (
   join newest
     on newest.number = left(indicator.section_id, -7)
     and newest.reference_year = indicator.reference_year
-  join member_in_force as file using (member_id)
+  join current_member as file using (member_id)
   order by indicator.section_id, file.rank
 )
 select

@@ -23,7 +23,7 @@ zone as (
     r.belfiore,
     m.vintage
   from seismic_zone z
-  join member_in_force m on m.member_id = z.member_id
+  join current_member m on m.member_id = z.member_id
   join comune_register r on r.old_istat_code = z.istat_code
   where not r.divided
   order by r.belfiore, m.rank
@@ -35,13 +35,13 @@ mapped as (
     case when c.theme = 'landslide' then 'ispra_landslide' else 'ispra_flood' end as source_id,
     m.vintage
   from coverage c
-  join member_in_force m on m.member_id = c.member_id
+  join current_member m on m.member_id = c.member_id
   where c.mapped
 ),
 node as (
   select distinct m.vintage
   from pga_node n
-  join member_in_force m on m.member_id = n.member_id
+  join current_member m on m.member_id = n.member_id
 ),
 -- Areas on a parcel whose comune their map does not cover.
 drawn as (
@@ -52,7 +52,7 @@ drawn as (
     m.vintage
   from kind k
   join flood_coverage f on f.class = k.flood_level
-  join member_in_force m on m.member_id = f.member_id
+  join current_member m on m.member_id = f.member_id
   where not exists (select from mapped c where c.belfiore = k.belfiore and c.theme = 'flood_' || k.flood_level)
   union
   select
@@ -62,7 +62,7 @@ drawn as (
     m.vintage
   from kind k
   cross join landslide_coverage l
-  join member_in_force m on m.member_id = l.member_id
+  join current_member m on m.member_id = l.member_id
   where k.landslide_level is not null
     and not exists (select from mapped c where c.belfiore = k.belfiore and c.theme = 'landslide')
 ),

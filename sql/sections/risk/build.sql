@@ -43,7 +43,7 @@ with flood_file as (
     file.file_id,
     file.rank
   from flood_coverage as coverage
-  join member_in_force as file using (member_id)
+  join current_member as file using (member_id)
 ),
 flood_speaker as (
   select
@@ -62,7 +62,7 @@ landslide_file as (
     coverage.member_id,
     file.file_id
   from landslide_coverage as coverage
-  join member_in_force as file using (member_id)
+  join current_member as file using (member_id)
 )
 select
   'flood' as map,
@@ -324,7 +324,7 @@ select
   seismic_zone.position,
   rank() over (partition by register.belfiore order by file.rank) as edition
 from seismic_zone
-join member_in_force as file using (member_id)
+join current_member as file using (member_id)
 join comune_register as register on register.old_istat_code = seismic_zone.istat_code
 where not register.divided;
 

@@ -27,8 +27,8 @@ from without_level
 where not exists (
   select
   from coverage
-  join member_in_force as speaker on speaker.member_id = coverage.member_id
-  join member_in_force as own on own.member_id = without_level.member_id
+  join current_member as speaker on speaker.member_id = coverage.member_id
+  join current_member as own on own.member_id = without_level.member_id
   where coverage.belfiore = without_level.belfiore
     and (coverage.theme = 'flood_' || without_level.class or without_level.class = 'HPH')
     and own.file_id <> speaker.file_id
@@ -56,8 +56,8 @@ from without_level
 where not exists (
   select
   from coverage
-  join member_in_force as speaker on speaker.member_id = coverage.member_id
-  join member_in_force as own on own.member_id = without_level.member_id
+  join current_member as speaker on speaker.member_id = coverage.member_id
+  join current_member as own on own.member_id = without_level.member_id
   where coverage.belfiore = without_level.belfiore
     and coverage.theme = 'landslide'
     and own.file_id <> speaker.file_id

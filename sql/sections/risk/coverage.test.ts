@@ -20,7 +20,7 @@ const SETUP = `
   create schema cases;
   set search_path to cases, public;
   create table region as select 14::int2 as code, 'Molise' as name;
-  create table member_in_force (member_id int4, release_id int4, file_id int4, rank int4, may_be_cut bool default false);
+  create table current_member (member_id int4, release_id int4, file_id int4, rank int4, may_be_cut bool default false);
   create table parcel (fid int4, belfiore text, area_m2 float8, point geometry(point, 4326), geom geometry(multipolygon, 4326));
   create table comune_code (belfiore text, istat_code text, province_historic_code text, region_code int2);
   create table comune_register (belfiore text, old_istat_code text, istat_code text, divided bool);
@@ -50,7 +50,7 @@ const SETUP = `
 
 /** Boundaries of these comuni with current codes, in a separate file. */
 function boundaries(comuni: readonly Comune[]): string {
-  return `insert into member_in_force values (90, 9, 90, 1);
+  return `insert into current_member values (90, 9, 90, 1);
     insert into boundary select 90, row_number() over (), 'comune', coalesce(istat_code, '070999'), case when istat_code is null then belfiore end, st_multi(st_makeenvelope(west, 41, west + 0.1, 41.1, 4326))
     from ground left join comune_code using (belfiore) where belfiore = any ('{${comuni.join(', ')}}');`;
 }
@@ -81,7 +81,7 @@ const WHOLE = [0, 0, 1000, 1000] as const;
 function written(files: readonly File[]): string {
   return files.map(({ rank, areas, regions = [12, 13, 14, 15], missing = [] }, index) => {
     const member = 50 - 3 * index;
-    const lines = [`insert into member_in_force values (${member}, ${member}, ${200 - index}, ${rank});`];
+    const lines = [`insert into current_member values (${member}, ${member}, ${200 - index}, ${rank});`];
     for (const theme of new Set(areas.map((area) => area.theme))) {
       const [table, level] = theme === 'landslide' ? ['landslide', "'P2'"] : ['flood', `'${theme.slice(-2)}'`];
       const first = areas.findIndex((area) => area.theme === theme) + 1;
@@ -198,7 +198,7 @@ describeDatabase('the coverage of hazard maps', (engine) => {
   });
 
   it('uses the newer of two files of boundaries, comune by comune', async () => {
-    const older = `insert into member_in_force values (91, 8, 91, 2);
+    const older = `insert into current_member values (91, 8, 91, 2);
       insert into boundary select 91, position, kind, code, belfiore, st_translate(geom, 0, 1) from boundary;
       insert into boundary select 91, 7, 'comune', '094903', null, st_multi(st_makeenvelope(14.2, 41, 14.3, 41.1, 4326));`;
     expect(await build([{ rank: 1, areas: areas(['landslide'], ['Z001', 'Z003']) }], `${boundaries(['Z001', 'Z002'])} ${older}`)).toEqual({ 'landslide Z001': 0, 'landslide Z003': 0 });

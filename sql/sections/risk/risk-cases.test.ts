@@ -20,7 +20,7 @@ const SETUP = `
   ${NO_MERGERS}
   create table comune_code (belfiore text);
   create table parcel (fid int4, belfiore text, area_m2 float8, point geometry(point, 4326), geom geometry(multipolygon, 4326));
-  create table member_in_force (member_id int4, release_id int4, file_id int4, rank int4);
+  create table current_member (member_id int4, release_id int4, file_id int4, rank int4);
   create table coverage (region_code int2 default 14, theme text, belfiore text, mapped bool, release_id int4, member_id int4, position int8);
   create table comune_register (belfiore text, old_istat_code text, istat_code text, divided bool);
   create table seismic_zone (release_id int4, member_id int4, position int8, istat_code text, label text, zone int2);
@@ -33,7 +33,7 @@ const SETUP = `
 
   insert into comune_register values ('Z001', '094901', '094901', false), ('Z002', '070901', '070901', false);
   -- One file of each kind, of three members.
-  insert into member_in_force select member_id, 1, 1, 1 from generate_series(1, 3) as member_id;
+  insert into current_member select member_id, 1, 1, 1 from generate_series(1, 3) as member_id;
   insert into seismic_zone values (1, 1, 2, '094901', '2A-3B', 2);
 
   -- 1: exactly on a node. 2: in the middle of a full cell. 3: a corner is missing. 4: no corner, a node 1.9 km away. 5: 15 km from any.
@@ -185,7 +185,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '2A2B', 2)")).toEqual([2, '2A2B', false]);
     expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '2A', 2)")).toEqual([2, '2A', true]);
     // The newer of two files is used, although the older is more severe.
-    expect(await zones("insert into member_in_force values (9, 2, 9, 2); insert into seismic_zone values (1, 1, 3, '070901', '4', 4), (2, 9, 3, '070901', '1', 1)")).toEqual([4, '4', true]);
+    expect(await zones("insert into current_member values (9, 2, 9, 2); insert into seismic_zone values (1, 1, 3, '070901', '4', 4), (2, 9, 3, '070901', '1', 1)")).toEqual([4, '4', true]);
   });
 
   it('flood: ignores a common border, counts a square metre, and adds up the pieces of one area', async () => {
@@ -275,9 +275,9 @@ describeDatabase('the section risk, case by case', (engine) => {
 
   it('newer partial file: replaces the national file in the comuni that it covers, class by class, and nowhere else', async () => {
     const rows = await build(`
-      delete from member_in_force;
+      delete from current_member;
       -- Members 1 and 2: the part, of P1 and of landslides; 3 and 4 the file of Italy.
-      insert into member_in_force values (1, 2, 20, 1), (2, 2, 20, 1), (3, 1, 10, 2), (4, 1, 10, 2);
+      insert into current_member values (1, 2, 20, 1), (2, 2, 20, 1), (3, 1, 10, 2), (4, 1, 10, 2);
       insert into flood_coverage values (1, 'P1'), (1, 'HPH'), (3, 'P1'), (4, 'P2'), (4, 'P3'), (4, 'HPH');
       insert into landslide_coverage values (2), (3);
       ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${square(13, 'Z002', 0.02)} ${square(14, 'Z001', 0.03)} ${square(15, 'Z003', 0.04)}

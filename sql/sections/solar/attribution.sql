@@ -10,7 +10,7 @@ select
   c.source as source_id,
   m.vintage
 from building_coverage c
-join member_in_force m on m.member_id = c.member_id
+join current_member m on m.member_id = c.member_id
 cross join (values (' roof'), (' yield')) as k (key)
 union
 select
@@ -19,6 +19,6 @@ select
   m.vintage
 from building_coverage c
 cross join raster_tile t
-join member_in_force m on m.member_id = t.member_id
+join current_member m on m.member_id = t.member_id
 where t.section = 'solar'
   and c.source is not null;

@@ -11,7 +11,7 @@ with tile as (
     t.tile_y,
     m.vintage
   from motion_tile t
-  join member_in_force m on m.member_id = t.member_id
+  join current_member m on m.member_id = t.member_id
 ),
 -- If all tiles have the same vintage, the parcels are not read.
 box as (

@@ -10,6 +10,6 @@ select distinct
   t.source_id,
   m.vintage
 from raster_tile t
-join member_in_force m on m.member_id = t.member_id
+join current_member m on m.member_id = t.member_id
 where t.section = 'terrain'
   and t.source_id in (select distinct source_id from terrain);

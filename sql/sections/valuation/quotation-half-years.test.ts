@@ -133,7 +133,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
         set search_path to cases, public;
         create view region as select 14::int2 as code, 'Molise'::text as name;
         create table comune_code (belfiore text, region_code int2);
-        create table member_in_force as select n * 10 as member_id, 1 as release_id, n as file_id, n as rank from generate_series(0, 99) as n;
+        create table current_member as select n * 10 as member_id, 1 as release_id, n as file_id, n as rank from generate_series(0, 99) as n;
         create table omi_quotation (like layer.omi_quotation);
         create table omi_zone (like layer.omi_zone);
         create table omi_perimeter (like layer.omi_perimeter);

@@ -27,7 +27,7 @@ select
   min(m.vintage) as vintage
 from corner c
 join pga_node n on n.ix = c.ix and n.iy = c.iy and n.spacing_deg = c.spacing_deg
-join member_in_force m on m.member_id = n.member_id
+join current_member m on m.member_id = n.member_id
 group by c.fid
 order by c.fid;
 

@@ -12,7 +12,7 @@ describeDatabase('the section shaking', (engine) => {
       await session.script(`
         create schema cases;
         set search_path to cases, public;
-        create table member_in_force as select 1 as member_id, '2004'::text as vintage;
+        create table current_member as select 1 as member_id, '2004'::text as vintage;
         -- A step of 0.02: 14.00–14.02° E are the columns 700 and 701, 41.00–41.02° N the rows 2050 and 2051.
         create table pga_node (member_id int4, ix int4, iy int4, ag_g float8, spacing_deg float8);
         insert into pga_node values (1, 700, 2050, 0.12, 0.02), (1, 701, 2050, 0.10, 0.02), (1, 700, 2051, 0.16, 0.02), (1, 701, 2051, 0.14, 0.02), (1, 702, 2050, 0.99, 0.02);
