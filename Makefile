@@ -10,13 +10,16 @@ mappale := node pipelines/mappale.mjs
 vitest := npx --no-install vitest run
 options = $(REGION) $(foreach folder,$(DATA),--data $(folder)) $(ARGS)
 
-.PHONY: help setup setup-gdal load-region plan refresh status validate serve unit test test-all test-faults test-long bench docs check
+.PHONY: help setup develop setup-gdal load-region plan refresh status validate serve unit test test-all test-faults test-long bench docs check
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
-setup: ## Install missing packages
+setup: ## Install missing packages of the program
 	@scripts/setup.sh
+
+develop: ## Install missing packages of tests, checks and documentation too
+	@scripts/setup.sh develop
 
 setup-gdal: ## Install or compile GDAL's binding, which reads vector files faster
 	@scripts/setup.sh gdal
@@ -39,26 +42,26 @@ validate: setup ## Check that FILES match the expected schema; needs no database
 serve: setup ## Serve the API and the map on localhost
 	@$(mappale) serve $(ARGS)
 
-unit: setup ## Run the tests that need no database, in seconds
+unit: develop ## Run the tests that need no database, in seconds
 	@$(vitest) --project unit $(ARGS)
 
-test: setup ## Run the tests on the databases of this machine, without the long random tests
+test: develop ## Run the tests on the databases of this machine, without the long random tests
 	@$(vitest) --project '!random*' $(ARGS)
 
-test-all: setup ## Run every test, as in continuous integration
+test-all: develop ## Run every test, as in continuous integration
 	@$(vitest) $(ARGS)
 
-test-faults: setup ## Run the tests that kill runs, cut files and fill disks
+test-faults: develop ## Run the tests that kill runs, cut files and fill disks
 	@$(vitest) --project '*faults' $(ARGS)
 
-test-long: setup ## Run every test on every database, with many more random cases (hours); ARGS=test/pipelines/arrival selects
+test-long: develop ## Run every test on every database, with many more random cases (hours); ARGS=test/pipelines/arrival selects
 	@MAPPALE_TEST_ENGINES=postgres,pglite MAPPALE_TEST_SEQUENCES=300 MAPPALE_TEST_KILLS=300 MAPPALE_TEST_MUTATIONS=20000 MAPPALE_TEST_TRUTH=20000 $(vitest) $(ARGS)
 
-bench: setup ## Measure each step on this machine
+bench: develop ## Measure each step on this machine
 	@npm run --silent bench -- $(ARGS)
 
-docs: setup ## Build the site of the documentation in .mappale/site
+docs: develop ## Build the site of the documentation in .mappale/site
 	@npm run --silent docs
 
-check: setup ## Check the types, the style and the regular expressions of the code
+check: develop ## Check the types, the style and the regular expressions of the code
 	@npm run --silent typecheck && npm run --silent lint && npm run --silent expressions

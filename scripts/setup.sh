@@ -2,8 +2,9 @@
 # Makes a checkout ready to work: installs the npm packages and, on request, GDAL's binding.
 # Where nothing is missing it does nothing. Everything it says goes to stderr; what the tools say goes to the log.
 #
-#   scripts/setup.sh        what every target of the Makefile runs first
-#   scripts/setup.sh gdal   also GDAL's binding (gdal-async), which reads vector files faster than gdal3.js
+#   scripts/setup.sh           the packages that run the program: a quarter of the CPU time of all packages
+#   scripts/setup.sh develop   also the packages of tests, checks and documentation
+#   scripts/setup.sh gdal      also GDAL's binding (gdal-async), which reads vector files faster than gdal3.js
 #
 # The binding comes as a prebuilt binary or is compiled against the GDAL of the system. Its own
 # install script would compile a bundled GDAL for half an hour: `npm ci --ignore-scripts` keeps npm from running it.
@@ -17,6 +18,8 @@ readonly WORK=.mappale/setup
 readonly LOG=$WORK/log.txt
 readonly STAMP=node_modules/.mappale-setup
 readonly ASKED=${1:-}
+# Packages of development that also run a checkout: the compiler of the sources, the map, and the pages of the API's documentation.
+readonly RUN_CHECKOUT='tsx maplibre-gl swagger-ui-dist'
 readonly BINDING=node_modules/gdal-async/lib/binding
 
 say() { printf 'setup: %s\n' "$*" >&2; }
@@ -75,6 +78,13 @@ has npm || fail 'npm is not installed, it usually comes with Node. Install it, t
 # Digest of the input of the installed packages. Another Node needs another binary of the binding.
 wanted="$(cat package.json package-lock.json .npmrc | cksum) node $(node -p process.versions.modules)"
 
+# A checkout keeps the packages of development once it has them.
+packages=develop
+if [ -z "$ASKED" ] && [ ! -d node_modules/vitest ]; then
+  packages=run
+  wanted="$wanted run"
+fi
+
 stamped=
 [ ! -f "$STAMP" ] || stamped=$(cat "$STAMP")
 [ -d node_modules/gdal3.js ] || stamped=
@@ -103,6 +113,28 @@ fi
 
 # --- npm packages -------------------------------------------------------------------------------------------------
 
+install_develop() { npm ci --ignore-scripts --include=dev --include=optional --no-audit --no-fund; }
+
+# Installs the same versions in a folder whose package.json and package-lock.json name fewer packages of development.
+install_run() {
+  local folder=$WORK/run
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  cp .npmrc "$folder"
+  node -e "
+    const { readFileSync, writeFileSync } = require('node:fs');
+    const [folder, ...names] = process.argv.slice(1);
+    for (const file of ['package.json', 'package-lock.json']) {
+      const content = JSON.parse(readFileSync(file, 'utf8'));
+      const root = content.packages?.[''] ?? content;
+      root.devDependencies = Object.fromEntries(names.map((name) => [name, root.devDependencies[name]]));
+      writeFileSync(folder + '/' + file, JSON.stringify(content));
+    }" "$folder" $RUN_CHECKOUT &&
+    (cd "$folder" && npm ci --ignore-scripts --include=dev --include=optional --omit=peer --no-audit --no-fund) &&
+    rm -rf node_modules &&
+    mv "$folder/node_modules" node_modules
+}
+
 if [ "${stamped% *}" != "$wanted" ]; then
   # npm removes node_modules, so the compiled binding is saved. Compiling takes a while, and the binding
   # rarely changes.
@@ -112,7 +144,7 @@ if [ "${stamped% *}" != "$wanted" ]; then
     cp -R "$BINDING" "$keep"
   fi
   say 'installing the npm packages (npm ci) …'
-  if ! run 900 'npm ci' npm ci --ignore-scripts --include=dev --include=optional --no-audit --no-fund; then
+  if ! run 900 'npm ci' "install_$packages"; then
     tail -n 15 "$LOG" >&2
     fail "the npm packages could not be installed. Check that the registry answers (npm ping); the whole log is $LOG."
   fi
