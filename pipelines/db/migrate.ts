@@ -22,7 +22,8 @@ import { ident, one, type Database, type Row, type Session } from './types.ts';
 const server = statementsOf('server');
 
 const MINIMUM = { postgres: 15, postgis: [3, 3] } as const;
-const EXTENSIONS = ['postgis', 'pg_trgm', 'unaccent', 'fuzzystrmatch'] as const;
+/** Extensions of every database, in the order of their creation. */
+export const EXTENSIONS = ['postgis', 'pg_trgm', 'unaccent', 'fuzzystrmatch'] as const;
 
 export interface MigrateOptions {
   /** Delete rows that the new tables cannot hold. Only a user may decide this. */

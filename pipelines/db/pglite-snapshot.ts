@@ -1,20 +1,29 @@
-/** The snapshot of a new embedded database, which only the compiled program has. Unpacking it takes a quarter of the CPU time of creating a database. */
+/** Snapshots of a new embedded database. Unpacking one takes a quarter of the CPU time of creating the database. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import { ROOT } from '../config.ts';
 
-/** Folder of the snapshot, below the root of the program. */
+/**
+ * `tables`: the extensions and all tables. Only the compiled program has it, because it changes with the SQL. `extensions`: a database before its first
+ * migration. It is committed, because it changes only with PGlite.
+ */
+export type SnapshotContent = 'tables' | 'extensions';
+
+/** Folder of the snapshots, below the root of the program. */
 const FOLDER = 'pipelines/db';
+
+/** Snapshot of the extensions, with the versions of PGlite and of its PostGIS. */
+const EXTENSIONS_FILE = join(ROOT, FOLDER, 'extensions-pglite-0.5.8-postgis-0.2.8.tar.br');
 
 /** Files that determine the content of a new database: all of `sql`, which includes the sections' schemas, and the layers of the sources. */
 const CONTENT = /^sql\/|\.sql$/;
 
-/** Returns the path of the snapshot. Its name has the digest of the SQL, so that a snapshot of other SQL is not found. */
-async function snapshotPath(): Promise<string> {
+/** Returns the path of the snapshot of all tables. Its name has the digest of the SQL, so that a snapshot of other SQL is not found. */
+async function tablesFile(): Promise<string> {
   const hash = createHash('sha256');
   for (const folder of ['sql', 'sources']) {
     const paths = readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
@@ -27,16 +36,17 @@ async function snapshotPath(): Promise<string> {
   return join(ROOT, FOLDER, `new-database-${hash.digest('hex').slice(0, 16)}.tar.br`);
 }
 
-/** Returns the data folder of a new database as a tar archive, or undefined if the program has no snapshot of its SQL. */
+/** Returns the data folder of a new database as a tar archive, from the snapshot that has most, or undefined if the program has none. */
 export async function readSnapshot(): Promise<Blob | undefined> {
-  const path = await snapshotPath();
-  return existsSync(path) ? new Blob([await promisify(brotliDecompress)(await readFile(path))]) : undefined;
+  const path = [await tablesFile(), EXTENSIONS_FILE].find((each) => existsSync(each));
+  return path === undefined ? undefined : new Blob([await promisify(brotliDecompress)(await readFile(path))]);
 }
 
-/** Compresses the archive of a data folder and stores it as the snapshot. */
-export async function writeSnapshot(archive: Buffer): Promise<void> {
+/** Compresses the archive of a data folder and stores it as the snapshot. The snapshot of all tables replaces that of the extensions. */
+export async function writeSnapshot(content: SnapshotContent, archive: Buffer): Promise<void> {
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS, [constants.BROTLI_PARAM_SIZE_HINT]: archive.length,
   };
-  await writeFile(await snapshotPath(), await promisify(brotliCompress)(archive, { params }));
+  await writeFile(content === 'tables' ? await tablesFile() : EXTENSIONS_FILE, await promisify(brotliCompress)(archive, { params }));
+  if (content === 'tables') await rm(EXTENSIONS_FILE, { force: true });
 }

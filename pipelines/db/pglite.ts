@@ -8,7 +8,7 @@ import { MappaleError } from '../errors.ts';
 import { quoted } from '../typed.ts';
 import { databaseError } from './errors.ts';
 import { giveFolderBack, inspectFolder, mustHaveRoom, takeFolder, unfinishedMark } from './pglite-folder.ts';
-import { readSnapshot, writeSnapshot } from './pglite-snapshot.ts';
+import { readSnapshot, writeSnapshot, type SnapshotContent } from './pglite-snapshot.ts';
 import { OneSession, SessionDatabase } from './session.ts';
 import { emptyDatabase } from './state.ts';
 import { ident, type CopyIn, type Database, type Row } from './types.ts';
@@ -231,13 +231,17 @@ function inMemory(pglite: Opened): Database {
   return new Embedded(new EmbeddedSession(pglite, 'write', null), null);
 }
 
-/** Stores the snapshot from which this program creates embedded databases. @param prepare creates the tables */
-export async function createSnapshot(prepare: (database: Database) => Promise<unknown>): Promise<void> {
-  const pglite = await createPglite({ dataDir: `memory://${randomUUID()}`, settings: [NO_RECYCLED_LOG], snapshot: undefined });
+/**
+ * Stores a snapshot from which this program creates embedded databases. That of all tables is created from that of the extensions.
+ * @param prepare creates the content
+ */
+export async function createSnapshot(content: SnapshotContent, prepare: (database: Database) => Promise<unknown>): Promise<void> {
+  const snapshot = content === 'tables' ? await readSnapshot() : undefined;
+  const pglite = await createPglite({ dataDir: `memory://${randomUUID()}`, settings: [NO_RECYCLED_LOG], snapshot });
   const database = inMemory(pglite);
   await prepare(database);
   for (const statement of ['vacuum', 'select pg_switch_wal()', 'checkpoint']) await database.query(statement);
-  await writeSnapshot(Buffer.from(await (await pglite.dumpDataDir('none')).arrayBuffer()));
+  await writeSnapshot(content, Buffer.from(await (await pglite.dumpDataDir('none')).arrayBuffer()));
   await database.close();
 }
 

@@ -16,4 +16,4 @@ const { createSnapshot } = (await compiled('pipelines/db/pglite.js')) as typeof 
 const { upgrade } = (await compiled('pipelines/run/upgrade.js')) as typeof import('../../pipelines/run/upgrade.ts');
 const { loadSources } = (await compiled('pipelines/contract/registry.js')) as typeof import('../../pipelines/contract/registry.ts');
 const sources = await loadSources();
-await createSnapshot((database) => upgrade(database, sources));
+await createSnapshot('tables', (database) => upgrade(database, sources));

@@ -1,6 +1,6 @@
-/** The snapshot from which the compiled program creates embedded databases, compared with a database that `migrate` creates. */
+/** The snapshots from which embedded databases are created, compared with databases that are created without them. */
 import { execFile } from 'node:child_process';
-import { appendFile, cp, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { appendFile, cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,8 +10,8 @@ import { ROOT } from '../../pipelines/config.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { foundObjects } from '../../pipelines/db/objects.ts';
 import { readSnapshot } from '../../pipelines/db/pglite-snapshot.ts';
-import type { Database } from '../../pipelines/db/index.ts';
-import { migrate } from '../../pipelines/db/migrate.ts';
+import { openDatabase, type Database } from '../../pipelines/db/index.ts';
+import { EXTENSIONS, migrate } from '../../pipelines/db/migrate.ts';
 import { describeEngines } from '../harness/database.ts';
 import { freshContext } from '../harness/fresh-context.ts';
 import { PROGRAM } from '../harness/program.ts';
@@ -76,14 +76,43 @@ describeEngines('an embedded database of the compiled program', (engine) => {
   });
 }, ['pglite']);
 
-it('a checkout has no snapshot', async () => {
-  expect(await readSnapshot()).toBeUndefined();
+it('the snapshot of the extensions is named by the versions in package.json', async () => {
+  const { dependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
+  const expected = `extensions-pglite-${dependencies['@electric-sql/pglite']}-postgis-${dependencies['@electric-sql/pglite-postgis']}.tar.br`;
+  expect((await readdir(join(ROOT, 'pipelines/db'))).filter((file) => file.endsWith('.tar.br'))).toEqual([expected]);
+  expect((await readSnapshot())?.size).toBeGreaterThan(1e6);
 });
 
-it('a snapshot is not used if SQL of the program changed', async () => {
+/** Returns the content of the extensions: functions, types, operators, and the coordinate reference systems of PostGIS. */
+async function extensionsOf(database: Database): Promise<unknown> {
+  return {
+    extensions: await database.query('select extname, extversion, extnamespace::regnamespace::text as schema from pg_extension order by extname'),
+    functions: await database.query(`
+      select p.oid::regprocedure::text as name, p.prosrc, p.probin, p.provolatile, p.proparallel, p.procost
+      from pg_proc p join pg_depend d on d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e' order by 1`),
+    others: await database.query(`
+      select pg_describe_object(classid, objid, 0) as object from pg_depend where deptype = 'e' and classid <> 'pg_proc'::regclass order by 1`),
+    references: await database.query('select count(*)::int as systems, md5(string_agg(s::text, chr(10) order by s.srid)) as digest from spatial_ref_sys s'),
+    settings: await database.query("select name, setting, source from pg_settings where setting not like '/%' order by name"),
+    roles: await database.query('select rolname, rolsuper, rolcanlogin, rolinherit from pg_roles order by rolname'),
+  };
+}
+
+it('no snapshot is used if SQL of the compiled program changed, and the extensions equal those of the snapshot of a checkout', async () => {
   const { readSnapshot: snapshotOfProgram } = await moduleOf<typeof import('../../pipelines/db/pglite-snapshot.ts')>('pipelines/db/pglite-snapshot.js');
+  const { openDatabase: openInProgram } = await moduleOf<typeof import('../../pipelines/db/index.ts')>('pipelines/db/index.js');
   expect((await snapshotOfProgram())?.size).toBeGreaterThan(1e6);
   const [migration = ''] = (await readdir(join(program, 'sql/migrations'))).slice(-1);
   await appendFile(join(program, 'sql/migrations', migration), '\n-- changed\n');
   expect(await snapshotOfProgram()).toBeUndefined();
+
+  const [created, copied] = [await openInProgram('pglite:memory'), await openDatabase('pglite:memory')];
+  try {
+    for (const extension of EXTENSIONS) await created.query(`create extension ${extension}`);
+    expect(await systemOf(created)).not.toBe(await systemOf(copied));
+    expect(await extensionsOf(copied)).toEqual(await extensionsOf(created));
+  } finally {
+    await created.close();
+    await copied.close();
+  }
 });

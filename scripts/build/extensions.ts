@@ -1,0 +1,11 @@
+/**
+ * Creates the snapshot of an embedded database with its extensions, which a checkout uses. Run it after changing the version of PGlite.
+ *
+ *   node --import tsx scripts/build/extensions.ts
+ */
+import { createSnapshot } from '../../pipelines/db/pglite.ts';
+import { EXTENSIONS } from '../../pipelines/db/migrate.ts';
+
+await createSnapshot('extensions', async (database) => {
+  for (const extension of EXTENSIONS) await database.query(`create extension ${extension}`);
+});
