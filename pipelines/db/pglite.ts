@@ -232,7 +232,7 @@ function inMemory(pglite: Opened): Database {
 }
 
 /**
- * Stores a snapshot from which this program creates embedded databases. That of all tables is created from that of the extensions.
+ * Stores a snapshot from which this program creates embedded databases. The snapshot of all tables begins with the extensions.
  * @param prepare creates the content
  */
 export async function createSnapshot(content: SnapshotContent, prepare: (database: Database) => Promise<unknown>): Promise<void> {
