@@ -17,7 +17,7 @@ export type SnapshotContent = 'tables' | 'extensions';
 const FOLDER = 'pipelines/db';
 
 /** Snapshot of the extensions, with the versions of PGlite and of its PostGIS. */
-const EXTENSIONS_FILE = join(ROOT, FOLDER, 'extensions-pglite-0.5.8-postgis-0.2.8.tar.br');
+const EXTENSIONS_FILE = join(ROOT, FOLDER, 'extensions-pglite-0-5-8-postgis-0-2-8.br');
 
 /** Files that determine the content of a new database: all of `sql`, which includes the sections' schemas, and the layers of the sources. */
 const CONTENT = /^sql\/|\.sql$/;
