@@ -9,7 +9,7 @@ import { readParameters } from '../../api/parameters.ts';
 import { firstFid } from '../../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { describeEngines } from '../harness/database.ts';
-import { BASE, DOCUMENT, violationsOf, regionService, VERSION, type Answered } from './harness.ts';
+import { BASE, DOCUMENT, violationsOf, REGIONS, regionService, VERSION, type Answered } from './harness.ts';
 import { STATEMENTS } from './statements.ts';
 import { Trial } from '../harness/api-trial.ts';
 
@@ -42,8 +42,7 @@ describeEngines('the read interface', (engine) => {
   ];
 
   beforeAll(async () => {
-    // The third comune has a name in two languages.
-    service = await regionService(engine, 500, 11, { comuni: 4, everySemester: true });
+    service = await regionService(engine, ...REGIONS.whole);
     key = await service.token();
     const [row] = await service.database.query<{ fid: number; lat: number; lng: number }>(
       `select p.fid, st_y(p.point) as lat, st_x(p.point) as lng from core.parcel p join section.address a on a.fid = p.fid where p.kind = 'land' order by p.fid limit 1`,

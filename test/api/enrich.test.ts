@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { emptyService, regionService, serviceOn, type Answered, type Service } from './harness.ts';
+import { emptyService, REGIONS, regionService, serviceOn, type Answered, type Service } from './harness.ts';
 
 const PATH = '/tools/enrich';
 const HEADERS = { 'content-type': 'text/csv' };
@@ -14,7 +14,7 @@ describeDatabase('the endpoint that enriches tables', (engine) => {
   let fids: number[];
 
   beforeAll(async () => {
-    const region = await regionService(engine, 60, 51, { comuni: 2 });
+    const region = await regionService(engine, ...REGIONS.whole);
     ({ database } = region);
     on = await serviceOn(database, region.url, { enrich: true });
     await region.close();

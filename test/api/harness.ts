@@ -87,6 +87,14 @@ export async function emptyService(engine: TestEngine, options: Pick<ServerOptio
   return serviceOn(database, url, options);
 }
 
+/** Regions of several suites, as the parameters of `regionService`, so that a run loads each of them once for an engine. */
+export const REGIONS = {
+  /** Every source with every half-year. The third comune has a name in two languages. */
+  whole: [500, 11, { comuni: 4, everySemester: true }],
+  /** Parcels, addresses, floods and boundaries. */
+  floods: [400, 17, { comuni: 3, only: ['ade_cadastre', 'istat_comuni', 'istat_boundaries', 'ispra_flood', 'anncsu_addresses'] }],
+} as const satisfies Readonly<Record<string, readonly [parcels: number, seed: number, choice: SyntheticChoice]>>;
+
 /** Starts the server on a synthetic region, loaded as a user would load it. Suites that ask for the same region share its load, and each gets a copy. */
 export async function regionService(
   engine: TestEngine,

@@ -12,7 +12,7 @@ import { ROOT } from '../../pipelines/config.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { describeEngines } from '../harness/database.ts';
 import { PROGRAM } from '../harness/program.ts';
-import { regionService } from './harness.ts';
+import { REGIONS, regionService } from './harness.ts';
 
 type Json = Record<string, unknown>;
 type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string };
@@ -60,7 +60,7 @@ describeEngines('the Model Context Protocol', (engine) => {
   };
 
   beforeAll(async () => {
-    service = await regionService(engine, 200, 21, { comuni: 2, only: ['ade_cadastre', 'anncsu_addresses', 'istat_comuni', 'istat_boundaries', 'ispra_flood'] });
+    service = await regionService(engine, ...REGIONS.floods);
     [parcel] = await service.database.query<{ fid: number; reference: string; lat: number; lng: number }>(
       "select fid, reference, round(st_y(point)::numeric, 7)::float8 as lat, round(st_x(point)::numeric, 7)::float8 as lng from core.parcel where kind = 'land' order by fid limit 1",
     ) as [typeof parcel];

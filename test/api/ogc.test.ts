@@ -5,7 +5,7 @@ import { FILTER_PROPERTIES } from '../../api/cql2.ts';
 import { COLLECTIONS, CONFORMS_TO, INDEXED } from '../../api/ogc.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { BASE, DOCUMENT, violationsOf, regionService, type Answered } from './harness.ts';
+import { BASE, DOCUMENT, violationsOf, REGIONS, regionService, type Answered } from './harness.ts';
 
 type Json = Record<string, unknown>;
 type Link = { href: string; rel: string; type?: string };
@@ -57,7 +57,7 @@ describeDatabase('OGC API - Features', (engine) => {
   const corners = ({ geometry }: Feature): [number, number][] => (geometry.coordinates).flat(geometry.type === 'Polygon' ? 1 : 2) as [number, number][];
 
   beforeAll(async () => {
-    service = await regionService(engine, 400, 17, { comuni: 3, only: ['ade_cadastre', 'istat_comuni', 'istat_boundaries', 'ispra_flood', 'anncsu_addresses'] });
+    service = await regionService(engine, ...REGIONS.floods);
     key = await service.token();
     all = await service.database.query(
       "select fid, belfiore, reference, kind, label, nullif(ltrim(sheet, '0'), '') as sheet, api.shown_area(area_m2)::float8 as area, st_xmin(geom) as west, st_ymin(geom) as south, st_xmax(geom) as east, st_ymax(geom) as north from core.parcel order by fid",
