@@ -11,7 +11,18 @@ export type Answer = {
   readonly publication: string;
   /** JSON text; null: the requested object does not exist. */
   readonly answer: string | null;
+  /** Headers of this answer only. */
+  readonly headers?: Readonly<Record<string, string>>;
 };
+
+/** A binary format of an answer. */
+export interface Binary {
+  /** Value of the parameter `f`. */
+  readonly name: string;
+  readonly type: string;
+  /** Converts the JSON text of an answer. Links of the answer become the header Link. */
+  readonly encode: (answer: string, query: Given['query']) => Promise<{ readonly body: Uint8Array; readonly link: string }>;
+}
 
 /** Documentation of an endpoint. */
 export interface Described {
@@ -37,6 +48,10 @@ export interface Described {
   readonly refused: Readonly<Record<string, string>>;
   /** Returns the answer as a page for browsers. Absent: there is none. */
   readonly page?: (answer: string) => string;
+  /** Second format of the answer, which parameter `f` or the header Accept selects. Absent: there is none. */
+  readonly binary?: Binary;
+  /** Headers of the answer, with a description and an example. */
+  readonly headers?: Readonly<Record<string, { readonly description: string; readonly example: string }>>;
   /** Condition for an answer 204 without a body. Absent: there is none. */
   readonly nothing?: string;
 }

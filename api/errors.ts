@@ -9,6 +9,7 @@ export const STATUS = {
   BBOX_TOO_LARGE: 400,
   POLYGON_TOO_LARGE: 400,
   FILTER_NOT_INDEXED: 400,
+  FILTER_TOO_SLOW: 400,
   API_KEY_REQUIRED: 401,
   INVALID_API_KEY: 401,
   INSUFFICIENT_SCOPE: 403,
@@ -84,6 +85,9 @@ export const refusal = {
   ),
   FILTER_NOT_INDEXED: (indexed: readonly string[]) => new ApiError(
     'FILTER_NOT_INDEXED', `the filter would read every parcel; allowed: add with "and" a condition that has an index: ${indexed.join(', ')}`, { indexed },
+  ),
+  FILTER_TOO_SLOW: (seconds: number) => new ApiError(
+    'FILTER_TOO_SLOW', `the filter took longer than ${seconds} s; allowed: a smaller area, or fewer geometries and vertices`, { seconds },
   ),
   API_KEY_REQUIRED: () => new ApiError('API_KEY_REQUIRED', 'the header x-api-key with a token is required'),
   INVALID_API_KEY: () => new ApiError('INVALID_API_KEY', 'the token in x-api-key is not known, has expired or was revoked'),

@@ -1,14 +1,13 @@
-/** Zod schemas of the answers below /ogc, according to OGC API - Features, Part 1: Core. */
+/** Zod schemas of the answers below /ogc, according to OGC API - Features, Parts 1 to 3. */
 import { z } from 'zod';
 import { belfiore, COVERAGE_MEANING, coverageWord, geometry, kind, nullable, parcelFacts, whole } from '../pipelines/contract/schemas.ts';
 import { SECTIONS } from '../pipelines/contract/sections.ts';
 import { licenses } from './answers.ts';
+import { CRS84, CRS_URIS } from './crs.ts';
 
+export const FLATGEOBUF_TYPE = 'application/flatgeobuf';
 export const GEOJSON_TYPE = 'application/geo+json; charset=utf-8';
 export const SCHEMA_TYPE = 'application/schema+json; charset=utf-8';
-
-/** WGS 84 with the axis order longitude, latitude. */
-export const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84';
 
 const link = z.strictObject({
   href: z.string().describe('Address'),
@@ -41,7 +40,8 @@ export const collection = z.strictObject({
     }).describe('Spatial extent'),
   }).optional().describe('Approximate extent of the features; absent: nothing is published'),
   itemType: z.literal('feature').describe('Always'),
-  crs: z.array(z.literal(CRS84)).min(1).max(1).describe('The only supported CRS'),
+  crs: z.array(z.enum(CRS_URIS)).min(CRS_URIS.length).max(CRS_URIS.length).describe('Supported coordinate reference systems; the first one is the default'),
+  storageCrs: z.literal(CRS84).describe('System in which geometries are stored'),
 }).meta({ id: 'Collection', description: 'Collection of features' });
 
 export const collections = z.strictObject({ links, collections: z.array(collection).describe('Parcels first, then each section of the record') }).meta({ id: 'Collections' });

@@ -1,22 +1,26 @@
 /**
- * OGC API - Features, Part 1: Core, below /ogc: parcels and each section of their record as collections of GeoJSON features. Tokens, limits and
+ * OGC API - Features, Parts 1 to 3, below /ogc: parcels and each section of their record as collections of GeoJSON features. Tokens, limits and
  * errors are the same as in the rest of the API. docs/ogc-conformance.md lists the test of each requirement.
  */
 import { z } from 'zod';
 import { firstFid, REGIONS } from '../pipelines/contract/regions.ts';
 import { SECTIONS } from '../pipelines/contract/sections.ts';
 import type { Reader } from '../pipelines/db/reader.ts';
+import { MappaleError } from '../pipelines/errors.ts';
+import { CRS84, CRS_URIS, boxesOf, crsOf, placed, SMALL_BOX_DEGREES, type Crs } from './crs.ts';
 import { FILTER_GEOMETRY, FILTER_PROPERTIES, parseFilter, type Condition, type Filter } from './cql2.ts';
 import { endpoint, type Answer, type Endpoint } from './endpoint.ts';
 import { invalidParameter, refusal } from './errors.ts';
-import { CRS84, collection, collections, conformance, featureCollection, featureProperties, GEOJSON_TYPE, landingPage, queryables, SCHEMA_TYPE, singleFeature } from './ogc-answers.ts';
+import { FLATGEOBUF } from './flatgeobuf.ts';
+import { collection, collections, conformance, featureCollection, featureProperties, GEOJSON_TYPE, landingPage, queryables, SCHEMA_TYPE, singleFeature } from './ogc-answers.ts';
 import { collectionsPage, conformancePage, describedPage, queryablesPage } from './ogc-pages.ts';
-import { collectionPath, descriptionOf, featurePath, itemsParameters, noParameters, queryableParameters, SMALL_BOX_DEGREES } from './parameters.ts';
+import { collectionPath, descriptionOf, featureParameters, featurePath, itemsParameters, noParameters, queryableParameters } from './parameters.ts';
 
 const OGC = '/ogc';
 
 export const CONFORMS_TO: readonly string[] = [
   ...['core', 'geojson'].map((name) => `http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/${name}`),
+  'http://www.opengis.net/spec/ogcapi-features-2/1.0/conf/crs',
   ...['queryables', 'filter', 'features-filter'].map((name) => `http://www.opengis.net/spec/ogcapi-features-3/1.0/conf/${name}`),
   ...['basic-cql2', 'advanced-comparison-operators', 'basic-spatial-functions', 'basic-spatial-functions-plus', 'cql2-text', 'cql2-json'].map((name) => `http://www.opengis.net/spec/cql2/1.0/conf/${name}`),
 ];
@@ -67,13 +71,15 @@ function describeCollection({ id, title, description }: Collection, base: string
   const links: readonly Link[] = [
     { href: at, rel: 'self', type: JSON_MEDIA, title },
     { href: `${at}/items`, rel: 'items', type: GEOJSON_MEDIA, title: `${title} as GeoJSON` },
+    { href: `${at}/items?f=${FLATGEOBUF.name}`, rel: 'items', type: FLATGEOBUF.type, title: `${title} as FlatGeobuf` },
     { href: `${at}/queryables`, rel: QUERYABLES_REL, type: SCHEMA_MEDIA, title: 'Queryable properties' },
   ];
   return {
     id, title, description, links,
     ...(extent === null ? {} : { extent: { spatial: { bbox: [extent], crs: CRS84 } } }),
     itemType: 'feature',
-    crs: [CRS84],
+    crs: CRS_URIS,
+    storageCrs: CRS84,
   };
 }
 
@@ -99,17 +105,11 @@ function queryOf(values: Readonly<Record<string, unknown>>): string {
   return given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&');
 }
 
-/** @param bbox 4 or 6 numbers @returns two boxes if the box crosses the antimeridian @throws ApiError `INVALID_PARAMS` */
-function boxesOf(bbox: readonly number[] | undefined): { boxes: readonly number[] | null; isSmall: boolean } {
-  if (bbox === undefined) return { boxes: null, isSmall: false };
-  const [west = NaN, south = NaN, east = NaN, north = NaN] = bbox.length === 4 ? bbox : [bbox[0], bbox[1], bbox[3], bbox[4]] as readonly number[];
-  const [low = 0, high = 0] = bbox.length === 6 ? [bbox[2], bbox[5]] : [];
-  const isOnEarth = [west, east].every((lng) => Math.abs(lng) <= 180) && [south, north].every((lat) => Math.abs(lat) <= 90);
-  if (bbox.length === 5 || !isOnEarth || south > north || low > high) {
-    throw invalidParameter('bbox', descriptionOf(itemsParameters.shape.bbox).replace(/^.*?; /, ''), 'is no box on Earth');
-  }
-  if (west > east) return { boxes: [west, south, 180, north, -180, south, east, north], isSmall: false };
-  return { boxes: [west, south, east, north], isSmall: Math.max(east - west, north - south) <= SMALL_BOX_DEGREES };
+/** @throws ApiError `INVALID_PARAMS` */
+function requestedBoxes(bbox: readonly number[] | undefined, crs: Crs): Exclude<ReturnType<typeof boxesOf>, null> {
+  const found = boxesOf(bbox, crs);
+  if (found === null) throw invalidParameter('bbox', descriptionOf(itemsParameters.shape.bbox).replace(/^.*?; /, ''), 'is no box on Earth');
+  return found;
 }
 
 /** Result of `api.features`. */
@@ -123,6 +123,12 @@ type Page = {
   readonly next: number | null;
   readonly licenses: string;
 };
+
+/** Longest time of a page with a filter, in ms. */
+const FILTER_MS = 2_000;
+
+/** Code of a statement that the database stopped. */
+const CANCELLED = 'SQL_57014';
 
 /** Conditions that select candidates by an index. */
 export const INDEXED = ["municipality_code = '…'", "cadastral_reference = '…'", `s_intersects(${FILTER_GEOMETRY}, …)`, 'the parameter bbox'] as const;
@@ -143,12 +149,36 @@ function requiredValue(filter: Filter | null, property: 'municipality_code' | 'c
   return value;
 }
 
-/** Returns the filter as `api.features` reads it. */
-function filterParameter(filter: Filter | null): object | undefined {
+/** Returns the filter as `api.features` reads it. @throws ApiError `INVALID_PARAMS` */
+function filterParameter(filter: Filter | null, crs: Crs): object | undefined {
   if (filter === null) return undefined;
-  const { where, shapes, conditions } = filter;
+  const { where, conditions } = filter;
+  const shapes = filter.shapes.map(({ type, coordinates }) => ({ type, coordinates: placed(coordinates, crs) }));
+  if (shapes.some(({ coordinates }) => coordinates === null)) {
+    throw invalidParameter('filter', `x ${crs.domain[0]}–${crs.domain[2]}, y ${crs.domain[1]}–${crs.domain[3]}`, 'has a position outside the area of filter-crs');
+  }
   const box = required(filter).find((each) => each.op === 's_intersects');
-  return { where, shapes, conditions, box: box?.op === 's_intersects' ? box.shape : null, small: SMALL_BOX_DEGREES };
+  return { where, shapes, srid: crs.srid, conditions, box: box?.op === 's_intersects' ? box.shape : null, small: SMALL_BOX_DEGREES };
+}
+
+/** Returns the system of an answer as `api.features` and `api.feature` read it. Undefined: CRS84. FlatGeobuf always has x before y. */
+function answerCrs({ srid, axes, digits }: Crs, format?: string): object | undefined {
+  return srid === crsOf(CRS84).srid ? undefined : { srid, digits, swap: axes === 'yx' && format !== FLATGEOBUF.name };
+}
+
+function contentCrs({ uri }: Crs): Readonly<Record<string, string>> {
+  return { 'content-crs': `<${uri}>` };
+}
+
+/** Reads a page. A filter may take 2 seconds. @throws ApiError `FILTER_TOO_SLOW` */
+async function readPage(reader: Reader, parameters: readonly unknown[], isFiltered: boolean): Promise<Page> {
+  const statement = 'select publication, problem, features, returned, next_reference, next, licenses from api.features($1, $2, $3, $4, $5, $6, $7, $8, $9)';
+  try {
+    return await reader.call<Page>(statement, parameters, isFiltered ? { longestMs: FILTER_MS } : {});
+  } catch (error) {
+    if (isFiltered && error instanceof MappaleError && error.code === CANCELLED) throw refusal.FILTER_TOO_SLOW(FILTER_MS / 1000);
+    throw error;
+  }
 }
 
 const FIRSTS = [...REGIONS.map(({ code }) => firstFid(code)), firstFid(REGIONS.length + 1)];
@@ -161,49 +191,58 @@ async function items(
   const filter = query.filter === undefined ? null : parseFilter(query.filter, query['filter-lang'] ?? 'cql2-text');
   const municipality_code = query.municipality_code ?? requiredValue(filter, 'municipality_code');
   const cadastral_reference = query.cadastral_reference ?? requiredValue(filter, 'cadastral_reference');
-  const { boxes, isSmall } = boxesOf(bbox);
+  const crs = crsOf(query.crs);
+  const boxCrs = crsOf(query['bbox-crs']);
+  const { boxes, isSmall } = requestedBoxes(bbox, boxCrs);
   const isIndexed = filter === null || (municipality_code ?? cadastral_reference ?? bbox) !== undefined || required(filter).some(({ op }) => op === 's_intersects');
   if (!isIndexed) throw refusal.FILTER_NOT_INDEXED(INDEXED);
   const cursor = readCursor(after);
   const range = region === undefined ? [FIRSTS[0], FIRSTS.at(-1)] : [firstFid(region), firstFid(region + 1)];
-  const page = await reader.call<Page>('select publication, problem, features, returned, next_reference, next, licenses from api.features($1, $2, $3, $4, $5, $6, $7, $8, $9)', [
-    section, boxes, isSmall, FIRSTS, range,
-    JSON.stringify({ municipality_code, cadastral_reference, kind, filter: filterParameter(filter) }), cursor.reference, cursor.fid, limit,
-  ]);
+  const asked = {
+    municipality_code, cadastral_reference, kind, filter: filterParameter(filter, crsOf(query['filter-crs'])), box_srid: boxCrs.srid, crs: answerCrs(crs, query.f),
+  };
+  const page = await readPage(reader, [section, boxes, isSmall, FIRSTS, range, JSON.stringify(asked), cursor.reference, cursor.fid, limit], filter !== null);
   if (page.problem !== null) throw invalidParameter('filter', 'geometries that do not cross or touch themselves', `has a geometry that is not valid: ${page.problem}`);
   const at = `${base}${OGC}/collections/${id}`;
+  const media = query.f === FLATGEOBUF.name ? FLATGEOBUF.type : GEOJSON_MEDIA;
   const next = page.next === null ? [] : [{
     href: `${at}/items?${queryOf({ ...query, after: page.next_reference === null ? page.next : `${page.next_reference}~${page.next}` })}`,
-    rel: 'next', type: GEOJSON_MEDIA, title: 'Next page',
+    rel: 'next', type: media, title: 'Next page',
   }];
   const links: readonly Link[] = [
-    { href: `${at}/items?${queryOf(query)}`, rel: 'self', type: GEOJSON_MEDIA, title: 'This page' },
+    { href: `${at}/items?${queryOf(query)}`, rel: 'self', type: media, title: 'This page' },
     ...next,
     { href: at, rel: 'collection', type: JSON_MEDIA, title },
   ];
   return {
     publication: page.publication,
+    headers: contentCrs(crs),
     answer: `{"type":"FeatureCollection","features":[${page.features}],"numberReturned":${page.returned},"links":${JSON.stringify(links)},"licenses":${page.licenses}}`,
   };
 }
 
-async function item(reader: Reader, { collectionId, featureId }: z.output<typeof featurePath>, base: string): Promise<Answer> {
+async function item(
+  reader: Reader, query: z.output<typeof featureParameters>, { collectionId, featureId }: z.output<typeof featurePath>, base: string,
+): Promise<Answer> {
   const { id, title, section } = collectionOf(collectionId);
   if (!/^(0|[1-9]\d{0,9})$/.test(featureId) || Number(featureId) >= (FIRSTS.at(-1) ?? 0)) throw refusal.NO_FEATURE(id, featureId);
+  const crs = crsOf(query.crs);
+  const other = answerCrs(crs);
   const { publication, feature, licenses } = await reader.call<{ publication: string; feature: string | null; licenses: string }>(
-    'select publication, feature, licenses from api.feature($1, $2)', [Number(featureId), section],
+    'select publication, feature, licenses from api.feature($1, $2, $3)', [Number(featureId), section, other === undefined ? null : JSON.stringify(other)],
   );
   if (feature === null) throw refusal.NO_FEATURE(id, featureId);
   const at = `${base}${OGC}/collections/${id}`;
   const links: readonly Link[] = [
-    { href: `${at}/items/${featureId}`, rel: 'self', type: GEOJSON_MEDIA, title: 'This feature' },
+    { href: `${at}/items/${featureId}${query.crs === undefined ? '' : `?${queryOf(query)}`}`, rel: 'self', type: GEOJSON_MEDIA, title: 'This feature' },
     { href: at, rel: 'collection', type: JSON_MEDIA, title },
   ];
-  return { publication, answer: `${feature.slice(0, -1)},"links":${JSON.stringify(links)},"licenses":${licenses}}` };
+  return { publication, headers: contentCrs(crs), answer: `${feature.slice(0, -1)},"links":${JSON.stringify(links)},"licenses":${licenses}}` };
 }
 
 const OPEN = { scope: null } as const;
 const COMMON = { scope: 'parcels:read' } as const;
+const CRS_HEADER = { 'Content-Crs': { description: 'Coordinate system of the answer', example: `<${CRS84}>` } };
 const NO_COLLECTION = { errors: ['NOT_FOUND'] as const, missing: refusal.NO_FEATURE('roads', null) };
 
 export const OGC_ENDPOINTS: readonly Endpoint[] = [
@@ -235,7 +274,7 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     operation: 'getConformanceClasses',
     page: conformancePage,
     summary: 'Conformance classes',
-    description: 'Core and GeoJSON of OGC API - Features, Part 1, and filters of Part 3 in CQL2.',
+    description: 'Core and GeoJSON of OGC API - Features, Part 1, coordinate systems of Part 2, and filters of Part 3 in CQL2.',
     parameters: noParameters,
     answer: conformance,
     refused: { f: 'json' },
@@ -304,24 +343,28 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
   }),
   endpoint({
     ...COMMON, ...NO_COLLECTION,
-    errors: ['NOT_FOUND', 'FILTER_NOT_INDEXED'],
+    errors: ['NOT_FOUND', 'FILTER_NOT_INDEXED', 'FILTER_TOO_SLOW'],
     path: `${OGC}/collections/{collectionId}/items`,
     operation: 'getFeatures',
     summary: 'Features of a collection',
-    description: 'Returns one page as GeoJSON, in longitude and latitude of WGS 84. Link `next` leads to the next page and is present until the last one. '
+    description: 'Returns one page as GeoJSON or FlatGeobuf, by default in longitude and latitude of WGS 84. Coordinates of GeoJSON have the axis order of `crs`; '
+      + 'those of FlatGeobuf have x before y. The header Link has the links of a page in FlatGeobuf. Link `next` leads to the next page and is present until the last one. '
       + 'A page ends at `limit` or at 1 MiB, whichever comes first, and has at least one matching feature. '
       + 'A page scans some thousand parcels at most. If few match, it may have fewer features than `limit`, even none, and still have a next page. '
       + 'Parcels have no time, so `datetime` matches all of them. '
-      + 'A filter needs a condition with an index, combined by `and`; others get 400 `FILTER_NOT_INDEXED`. Each page tests at most 20,000 conditions.',
+      + 'A filter needs a condition with an index, combined by `and`; others get 400 `FILTER_NOT_INDEXED`. Each page tests at most 20,000 conditions. '
+      + 'A page whose filter takes longer than 2 seconds gets 400 `FILTER_TOO_SLOW`.',
     parameters: itemsParameters,
     pathParameters: collectionPath,
     answer: featureCollection,
     type: GEOJSON_TYPE,
+    binary: FLATGEOBUF,
+    headers: CRS_HEADER,
     example: { collectionId: 'parcels', limit: '10' },
     otherExamples: {
       bbox: '14.66,41.56,14.67,41.57', datetime: '2026-01-01T00:00:00Z/..', after: '1400000000', region_code: '14', municipality_code: 'H501',
       cadastral_reference: 'H833_001300.594', kind: 'land',
-      filter: "municipality_code = 'H501' and area_m2 > 1000", 'filter-lang': 'cql2-text', 'filter-crs': CRS84,
+      filter: "municipality_code = 'H501' and area_m2 > 1000", 'filter-lang': 'cql2-text', 'filter-crs': CRS84, crs: CRS84, 'bbox-crs': CRS84, f: 'fgb',
     },
     refused: { limit: '0' },
     lookup: items,
@@ -332,12 +375,14 @@ export const OGC_ENDPOINTS: readonly Endpoint[] = [
     operation: 'getFeature',
     summary: 'A feature',
     description: 'By its `fid`.',
-    parameters: noParameters,
+    parameters: featureParameters,
     pathParameters: featurePath,
     answer: singleFeature,
     type: GEOJSON_TYPE,
+    headers: CRS_HEADER,
     example: { collectionId: 'parcels', featureId: '1400000000' },
+    otherExamples: { crs: CRS84 },
     refused: { f: 'json' },
-    lookup: (reader, _query, path, base) => item(reader, path, base),
+    lookup: item,
   }),
 ];

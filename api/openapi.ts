@@ -61,6 +61,7 @@ function exampleOfError(code: ErrorCode, endpoint: Described): ApiError {
     case 'INVALID_PARAMS': return refusalOf(() => readParameters(endpoint.parameters, endpoint.refused));
     case 'OUT_OF_BOUNDS': return refusalOf(() => requireInBounds(48.8566, 2.3522));
     case 'FILTER_NOT_INDEXED': return refusal[code](INDEXED);
+    case 'FILTER_TOO_SLOW': return refusal[code](2);
     case 'POLYGON_TOO_LARGE': return refusal[code](1_234_567);
     case 'BBOX_TOO_LARGE': return refusalOf(() => readBox([14.6, 41.5, 14.7, 41.6]));
     case 'INSUFFICIENT_SCOPE': return refusal[code](endpoint.scope ?? '');
@@ -152,6 +153,19 @@ function errorResponses(codes: readonly ErrorCode[], endpoint: Described): Recor
   }]));
 }
 
+/** Returns the answer 200 of an endpoint in all its formats. */
+function foundResponse({ answer, type, page, binary, headers = {} }: Described): Json {
+  const others = Object.fromEntries(Object.entries(headers).map(([name, { description, example }]) => [name, { description, schema: { type: 'string' }, example }]));
+  return {
+    description: 'Found. A list may be empty',
+    headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG, ...CACHE, ...others },
+    content: {
+      ...content(reference(answer), {}, type?.replace(/;.*/, '')), ...(page === undefined ? {} : PAGE),
+      ...(binary === undefined ? {} : content({ type: 'string', format: 'binary' }, {}, binary.type)),
+    },
+  };
+}
+
 function operation(endpoint: Described): Json {
   return {
     operationId: endpoint.operation,
@@ -161,7 +175,7 @@ function operation(endpoint: Described): Json {
     security: endpoint.scope === null ? [] : [{ key: [endpoint.scope] }],
     parameters: parametersOf(endpoint),
     responses: {
-      200: { description: 'Found. A list may be empty', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG, ...CACHE }, content: { ...content(reference(endpoint.answer), {}, endpoint.type?.replace(/;.*/, '')), ...(endpoint.page === undefined ? {} : PAGE) } },
+      200: foundResponse(endpoint),
       ...(endpoint.nothing === undefined ? {} : { 204: { description: endpoint.nothing, headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG, ...CACHE } } }),
       304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG } },
       ...errorResponses([...COMMON.filter((code) => endpoint.scope !== null || !OF_KEYS.includes(code)), ...endpoint.errors], endpoint),
@@ -256,7 +270,7 @@ export function document(version: string, publicUrl: string | null = null): Json
       { name: 'parcels', description: 'Cadastral parcels' },
       { name: 'admin', description: 'Regions, provinces, comuni' },
       { name: 'tiles', description: 'Parcels as tiles of a map' },
-      { name: 'ogc', description: 'Parcels as OGC API - Features, Part 1: Core; base address /ogc' },
+      { name: 'ogc', description: 'Parcels as OGC API - Features; base address /ogc' },
       { name: 'service', description: 'State of the service' },
     ],
     paths: {

@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { BOUNDS } from '../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
 import { FILTER_BOUNDS, FILTER_LANGUAGES } from './cql2.ts';
+import { CRS_URIS } from './crs.ts';
 import { ApiError, invalidParameter } from './errors.ts';
-import { CRS84 } from './ogc-answers.ts';
 
 /** Maximum width and height of a box, in degrees. */
 const BOX_DEGREES = 0.05;
@@ -57,6 +57,8 @@ function todayInItaly(): string {
 const latitude = decimal('Latitude', BOUNDS.south, BOUNDS.north);
 const longitude = decimal('Longitude', BOUNDS.west, BOUNDS.east);
 const side = z.string().regex(DECIMAL).transform(Number).pipe(z.number());
+/** Coordinate in degrees or metres. */
+const corner = z.string().regex(/^-?\d{1,9}(\.\d{1,17})?$/).transform(Number).pipe(z.number());
 
 export const searchParameters = z.strictObject({
   q: text(2, 200, 'The address in the usual notation'),
@@ -132,9 +134,6 @@ export const municipalityParameters = z.strictObject({
 export const collectionPath = z.strictObject({ collectionId: z.string().describe('Name of a collection; one of the list of collections') });
 export const featurePath = z.strictObject({ ...collectionPath.shape, featureId: z.string().describe('Identifier of a feature; its fid') });
 
-/** Boxes up to this size in degrees are looked up by the spatial index. For a larger box, parcels are scanned in their order. */
-export const SMALL_BOX_DEGREES = 0.05;
-
 /** Maximum number of features per page. */
 const FEATURES = 1_000;
 
@@ -150,12 +149,25 @@ export const queryableParameters = {
   kind: z.enum(['land', 'road', 'water']).describe('Kind of parcel; land, road or water').optional(),
 };
 
+/** Parses the URI of a coordinate reference system. */
+function crs(purpose: string): z.ZodType<string | undefined> {
+  return z.enum(CRS_URIS).meta({ description: `${purpose}; ${CRS_URIS.join(', ')}; default: the first one`, format: 'uri' }).optional();
+}
+
+/** Formats of features. */
+const FEATURE_FORMATS = ['json', 'fgb'] as const;
+
+export const featureParameters = z.strictObject({ crs: crs('Coordinate system of the answer') });
+
 export const itemsParameters = z.strictObject({
   // The standard requires reducing a larger limit to the maximum.
   limit: z.string().regex(/^0*[1-9]\d{0,20}$/).transform((digits) => Math.min(Number(digits), FEATURES)).pipe(z.int())
     .meta({ description: `Maximum number of features of a page; a whole number from 1 on, reduced to ${FEATURES} if larger`, minimum: 1, maximum: FEATURES }).default(100),
-  bbox: z.string().transform((value) => value.split(',')).pipe(z.array(side).min(4).max(6))
-    .describe('Only features that intersect the box; west,south,east,north in degrees, or with heights west,south,low,east,north,high').optional(),
+  bbox: z.string().transform((value) => value.split(',')).pipe(z.array(corner).min(4).max(6))
+    .describe('Only features that intersect the box; west,south,east,north in degrees, or with heights west,south,low,east,north,high; with bbox-crs in the order and unit of its axes').optional(),
+  'bbox-crs': crs('Coordinate system of bbox'),
+  ...featureParameters.shape,
+  f: z.enum(FEATURE_FORMATS).describe('Format of the answer, before the header Accept; json or fgb (FlatGeobuf)').optional(),
   datetime: z.string().regex(new RegExp(`^(${MOMENT}|(\\.\\.)?/${MOMENT}|${MOMENT}/((\\.\\.)?|${MOMENT}))$`)).refine(isInTime)
     .describe('Moment or interval; according to RFC 3339, 2026-01-01T00:00:00Z, 2026-01-01T00:00:00Z/.. or ../2026-01-01T00:00:00Z').optional(),
   after: z.string().regex(/^(?:[^\u0000-\u001f\u007f-\u009f~]{1,60}~)?\d{1,10}$/).refine((cursor) => Number(cursor.slice(cursor.lastIndexOf('~') + 1)) <= LARGEST_FID)
@@ -164,7 +176,7 @@ export const itemsParameters = z.strictObject({
     `Only features that meet the conditions. A condition must have an index; CQL2 on the queryables, at most ${FILTER_BOUNDS.conditions} conditions in ${FILTER_BOUNDS.depth} levels`,
   ).optional(),
   'filter-lang': z.enum(FILTER_LANGUAGES).describe(`Language of the filter; ${FILTER_LANGUAGES.join(' or ')}; default: cql2-text`).optional(),
-  'filter-crs': z.literal(CRS84).describe(`Coordinate system of geometries in the filter; ${CRS84}`).optional(),
+  'filter-crs': crs('Coordinate system of geometries in the filter'),
   ...queryableParameters,
 });
 

@@ -45,6 +45,11 @@ export function connectionsOfEach(connections: number, processes: number): numbe
   return room - Math.ceil(room / 4);
 }
 
+interface Bounds {
+  /** The database stops the statement after this time, with the code `SQL_57014`. */
+  readonly longestMs?: number;
+}
+
 export interface Reader {
   readonly engine: Database['engine'];
   /** True if the reader has the rights of `mappale_api`; false if it has the login's rights. */
@@ -55,10 +60,11 @@ export interface Reader {
   readonly parallel: number;
   /**
    * Calls a function: `select … from api.f($1, …)`, in a read-only transaction.
+   * @param bounds shorter limit of this statement. PGlite cannot stop a statement and has no limit
    * @returns its one row
    * @throws MappaleError (kind `database`)
    */
-  call<T extends Row>(statement: string, parameters: readonly unknown[]): Promise<T>;
+  call<T extends Row>(statement: string, parameters: readonly unknown[], bounds?: Bounds): Promise<T>;
   /** Calls a function that counts requests or bad keys. All other functions are read-only. */
   count<T extends Row>(statement: string, parameters: readonly unknown[]): Promise<T>;
   /**
@@ -112,9 +118,13 @@ export async function openPostgresReader(url: string, { connections, statementTi
   const reading = open(connections, ['default_transaction_read_only=on']);
   const counting = open(countingOf(connections), []);
   const askPlain = pooled ? askInTransaction(settings) : askPrepared();
-  const ask = async <T extends Row>(on: pg.Pool | pg.PoolClient, kind: Pool['name'], statement: string, parameters: readonly unknown[]): Promise<T> => {
+  const askBounded = (longestMs: number): Asking => askInTransaction([...(pooled ? settings : []), `statement_timeout=${Math.trunc(longestMs)}`]);
+  const ask = async <T extends Row>(
+    on: pg.Pool | pg.PoolClient, kind: Pool['name'], statement: string, parameters: readonly unknown[], { longestMs }: Bounds = {},
+  ): Promise<T> => {
+    const asking = longestMs === undefined ? askPlain : askBounded(longestMs);
     try {
-      return first(await askPlain<T>(on, kind, statement, parameters), statement);
+      return first(await asking<T>(on, kind, statement, parameters), statement);
     } catch (error) {
       throw databaseError(error, statement, null);
     }
@@ -124,10 +134,10 @@ export async function openPostgresReader(url: string, { connections, statementTi
     restricted,
     login,
     parallel: connections,
-    call: (statement, parameters) => ask(reading, 'answers', statement, parameters),
+    call: (statement, parameters, bounds) => ask(reading, 'answers', statement, parameters, bounds),
     count: (statement, parameters) => ask(counting, 'counts', statement, parameters),
     onEach: (work) => onEachConnection(reading, connections, (client) => (
-      work({ ...reader, call: (statement, parameters) => ask(client, 'answers', statement, parameters) })
+      work({ ...reader, call: (statement, parameters, bounds) => ask(client, 'answers', statement, parameters, bounds) })
     )),
     pools: () => [stateOf('answers', reading), stateOf('counts', counting)],
     close: async () => {
@@ -176,7 +186,7 @@ function askPrepared(): Asking {
     (await on.query<T>({ name: nameOf(statement), text: statement, values: [...parameters] })).rows;
 }
 
-/** Applies the program's settings in each transaction and prepares nothing, because a pooler may give each transaction another server process. */
+/** Applies settings in each transaction and prepares nothing, because a pooler may give each transaction another server process. */
 function askInTransaction(settings: readonly string[]): Asking {
   const onClient = async <T extends Row>(client: pg.ClientBase, kind: Pool['name'], statement: string, parameters: readonly unknown[]): Promise<T[]> => {
     try {

@@ -1,12 +1,37 @@
 -- purpose: parcels and their sections as OGC API - Features
 -- reads: core.comune_catastale, core.parcel, core.region_box, ledger.publication
--- writes: api.feature_text, api.ogc_filter, api.features_in_box, api.features_of_comune, api.features_by_fid, api.features, api.feature, api.features_extent
+-- writes: api.geojson_in, api.in_stored_system, api.feature_text, api.ogc_filter, api.features_in_box, api.features_of_comune, api.features_by_fid, api.features, api.feature, api.features_extent
 -- grain: one call per answer
--- crs: EPSG:4326, longitude latitude, which is CRS84
+-- crs: EPSG:4326, longitude latitude, which is CRS84; answers, boxes and filters also in other systems
 
 -- p_section in all these functions: the section of a collection; null: the parcels themselves.
+-- p_crs in all these functions: srid, decimals and axis order of an answer, {"srid", "digits", "swap"}; null: CRS84.
 
-create or replace function api.feature_text(p_fid int4, p_section text) returns text
+create or replace function api.geojson_in(p_geom geometry, p_srid int4, p_digits int4, p_swap bool) returns json
+language sql stable as $$
+  -- The same shift as in api.geojson, before the transformation.
+  select st_asgeojson(
+    case
+      when p_swap then st_flipcoordinates(st_transform(st_forcepolygonccw(st_translate(p_geom, 1e-10, 1e-10)), p_srid))
+      else st_transform(st_forcepolygonccw(st_translate(p_geom, 1e-10, 1e-10)), p_srid)
+    end,
+    p_digits,
+    0
+  )::json
+$$;
+comment on function api.geojson_in(geometry, int4, int4, bool) is 'GeoJSON geometry in another coordinate system. p_digits: decimals; p_swap: y before x';
+
+create or replace function api.in_stored_system(p_geom geometry, p_srid int4) returns geometry
+language sql stable as $$
+  -- Edges are straight in the system of the request. Edges of at most 1000 m leave the curve by at most 2 cm; an edge in degrees needs no division.
+  select case
+    when p_srid = 4326 then st_setsrid(p_geom, 4326)
+    else st_transform(st_segmentize(st_setsrid(p_geom, p_srid), 1000), 4326)
+  end
+$$;
+comment on function api.in_stored_system(geometry, int4) is 'A geometry of a request, x before y, in EPSG:4326';
+
+create or replace function api.feature_text(p_fid int4, p_section text, p_crs json) returns text
 language plpgsql stable as $$
 declare
   v_found core.parcel;
@@ -46,10 +71,15 @@ begin
         else ''
       end || '}';
   end if;
-  return '{"type":"Feature","id":' || p_fid || ',"geometry":' || api.geojson(v_found.geom) || ',"properties":' || v_facts || '}';
+  return '{"type":"Feature","id":' || p_fid || ',"geometry":'
+    || case
+      when p_crs is null then api.geojson(v_found.geom)
+      else api.geojson_in(v_found.geom, (p_crs ->> 'srid')::int4, (p_crs ->> 'digits')::int4, (p_crs ->> 'swap')::bool)
+    end
+    || ',"properties":' || v_facts || '}';
 end
 $$;
-comment on function api.feature_text(int4, text) is 'A parcel as a GeoJSON feature with its identifiers, and the block of a section with its coverage; null: there is no such parcel';
+comment on function api.feature_text(int4, text, json) is 'A parcel as a GeoJSON feature with its identifiers, and the block of a section with its coverage; null: there is no such parcel';
 
 create or replace function api.ogc_filter(p_parcel core.parcel, p_filter jsonb, p_shapes geometry[]) returns bool
 language plpgsql stable as $$
@@ -286,7 +316,7 @@ begin
   publication := api.publication_tag(null);
   -- A box across the antimeridian is two boxes. A box without width or height is a line or a point, because it would be an invalid polygon.
   v_box := (
-    select st_setsrid(
+    select api.in_stored_system(
       st_collect(
         case
           when b.west = b.east and b.south = b.north then st_makepoint(b.west, b.south)
@@ -294,7 +324,7 @@ begin
           else st_makeenvelope(b.west, b.south, b.east, b.north)
         end
       ),
-      4326
+      (p_equal ->> 'box_srid')::int4
     )
     from (
       select
@@ -307,7 +337,7 @@ begin
   );
   if v_where is not null then
     v_shapes := array(
-      select st_setsrid(st_geomfromgeojson(s.value::text), 4326)
+      select api.in_stored_system(st_geomfromgeojson(s.value::text), (v_filter ->> 'srid')::int4)
       from json_array_elements(v_filter -> 'shapes') with ordinality as s (value, place)
       order by s.place
     );
@@ -373,7 +403,7 @@ begin
   end if;
   -- Features are built one by one, so that at most one is built and dropped. The first one is always returned.
   for v_place in 1 .. cardinality(v_fids) loop
-    v_text := api.feature_text(v_fids[v_place], p_section);
+    v_text := api.feature_text(v_fids[v_place], p_section, p_equal -> 'crs');
     v_bytes := v_bytes + octet_length(v_text) + 1;
     if v_place > 1 and v_bytes > v_most_bytes then
       v_fids := v_fids[: v_place - 1];
@@ -392,20 +422,20 @@ begin
   );
 end
 $$;
-comment on function api.features(text, float8[], bool, int4[], int4[], json, text, int4, int4) is 'A page of features as JSON text, without brackets. p_boxes: west, south, east, north of each box in degrees, null: anywhere; p_is_small: the boxes contain few parcels; p_firsts: first fid of each region and the fid after the last region; p_range: first fid, and the fid before which to stop; p_equal: municipality_code, cadastral_reference, kind and filter, each only if requested; p_after_reference, p_after: the page starts after these, at first empty and -1. The filter has its conditions, shapes, number of conditions, the shape whose box selects candidates, and the size of a small box in degrees. problem: why a shape is not valid, then there is no page. next, next_reference: the next page starts after these; next null: this is the last page';
+comment on function api.features(text, float8[], bool, int4[], int4[], json, text, int4, int4) is 'A page of features as JSON text, without brackets. p_boxes: west, south, east, north of each box, null: anywhere; p_is_small: the boxes contain few parcels; p_firsts: first fid of each region and the fid after the last region; p_range: first fid, and the fid before which to stop; p_equal: municipality_code, cadastral_reference, kind, filter and crs, each only if requested, and box_srid, the system of the boxes; p_after_reference, p_after: the page starts after these, at first empty and -1. The filter has its conditions, shapes, their srid, number of conditions, the shape whose box selects candidates, and the size of a small box in degrees. problem: why a shape is not valid, then there is no page. next, next_reference: the next page starts after these; next null: this is the last page';
 
-create or replace function api.feature(p_fid int4, p_section text, out publication text, out feature text, out licenses text)
+create or replace function api.feature(p_fid int4, p_section text, p_crs json, out publication text, out feature text, out licenses text)
 language plpgsql volatile security definer
 set search_path to core, section, ledger, public, pg_temp
 as $$
 begin
   perform api.hold_publication();
   publication := api.publication_tag(core.region_of(p_fid));
-  feature := api.feature_text(p_fid, p_section);
+  feature := api.feature_text(p_fid, p_section, p_crs);
   licenses := api.licenses_of(array[core.region_of(p_fid)::int4], '{}', array_remove(array['basic', p_section], null));
 end
 $$;
-comment on function api.feature(int4, text) is 'One feature as JSON text, with its attributions; feature null: there is no such parcel';
+comment on function api.feature(int4, text, json) is 'One feature as JSON text, with its attributions; feature null: there is no such parcel';
 
 create or replace function api.features_extent(out publication text, out extent float8[])
 language plpgsql volatile security definer

@@ -1,6 +1,7 @@
 /** Thousands of random requests: none may make the server fail or get an answer outside the OpenAPI document. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { CRS_URIS } from '../../api/crs.ts';
 import { ENDPOINTS } from '../../api/endpoints.ts';
 import { TILES_ENDPOINT } from '../../api/tiles.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
@@ -76,7 +77,10 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
     ),
   ),
   'filter-lang': mostly(fc.constantFrom('cql2-text', 'cql2-json')),
-  'filter-crs': mostly(fc.constantFrom('http://www.opengis.net/def/crs/OGC/1.3/CRS84')),
+  'filter-crs': mostly(fc.constantFrom(...CRS_URIS)),
+  'bbox-crs': mostly(fc.constantFrom(...CRS_URIS)),
+  crs: mostly(fc.constantFrom(...CRS_URIS)),
+  f: mostly(fc.constantFrom('json', 'fgb')),
   kind: mostly(fc.constantFrom('land', 'road', 'water')),
   province: mostly(fc.constantFrom('IS', 'Isernia', '094')),
   layer: mostly(fc.constantFrom(...TILE_LAYERS.map(({ name }) => name))),

@@ -159,7 +159,8 @@ export function violationsOf(path: string, { status, headers, body, text }: Answ
   const missing = Object.keys(response.headers ?? {}).filter((name) => headers[name.toLowerCase()] === undefined && !(status === 429 && /^X-RateLimit/.test(name) && body?.['error'] === 'TOO_MANY_ATTEMPTS'));
   const violations = missing.map((name) => `${template} ${status} lacks the header ${name}`);
   if (response.content === undefined) return text === '' ? violations : [...violations, `${template} ${status} has a body`];
-  const [type] = Object.keys(response.content);
+  const types = Object.keys(response.content);
+  const type = types.find((each) => headers['content-type']?.startsWith(each)) ?? types[0];
   if (!(headers['content-type'] ?? '').startsWith(type!) && headers['content-type'] !== '') violations.push(`${template} ${status} is of type ${headers['content-type']}`);
   // Answers that are not JSON have their own tests.
   if (!/json/.test(type!)) return violations;

@@ -1,4 +1,4 @@
-/** Pages of OGC features end at 1 MiB, and all pages together have every feature once. */
+/** Pages of OGC features end at 1 MiB or after 2 seconds, and all pages together have every feature once. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { COLLECTIONS } from '../../api/ogc.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
@@ -59,5 +59,18 @@ describeEngines('Pages of OGC features', (engine) => {
       expect(counts.every((count) => count > 0)).toBe(true);
       expect(counts.length).toBeGreaterThan(2);
     }
+  });
+
+  // PGlite runs in the thread of its caller and cannot stop a statement.
+  it.skipIf(engine.name === 'pglite')('stops a filter after 2 seconds with an error that says what to change', async () => {
+    await service.database.query('update core.parcel set geom = st_segmentize(geom, 5e-9)');
+    // A line around all parcels: its box contains each of them, but it touches none, so every condition is tested.
+    const around = 'S_INTERSECTS(geometry, LINESTRING(6 35, 19 35, 19 47, 6 47))';
+    const slow = Array.from({ length: 49 }, () => around).join(' or ');
+    const { status, body } = await service.ask(`/ogc/collections/parcels/items?bbox=6,35,19,47&filter=${encodeURIComponent(slow)}`, { key });
+    expect([status, body!['error'], body!['details']]).toEqual([400, 'FILTER_TOO_SLOW', { seconds: 2 }]);
+    // The connection keeps its own limit and answers the next request.
+    const after = await service.ask(`/ogc/collections/parcels/items?limit=1&municipality_code=${all[0]!.belfiore}`, { key });
+    expect(after.status).toBe(200);
   });
 });

@@ -1,6 +1,8 @@
 /** Tests of the requirements in docs/ogc-conformance.md, each under the name of its requirement, and of the other promises of the paths below /ogc. */
 import { readFileSync } from 'node:fs';
+import { deserialize } from 'flatgeobuf/lib/mjs/geojson.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CRS84 } from '../../api/crs.ts';
 import { FILTER_PROPERTIES } from '../../api/cql2.ts';
 import { COLLECTIONS, CONFORMS_TO, INDEXED } from '../../api/ogc.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
@@ -150,7 +152,7 @@ describeDatabase('OGC API - Features', (engine) => {
       expect(collections.map(({ id }) => id)).toEqual(['parcels', ...SECTIONS.map(({ name }) => name).filter((name) => name !== 'basic')]);
     },
     '/req/core/fc-md-items-links': async () => {
-      for (const each of (await get<{ collections: Json[] }>('/collections')).collections) expect(linksOf(each, 'items'), String(each['id'])).toMatchObject([{ type: 'application/geo+json' }]);
+      for (const each of (await get<{ collections: Json[] }>('/collections')).collections) expect(linksOf(each, 'items'), String(each['id'])).toMatchObject([{ type: 'application/geo+json' }, { type: 'application/flatgeobuf' }]);
     },
     '/req/core/fc-md-extent': async () => {
       const { extent } = await get<{ extent: { spatial: { bbox: [number, number, number, number][]; crs: string } } }>('/collections/parcels');
@@ -252,6 +254,119 @@ describeDatabase('OGC API - Features', (engine) => {
     },
   };
 
+  const uriOf = (code: number): string => `http://www.opengis.net/def/crs/EPSG/0/${code}`;
+  const SYSTEMS = [3035, 32632, 32633, 6706];
+  const northFirst = (code: number): boolean => [3035, 6706].includes(code);
+  /** Returns the outlines of parcels in a system, as PostGIS transforms them, in the axis order of the system. */
+  const outlinesIn = async (code: number, ids: readonly number[]): Promise<Map<number, [number, number][]>> => {
+    const rows = await service.database.query<{ fid: number; points: [number, number][] }>(
+      `select p.fid, json_agg(json_build_array(${northFirst(code) ? 'st_y(d.geom), st_x(d.geom)' : 'st_x(d.geom), st_y(d.geom)'})) as points
+       from core.parcel p cross join lateral st_dumppoints(st_transform(p.geom, ${code})) d where p.fid = any ($1::int4[]) group by p.fid`, [ids],
+    );
+    return new Map(rows.map(({ fid, points }) => [fid, points]));
+  };
+  /** Expects that features have the corners of their parcels, to a centimetre. */
+  const expectOutlines = async (code: number, features: readonly Feature[]): Promise<void> => {
+    const outlines = await outlinesIn(code, features.map(({ id }) => id));
+    const nearest = code === 6706 ? 1e-7 : 0.01;
+    for (const feature of features) {
+      const expected = outlines.get(feature.id)!;
+      for (const [a, b] of corners(feature)) expect(expected.some(([x, y]) => Math.abs(a - x) <= nearest && Math.abs(b - y) <= nearest), `${code} ${feature.id}: ${a} ${b}`).toBe(true);
+    }
+  };
+
+  const CRS_REQUIREMENTS: Readonly<Record<string, () => Promise<void>>> = {
+    '/req/crs/crs-uri': async () => {
+      for (const { crs } of (await get<{ collections: { crs: string[] }[] }>('/collections')).collections) expect(crs).toEqual([CRS84, ...SYSTEMS.map(uriOf)]);
+    },
+    '/req/crs/fc-md-crs-list': async () => {
+      for (const { id } of COLLECTIONS) expect((await get<{ crs: string[] }>(`/collections/${id}`)).crs).toContain(CRS84);
+    },
+    '/req/crs/fc-md-storageCrs': async () => expect(await get('/collections/parcels')).toHaveProperty('storageCrs', CRS84),
+    '/req/crs/fc-md-storageCrs-valid-value': async () => {
+      for (const { crs, storageCrs } of (await get<{ collections: { crs: string[]; storageCrs: string }[] }>('/collections')).collections) expect(crs).toContain(storageCrs);
+    },
+    '/req/crs/fc-bbox-crs-definition': async () => expect(parameter('bbox-crs')).toMatchObject({ in: 'query', required: false, schema: { type: 'string', format: 'uri' } }),
+    '/req/crs/fc-bbox-crs-valid-value': async () => {
+      for (const wrong of ['EPSG:3035', uriOf(3003), 'http://www.opengis.net/def/crs/OGC/0/CRS84h', '']) {
+        expect([wrong, ...await refused(`/collections/parcels/items?bbox=14,41,15,42&bbox-crs=${encodeURIComponent(wrong)}`)]).toEqual([wrong, 400, 'INVALID_PARAMS']);
+      }
+    },
+    '/req/crs/fc-bbox-crs-default-value': async () => {
+      const { west, south, east, north } = all[7]!;
+      const path = `/collections/parcels/items?bbox=${west},${south},${east},${north}`;
+      expect(fids(await pages(`${path}&bbox-crs=${encodeURIComponent(CRS84)}`))).toEqual(fids(await pages(path)));
+    },
+    '/req/crs/fc-bbox-crs-action': async () => {
+      const middle = all[Math.floor(all.length / 2)]!;
+      for (const code of SYSTEMS) {
+        for (const by of code === 6706 ? [0.0005, 0.05] : [40, 5000]) {
+          const [box] = await service.database.query<{ sides: number[] }>(
+            `select array[st_xmin(b.geom) - $2, st_ymin(b.geom) - $2, st_xmax(b.geom) + $2, st_ymax(b.geom) + $2]::float8[] as sides
+             from (select st_transform(geom, ${code}) as geom from core.parcel where fid = $1) b`, [middle.fid, by],
+          );
+          const sides = box!.sides.map((side) => Number(side.toFixed(8)));
+          const [{ expected }] = await service.database.query<{ expected: number[] }>(
+            `select array_agg(fid order by fid) as expected from core.parcel
+             where st_intersects(geom, st_transform(st_segmentize(st_makeenvelope($1, $2, $3, $4, ${code}), ${code === 6706 ? 0.001 : 100}), 4326))`, sides,
+          ) as [{ expected: number[] }];
+          const [west, south, east, north] = sides;
+          const asked = northFirst(code) ? [south, west, north, east] : [west, south, east, north];
+          expect(fids(await pages(`/collections/parcels/items?limit=50&bbox=${asked.join(',')}&bbox-crs=${encodeURIComponent(uriOf(code))}`)), String(code)).toEqual(expected);
+          expect(expected.length).toBeGreaterThan(0);
+        }
+      }
+      // Boxes where a projection cannot be computed, and boxes with corners in the wrong order.
+      const utm = `bbox-crs=${encodeURIComponent(uriOf(32632))}`;
+      expect(fids(await pages(`/collections/parcels/items?limit=1000&bbox=-999999999,-999999999,999999999,999999999&${utm}`))).toEqual(all.map(({ fid }) => fid));
+      expect(fids(await pages(`/collections/parcels/items?bbox=999999998,999999998,999999999,999999999&${utm}`))).toEqual([]);
+      expect(await refused(`/collections/parcels/items?bbox=500000,4600000,400000,4700000&${utm}`)).toEqual([400, 'INVALID_PARAMS']);
+      expect(await refused(`/collections/parcels/items?bbox=41,181,42,182&bbox-crs=${encodeURIComponent(uriOf(6706))}`)).toEqual([400, 'INVALID_PARAMS']);
+    },
+    '/req/crs/bbox-crs-exception': async () => {
+      const { status, body } = await ask('/collections/parcels/items?bbox=14,41,15,42&bbox-crs=x');
+      expect([status, body!['message']]).toEqual([400, expect.stringContaining(CRS84)]);
+    },
+    '/req/crs/fc-crs-definition': async () => {
+      expect(parameter('crs')).toMatchObject({ in: 'query', required: false, schema: { type: 'string', format: 'uri' } });
+      expect((DOCUMENT.paths['/ogc/collections/{collectionId}/items/{featureId}']!.get.parameters).map(({ name }) => name)).toContain('crs');
+    },
+    '/req/crs/fc-crs-valid-value': async () => {
+      for (const path of ['/collections/parcels/items', `/collections/parcels/items/${all[0]!.fid}`]) expect(await refused(`${path}?crs=${encodeURIComponent(uriOf(4326))}`)).toEqual([400, 'INVALID_PARAMS']);
+    },
+    '/req/crs/crs-exception': async () => {
+      const { status, body } = await ask('/collections/parcels/items?crs=EPSG:25832');
+      expect([status, body!['message']]).toEqual([400, expect.stringContaining('crs is not valid')]);
+    },
+    '/req/crs/fc-crs-default-value': async () => {
+      const path = '/collections/parcels/items?limit=20';
+      expect((await get<Page>(`${path}&crs=${encodeURIComponent(CRS84)}`)).features).toEqual((await get<Page>(path)).features);
+    },
+    '/req/crs/fc-crs-action': async () => {
+      for (const code of SYSTEMS) {
+        const asked = `crs=${encodeURIComponent(uriOf(code))}`;
+        const found = await pages(`/collections/parcels/items?limit=300&${asked}`);
+        expect(fids(found)).toEqual(all.map(({ fid }) => fid));
+        await expectOutlines(code, found[0]!.features.slice(0, 40));
+        const [{ id, geometry }] = found[0]!.features as [Feature];
+        expect(await get(`/collections/risk/items/${id}?${asked}`)).toMatchObject({ id, geometry });
+      }
+    },
+    '/req/crs/ogc-crs-header': async () => {
+      for (const { id } of COLLECTIONS) {
+        for (const path of [`/collections/${id}/items?limit=1`, `/collections/${id}/items/${all[0]!.fid}?`]) {
+          for (const code of SYSTEMS) expect((await ask(`${path}&crs=${encodeURIComponent(uriOf(code))}`)).headers['content-crs']).toBe(`<${uriOf(code)}>`);
+          expect((await ask(path)).headers['content-crs']).toBe(`<${CRS84}>`);
+        }
+      }
+    },
+    '/req/crs/ogc-crs-header-value': async () => expect((await ask('/collections/parcels/items?limit=1')).headers['content-crs']).toMatch(/^<http:\/\/[^<>]+>$/),
+    '/req/crs/geojson': async () => {
+      const page = await get<Page>(`/collections/parcels/items?limit=1&crs=${encodeURIComponent(uriOf(32633))}`);
+      expect([page.type, page.features[0]!.geometry.type]).toEqual(['FeatureCollection', expect.stringMatching(/Polygon$/)]);
+    },
+  };
+
   const FILTER_REQUIREMENTS: Readonly<Record<string, () => Promise<void>>> = {
     '/req/queryables/get-queryables-op': async () => {
       for (const { id } of COLLECTIONS) expect((await ask(`/collections/${id}/queryables`)).headers['content-type']).toMatch(/^application\/schema\+json/);
@@ -277,6 +392,15 @@ describeDatabase('OGC API - Features', (engine) => {
       const crs = encodeURIComponent('http://www.opengis.net/def/crs/OGC/1.3/CRS84');
       await get(`/collections/parcels/items?${EVERYWHERE}&filter=true&filter-crs=${crs}`);
       expect(await refused(`/collections/parcels/items?${EVERYWHERE}&filter=true&filter-crs=EPSG:3035`)).toEqual([400, 'INVALID_PARAMS']);
+      const { fid } = all[9]!;
+      for (const code of SYSTEMS) {
+        const [point] = await service.database.query<{ x: number; y: number }>(`select st_x(p.point) as x, st_y(p.point) as y from (select st_transform(st_pointonsurface(geom), ${code}) as point from core.parcel where fid = $1) p`, [fid]);
+        const { x, y } = point!;
+        const filter = `S_INTERSECTS("geometry",POINT(${northFirst(code) ? `${y} ${x}` : `${x} ${y}`}))`;
+        expect(fids(await pages(`/collections/parcels/items?filter=${encodeURIComponent(filter)}&filter-crs=${encodeURIComponent(uriOf(code))}`))).toContain(fid);
+        const far = `S_INTERSECTS(geometry, LINESTRING(0 0, ${x} ${y}))`;
+        expect(await refused(`/collections/parcels/items?filter=${encodeURIComponent(northFirst(code) ? far.replace(/0 0/, '99 999') : far)}&filter-crs=${encodeURIComponent(uriOf(code))}`)).toEqual([400, 'INVALID_PARAMS']);
+      }
     },
     '/req/filter/mixing-expressions': async () => {
       const { belfiore } = all[0]!;
@@ -345,7 +469,7 @@ describeDatabase('OGC API - Features', (engine) => {
     '/req/cql2-json/advanced-comparison-operators': async () => selects("kind in ('land')", ({ kind }) => kind === 'land', { op: 'in', args: [{ property: 'kind' }, ['land']] }),
   };
 
-  for (const [id, holds] of Object.entries({ ...REQUIREMENTS, ...FILTER_REQUIREMENTS })) it(id, holds);
+  for (const [id, holds] of Object.entries({ ...REQUIREMENTS, ...CRS_REQUIREMENTS, ...FILTER_REQUIREMENTS })) it(id, holds);
 
   it('refuses a filter that no index can answer, and names the conditions that have one', async () => {
     for (const filter of ['area_m2 > 5', "municipality_code = 'Z001' or area_m2 > 5", "not municipality_code = 'Z001'", 'not S_INTERSECTS(geometry, POINT(14 42))', "kind = 'land'"]) {
@@ -362,8 +486,8 @@ describeDatabase('OGC API - Features', (engine) => {
   });
 
   it('lists in its page exactly the requirements that are tested here', () => {
-    expect(NAMED.length).toBe(61);
-    expect([...Object.keys(REQUIREMENTS), ...Object.keys(FILTER_REQUIREMENTS)]).toEqual(NAMED);
+    expect(NAMED.length).toBe(78);
+    expect([REQUIREMENTS, CRS_REQUIREMENTS, FILTER_REQUIREMENTS].flatMap((each) => Object.keys(each))).toEqual(NAMED);
   });
 
   it('reaches every parcel once by pages, for every kind of query, and never by an offset', async () => {
@@ -385,6 +509,46 @@ describeDatabase('OGC API - Features', (engine) => {
         for (const license of (body!['meta'] as { licenses: Json[] }).licenses) expect(licenses).toContainEqual(license);
       }
     }
+  });
+
+  it('answers in FlatGeobuf with the same features, links and licences, x before y', async () => {
+    const inBinary = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<{ features: Feature[]; crs: number; link: string }> => {
+      const answered = await service.app.inject({ method: 'GET', url: `${BASE}/ogc${path}`, headers: { 'x-api-key': key, ...headers } });
+      expect([answered.statusCode, answered.headers['content-type'], answered.headers['vary']], path).toEqual([200, 'application/flatgeobuf', expect.stringContaining('Accept')]);
+      let crs = 0;
+      const features: Feature[] = [];
+      const read = deserialize(new Uint8Array(answered.rawPayload), undefined, (meta) => (crs = meta.crs?.code ?? 0));
+      for await (const feature of read) features.push(feature as unknown as Feature);
+      return { features, crs, link: String(answered.headers['link']) };
+    };
+    for (const { id } of COLLECTIONS) {
+      const json = await get<Page>(`/collections/${id}/items?limit=9`);
+      const { features, crs, link } = await inBinary(`/collections/${id}/items?limit=9&f=fgb`);
+      expect(crs).toBe(4326);
+      expect(features.map(({ properties }) => properties['fid'])).toEqual(json.features.map((feature) => feature.id));
+      json.features.forEach((feature, index) => {
+        const { fid: _fid, ...properties } = features[index]!.properties;
+        // A column without a value is absent in a feature.
+        expect(properties).toEqual(Object.fromEntries(Object.entries(feature.properties).filter(([, value]) => value !== null)));
+        expect(corners(features[index]!)).toEqual(corners(feature));
+      });
+      expect(link).toContain('rel="license"');
+      const next = /<([^>]+)>; rel="next"; type="application\/flatgeobuf"/.exec(link)![1]!;
+      expect((await inBinary(next.slice(next.indexOf(`${BASE}/ogc`) + `${BASE}/ogc`.length))).features[0]!.properties['fid']).toBe(all[9]!.fid);
+    }
+    const metric = await inBinary(`/collections/parcels/items?limit=5&crs=${encodeURIComponent(uriOf(3035))}`, { accept: 'application/flatgeobuf' });
+    const ids = metric.features.map(({ properties }) => Number(properties['fid']));
+    const outlines = await outlinesIn(3035, ids);
+    expect(metric.crs).toBe(3035);
+    metric.features.forEach((feature, index) => {
+      const [x, y] = corners(feature)[0]!;
+      expect(outlines.get(ids[index]!)!.some(([north, east]) => Math.abs(x - east) <= 0.01 && Math.abs(y - north) <= 0.01)).toBe(true);
+    });
+    expect((await inBinary('/collections/parcels/items?bbox=7,45,7.01,45.01&f=fgb')).features).toEqual([]);
+    for (const [accept, f] of [['application/geo+json', ''], ['*/*', ''], ['application/flatgeobuf', '&f=json'], ['application/geo+json, application/flatgeobuf;q=0.5', '']]) {
+      expect((await ask(`/collections/parcels/items?limit=1${f}`, { accept: accept! })).headers['content-type'], accept).toMatch(/^application\/geo\+json/);
+    }
+    expect(await refused('/collections/parcels/items?f=shapefile')).toEqual([400, 'INVALID_PARAMS']);
   });
 
   it('shows the landing page, conformance, collections and queryables to browsers without a key', async () => {

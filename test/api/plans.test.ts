@@ -14,6 +14,13 @@ const PARCELS = 20_000;
 /** Smaller tables may be read completely. */
 const LARGE = 5_000;
 
+const UTM33 = 'http://www.opengis.net/def/crs/EPSG/0/32633';
+
+/** Returns the parameters of a filter as QGIS encodes them. */
+function qgis(filter: string): string {
+  return `filter=${encodeURIComponent(filter)}&filter-lang=cql2-text`;
+}
+
 const SECTION_LAYERS = TILE_LAYERS.filter(({ section }) => section !== null).map(({ name }) => name);
 
 function tilesOf(points: readonly { readonly lng: number; readonly lat: number }[], layer: string): string[] {
@@ -33,8 +40,9 @@ describeEngines('the plans of the read interface', (engine) => {
 
   beforeAll(async () => {
     service = await regionService(engine, PARCELS, 3);
-    const parcels = await service.database.query<{ fid: number; lat: number; lng: number; belfiore: string; sheet: string; label: string; reference: string }>(
-      'select fid, reference, belfiore, sheet, label, round(st_y(point)::numeric, 7)::float8 as lat, round(st_x(point)::numeric, 7)::float8 as lng from core.parcel order by hashint4(fid) limit 40',
+    type Found = Record<'fid' | 'lat' | 'lng' | 'x' | 'y', number> & Record<'belfiore' | 'sheet' | 'label' | 'reference', string>;
+    const parcels = await service.database.query<Found>(
+      'select fid, reference, belfiore, sheet, label, round(st_y(point)::numeric, 7)::float8 as lat, round(st_x(point)::numeric, 7)::float8 as lng, st_x(st_transform(point, 32633)) as x, st_y(st_transform(point, 32633)) as y from core.parcel order by hashint4(fid) limit 40',
     );
     const addresses = await service.database.query<{ text: string; belfiore: string }>(
       `select s.name || ' ' || a.number as text, a.belfiore from core.access_point a join core.street s on s.region_code = a.region_code and s.street_id = a.street_id
@@ -58,7 +66,12 @@ describeEngines('the plans of the read interface', (engine) => {
       suggestions: addresses.map(({ text }, index) => `/map/suggestions?q=${encodeURIComponent(index % 2 === 0 ? text.replace(/\w{2} \d+$/, '') : `${text}, Cas`)}`),
       'features of a small box': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=20&bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map((side) => side.toFixed(7)).join(',')}`),
       'features of a comune': parcels.map(({ belfiore }) => `/ogc/collections/parcels/items?limit=20&municipality_code=${belfiore}`),
-      // Requests of QGIS: the box of the canvas with the filter of the layer, and the filter alone.
+      // Requests of QGIS, spelled as in docs/ogc-conformance.md: the filter of the layer with the box of the view, in CRS84 and in UTM, and filters alone.
+      'features of QGIS in a view': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=1000&${qgis(`(("kind" = 'land') AND ("area_m2" > 100))`)}&bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map(String).join(',')}`),
+      'features of QGIS in a view in UTM': parcels.map(({ x, y }) => `/ogc/collections/parcels/items?limit=1000&${qgis(`(("kind" = 'land') AND ("area_m2" > 100))`)}&bbox=${[x - 50, y - 50, x + 50, y + 50].map(String).join(',')}&bbox-crs=${UTM33}&crs=${UTM33}`),
+      'features of QGIS without a view': parcels.map(({ belfiore }) => `/ogc/collections/parcels/items?limit=20&${qgis(`(("municipality_code" = '${belfiore}') AND "label" IN ('1','2','3'))`)}&crs=${UTM33}`),
+      'features of QGIS at a point': parcels.map(({ x, y }) => `/ogc/collections/parcels/items?limit=1000&${qgis(`S_INTERSECTS(geometry,POINT(${x} ${y}))`)}&filter-crs=${UTM33}&crs=${UTM33}`),
+      'features of QGIS in a box': parcels.map(({ x, y }) => `/ogc/collections/parcels/items?limit=1000&${qgis(`S_INTERSECTS(geometry,BBOX(${[x - 50, y - 50, x + 50, y + 50].join(',')}))`)}&filter-crs=${UTM33}&crs=${UTM33}`),
       'features of a box and a filter': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=20&filter-lang=cql2-text&filter=${encodeURIComponent("(area_m2 > 100) AND (kind = 'land')")}&bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map((side) => side.toFixed(7)).join(',')}`),
       'features of a filter on the comune': parcels.map(({ belfiore }) => `/ogc/collections/parcels/items?limit=20&filter=${encodeURIComponent(`(municipality_code = '${belfiore}') AND (label LIKE '1%')`)}`),
       'features of a filter on the reference': parcels.map(({ reference }) => `/ogc/collections/parcels/items?filter=${encodeURIComponent(`cadastral_reference = '${reference}'`)}`),
@@ -96,7 +109,7 @@ describeEngines('the plans of the read interface', (engine) => {
     );
   }
 
-  it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'locate by polygon', 'neighbours', 'search of a sheet', 'search of a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'suggestions', 'features of a small box', 'features of a comune', 'features of a box and a filter', 'features of a filter on the comune', 'features of a filter on the reference', 'features of a filter on the geometry', 'features after a fid', 'tile of parcels', 'tile of a section', 'quality of a comune', 'lists'])('%s reads no large table through', async (name) => {
+  it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'locate by polygon', 'neighbours', 'search of a sheet', 'search of a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'suggestions', 'features of a small box', 'features of a comune', 'features of QGIS in a view', 'features of QGIS in a view in UTM', 'features of QGIS without a view', 'features of QGIS at a point', 'features of QGIS in a box', 'features of a box and a filter', 'features of a filter on the comune', 'features of a filter on the reference', 'features of a filter on the geometry', 'features after a fid', 'tile of parcels', 'tile of a section', 'quality of a comune', 'lists'])('%s reads no large table through', async (name) => {
     const paths = questions[name]!;
     const scans = await scansOf(paths);
     // Connections that loaded the region may still report a few scans. A plan with such a scan would show the scan in every request.

@@ -301,7 +301,7 @@ describeDatabase('the server\'s role', (engine) => {
     const calls = [
       "select head || tail as answer from api.parcel_answer($1, '{risk,address,economics}')",
       "select answer from api.parcel_as_of($1, '{risk,address,economics}', current_date)",
-      "select feature as answer from api.feature($1, 'risk')",
+      "select feature as answer from api.feature($1, 'risk', null)",
       "select answer from api.parcel_columns(array[$1]::int4[], '{risk,address,solar}')",
     ];
     await service.database.session((session) => session.transaction(async () => {

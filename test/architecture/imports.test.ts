@@ -57,7 +57,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   'a report': { files: /^api\/report\//, local: ['api/(report/|answers\\.ts$)', 'pipelines/(?!synthetic/)'], packages: ['zod'] },
   'the server': {
     files: /^api\//, local: ['api/', roomPath('db'), roomPath('address'), 'pipelines/deliver/(columns|enrich|keys|table|tiles)\\.ts$', 'pipelines/(config|errors|log|program|typed|contract/(schemas|sections|section-maps?|regions)|formats/vector-tile|operate/metrics)\\.ts$'],
-    packages: ['fastify', '@fastify/*', 'prom-client', 'zod'],
+    packages: ['fastify', '@fastify/*', 'flatgeobuf', 'prom-client', 'zod'],
   },
   'a script': { files: /^scripts\//, local: ['scripts/', 'pipelines/', 'sources/', 'api/', 'cli/', 'test/harness/(environment|publishers|rewrite-zip)\\.ts$'], packages: null },
   'the configuration of a tool': { files: /^[^/]+\.config\.ts$/, local: ['test/harness/'], packages: null },

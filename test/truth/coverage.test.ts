@@ -91,7 +91,7 @@ describeDatabase('the coverage of every section', (engine) => {
       );
       const { whole, then } = read!;
       const features = await queryRecords<{ section: string; word: string }>(
-        context.database, "select s.section, api.feature_text($1, s.section)::json #>> '{properties,coverage}' as word from unnest($2::text[]) as s (section)", [fid, COVERED],
+        context.database, "select s.section, api.feature_text($1, s.section, null)::json #>> '{properties,coverage}' as word from unnest($2::text[]) as s (section)", [fid, COVERED],
       );
       const feature = Object.fromEntries(features.map(({ section, word }) => [section, word]));
       expect([whole.meta.coverage, then.meta.coverage, feature], about).toEqual([coverage, coverage, coverage]);
