@@ -210,6 +210,13 @@ function information(version: string): Json {
   };
 }
 
+/** Documents of the catalogue: operation, summary and media type by path. */
+const CATALOG_TYPES = {
+  'dcat.ttl': ['getCatalogTurtle', 'Catalogue as DCAT-AP_IT in Turtle', 'text/turtle'],
+  'dcat.jsonld': ['getCatalogJsonLd', 'Catalogue as DCAT-AP_IT in JSON-LD', 'application/ld+json'],
+  'stac/catalog.json': ['getStacCatalog', 'Catalogue of exports as STAC', 'application/json'],
+} as const;
+
 /** Returns the paths of the service itself, which need no key. */
 function servicePaths(version: string): Json {
   return {
@@ -238,6 +245,12 @@ function servicePaths(version: string): Json {
         content: problem(reference(answers.error), { example: refusal.METRICS_ELSEWHERE().toJSON() }),
       },
     }),
+    ...Object.fromEntries(Object.entries(CATALOG_TYPES).map(([path, [name, summary, type]]) => [`/catalog/${path}`, keyless(
+      name, summary, `Lists exports that exist, and this API. Needs no key; at most ${OPEN_QUOTA} requests of an address in an hour.`, {
+        200: { description: 'The document', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG, ...CACHE }, content: { [type]: { schema: { type: type.includes('json') ? 'object' : 'string' } } } },
+        304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG } },
+      },
+    )])),
     '/ogc/api': keyless('getOgcDocument', 'This document, for clients of OGC API - Features', 'Needs no key.', {
       200: { description: 'OpenAPI 3.1', headers: { ...REQUEST_ID, ...ETAG, ...CACHE }, content: { [OPENAPI_MEDIA]: { schema: { type: 'object' } } } },
       304: { description: 'The version in If-None-Match is still current', headers: { ...REQUEST_ID, ...ETAG } },

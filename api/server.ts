@@ -12,12 +12,14 @@ import type { Reader } from '../pipelines/db/reader.ts';
 import type { Log } from '../pipelines/log.ts';
 import { admitter, openAdmitter, queueFor } from './access.ts';
 import { trusting, type Trust } from './client-address.ts';
+import type { Catalog } from './catalog.ts';
 import { ApiError, describeFailure, refusal, refusalOf } from './errors.ts';
 import type { Explain } from './explain.ts';
 import { commonHeaders, httpServer, PROBLEM_TYPE } from './http.ts';
 import { serverMetrics, type ServerMetrics } from './metrics.ts';
 import { BASE } from './openapi.ts';
 import { pages } from './pages.ts';
+import { catalog } from './plugins/catalog.ts';
 import { document } from './plugins/document.ts';
 import { endpoints } from './plugins/endpoints.ts';
 import { enrich } from './plugins/enrich.ts';
@@ -49,6 +51,8 @@ export interface ServerOptions {
   readonly shared?: Shared;
   /** Sign-in of browsers on this machine, only for a server that no other machine can reach. */
   readonly signIn?: SignIn | null;
+  /** Catalogue of exports and of the API. Without it, the server has no catalogue. */
+  readonly catalog?: Catalog | null;
   /** Explains values to signed-in browsers. Without it, the map shows the command instead. */
   readonly explain?: Explain | null;
 }
@@ -83,6 +87,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   await app.register(tiles, service);
   await app.register(map, { ...service, explain: options.explain ?? null });
   if (options.enrich === true) await app.register(enrich, service);
+  if (options.catalog) await app.register(catalog, { ...service, catalog: options.catalog });
   await app.register(health, service);
   await app.register(metrics, { ...service, readers: options.metricsReaders ?? [], isTrustedProxy });
   await app.register(document, { version, publicUrl: options.publicUrl ?? null });

@@ -52,6 +52,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     purpose: 'Write the parcels of a region to a file, with a STAC item and the licences.',
     load: async () => (await import('./export.ts')).exportCommand(),
   },
+  catalog: {
+    purpose: 'Describe the exports in a folder as DCAT-AP_IT and STAC. Needs no database.',
+    load: async () => (await import('./catalog.ts')).catalogCommand(),
+  },
   serve: {
     purpose: 'Serve the REST API (/api/v2), its documentation (/api/v2/docs) and the map (/api/v2/map).',
     load: async () => (await import('./serve.ts')).serveCommand(),

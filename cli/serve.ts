@@ -1,22 +1,27 @@
 import cluster from 'node:cluster';
 import type { Command } from 'commander';
 import { trusting } from '../api/client-address.ts';
+import type { Catalog } from '../api/catalog.ts';
 import type { Explain } from '../api/explain.ts';
 import type { SignInLink } from '../api/sign-in.ts';
 import type { Link } from '../api/workers.ts';
-import { readConfig, type Config } from '../pipelines/config.ts';
+import { CLOCK } from '../pipelines/clock.ts';
+import { expandPath, readConfig, type Config } from '../pipelines/config.ts';
 import { VERSION } from '../pipelines/program.ts';
 import { onDatabase, type Database } from '../pipelines/db/index.ts';
 import { connectionsOfEach, openReader, type Reader } from '../pipelines/db/reader.ts';
 import { ROLE } from '../pipelines/db/role.ts';
 import { requireWhole } from '../pipelines/db/objects.ts';
 import { appliedFor, partsOf, requireApplied } from '../pipelines/db/state.ts';
+import { exportsIn } from '../pipelines/deliver/catalog/exports.ts';
+import { catalogDocuments, highValueSources } from '../pipelines/deliver/catalog/index.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import { makeLog, type Log } from '../pipelines/log.ts';
 import { loadSources, type RegisteredSource } from '../pipelines/contract/registry.ts';
+import { mustBeFolder, parseFolderUrl } from './catalog.ts';
 import { command, parseWithin } from './command.ts';
 import { continueThroughRotation, GRACE_MS, listenError, sayWhere, signInLink, stopSignal, type Announcing } from './serving.ts';
-import { retyped, withOption } from '../pipelines/typed.ts';
+import { quoted, retyped, withOption } from '../pipelines/typed.ts';
 
 interface ServeOptions {
   readonly host: string;
@@ -26,6 +31,8 @@ interface ServeOptions {
   readonly trustProxy?: readonly string[];
   readonly metricsFrom?: readonly string[];
   readonly publicUrl?: string;
+  readonly exports?: string;
+  readonly exportsUrl?: string;
   readonly workers: number;
   readonly enrich: boolean;
   readonly json: boolean;
@@ -45,6 +52,8 @@ export function serveCommand(): Command {
     .option('--trust-proxy <addresses...>', 'addresses or networks of trusted proxies, whose X-Forwarded-For is used')
     .option('--metrics-from <addresses...>', 'addresses or networks that may read /api/v2/metrics, in addition to this machine')
     .option('--public-url <url>', 'https address of the server for its clients; the OpenAPI document names it first', parsePublicUrl)
+    .option('--exports <folder>', 'folder with exports for /api/v2/catalog; needs --exports-url')
+    .option('--exports-url <url>', 'address at which that folder is published', (text) => parseFolderUrl(text, '--exports-url'))
     .option('--workers <n>', 'number of server processes; more than one needs PostgreSQL', parseWithin(1, 256), 1)
     .option('--enrich', 'accept CSV tables at POST /api/v2/tools/enrich, at most 1,000 rows, each counted as one request', false)
     .option('--json', 'print the addresses as one JSON object on one line: api, map, sign_in', false)
@@ -56,6 +65,7 @@ export function serveCommand(): Command {
         });
       }
       trusting([...options.trustProxy ?? [], ...options.metricsFrom ?? []]);
+      await requireExports(options);
       const config = readConfig();
       const log = makeLog(config, process.stderr);
       continueThroughRotation(log);
@@ -68,7 +78,8 @@ export function serveCommand(): Command {
         try {
           requireApplied(await appliedFor(reader), sources);
           await requireWhole(reader, partsOf(sources));
-          await serve(options, reader, log, signInLink(options, config), explainer(database, sources, reader));
+          const own = { explain: explainer(database, sources, reader), catalog: catalogue(options, config, sources) };
+          await serve(options, reader, log, signInLink(options, config), own);
         } finally {
           await reader.close();
         }
@@ -126,10 +137,31 @@ function explainer(database: Database, sources: readonly RegisteredSource[], { l
   return async (fid, section) => (await import('../pipelines/operate/explain.ts')).explain({ database, sources }, fid, section, EXPLAINING_MS);
 }
 
+/** @throws MappaleError `FOLDER_MISSING`, `EXPORTS_URL_MISSING` (exit 2) */
+async function requireExports({ exports: folder, exportsUrl }: ServeOptions): Promise<void> {
+  if (folder === undefined) return;
+  await mustBeFolder(expandPath(folder));
+  if (exportsUrl !== undefined) return;
+  throw new MappaleError('--exports needs --exports-url', {
+    code: 'EXPORTS_URL_MISSING', kind: 'usage', hint: 'The server does not serve the files. Name the address at which the folder is published.',
+    fix: retyped(withOption('--exports-url', 'https://data.example.org/exports/'), `npx mappale serve --exports ${quoted(folder)} --exports-url https://data.example.org/exports/`),
+  });
+}
+
+/** Creates the function behind /catalog. It reads the folder of exports for each request, because exports come and go. */
+function catalogue({ exports: folder, exportsUrl = '' }: ServeOptions, { publisher }: Config, sources: readonly RegisteredSource[]): Catalog {
+  return async (api) => {
+    const { exports } = folder === undefined ? { exports: [] } : await exportsIn(expandPath(folder));
+    return catalogDocuments({
+      base: `${api}/catalog`, files: exportsUrl, api, publisher, exports, highValue: highValueSources(sources), today: new Date(CLOCK.now()).toISOString(),
+    });
+  };
+}
+
 /** Serves until a stop signal. @throws MappaleError `PORT_IN_USE`, `ADDRESS_UNAVAILABLE` */
 async function serve(
   { host, port, trustProxy = [], metricsFrom = [], publicUrl, enrich, json }: ServeOptions,
-  reader: Reader, plainLog: Log, ownSignIn: SignInLink | null, explain: Explain | null,
+  reader: Reader, plainLog: Log, ownSignIn: SignInLink | null, { explain, catalog }: { readonly explain: Explain | null; readonly catalog: Catalog },
 ): Promise<void> {
   // Imports the server only here, because it is half of the program's code and other commands start faster without it.
   const [{ buildServer }, { ownLink }, { warmUp }] = await Promise.all([
@@ -143,7 +175,7 @@ async function serve(
     reader, version: VERSION, log, trustedProxies: trustProxy, metricsReaders: metricsFrom, publicUrl: publicUrl ?? null, enrich,
     ...(link === null ? {} : { shared: link }),
     // Workers have no separate sign-in link. They use the primary's link.
-    signIn: ownSignIn === null ? null : link?.signIn ?? ownSignIn, explain,
+    signIn: ownSignIn === null ? null : link?.signIn ?? ownSignIn, explain, catalog,
   });
   // A failed warm-up only makes the first answers slower, so the server starts anyway.
   await warmUp(reader).catch((error: unknown) => {

@@ -20,6 +20,7 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   MAPPALE_LOG: '`human`: plain lines; `json`: one object per line on stderr, for unattended runs. Default: `human`',
   MAPPALE_LOG_LEVEL: '`debug`: each step and its time, as `--verbose`; `info`: phases and progress; `warn`: warnings only, as `--quiet`. '
     + 'Default: `info`, with `MAPPALE_LOG=json` `debug`',
+  MAPPALE_PUBLISHER: 'body that publishes the catalogue: its code in IPA or another identifier, a space, and its name, such as `c_b519 Comune di Campobasso`. Default: `operator Operator of this database`',
   NO_COLOR: 'any value turns colours off',
 };
 
@@ -30,6 +31,8 @@ export interface Config {
   readonly log: 'human' | 'json';
   readonly logLevel: 'debug' | 'info' | 'warn';
   readonly noColor: boolean;
+  /** Body that publishes the catalogue. */
+  readonly publisher: { readonly id: string; readonly name: string };
   /** Name of this machine in the ledger. */
   readonly host: string;
   /** User of the process, for the ledger. */
@@ -48,7 +51,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   }
   const log = chosen(env, 'MAPPALE_LOG', { values: ['human', 'json'], hint: UNSET }) ?? 'human';
   const logLevel = chosen(env, 'MAPPALE_LOG_LEVEL', { values: ['debug', 'info', 'warn'], hint: UNSET }) ?? (log === 'json' ? 'debug' : 'info');
-  return { databaseUrl, distributed, log, logLevel, noColor: (env['NO_COLOR'] || null) !== null, host: hostname(), user: userName() };
+  const [id = '', ...name] = (env['MAPPALE_PUBLISHER']?.trim() || 'operator Operator of this database').split(/\s+/);
+  const publisher = { id, name: name.join(' ') || id };
+  return { databaseUrl, distributed, log, logLevel, publisher, noColor: (env['NO_COLOR'] || null) !== null, host: hostname(), user: userName() };
 }
 
 interface Choice<Value> {

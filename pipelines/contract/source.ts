@@ -65,6 +65,8 @@ export interface Manifest {
    */
   readonly optional?: Readonly<Record<string, string>>;
   readonly envelope: Envelope;
+  /** Entry in the annex of Regulation (EU) 2023/138 on high-value datasets. Omitted: the annex does not list the dataset. */
+  readonly highValue?: { readonly category: 'geospatial' | 'environment'; readonly entry: string };
   /**
    * Layer tables with rows that count as accepted records, one row per (member_id, position). `layers.ts` declares them and load.sql fills them. Children
    * (subdivided pieces, tokens) are not listed.

@@ -36,6 +36,7 @@ export const manifest: Manifest = {
     LEVELNAME_LOCALE: 'in sheets only: MapServer leaves out empty properties',
   },
   // The smallest region has 0.9 million parcels, the largest 9.7 million; Italy 87 million.
+  highValue: { category: 'geospatial', entry: '1, geospatial: cadastral parcels' },
   envelope: {
     records: { regione: { max: 12_000_000 }, italia: { max: 120_000_000 } },
     rejectShare: 0.001,

@@ -31,6 +31,7 @@ export const manifest: Manifest = {
   ignored: {
     [GHOST_COLUMN]: 'every line of STRAD ends with a separator, so the last column has no name and no value; a value in it is a reject',
   },
+  highValue: { category: 'geospatial', entry: '1, geospatial: addresses' },
   envelope: {
     // National release: 27.4 M accesses, 1.22 M streets. No minimum, because regions differ a hundredfold.
     records: { INDIR: { max: 40_000_000 }, STRAD: { max: 2_000_000 } },

@@ -33,6 +33,7 @@ export const manifest: Manifest = {
     bbox: 'only the service\'s GeoJSON has this column',
     'PART_CCAT_NOME_IT|PART_CCA01|PART_CCA_2|PART_CAMM_NOME_IT|PART_CAM00|PART_CAM_1': 'only some exports have the Italian names',
   },
+  highValue: { category: 'geospatial', entry: '1, geospatial: cadastral parcels' },
   envelope: { records: { parcels: { max: 2_000_000 } }, rejectShare: 0.001 },
   layers: ['bolzano_parcel', 'bolzano_piece'],
 };

@@ -22,6 +22,7 @@ export const manifest: Manifest = {
     label: 'number of the aggregate in its comune; also at the end of IDAG',
     comune: 'name of the comune; IDAG has the code',
   },
+  highValue: { category: 'geospatial', entry: '1, geospatial: buildings' },
   envelope: { rejectShare: 0.001 },
   layers: ['dpc_building'],
 };

@@ -25,6 +25,7 @@ export const manifest: Manifest = {
     "PROV/CITTA'_METROPOLITANA": 'name of the province; follows from the comune',
     Province: 'name of the province in the editions until 2022; follows from the comune',
   },
+  highValue: { category: 'environment', entry: '2, earth observation and environment: natural risk zones' },
   envelope: {
     records: { comuni: { min: 7_000, max: 8_200 } },
     rejectShare: 0.005,

@@ -35,6 +35,7 @@ export const manifest: Manifest = {
     'objectid*': 'exports differ in it', fid: 'exports differ in it', 'shape_*': 'exports differ in them', classref: 'not in all provinces', uuid: 'not in all provinces',
     'edifc_id*': 'not in all provinces', 'data_*': 'not in all provinces',
   },
+  highValue: { category: 'geospatial', entry: '1, geospatial: buildings' },
   envelope: { rejectShare: 0.001 },
   layers: ['dbsn_building'],
 };

@@ -35,6 +35,7 @@ export const manifest: Manifest = {
     objectid: 'added by programs that export the file', objectid_1: 'see objectid', fid: 'see objectid', id: 'only the web services have it',
     shape_leng: 'added by exports from a database', shape_length: 'see shape_leng', shape_le_1: 'see shape_leng', shape_area: 'see shape_leng',
   },
+  highValue: { category: 'environment', entry: '2, earth observation and environment: natural risk zones' },
   envelope: { records: { mosaic: { min: 60_000, max: 400_000 } }, rejectShare: 0.001 },
   layers: ['flood_hazard'],
 };

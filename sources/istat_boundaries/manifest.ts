@@ -44,6 +44,7 @@ export const manifest: Manifest = {
     'prov_*, reg_*': 'GeoJSON: in the list of comuni',
     com_istat_code_num: 'GeoJSON: the code without its zeros',
   },
+  highValue: { category: 'geospatial', entry: '1, geospatial: administrative units' },
   envelope: {
     records: { limiti: { min: 7_800, max: 9_000 }, comune: { min: 7_800, max: 8_300 } },
     rejectShare: 0,

@@ -26,6 +26,7 @@ export const manifest: Manifest = {
     BD_PUB_IT: 'official or not, as text',
     BD_PUB_DE: 'see BD_PUB_IT',
   },
+  highValue: { category: 'geospatial', entry: '1, geospatial: cadastral parcels' },
   envelope: {
     // The smallest comuni catastali have some hundred pieces, the largest (Trento, Pergine) some ten thousand.
     records: { ccat: { max: 200_000 } },

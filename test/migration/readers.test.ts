@@ -38,6 +38,7 @@ const COMMANDS: Readonly<Record<string, Case>> = {
   report: { typed: () => [['report', 'molise', '--json'], ['report', '--comune', 'Z001', '--json']] },
   dossier: { typed: ({ scratch }) => [['dossier', PARCEL, '--out', join(scratch, 'dossier.html')]] },
   findings: { typed: () => [['findings', '--comune', 'Z001'], ['findings', '--comune', 'Z001', '--format', 'csv']] },
+  catalog: { typed: ({ scratch }) => [['catalog', '--exports', scratch, '--out', join(scratch, 'catalog')]], alone: true },
   enrich: {
     typed: ({ scratch }) => {
       writeFileSync(join(scratch, 'fids.csv'), `fid\n${PARCEL}\n`);
